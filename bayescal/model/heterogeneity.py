@@ -31,7 +31,8 @@ LARGEST_CORRELATION = 1 - 1e-6
 class Heterogeneity:
     """A prior on how far the sites' curves lie from the curve of the average site.
 
-    The shift and the logarithm of the slope of a site are normal round those of the average site.
+    The shift and the logarithm of the slope of a site are normal round those of the average site;
+    of robust effects those of sites that are like each other.
     Their standard deviations between sites have half-t priors, and their correlation has the
     prior of Lewandowski, Kurowicka and Joe.
 
@@ -102,17 +103,20 @@ class Heterogeneity:
         return {name: float(value) for name, value in asdict(self).items()}
 
 
-def as_heterogeneity(given: Heterogeneity | Mapping[str, Any] | None) -> Heterogeneity:
+def as_heterogeneity(
+    given: Heterogeneity | Mapping[str, Any] | None, default: Heterogeneity | None = None
+) -> Heterogeneity:
     """A heterogeneity prior, or a mapping that changes parts of the default one."""
+    usual = Heterogeneity() if default is None else default
     if given is None:
-        return Heterogeneity()
+        return usual
     if isinstance(given, Heterogeneity):
         return given
     if isinstance(given, Mapping):
         known = tuple(asdict(Heterogeneity()))
         for key in given:
             check_choice(key, known, "the keys of heterogeneity_prior")
-        return Heterogeneity(**given)
+        return replace(usual, **given)
     raise InputError(
         "heterogeneity_prior must be a bc.priors.Heterogeneity or a mapping such as "
         f"{{'shift': 0.5}}, got {shortened(repr(given))}."

@@ -120,7 +120,10 @@ class RelatedCurves:
     @property
     def vary(self) -> tuple[Vary, ...]:
         """The terms that curves vary by, as `bayescal.fit` takes them."""
-        return tuple(Vary(term.axes, term.kind) for term in self.problem.terms)
+        return tuple(
+            Vary(term.axes, term.kind, term.robust or not term.correlated)
+            for term in self.problem.terms
+        )
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -253,7 +256,8 @@ class RelatedCurves:
     def average(self) -> CurveView:
         """The posterior of the curve without effects, over the scores of all cases.
 
-        Of sites it is that of the average site; of ordered periods that of one curve for all of
+        Of sites it is that of the average site, the centre of those that are like each other; of
+        ordered periods that of one curve for all of
         them, the answer were there no change.
 
         Returns

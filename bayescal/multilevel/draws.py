@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal.multilevel.problem import MultilevelProblem
+from bayescal.multilevel.robust import SHARE_UNLIKE, unlike_scales
 from bayescal.posterior.checks.verdict import verdict_of
 
-__all__ = ["MultilevelDraws", "correlated_round", "effects_of_prior", "sites_of_prior"]
+__all__ = ["MultilevelDraws", "effects_of_prior", "sites_of_prior"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,10 @@ class MultilevelDraws:
         the number of periods for a walk.
     log_evidence : ndarray of shape (periods + 1,), optional
         Of each explanation.
+    share_unlike : ndarray of shape (draws,), optional
+        Of a robust term, the share of levels that are unlike the others.
+    unlike : ndarray of bool of shape (groups, draws), optional
+        Of a robust term, whether the level of a group is unlike the others.
     """
 
     problem: MultilevelProblem
@@ -58,6 +63,8 @@ class MultilevelDraws:
     following: Floats | None = None
     explanation: NDArray[np.intp] | None = None
     log_evidence: Floats | None = None
+    share_unlike: Floats | None = None
+    unlike: NDArray[np.bool_] | None = None
 
     @classmethod
     def of_effects(
@@ -110,7 +117,10 @@ class MultilevelDraws:
     def at_diagonal(self) -> MultilevelDraws:
         """As many draws in which every curve is exactly calibrated, and a new one will be."""
         still = self.from_diagonal()
-        return replace(still, groups=0 * still.groups, scales=0 * still.scales)
+        none = None if self.unlike is None else np.zeros_like(self.unlike)
+        nobody = None if self.share_unlike is None else np.zeros_like(self.share_unlike)
+        level = {"groups": 0 * still.groups, "scales": 0 * still.scales}
+        return replace(still, **level, share_unlike=nobody, unlike=none)
 
     def taken(self, rows: NDArray[np.intp]) -> MultilevelDraws:
         """Some of the draws, in this order; effects by term are left out."""
@@ -127,6 +137,8 @@ class MultilevelDraws:
             effects=(),
             following=some(self.following),
             explanation=some(self.explanation),
+            share_unlike=some(self.share_unlike),
+            unlike=None if self.unlike is None else self.unlike[:, rows],
         )
 
     def beside(self, other: MultilevelDraws) -> MultilevelDraws:
@@ -145,18 +157,19 @@ class MultilevelDraws:
             effects=(),
             following=both("following"),
             explanation=both("explanation"),
+            share_unlike=both("share_unlike"),
+            unlike=both("unlike", 1),
         )
 
     def of_new_level(self, axis: str) -> Floats:
         """Coordinates (draws, d) of a group with a level of an axis that has not been seen.
 
-        Its own effects, and those of interactions with it, are new; others are zero.
+        Its own effects, and those of interactions with it, are new; others are zero. A level of a
+        robust term is like the others or unlike them.
         """
         problem = self.problem
         if self.correlation is not None:
-            return correlated_round(
-                self.average, problem, self.scales[0], self.correlation, f"new {axis}"
-            )
+            return levels_round(self, f"new {axis}")[0]
         drawn, rng = self.average.copy(), problem.pooled.rng(f"new {axis}")
         for term, scales in zip(problem.terms, self.scales, strict=True):
             if axis in term.axes:
@@ -164,17 +177,23 @@ class MultilevelDraws:
         return drawn
 
 
-def correlated_round(
-    average: Floats, problem: MultilevelProblem, scales: Floats, correlation: Floats, purpose: str
-) -> Floats:
-    """Levels drawn round averages, one for each draw, with a stream of their own."""
-    standard = problem.pooled.rng(purpose).standard_normal(scales.shape)
+def levels_round(drawn: MultilevelDraws, purpose: str) -> tuple[Floats, NDArray[np.bool_]]:
+    """Levels drawn round averages, one for each draw, and which of them are unlike the others."""
+    problem, scales, correlation = drawn.problem, drawn.scales[0], drawn.correlation
+    rng, unlike = problem.pooled.rng(purpose), np.zeros(drawn.size, dtype=bool)
+    standard = rng.standard_normal(scales.shape)
+    assert correlation is not None  # sites have it
+    if drawn.share_unlike is not None:
+        unlike = rng.random(drawn.size) < drawn.share_unlike
+        farther = unlike_scales(problem.pooled.prior, problem.varying, scales)
+        scales = np.where(unlike[:, None], farther, scales)
+        correlation = np.where(unlike, 0.0, correlation)
     if scales.shape[1] > 1:
         own = np.sqrt((1 - correlation) * (1 + correlation))
         standard[:, 1] = correlation * standard[:, 0] + own * standard[:, 1]
-    drawn = average.copy()
-    drawn[:, problem.columns] += scales * standard
-    return drawn
+    levels = drawn.average.copy()
+    levels[:, problem.columns] += scales * standard
+    return levels, unlike
 
 
 def effects_of_prior(problem: MultilevelProblem, size: int, chains: int) -> MultilevelDraws:
@@ -201,8 +220,14 @@ def sites_of_prior(problem: MultilevelProblem, size: int, chains: int) -> Multil
     average = problem.pooled.sample_prior(rng, size)
     scales = prior.scales(rng.standard_normal((size, len(varying))), varying)
     correlation = prior.correlations(rng.standard_normal(size))
-    one = correlated_round(average, problem, scales, correlation, "prior of a site")
-    groups = np.broadcast_to(one, (len(problem.labels), *one.shape))
-    return MultilevelDraws(
-        *(problem, average, groups, scales[None], chains, "prior", {}, correlation)
+    is_robust = problem.terms[0].robust
+    population = MultilevelDraws(
+        *(problem, average, average[None], scales[None], chains, "prior", {}, correlation),
+        share_unlike=rng.beta(*SHARE_UNLIKE, size) if is_robust else None,
+    )
+    one, unlike = levels_round(population, "prior of a site")
+    return replace(
+        population,
+        groups=np.broadcast_to(one, (len(problem.labels), *one.shape)),
+        unlike=np.broadcast_to(unlike, (len(problem.labels), size)) if is_robust else None,
     )

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import expit, logit
 
 from bayescal._base.arrays import Floats
 from bayescal._base.versions import sample_nuts
@@ -17,6 +18,7 @@ from bayescal.model.problem import Problem
 from bayescal.model.pymc.model import coordinates_of_model
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.problem import MOST_SITE_ROWS, MultilevelProblem
+from bayescal.multilevel.robust import draw_shares, shares_unlike, unlike_scale
 from bayescal.multilevel.summary import Summary
 from bayescal.multilevel.term import Term
 from bayescal.posterior.checks.verdict import convergence
@@ -40,8 +42,10 @@ def multilevel_model(problem: MultilevelProblem, *, merged: bool = True) -> pm.M
     -------
     pymc.Model
         With coordinates `site` (or `period`, or `cell`) and `row`, and data `site_of_row`; scales
-        `sd_shift` and `sd_log_slope`, with the number of the term where there are several; and a
-        potential for each site that is known by its summaries.
+        `sd_shift` and `sd_log_slope`, with the number of the term where there are several; of a
+        robust term the `log_ratio_unlike` of each level, and the potential `robust`, which sums
+        over which levels are unlike the others; and a potential for each site that is known by its
+        summaries.
     """
     import pymc as pm
     import pytensor.tensor as pt
@@ -103,6 +107,7 @@ def _effects(problem: MultilevelProblem, term: Term, suffix: str) -> dict[str, A
     standard: list[Any] = [
         pm.Normal(f"standard_{name}{suffix}", shape=term.innovations) for name in problem.varying
     ]
+    independent, own = list(standard), 1.0
     if term.correlated and len(standard) > 1:
         unit = pm.Beta("unit_correlation", prior.correlation, prior.correlation)
         correlation = pm.Deterministic("correlation", 2 * unit - 1)
@@ -114,6 +119,18 @@ def _effects(problem: MultilevelProblem, term: Term, suffix: str) -> dict[str, A
     else:
         by_group = [each[of_group] for each in standard]
     scaled = [scale * each for scale, each in zip(scales, by_group, strict=True)]
+    if term.robust:
+        farther = [
+            unlike_scale(problem.pooled.prior, name, scale)
+            for name, scale in zip(problem.varying, scales, strict=True)
+        ]
+        log_ratio = pt.log(own)
+        for z, effect, scale, far in zip(independent, standard, scales, farther, strict=True):
+            log_ratio += (z**2 - (scale * effect / far) ** 2) / 2 + pt.log(scale / far)
+        log_ratio = pm.Deterministic("log_ratio_unlike", log_ratio[of_group], dims=problem.dim)
+        shares, log_prior = shares_unlike(len(problem.labels))
+        each = pt.softplus(log_ratio + logit(shares)[:, None]) + np.log1p(-shares)[:, None]
+        pm.Potential("robust", pt.logsumexp(each.sum(axis=1) + log_prior))
     return dict(zip(problem.varying, scaled, strict=True))
 
 
@@ -156,8 +173,15 @@ def sample_terms_nuts(
         for term, suffix, scale in zip(problem.terms, suffixes, scales, strict=True):
             standard = [values(f"standard_{name}{suffix}") @ term.design.T for name in varying]
             effects.append((np.stack(standard, axis=-1) * scale[:, None]).transpose(1, 0, 2))
+    robust: dict[str, Any] = {}
+    if problem.terms[0].robust:
+        rng, log_ratio = problem.pooled.rng("unlike sites"), values("log_ratio_unlike").T
+        share = draw_shares(log_ratio, rng)
+        unlike = rng.random(log_ratio.shape) < expit(logit(share) + log_ratio)
+        robust = {"share_unlike": share, "unlike": unlike}
     kept = [str(name) for name in posterior.data_vars if not str(name).startswith("standard_")]
     numbers = convergence(posterior[kept]) | {"divergences": float(stats["diverging"].sum())}
     return MultilevelDraws(
-        *(problem, average, groups, scales, CHAINS, "nuts", numbers, correlation, tuple(effects))
+        *(problem, average, groups, scales, CHAINS, "nuts", numbers, correlation, tuple(effects)),
+        **robust,
     )

@@ -241,7 +241,8 @@ class MultilevelPosterior(SeveralMeasures):
         -------
         pandas.DataFrame
             Columns: mean, median, lower, upper (95 %, equal-tailed). Index: shift and log_slope,
-            and their correlation, between sites. Of several factors (term, coordinate), where terms
+            and their correlation, between sites; of robust effects between those that are like
+            each other. Of several factors (term, coordinate), where terms
             are the factors and their interaction, and a column `prob_largest`, the probability
             that it is the largest of all terms. Of periods, the standard deviation over the periods
             fitted, which is zero where nothing changed.

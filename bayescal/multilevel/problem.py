@@ -21,6 +21,7 @@ from bayescal.model.priors import Prior, as_prior
 from bayescal.model.problem import Problem, prepare
 from bayescal.multilevel.known import KnownSite, as_known, check_few_sites
 from bayescal.multilevel.mixture import mixture_of, shares_of
+from bayescal.multilevel.robust import LIKE_SHARE
 from bayescal.multilevel.summary import MOST_KNOWN_ROWS, Summary, scores_of_known
 from bayescal.multilevel.term import Term, Vary, VaryBy, as_vary
 
@@ -209,7 +210,8 @@ def prepare_terms(
     prior : {"neutral", "clinical"}, Prior, or mapping
         Of the average, but for its centre.
     heterogeneity : Heterogeneity or mapping, optional
-        How much levels are expected to differ.
+        How much levels are expected to differ; of robust effects, those that are like the others,
+        whose default scales are smaller.
     known : pandas.DataFrame or mapping, optional
         Sites known by their summaries, as in `bayescal.fit`.
     centre : float in (0, 1) or "mean"
@@ -239,7 +241,9 @@ def prepare_terms(
             f"curve={pooled.curve.name!r} cannot be fitted to several sites at once; use one of "
             f"{', '.join(map(repr, SITE_CURVES))}."
         )
-    scales, alone = as_heterogeneity(heterogeneity), len(named) == 1
+    alone = len(named) == 1
+    usual = Heterogeneity().scaled(LIKE_SHARE) if alone and named[0].is_robust else None
+    scales = as_heterogeneity(heterogeneity, usual)
     bare = MultilevelProblem(data, pooled, data.levels, (), summaries)
     made = replace(bare, axes={named[0].name: bare.labels}) if summaries else bare
     return replace(made, terms=tuple(_term(each, made, scales, alone) for each in named))
@@ -269,6 +273,7 @@ def _term(vary: Vary, problem: MultilevelProblem, prior: Heterogeneity, alone: b
         elapsed,
         correlated=alone and vary.kind == "exchangeable",
         of=vary.names,
+        robust=alone and vary.is_robust,
     )
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from bayescal.multilevel.fit import fit_terms
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.sites import HierarchicalPosterior, as_hierarchical
-from bayescal.multilevel.term import by
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +56,6 @@ def heterogeneity_sensitivity(post: HierarchicalPosterior) -> pd.DataFrame:
         return sum(each[1:], each[0]) / len(each)
     problem = post.problem
     pooled, prior = problem.pooled, problem.heterogeneity
-    vary = by(*problem.terms[0].axes)
     options: dict[str, Any] = {
         "curve": pooled.curve,
         "draws": post.draws,
@@ -73,7 +71,7 @@ def heterogeneity_sensitivity(post: HierarchicalPosterior) -> pd.DataFrame:
     }
     rows = {"as fitted": _answers(post)}
     for name, variant in variants.items():
-        again = fit_terms(problem.data, vary, engine="importance", **options, **variant)
+        again = fit_terms(problem.data, post.vary, engine="importance", **options, **variant)
         rows[name] = _answers(again)
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("prior")
 

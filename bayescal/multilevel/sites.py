@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayescal._base.errors import check_type
-from bayescal._base.text import interval
+from bayescal._base.errors import InputError, check_type
+from bayescal._base.text import chance, interval, shortened
 from bayescal.data.validate import as_number, check_choice
 from bayescal.multilevel.compared import OFF_BY
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.problem import MultilevelProblem
+from bayescal.multilevel.robust import PROB_UNLIKE
 from bayescal.multilevel.rows import beside_raw, known_of_group
 from bayescal.multilevel.view import CurveView
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["HierarchicalPosterior", "as_hierarchical"]
 
+LEAST_LEVELS = 10
+"""Levels from which on the data say which of them are unlike the others."""
 ROW_FUNCTIONALS = ("observed_expected", "calibration_slope", "tce")
 
 
@@ -80,6 +83,9 @@ class HierarchicalPosterior(MultilevelPosterior):
     def average_site(self) -> CurveView:
         """The posterior of the curve of the average site, over the scores of all sites.
 
+        It is the centre of the sites that are like each other: one that is unlike them does not
+        move it. `at()` is of the cases of all sites together.
+
         Returns
         -------
         CalibrationPosterior
@@ -117,8 +123,8 @@ class HierarchicalPosterior(MultilevelPosterior):
             observed_expected and calibration_slope the `raw` estimate from the site alone (not a
             number where there is none), the posterior mean and its 95 % interval; for tce the
             estimate and interval; `prob_differs`, the probability that the site's curve is further
-            than 0.05 from that of the average site, on average over the site's scores; and
-            `prob_worst`, that its TCE is the largest.
+            than 0.05 from that of the average site, on average over the site's scores;
+            `prob_worst`, that its TCE is the largest; and of robust effects `prob_unlike`.
         """
         import pandas as pd
 
@@ -130,7 +136,52 @@ class HierarchicalPosterior(MultilevelPosterior):
         table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("site")
         table["prob_differs"] = self.prob_differs_from_average().to_numpy()
         table["prob_worst"] = self.prob_worst().to_numpy()
+        if self.is_robust:
+            table["prob_unlike"] = self.prob_unlike().to_numpy()
         return table
+
+    @property
+    def is_robust(self) -> bool:
+        """Whether a site may be unlike the others."""
+        return self._drawn.unlike is not None
+
+    def prob_unlike(self) -> pd.Series:
+        """Probability that a site is unlike the others.
+
+        A site is like the others, or unlike them in both its shift and its slope. Before the data
+        the probability of the second is 0.1; with fewer than ten sites the data change little.
+
+        Returns
+        -------
+        pandas.Series
+            By site.
+
+        Raises
+        ------
+        InputError
+            If effects are normal, as of `bayescal.by("site", robust=False)`.
+        """
+        import pandas as pd
+
+        if self._drawn.unlike is None:
+            raise InputError(
+                "the posterior has no probability that a site is unlike the others: its effects "
+                "are normal. Fit it with vary=bc.by('site'), whose effects are robust."
+            )
+        shares = self._drawn.unlike.mean(axis=1)
+        index = pd.Index(self.problem.labels, name=next(iter(self.levels)))
+        return pd.Series(shares, index, name="prob_unlike")
+
+    def unlike_sites(self) -> dict[str, float]:
+        """Sites that are more likely unlike the others than like them, the most likely first.
+
+        With their probabilities. There are none among fewer than ten sites, of which the data say
+        little more than the prior.
+        """
+        if not self.is_robust or len(self.labels) < LEAST_LEVELS:
+            return {}
+        clear = self.prob_unlike().loc[lambda prob: prob > 0.5].sort_values(ascending=False)
+        return {str(label): float(prob) for label, prob in clear.items()}
 
     def prob_differs_from_average(self, delta: float = OFF_BY) -> pd.Series:
         """Probability that a site's curve is further than delta from that of the average site.
@@ -173,7 +224,14 @@ class HierarchicalPosterior(MultilevelPosterior):
             size,
             f"{pooled.curve.name} curves, {pooled.prior.name} prior, {self.engine}",
         ]
-        for title, view in self._shown().items():
+        shown, unlike = self._shown(), self.unlike_sites()
+        if unlike:
+            named = ", ".join(
+                f"{shortened(label)} ({chance(prob)})" for label, prob in unlike.items()
+            )
+            lines.append(f"unlike the others: {named}; probability before the data {PROB_UNLIKE:g}")
+            shown["sites together"] = self.at()
+        for title, view in shown.items():
             error = interval(view.estimate("tce"), *view.interval("tce"), 0.95)
             lines.append(f"TCE of the {title} {error}")
         return lines

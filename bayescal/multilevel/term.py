@@ -31,10 +31,18 @@ class Vary:
     names : tuple of str
         Site, period or factors; of an interaction several.
     kind : {"exchangeable", "walk"}
+    robust : bool
+        Whether a level may be unlike the others, where the term stands alone.
     """
 
     names: tuple[str, ...]
     kind: Kind = "exchangeable"
+    robust: bool = True
+
+    @property
+    def is_robust(self) -> bool:
+        """Whether a level may be unlike the others, if this is the only term."""
+        return self.kind == "exchangeable" and self.robust
 
     @property
     def name(self) -> str:
@@ -43,7 +51,8 @@ class Vary:
 
     def __repr__(self) -> str:
         word = "walk" if self.kind == "walk" else "by"
-        return f"{word}({', '.join(map(repr, self.names))})"
+        normal = "" if self.robust else ", robust=False"
+        return f"{word}({', '.join(map(repr, self.names))}{normal})"
 
     def scales(self, prior: Heterogeneity) -> Heterogeneity:
         """The prior of its scales, where `prior` is that of one factor."""
@@ -51,7 +60,7 @@ class Vary:
 
     def check_beside(self, others: Sequence[Vary], *, known: bool, is_pseudo: bool) -> None:
         """Refuse what no engine can do with this term."""
-        beside = [each for each in others if each != self]
+        beside = [each for each in others if (each.names, each.kind) != (self.names, self.kind)]
         if len(beside) < len(others) - 1:
             raise InputError(f"vary has {self!r} twice. Name every term once.")
         if self.kind == "walk" and beside:
@@ -78,11 +87,12 @@ VaryBy: TypeAlias = str | Vary | Sequence[str | Vary]
 """What curves vary by, as it comes in."""
 
 
-def by(name: str, *more: str) -> Vary:
+def by(name: str, *more: str, robust: bool = True) -> Vary:
     """Curves that vary by the levels of a factor, or by combinations of levels of several.
 
     Every level has a shift and a slope of its own, drawn towards those of the average as far as
-    the levels are alike.
+    the levels are alike. A level of a term that stands alone is like the others or, with prior
+    probability 0.1, unlike them, so that one bad hospital does not change what is said of the rest.
 
     Parameters
     ----------
@@ -91,6 +101,9 @@ def by(name: str, *more: str) -> Vary:
     *more : str
         Of further factors, for their interaction: an effect of every combination of levels, beside
         those of each factor.
+    robust : bool
+        False leaves out that a level may be unlike the others: all effects are normal, as those of
+        several terms always are.
 
     Returns
     -------
@@ -99,7 +112,7 @@ def by(name: str, *more: str) -> Vary:
     Raises
     ------
     InputError
-        If a name is not text, or is there twice.
+        If a name is not text or is there twice, or `robust` is not True or False.
 
     Examples
     --------
@@ -109,7 +122,12 @@ def by(name: str, *more: str) -> Vary:
     >>> bc.by("sex", "age").name
     'sex x age'
     """
-    return Vary(_checked((name, *more), "name"))
+    if not isinstance(robust, bool):
+        raise InputError(
+            "robust must be True, so that a level may be unlike the others, or False, got "
+            f"{shortened(repr(robust))}."
+        )
+    return Vary(_checked((name, *more), "name"), robust=robust)
 
 
 def walk(name: str = "period") -> Vary:
@@ -189,6 +207,8 @@ class Term:
         the variance of a step is proportional to its time.
     correlated : bool
         Whether shift and log slope of a level are correlated; otherwise they are independent.
+    robust : bool
+        Whether a level may be unlike the others in all its coordinates.
     of : tuple of str
         The axes whose levels it combines, of an interaction; by default that of its name.
     """
@@ -201,6 +221,7 @@ class Term:
     elapsed: tuple[float, ...] = ()
     correlated: bool = False
     of: tuple[str, ...] = ()
+    robust: bool = False
 
     @property
     def axes(self) -> tuple[str, ...]:

@@ -34,7 +34,8 @@ def multilevel_tree(drawn: MultilevelDraws, distances: Distances | None = None) 
     xarray.DataTree
         The posterior has the coordinates of the average (`shift`, ...); those of each group
         (`site_shift`, ..., by `site`, `period` or `cell`); the scales of each term (`sd_shift`,
-        ..., by `term`) and their `correlation`; and of ordered periods those of the next
+        ..., by `term`) and their `correlation`; of a robust term the `share_unlike`, and of each
+        group whether it is unlike the others (`site_unlike`); and of ordered periods those of the next
         (`next_shift`, ...) and the `explanation` of each draw: 0 for no change, k for a sudden
         change into the period of index k, and the number of periods for gradual drift. `distances`
         has the same of the draws that distances are read from, all zero where calibration is exact.
@@ -79,6 +80,10 @@ def _dataset(drawn: MultilevelDraws) -> xr.Dataset:
         values[f"sd_{name}"] = ((*CHAIN_DRAW, "term"), by_term)
     if drawn.correlation is not None and len(problem.varying) > 1:
         values["correlation"] = with_chains(drawn.correlation, chains)
+    if drawn.share_unlike is not None and drawn.unlike is not None:
+        values["share_unlike"] = with_chains(drawn.share_unlike, chains)
+        unlike = with_chains(drawn.unlike.T.astype(np.int8), chains)
+        values[f"{dim}_unlike"] = ((*CHAIN_DRAW, dim), unlike)
     if drawn.explanation is not None:
         values["explanation"] = with_chains(drawn.explanation, chains)
     coords = {dim: list(problem.labels), "term": [term.name for term in problem.terms]}
@@ -142,7 +147,12 @@ def _read(tree: xr.DataTree, group: str, problem: MultilevelProblem) -> Multilev
     correlation = None
     if problem.terms[0].correlated:
         correlation = draws("correlation") if len(varying) > 1 else np.zeros(len(average))
-    return MultilevelDraws(problem, average, groups, scales, *common, correlation=correlation)
+    robust: dict[str, Any] = {}
+    if problem.terms[0].robust:
+        robust = {"share_unlike": draws("share_unlike"), "unlike": draws(f"{dim}_unlike").T > 0}
+    return MultilevelDraws(
+        problem, average, groups, scales, *common, correlation=correlation, **robust
+    )
 
 
 def _own(problem: MultilevelProblem) -> tuple[str, ...]:

@@ -32,6 +32,8 @@ class SiteRow(NamedTuple):
         The estimate from the site alone; not a number where there is none.
     cases : float
         Zero where they are not known.
+    unlike : bool
+        Whether it is more likely unlike the others than like them.
     """
 
     name: str
@@ -40,6 +42,7 @@ class SiteRow(NamedTuple):
     upper: float
     raw: float
     cases: float
+    unlike: bool = False
 
 
 def as_sites(post: Any) -> HierarchicalPosterior:
@@ -62,7 +65,8 @@ def sites(
     """Draw a forest of sites, with the average site and the prediction for a new one.
 
     Sites stand in the order of their estimates. The interval of the average site says how well the
-    average is known; that of a new site says what a site that has not been seen will meet.
+    average is known; that of a new site says what a site that has not been seen will meet. Sites
+    that are more likely unlike the others than like them have a triangle, from ten sites on.
 
     Parameters
     ----------
@@ -105,7 +109,8 @@ def sites(
         colour = style.EVENTS if pooled else style.CURVE
         axes.plot([row.lower, row.upper], [at, at], color=colour, lw=2)
         size = 7 if pooled else 3 + 4 * np.sqrt(row.cases / largest)
-        axes.plot(row.middle, at, "D" if pooled else "o", color=colour, ms=size)
+        marker = "D" if pooled else "^" if row.unlike else "o"
+        axes.plot(row.middle, at, marker, color=colour, ms=size + 3 * row.unlike)
         if np.isfinite(row.raw):
             axes.plot(row.raw, at, "s", mfc="none", mec=style.INK, ms=5, mew=0.9)
         axes.text(
@@ -131,6 +136,8 @@ def _title(rows: list[SiteRow], level: float) -> str:
     title = f"Estimates and {percent(level)} credible intervals; dashed: perfect calibration"
     if np.isfinite([row.raw for row in rows]).any():
         title += "\nSquares: each site alone. Larger dots: more cases"
+    if any(row.unlike for row in rows):
+        title += "\nTriangles: more likely unlike the others than like them"
     return title
 
 
@@ -143,8 +150,10 @@ def _rows(post: HierarchicalPosterior, name: str, level: float) -> list[SiteRow]
     table = post.sites
     raw = table.get(f"{name}_raw", table["cases"] * np.nan).to_dict()
     cases = table["cases"].fillna(0).to_dict()
+    unlike = post.unlike_sites()
     each = [
-        _row(site, post.site(site), name, level, raw[site], cases[site]) for site in post.labels
+        _row(site, post.site(site), name, level, raw[site], cases[site], site in unlike)
+        for site in post.labels
     ]
     pooled = [
         _row(title, view, name, level, np.nan, 0.0)
@@ -155,11 +164,17 @@ def _rows(post: HierarchicalPosterior, name: str, level: float) -> list[SiteRow]
 
 
 def _row(
-    title: str, view: Any, name: str, level: float, raw: float, cases: float
+    title: str,
+    view: Any,
+    name: str,
+    level: float,
+    raw: float,
+    cases: float,
+    unlike: bool = False,
 ) -> SiteRow | None:
     """The numbers of one site; None if its scores do not define them."""
     table = view.summary(level, names=[name])
     if name not in table.index:
         return None
     middle, lower, upper = (float(table.loc[name, end]) for end in ("estimate", "lower", "upper"))
-    return SiteRow(title, middle, lower, upper, raw, cases)
+    return SiteRow(title, middle, lower, upper, raw, cases, unlike)

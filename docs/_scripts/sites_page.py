@@ -11,6 +11,7 @@ import pandas as pd
 
 from benchmark_pages import PAGES, markdown, stored
 from number_pages import AIM
+from robust_part import robust_part
 
 WHO = {"sites": "a site", "average": "the average site", "new": "a new site"}
 NUMBERS = {"observed_expected": "O/E", "calibration_slope": "slope"}
@@ -55,6 +56,7 @@ def sites_page() -> str:
         *score_part(scores, rivals),
         *many_part(table),
         *distances_part(),
+        *robust_part(),
         *ranks_part(),
         *speed_part(),
     ]

@@ -74,9 +74,10 @@ def curve(at: np.ndarray, score: np.ndarray) -> np.ndarray:
     return expit(MEAN + at[:, :1] + np.exp(at[:, 1:]) * x)
 
 
-def cases(at: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
-    """Outcomes, scores and sites of patients."""
+def cases(at: np.ndarray, rng: np.random.Generator, first: int = 0) -> tuple[np.ndarray, ...]:
+    """Outcomes, scores and sites of patients; the first sites may have 150 patients each."""
     sizes = np.exp(rng.uniform(np.log(20), np.log(500), len(at))).astype(int)
+    sizes[:first] = 150
     site = np.repeat(np.arange(len(at)), sizes)
     score = expit(rng.normal(MEAN, WIDTH, site.size))
     x = np.log(score / (1 - score)) - MEAN

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from bayescal._base.text import chance, ratio
+from bayescal._base.text import chance, count, ratio, shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.words import with_interval
 from bayescal.fitting import fit
 from bayescal.multilevel import heterogeneity_sensitivity
+from bayescal.multilevel.robust import PROB_UNLIKE
 from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.posterior.functionals import main_functionals
 
@@ -19,6 +20,8 @@ __all__ = ["site_sentences", "sites_record"]
 FEW_SITES = 10
 """Sites up to which the prior of their spread may matter, so that it is said how much."""
 COLUMNS_OF_ENDS = {"estimate": "", "lower": "_lower", "upper": "_upper"}
+MOST_NAMED = 5
+OE = "observed_expected"
 CALM = 3.0  # natural units of evidence that do not decide
 
 
@@ -39,9 +42,28 @@ def site_sentences(f: Findings) -> list[str]:
         f"in a group that has not been seen, the true calibration error is expected to be {new}, "
         f"and is below the limit of {f.close:g} with probability {below}. "
         f"That of the average group is {average}.",
+        *_unlike(f, post),
         f"Between groups the standard deviation of the shift is {shift} in log-odds, and that of "
         f"the logarithm of the slope {slope}.{_evidence(f, post)}",
         *([_sensitivity(post)] if len(post.labels) <= FEW_SITES else []),
+    ]
+
+
+def _unlike(f: Findings, post: HierarchicalPosterior) -> list[str]:
+    """Groups that are unlike the others, and what all groups are with them."""
+    unlike = post.unlike_sites()
+    if not unlike:
+        return []
+    named = ", ".join(
+        f"{shortened(label)} (probability {chance(prob)})"
+        for label, prob in list(unlike.items())[:MOST_NAMED]
+    )
+    more = count(len(unlike) - MOST_NAMED, "other group") if len(unlike) > MOST_NAMED else ""
+    return [
+        f"Unlike the others: {named}{f'; and {more}' if more else ''}. Before the data the "
+        f"probability is {PROB_UNLIKE:g} for each group. The average group is the centre of the "
+        f"groups that are like each other: its O/E is {_of(post.average_site(), f, OE)}, and that "
+        f"of all groups together {_of(post.at(), f, OE)}."
     ]
 
 
@@ -91,6 +113,7 @@ def sites_record(f: Findings) -> dict[str, Any] | None:
         "heterogeneity": post.heterogeneity.to_dict(orient="index"),
         "log_bayes_factor": log_bayes_factor(f, post),
         "prob_close": post.new_site().prob_tce_below(f.close),
+        "prob_unlike": post.prob_unlike().to_dict() if post.is_robust else {},
     }
 
 

@@ -260,13 +260,18 @@ def joined(each: Sequence[MultilevelDraws]) -> MultilevelDraws:
     if correlations:
         z = np.arctanh(np.clip(np.stack(correlations), -NEAR_ONE, NEAR_ONE))
         optional["correlation"] = np.tanh(in_turn(widened(z)))
+    shares = [one.share_unlike for one in each if one.share_unlike is not None]
+    indicators = [one.unlike.T for one in each if one.unlike is not None]
+    if shares:
+        optional["share_unlike"] = in_turn(np.stack(shares))
+        optional["unlike"] = in_turn(np.stack(indicators)).T
     if first.following is not None:
         optional["following"] = in_turn(_at_one_centre(each, lambda one: one.following))
     explanations = [one.explanation for one in each if one.explanation is not None]
     if explanations:
         optional["explanation"] = in_turn(np.stack(explanations))
-        shares = np.mean([explanation_probabilities(one) for one in each], axis=0)
-        relative = shares / explanation_prior(first.problem)
+        mean = np.mean([explanation_probabilities(one) for one in each], axis=0)
+        relative = mean / explanation_prior(first.problem)
         optional["log_evidence"] = np.log(np.maximum(relative, np.finfo(float).tiny))
     scales = np.empty((0, size, len(first.problem.varying)))
     if len(first.scales):

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
+from numpy.typing import NDArray
+from scipy.special import logsumexp
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.newton import Mode, by_differences, maximise
@@ -22,6 +24,7 @@ from bayescal.multilevel.factorised.likelihood import (
     of_tables,
 )
 from bayescal.multilevel.problem import MultilevelProblem
+from bayescal.multilevel.robust import draw_shares, log_weights_of_shares, unlike_scales
 
 __all__ = ["PopulationDensity"]
 
@@ -31,6 +34,9 @@ SITE_PROPOSALS = 8
 """Proposals of a site's curve for each draw of the population, of which one is kept."""
 POINTS, ROOM = 128, 1 << 18
 """Points of the population that are taken at a time, and numbers that a block of them needs."""
+SHELF, WIDER = 0.25, 2.0
+"""Share of the points that are proposed with scales from their prior, and how much wider the
+average is then spread, as a ratio of variances."""
 DRAWN = 1024
 """Draws of the population for which a site's curves are proposed at a time."""
 
@@ -47,6 +53,7 @@ class PopulationDensity:
         self.names = problem.pooled.curve.coordinates
         self.size = len(self.names) + len(problem.varying) + (len(problem.varying) > 1)
         tables = [k for k, label in enumerate(problem.labels) if label not in problem.summaries]
+        self.is_robust = problem.terms[0].robust
         self.parts: list[SiteLikelihood] = of_tables(
             {k: problem.groups[problem.labels[k]] for k in tables}, problem.columns
         )
@@ -59,6 +66,15 @@ class PopulationDensity:
         scales, correlation = self.heterogeneity(points)
         return Spread(points[:, : len(self.names)].T.copy(), *_precision(scales, correlation))
 
+    def laws(self, points: Floats) -> list[Spread]:
+        """The law of sites that are like the others and, if there may be any, of those unlike."""
+        like = self.spread(points)
+        if not self.is_robust:
+            return [like]
+        scales, correlation = self.heterogeneity(points)
+        scales = unlike_scales(self.pooled.prior, self.problem.varying, scales)
+        return [like, Spread(like.mean, *_precision(scales, np.zeros_like(correlation)))]
+
     def heterogeneity(self, points: Floats) -> tuple[Floats, Floats]:
         """Scales (n, r) and correlations (n,), zero where one coordinate differs."""
         varying, d, prior = self.problem.varying, len(self.names), self.problem.heterogeneity
@@ -69,48 +85,106 @@ class PopulationDensity:
 
     def __call__(self, points: Floats, nodes: int = QUADRATURE_NODES) -> Floats:
         """Log density at points of shape (n, size)."""
-        d, spread = len(self.names), self.spread(points)
+        d = len(self.names)
         density = self.pooled.prior.logpdf(self.names, points[:, :d])
         density = density - np.vecdot(points[:, d:], points[:, d:]) / 2
         density -= (self.size - d) / 2 * np.log(2 * np.pi)
-        standard, log_weight = _nodes(nodes, len(self.problem.varying))
-        for some in blocks(len(points), room=POINTS):
-            there = spread.part(some)
-            for part in self.parts:
-                width = there.log_det.size * log_weight.size * part.width
-                for sites in blocks(part.size, width, ROOM):
-                    _, log_ratio = part.of(sites).log_ratios(there, standard)
-                    density[some] += _log_sums(log_ratio, log_weight).sum(axis=0)
+        like, *unlike = self.log_integrals(points, nodes)
+        density += like.sum(axis=0)
+        if unlike:
+            density += logsumexp(log_weights_of_shares(unlike[0] - like)[1], axis=0)
         return np.asarray(density)
 
-    def mode(self) -> Mode:
-        """The mode of Laplace's approximation, by finite differences."""
-        differences = by_differences(lambda points: self(points, nodes=1))
-        return maximise(differences, np.zeros(self.size), tolerance=1e-3, longest=SITE_LONGEST_STEP)
+    def log_integrals(self, points: Floats, nodes: int = QUADRATURE_NODES) -> Floats:
+        """Log likelihoods (laws, sites, n) of sites under each law, their curves integrated out."""
+        laws = self.laws(points)
+        integrals = np.empty((len(laws), len(self.problem.labels), len(points)))
+        standard, log_weight = _nodes(nodes, len(self.problem.varying))
+        for some in blocks(len(points), room=POINTS):
+            for of_law, law in zip(integrals, laws, strict=True):
+                there = law.part(some)
+                for part in self.parts:
+                    width = there.log_det.size * log_weight.size * part.width
+                    for sites in blocks(part.size, width, ROOM):
+                        own = part.of(sites)
+                        _, log_ratio = own.log_ratios(there, standard)
+                        of_law[own.numbers, some] = _log_sums(log_ratio, log_weight)
+        return integrals
 
-    def draw_sites(self, points: Floats, rng: np.random.Generator) -> tuple[Floats, float]:
-        """One draw of every site (sites, n, d) for each point, and the least share that counts.
+    def draw_shares(self, points: Floats, rng: np.random.Generator) -> Floats:
+        """The share of sites that are unlike the others, drawn for each point; of shape (n,)."""
+        like, unlike = self.log_integrals(points)
+        return draw_shares(unlike - like, rng)
 
-        Each is one of a few proposals round the mode, taken with probability proportional to its
-        density over that of the proposals.
+    def modes(self) -> list[tuple[Mode, float]]:
+        """Where to propose points, and the share of each place.
+
+        The mode of Laplace's approximation, by finite differences. Where sites may be unlike the
+        others there is a shelf beside it: sites that differ much and are all like each other can
+        also be sites that differ little and are often unlike. A second place covers it, with the
+        scales' own prior.
         """
-        spread, r = self.spread(points), len(self.problem.varying)
+        differences = by_differences(lambda points: self(points, nodes=1))
+        start, d = np.zeros(self.size), len(self.names)
+        mode = maximise(differences, start, tolerance=1e-3, longest=SITE_LONGEST_STEP)
+        if not self.is_robust:
+            return [(mode, 1.0)]
+        shelf, information = mode.point.copy(), np.eye(self.size)
+        shelf[d:] = 0.0
+        information[:d, :d] = mode.information[:d, :d] / WIDER
+        return [(mode, 1 - SHELF), (Mode(shelf, mode.value, information, True), SHELF)]
+
+    def draw_sites(
+        self, points: Floats, share: Floats | None, rng: np.random.Generator
+    ) -> tuple[Floats, NDArray[np.bool_], float]:
+        """One draw of every site for each point.
+
+        Each is one of a few proposals round the mode of each law, taken with probability
+        proportional to its density over that of the proposals.
+
+        Parameters
+        ----------
+        share : ndarray of shape (n,), optional
+            Of sites that are unlike the others, if there may be any.
+
+        Returns
+        -------
+        drawn : ndarray of shape (sites, n, d)
+        unlike : ndarray of bool of shape (sites, n)
+            Whether a site is unlike the others.
+        least : float
+            The least share of a site's proposals that count.
+        """
+        laws, r = self.laws(points), len(self.problem.varying)
         drawn, least = np.empty((len(self.problem.labels), len(points), len(self.names))), 1.0
+        unlike = np.zeros(drawn.shape[:2], dtype=bool)
+        log_probs = [np.zeros(len(points))]
+        if share is not None:
+            log_probs = [np.log1p(-share), np.log(share)]
         for number, site in sorted(self._one_by_one(), key=lambda each: each[0]):
             counts = 0.0
             for some in blocks(len(points), room=DRAWN):
-                there = spread.part(some)
-                standard = rng.standard_normal((there.log_det.size, SITE_PROPOSALS, r))
-                at = np.moveaxis(standard, -1, 0).copy()
-                proposed, log_ratio = (each[0] for each in site.log_ratios(there, at))
+                points_of, ratio_of = [], []
+                for law, log_prob in zip(laws, log_probs, strict=True):
+                    there = law.part(some)
+                    standard = rng.standard_normal((there.log_det.size, SITE_PROPOSALS, r))
+                    at = np.moveaxis(standard, -1, 0).copy()
+                    proposed, log_ratio = (each[0] for each in site.log_ratios(there, at))
+                    points_of.append(proposed)
+                    ratio_of.append(log_prob[some, None] + log_ratio)
+                log_ratio = np.concatenate(ratio_of, axis=1)
                 weight = np.exp(log_ratio - log_ratio.max(axis=1, keepdims=True))
                 ladder = weight.cumsum(axis=1)
                 limit = rng.random(len(weight)) * ladder[:, -1]
                 chosen = (ladder < limit[:, None]).sum(axis=1)
-                drawn[number, some] = proposed[:, np.arange(len(weight)), chosen].T
-                counts += (ladder[:, -1] ** 2 / (weight**2).sum(axis=1)).sum()
+                proposed, point = np.concatenate(points_of, axis=2), np.arange(len(weight))
+                drawn[number, some] = proposed[:, point, chosen].T
+                unlike[number, some] = chosen >= SITE_PROPOSALS
+                weight = weight.reshape(len(weight), len(laws), SITE_PROPOSALS)
+                own = weight[point, chosen // SITE_PROPOSALS]  # of the law that was drawn
+                counts += (own.sum(axis=1) ** 2 / (own**2).sum(axis=1)).sum()
             least = min(least, counts / (SITE_PROPOSALS * len(points)))
-        return drawn, float(least)
+        return drawn, unlike, float(least)
 
     def _one_by_one(self) -> Iterator[tuple[int, SiteLikelihood]]:
         """Every site with its number: each has its own stretch of the random numbers."""

@@ -14,9 +14,13 @@ __all__ = ["draw_sites"]
 def draw_sites(problem: MultilevelProblem, draws: int) -> MultilevelDraws:
     """Equal-weight posterior draws of the population and of every site."""
     density, pooled = PopulationDensity(problem), problem.pooled
-    mode = density.mode()
-    population = importance_sample(density, mode, draws, pooled.rng("population of sites"))
-    sites, least = density.draw_sites(population.draws, pooled.rng("sites"))
+    population = importance_sample(
+        density, density.modes(), draws, pooled.rng("population of sites")
+    )
+    share = None
+    if density.is_robust:
+        share = density.draw_shares(population.draws, pooled.rng("share of unlike sites"))
+    sites, unlike, least = density.draw_sites(population.draws, share, pooled.rng("sites"))
     scales, correlation = density.heterogeneity(population.draws)
     stats = {name: float(getattr(population, name)) for name in SAMPLE_STATS}
     average = population.draws[:, : pooled.curve.size]
@@ -24,4 +28,6 @@ def draw_sites(problem: MultilevelProblem, draws: int) -> MultilevelDraws:
         *(problem, average, sites, scales[None], CHAINS, "importance"),
         stats | {"site_ess": least},
         correlation,
+        share_unlike=share,
+        unlike=None if share is None else unlike,
     )

@@ -1,0 +1,98 @@
+"""Robust effects: a level is like the others or, with a small probability, unlike them.
+
+The share of levels that are unlike is not known. Its prior has a mean of 0.1 and most of its mass
+near zero, so that levels of which none stands out are not taken for a mixture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.special import roots_jacobi, softmax
+
+from bayescal._base.arrays import Floats
+from bayescal.model.prior import Normal, Prior, StudentT
+
+__all__ = [
+    "LIKE_SHARE",
+    "PROB_UNLIKE",
+    "SHARE_UNLIKE",
+    "draw_shares",
+    "log_weights_of_shares",
+    "shares_unlike",
+    "unlike_scale",
+    "unlike_scales",
+]
+
+SHARE_UNLIKE = 0.3, 2.7
+"""Shapes of the beta prior of the share of levels that are unlike the others."""
+LIKE_SHARE = 0.6
+"""Expected size of the effects of like levels, relative to that of normal effects of all levels."""
+PROB_UNLIKE = SHARE_UNLIKE[0] / sum(SHARE_UNLIKE)
+"""Prior probability that a level is unlike the others."""
+MOST_SHARES = 64
+FARTHER = 2.0
+"""Levels unlike the others are spread at least so many times as far as those that are like them."""
+
+
+def unlike_scale(prior: Prior, name: str, scale: Any) -> Any:
+    """Standard deviation of a coordinate of levels that are unlike the others.
+
+    It is that of the coordinate's own prior, and bounded away from the scale of the like levels.
+
+    Parameters
+    ----------
+    scale : ndarray or PyMC variable
+        Standard deviation between levels that are like each other.
+    """
+    law = prior.of(name)
+    assert isinstance(law, Normal | StudentT)  # only a shift and slopes vary
+    return (law.sigma**2 + (FARTHER * scale) ** 2) ** 0.5
+
+
+def unlike_scales(prior: Prior, names: Sequence[str], scales: Floats) -> Floats:
+    """Of several coordinates, for scales of shape (..., names)."""
+    each = [unlike_scale(prior, name, scales[..., k]) for k, name in enumerate(names)]
+    return np.stack(each, axis=-1)
+
+
+def shares_unlike(levels: int) -> tuple[Floats, Floats]:
+    """Shares that stand for their prior, and the logarithms of their weights.
+
+    Those of Gauss's rule, by which the likelihood, a polynomial in the share of a degree that is
+    the number of levels, has its integral exactly up to 127 levels.
+    """
+    a, b = SHARE_UNLIKE
+    at, weight = roots_jacobi(min(levels // 2 + 1, MOST_SHARES), b - 1, a - 1)
+    return (1 + at) / 2, np.log(weight / weight.sum())
+
+
+def log_weights_of_shares(log_ratio: Floats) -> tuple[Floats, Floats]:
+    """The shares, and the logarithms of their prior weights times their likelihoods.
+
+    Parameters
+    ----------
+    log_ratio : ndarray of shape (levels, n)
+        Log likelihood of a level, were it unlike the others, over that were it like them.
+
+    Returns
+    -------
+    shares : ndarray of shape (shares,)
+    log_weight : ndarray of shape (shares, n)
+    """
+    shares, log_prior = shares_unlike(len(log_ratio))
+    log_weight = np.empty((shares.size, log_ratio.shape[1]))
+    for k, share in enumerate(shares):
+        each = np.logaddexp(np.log1p(-share), np.log(share) + log_ratio)
+        log_weight[k] = log_prior[k] + each.sum(axis=0)
+    return shares, log_weight
+
+
+def draw_shares(log_ratio: Floats, rng: np.random.Generator) -> Floats:
+    """A share for each of n points, as `log_weights_of_shares` weights them."""
+    shares, log_weight = log_weights_of_shares(log_ratio)
+    ladder = softmax(log_weight, axis=0).cumsum(axis=0)
+    chosen = (ladder < rng.random(log_ratio.shape[1]) * ladder[-1]).sum(axis=0)
+    return np.asarray(shares[chosen])

@@ -1,0 +1,238 @@
+"""Robust effects: levels that are like the others or unlike them, against exact sums and NUTS."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.special import expit, log_expit, logsumexp
+from scipy.stats import beta, multivariate_normal, norm
+from scipy.stats import t as student
+
+import bayescal as bc
+from bayescal.assessment.findings import Findings
+from bayescal.errors import InputError
+from bayescal.multilevel.draws import levels_round
+from bayescal.multilevel.factorised.density import PopulationDensity
+from bayescal.multilevel.problem import prepare_terms
+from bayescal.multilevel.robust import LIKE_SHARE
+
+SHAPES = 0.3, 2.7
+"""Of the beta law of the share of unlike levels."""
+
+
+def simulated(shifts, n, seed=1):
+    rng = np.random.default_rng(seed)
+    site = np.repeat([f"{k:02}" for k in range(len(shifts))], n)
+    x = rng.normal(-1.3, 1.2, site.size)
+    y = (rng.random(site.size) < expit(x + np.repeat(shifts, n))).astype(int)
+    return y, expit(x), site
+
+
+def fitted(y, s, site, vary="site", **options):
+    data = bc.CalibrationData(y, s, site=site)
+    return bc.fit(data, vary=vary, **{"curve": "logistic", "random_state": 1, **options})
+
+
+@pytest.fixture(scope="module")
+def one_unlike():
+    return fitted(*simulated([1.6] + [0.0] * 11, 300), draws=1000)
+
+
+def by_grid(site, centre, mean, scales, correlation):
+    """Log likelihood of a site, its shift and log slope integrated out on a grid."""
+    off = correlation * scales[0] * scales[1]
+    law = multivariate_normal(mean, [[scales[0] ** 2, off], [off, scales[1] ** 2]])
+    axes = [np.linspace(m - 8 * sd, m + 8 * sd, 201) for m, sd in zip(mean, scales, strict=True)]
+    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
+    cell = np.log(axes[0][1] - axes[0][0]) + np.log(axes[1][1] - axes[1][0])
+    x, value = np.log(site.score / (1 - site.score)) - centre, law.logpdf(grid) + cell
+    for at, trials, hits in zip(x, site.trials, site.hits, strict=True):
+        eta = centre + grid[:, 0] + np.exp(grid[:, 1]) * at
+        value = value + hits * log_expit(eta) + (trials - hits) * log_expit(-eta)
+    return logsumexp(value)
+
+
+def test_the_density_sums_over_which_sites_are_unlike_and_over_their_share():
+    y, s, site = simulated([1.5, 0.0, 0.2], 30)
+    data = bc.CalibrationData(y, s, site=site)
+    problem = prepare_terms(data, prior="neutral", curve="logistic", random_state=1)
+    density, point = PopulationDensity(problem), np.array([[0.1, -0.1, 0.2, 0.4, 0.3]])
+    (scales,), (correlation,) = density.heterogeneity(point)
+    unlike = np.sqrt(np.array([1.0, 0.5]) ** 2 + 4 * scales**2)
+    frame = problem.pooled.frame.centre
+    centre = np.log(frame / (1 - frame))
+    like, far = (
+        np.array(
+            [by_grid(each.table, centre, point[0, :2], *law) for each in problem.groups.values()]
+        )
+        for law in ((scales, correlation), (unlike, 0.0))
+    )
+    ratio = np.exp(far - like)
+    shares = beta(*SHAPES)
+    # in terms of the law's own quantiles, so that the pole at zero is no difficulty
+    mixed, _ = quad(lambda q: np.prod(1 + shares.ppf(q) * (ratio - 1)), 0, 1, limit=200)
+    expected = like.sum() + np.log(mixed)
+    expected += problem.pooled.prior.logpdf(density.names, point[:, :2])[0]
+    expected += norm.logpdf(point[0, 2:]).sum()
+    assert density(point, nodes=8)[0] == pytest.approx(expected, abs=0.002)
+
+
+def test_probabilities_agree_with_exact_sums_of_a_tiny_case():
+    """Three sites with curves that only shift: the average and the scale on a grid."""
+    y, s, site = simulated([1.6, 0.0, -0.1], 60)
+    post = fitted(y, s, site, curve="intercept", draws=8000)
+    shift = np.linspace(-5, 5, 801)
+    x = np.log(s / (1 - s))
+    log_likelihood = []
+    for label in post.labels:
+        mine = site == label
+        eta = x[mine] + shift[:, None]
+        log_likelihood.append((y[mine] * log_expit(eta) + (1 - y[mine]) * log_expit(-eta)).sum(1))
+    likelihood = [np.exp(each - each.max()) for each in log_likelihood]
+    averages, scales = np.linspace(-2.5, 2.5, 81), np.geomspace(0.003, 3, 70)
+    weights = norm.pdf(averages) * norm.pdf(0)
+    of_scale = 2 * student.pdf(scales / 0.18, 3) / 0.18 * scales  # by the logarithm of the scale
+    shares, total = beta(*SHAPES), 0.0
+    grid = shares.ppf((np.arange(400) + 0.5) / 400)
+    unlike, mean = np.zeros(3), 0.0
+    for average, weight in zip(averages, weights, strict=True):
+        for scale, law in zip(scales, of_scale, strict=True):
+            like, far = (
+                np.array([each @ norm.pdf(shift, average, sd) for each in likelihood])
+                for sd in (max(scale, 0.0125), np.hypot(1, 2 * scale))
+            )
+            own = grid[:, None] * far / ((1 - grid[:, None]) * like + grid[:, None] * far)
+            each = ((1 - grid[:, None]) * like + grid[:, None] * far).prod(axis=1) * weight * law
+            total += each.sum()
+            unlike += each @ own
+            mean += each.sum() * average
+    np.testing.assert_allclose(post.prob_unlike(), unlike / total, atol=0.02)
+    assert post._drawn.average[:, 0].mean() == pytest.approx(mean / total, abs=0.02)
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_nuts_agrees():
+    y, s, site = simulated([1.1] + [0.1, -0.1] * 5, 120)
+    fast = fitted(y, s, site, draws=16_000)
+    slow = fitted(y, s, site, draws=6000, engine="nuts", sampler={"target_accept": 0.97})
+    np.testing.assert_allclose(slow.prob_unlike(), fast.prob_unlike(), atol=0.04)
+    assert slow._drawn.share_unlike.mean() == pytest.approx(
+        fast._drawn.share_unlike.mean(), abs=0.01
+    )
+    one, other = fast._drawn, slow._drawn
+    sd = one.groups.std(axis=1)
+    assert (np.abs(one.groups.mean(axis=1) - other.groups.mean(axis=1)) < 0.15 * sd).all()
+    np.testing.assert_allclose(other.groups.std(axis=1), sd, rtol=0.1)
+    np.testing.assert_allclose(
+        np.median(other.scales[0], axis=0), np.median(one.scales[0], axis=0), rtol=0.2
+    )
+
+
+def test_an_outlying_site_is_named_and_does_not_move_the_others(one_unlike):
+    prob = one_unlike.prob_unlike()
+    assert prob["00"] > 0.9
+    assert prob.drop("00").max() < 0.3
+    assert list(one_unlike.unlike_sites()) == ["00"]
+    assert "unlike the others: 00 (" in repr(one_unlike)
+    assert "before the data 0.1" in repr(one_unlike)
+    np.testing.assert_array_equal(one_unlike.sites["prob_unlike"], prob)
+    y, s, site = simulated([1.6] + [0.0] * 11, 300)
+    normal = fitted(y, s, site, bc.by("site", robust=False), draws=1000)
+    clear = one_unlike.new_site().prob_tce_below(0.05)
+    assert clear > normal.new_site().prob_tce_below(0.05) + 0.15
+    spread = one_unlike.heterogeneity.loc["shift", "median"]
+    assert spread < 0.5 * normal.heterogeneity.loc["shift", "median"]
+    assert not normal.is_robust
+    assert "prob_unlike" not in normal.sites
+    with pytest.raises(InputError, match="effects are normal"):
+        normal.prob_unlike()
+
+
+def test_of_few_sites_none_is_named():
+    post = fitted(*simulated([1.5, 0.0, 0.1, 0.0], 300), draws=400)
+    assert post.unlike_sites() == {}
+    assert "unlike" not in repr(post)
+
+
+def test_the_report_names_unlike_groups_beside_the_prior(one_unlike):
+    from bayescal.assessment.text.sites import _unlike
+
+    findings = Findings.__new__(Findings)
+    findings.__dict__["ci_prob"] = 0.95
+    (told,) = _unlike(findings, one_unlike)
+    assert told.startswith("Unlike the others: 00 (probability ")
+    assert "Before the data the probability is 0.1 for each group." in told
+
+
+def test_other_labels_of_outcomes_and_another_order_of_sites_change_nothing(one_unlike):
+    y, s, site = simulated([1.6] + [0.0] * 11, 300)
+    swapped = fitted(1 - y, 1 - s, site, draws=1000)
+    reverse = np.array([f"{11 - int(label):02}" for label in site])
+    back = fitted(y, s, reverse, draws=1000)
+    for prob in (swapped.prob_unlike(), back.prob_unlike().iloc[::-1]):
+        np.testing.assert_allclose(prob.to_numpy(), one_unlike.prob_unlike(), atol=0.05)
+
+
+def test_it_is_stored_and_an_update_keeps_the_kind_of_effects(one_unlike, tmp_path):
+    one_unlike.to_netcdf(tmp_path / "sites.nc")
+    again = bc.load(tmp_path / "sites.nc")
+    assert again.prob_unlike().equals(one_unlike.prob_unlike())
+    assert again.new_site().prob_tce_below(0.05) == one_unlike.new_site().prob_tce_below(0.05)
+    assert again.vary == (bc.by("site"),)
+    y, s, site = simulated([0.0] * 3, 60)
+    normal = fitted(y, s, site, bc.by("site", robust=False), draws=200)
+    more = bc.update(normal, y, s, groups=site)
+    assert repr(more.vary) == "(by('site', robust=False),)"
+    assert more._drawn.unlike is None
+
+
+def test_a_new_level_is_drawn_from_both(one_unlike):
+    drawn = one_unlike._drawn
+    size = 40_000
+    at = np.zeros((size, 2))
+    population = replace(
+        drawn,
+        average=at,
+        scales=np.full((1, size, 2), 0.1),
+        correlation=np.full(size, 0.5),
+        share_unlike=np.full(size, 0.25),
+    )
+    levels, unlike = levels_round(population, "a new level")
+    assert unlike.mean() == pytest.approx(0.25, abs=0.01)
+    np.testing.assert_allclose(levels[~unlike].std(axis=0), 0.1, rtol=0.02)
+    far = np.hypot([1.0, 0.5], 0.2)
+    np.testing.assert_allclose(levels[unlike].std(axis=0), far, rtol=0.03)
+    assert np.corrcoef(levels[unlike].T)[0, 1] == pytest.approx(0, abs=0.03)
+    assert np.corrcoef(levels[~unlike].T)[0, 1] == pytest.approx(0.5, abs=0.02)
+
+
+def test_effects_are_robust_where_a_term_stands_alone():
+    y, s, site = simulated([0.0] * 3, 40)
+    factors = {"sex": np.resize(["F", "M"], y.size), "age": np.resize(["old", "new", "old"], y.size)}
+    options = {"curve": "logistic", "prior": "neutral", "random_state": 1}
+    one = prepare_terms(bc.CalibrationData(y, s, site=site), "site", **options)
+    two = prepare_terms(bc.CalibrationData(y, s, factors=factors), ["sex", "age"], **options)
+    assert [term.robust for term in one.terms] == [True]
+    assert [term.robust for term in two.terms] == [False, False]
+    usual = bc.priors.Heterogeneity()
+    assert one.heterogeneity == usual.scaled(LIKE_SHARE)
+    given = prepare_terms(
+        bc.CalibrationData(y, s, site=site), "site", heterogeneity={"shift": 0.4}, **options
+    )
+    assert given.heterogeneity == replace(usual.scaled(LIKE_SHARE), shift=0.4)
+
+
+@pytest.mark.parametrize("robust", [None, 1, "yes"])
+def test_robust_is_true_or_false(robust):
+    with pytest.raises(InputError, match="robust must be True"):
+        bc.by("site", robust=robust)
+
+
+def test_a_site_twice_is_refused_whatever_its_effects():
+    y, s, site = simulated([0.0] * 3, 40)
+    with pytest.raises(InputError, match="twice"):
+        fitted(y, s, site, [bc.by("site"), bc.by("site", robust=False)])
