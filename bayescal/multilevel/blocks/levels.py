@@ -1,0 +1,140 @@
+"""All effects drawn round a peak: the smaller terms, then the largest level by level given them.
+
+The integral over the effects of each level of the largest term is estimated without bias by a few
+proposals, spread evenly round its mode, and one of them is its draw. The product of the estimates
+weights the draw of all levels together, as in a random-weight particle filter (Fearnhead,
+Papaspiliopoulos & Roberts, 2008), and its variance grows slowly with the number of levels. It is a
+sum over the proposals of each level alone, so that a law of the effects with several components
+would add the proposals of each.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, ndtri
+
+from bayescal._base.arrays import Floats
+from bayescal._base.sampling.chi_square import student_stretch
+from bayescal.multilevel.blocks.density import (
+    LOG_2_PI,
+    EffectsDensity,
+    Given,
+    Peaks,
+    sums_of,
+)
+
+__all__ = ["LEVEL_PROPOSALS", "draw_effects_at", "even_normals"]
+
+LEVEL_PROPOSALS = 8
+"""Proposals of the effects of a level, of which one is kept."""
+LEAST_DEGREES = 4
+
+
+def draw_effects_at(
+    density: EffectsDensity, peaks: Peaks, chosen: NDArray[np.intp], rng: np.random.Generator
+) -> tuple[Floats, Floats, Floats]:
+    """One draw of all effects round each of the chosen peaks.
+
+    Returns
+    -------
+    levels : ndarray of shape (L, n, r)
+        Effects of the largest term.
+    rest : ndarray of shape (n, R)
+    log_weight : ndarray of shape (n,)
+        Log of an unbiased estimate of the density of the rest, the levels integrated out, over that
+        of its proposal and over Laplace's integral.
+    """
+    given = peaks.given.at(chosen)
+    off, log_proposed = _proposed_rest(peaks.root[chosen], rng)
+    rest = peaks.rest[chosen] + off
+    log_weight = density.log_prior_of_rest(given, rest) - log_proposed - peaks.log_integral[chosen]
+    if density.layout.inner is None:
+        log_weight += density.log_likelihood(given, peaks.levels[..., chosen], rest).sum(axis=0)
+        return np.zeros((0, len(chosen), len(density.varying))), rest, log_weight
+    levels, log_proposed = _proposed_levels(peaks, chosen, off, rng)
+    log_ratio = _log_density_of_levels(density, given, levels, rest) - log_proposed
+    largest = log_ratio.max(axis=-1, keepdims=True)
+    ladder = np.exp(log_ratio - largest).cumsum(axis=-1)
+    log_weight += (np.log(ladder[..., -1] / LEVEL_PROPOSALS) + largest[..., 0]).sum(axis=0)
+    limit = rng.random(ladder.shape[:2]) * ladder[..., -1]
+    kept = (ladder < limit[..., None]).sum(axis=-1)
+    drawn = np.take_along_axis(levels, kept[:, None, :, None], axis=-1)[..., 0]
+    return drawn.transpose(0, 2, 1), rest, log_weight
+
+
+def _proposed_rest(root: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Student-t proposals (n, R) off their peaks, and their log density (n,)."""
+    n, size = root.shape[:2]
+    degrees = max(LEAST_DEGREES, size)
+    standard = rng.standard_normal((n, size))
+    standard *= student_stretch(rng.standard_normal(n), degrees)[:, None]
+    off = np.linalg.solve(root.transpose(0, 2, 1), standard[..., None])[..., 0]
+    half = (degrees + size) / 2
+    constant = gammaln(half) - gammaln(degrees / 2) - size / 2 * np.log(degrees * np.pi)
+    log_density = constant - half * np.log1p(np.vecdot(standard, standard) / degrees)
+    return off, log_density + np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
+
+
+def _proposed_levels(
+    peaks: Peaks, chosen: NDArray[np.intp], off: Floats, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Proposals (L, r, n, K) of the levels round their modes given the rest, and log densities.
+
+    The modes are those of the quadratic at the peak, where the rest is `off` it.
+    """
+    factor = peaks.information.factor[..., chosen]
+    size, r, n = len(factor), factor.shape[1], len(chosen)
+    pulled = (peaks.information.pull[chosen] @ off[..., None])[..., 0]
+    standard = even_normals(size, r, n, rng)
+    log_density = -(standard**2).sum(axis=1) / 2 - r / 2 * LOG_2_PI
+    log_density -= np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=-1)[..., None]
+    standard -= pulled.T.reshape(size, r, n)[..., None]
+    levels = np.repeat(peaks.levels[..., chosen, None], LEVEL_PROPOSALS, axis=-1)
+    for i in range(r):
+        for k in range(i + 1):
+            levels[:, i] += factor[:, i, k, :, None] * standard[:, k]
+    return levels, log_density
+
+
+def _log_density_of_levels(
+    density: EffectsDensity, given: Given, levels: Floats, rest: Floats
+) -> Floats:
+    """Log of prior times likelihood of each level, (L, n, K), at effects (L, r, n, K)."""
+    size, r, n, count = levels.shape
+    repeated = np.repeat(np.arange(n), count)
+    given, flat = given.at(repeated), levels.reshape(size, r, n * count)
+    value = sums_of(density.layout.of_level, density.log_likelihood(given, flat, rest[repeated]))
+    return (value + density.log_prior_of_levels(given, flat)).reshape(size, n, count)
+
+
+def even_normals(size: int, r: int, n: int, rng: np.random.Generator) -> Floats:
+    """Standard normal points in one or two dimensions, spread evenly round zero.
+
+    Each is normal, and those of one set balance, so that the mean of a function over the set varies
+    little: in one dimension they lie on both sides in ranges of equal probability, in two on the
+    corners of two squares of random sizes.
+
+    Returns
+    -------
+    ndarray of shape (size, r, n, 8)
+    """
+    points = np.empty((size, r, n, LEVEL_PROPOSALS))
+    if r == 1:
+        sides = LEVEL_PROPOSALS // 2
+        share = (np.arange(sides) + rng.random((size, n, sides))) / sides
+        points[:, 0, :, :sides] = -ndtri(np.clip((1 - share) / 2, 1e-300, 0.5))
+        points[:, 0, :, sides:] = -points[:, 0, :, :sides]
+        return points
+    angle, share = rng.random((2, size, n))
+    cosine, sine = np.cos(np.pi / 2 * angle), np.sin(np.pi / 2 * angle)
+    half = np.sqrt(0.5)
+    for first, tail, (x, y) in (
+        (0, 1 - share / 2, (cosine, sine)),
+        (4, 0.5 - share / 2, (half * (cosine - sine), half * (cosine + sine))),
+    ):
+        radius = np.sqrt(-2 * np.log(tail))
+        x, y = radius * x, radius * y
+        points[:, 0, :, first : first + 4] = np.stack([x, -y, -x, y], axis=-1)
+        points[:, 1, :, first : first + 4] = np.stack([y, x, -y, -x], axis=-1)
+    return points
