@@ -9,22 +9,19 @@ information of the average and of the smaller terms (Rue, Martino & Chopin, 2009
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.newton import Mode, by_differences, maximise
 from bayescal.model.prior import Normal, StudentT
-from bayescal.multilevel.blocks.layout import Layout
+from bayescal.multilevel.blocks.layout import Layout, sums_of
 from bayescal.multilevel.factorised.likelihood import MOST_OFF, of_tables
-from bayescal.multilevel.factorised.small import covariance_factor
+from bayescal.multilevel.factorised.small import covariance_factor, products
 from bayescal.multilevel.problem import MultilevelProblem
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
-__all__ = ["EffectsDensity", "Given", "Peaks", "sums_of"]
+__all__ = ["EffectsDensity", "Given", "Peaks"]
 
 EFFECTS_ROOM = 1 << 20
 """Numbers that a block of scales may need at a time."""
@@ -65,31 +62,39 @@ class Eliminated:
 
     Attributes
     ----------
+    of_groups : ndarray of shape (groups, r, r, 1 or n)
+        Of the coordinates of each group.
     factor : ndarray of shape (L, r, r, n)
         Lower factors F of the covariances F F' of the levels, given the rest.
-    pull : ndarray of shape (n, L * r, R)
-        F' times the information between the levels and the rest.
     rest : ndarray of shape (n, R, R)
-        Information of the rest, the levels integrated out.
+        Of the rest, the levels integrated out.
     """
 
+    layout: Layout
+    of_groups: Floats
     factor: Floats
-    pull: Floats
     rest: Floats
 
     def steps(self, of_level: Floats, of_rest: Floats) -> tuple[Floats, Floats, Floats]:
-        """Newton's step of levels (L, r, n) and rest (n, R), and what it gains, twice (n,)."""
-        own = _times(self.factor, of_level, transposed=True)
-        flat = _by_point(own)
-        left = of_rest - (flat[:, None] @ self.pull)[:, 0]
+        """Newton's step of levels (L, r, n) and rest (n, R), and twice what it gains, (n,)."""
+        own, left = _times(self.factor, of_level, transposed=True), of_rest
+        if len(own):
+            back = _times(self.factor, own)[self.layout.level]
+            moved = products(self.of_groups, back)
+            left = of_rest - _by_point(sums_of(self.layout.of_position, moved))
         rest = np.linalg.solve(self.rest, left[..., None])[..., 0]
-        gain = np.vecdot(flat, flat) + np.vecdot(left, rest)
-        return _times(self.factor, own - self.of_levels(rest)), rest, gain
+        gain = (own**2).sum(axis=(0, 1)) + np.vecdot(left, rest)
+        return _times(self.factor, own - self.pulled(rest)), rest, gain
 
-    def of_levels(self, rest: Floats) -> Floats:
-        """F' times what a move of the rest (n, R) pulls each level by, of shape (L, r, n)."""
-        moved = (self.pull @ rest[..., None])[..., 0]
-        return moved.T.reshape(*self.factor.shape[:2], len(rest))
+    def pulled(self, rest: Floats) -> Floats:
+        """By how much a move of the rest (n, R) pulls each level back: F times it, (L, r, n)."""
+        moved = products(self.of_groups, self.layout.of_groups(rest, self.factor.shape[1]))
+        return _times(self.factor, sums_of(self.layout.of_level, moved), transposed=True)
+
+    def at(self, points: NDArray[np.intp]) -> Eliminated:
+        """Some of the points."""
+        parts = (each[..., points] for each in (self.of_groups, self.factor))
+        return Eliminated(self.layout, *parts, self.rest[points])
 
     @property
     def log_det(self) -> Floats:
@@ -246,10 +251,9 @@ class EffectsDensity:
 
     def _coordinates(self, given: Given, levels: Floats, rest: Floats) -> Floats:
         """Working coordinates of every group, of shape (groups, d, n)."""
-        layout, n, r = self.layout, given.size, len(self.varying)
+        layout, r, n = self.layout, len(self.varying), given.size
         u = np.empty((self.groups, len(self.names), n))
-        by_position = rest.reshape(n, layout.positions, r).transpose(1, 2, 0)
-        moved = sums_of(layout.of_group, by_position)
+        moved = layout.of_groups(rest, r)
         if layout.inner is not None:
             moved += levels[layout.level]
         u[:, self.columns] = moved
@@ -312,24 +316,29 @@ class EffectsDensity:
         """The levels eliminated, where groups have information (groups, r, r, 1 or n)."""
         layout, n, r = self.layout, given.size, len(self.varying)
         size, at = layout.positions, information.shape[-1]
-        own = np.repeat(
-            sums_of(layout.of_level, information), n // at, axis=-1
-        )
+        own = np.repeat(sums_of(layout.of_level, information), n // at, axis=-1)
         if layout.inner is not None:
             for column in range(r):
                 own[:, column, column] += given.scales[layout.inner, :, column] ** -2.0
         factor = covariance_factor(own)
-        both = sums_of(layout.of_both, information).reshape(layout.levels, size, r, r, at)
-        both = both.transpose(0, 2, 1, 3, 4).reshape(layout.levels, r, self.rest_size, at)
-        pull = np.empty((n, layout.levels, r, self.rest_size))
-        for i in range(r):
-            moved = sum(factor[:, k, i, None] * both[:, k] for k in range(i, r))
-            pull[:, :, i] = np.asarray(moved).transpose(2, 0, 1)
-        pull = pull.reshape(n, layout.levels * r, self.rest_size)
-        two = sums_of(layout.of_two, information).reshape(size, size, r, r, at)
-        rest = two.transpose(4, 0, 2, 1, 3).reshape(-1, self.rest_size, self.rest_size)
-        rest = rest + prior - pull.transpose(0, 2, 1) @ pull
-        return Eliminated(factor, pull, rest)
+        if layout.is_level:
+            inside = information - _squared(_right(information, factor))
+            rest = self._of_two(inside) + prior
+            return Eliminated(layout, information, factor, rest)
+        rest = self._of_two(information) + prior
+        if layout.inner is not None:
+            both = sums_of(layout.of_both, information).reshape(layout.levels, size, r, r, at)
+            both = both.transpose(0, 1, 3, 2, 4).reshape(layout.levels, -1, r, at)
+            pull = _right(both, factor).transpose(3, 0, 2, 1)
+            pull = pull.reshape(n, layout.levels * r, self.rest_size)
+            rest -= pull.transpose(0, 2, 1) @ pull
+        return Eliminated(layout, information, factor, rest)
+
+    def _of_two(self, information: Floats) -> Floats:
+        """Information of groups (groups, r, r, n) between positions, of shape (n, R, R)."""
+        size, r = self.layout.positions, len(self.varying)
+        two = sums_of(self.layout.of_two, information).reshape(size, size, r, r, -1)
+        return two.transpose(4, 0, 2, 1, 3).reshape(-1, self.rest_size, self.rest_size)
 
     def _keep_quadratic(self, given: Given) -> None:
         """Keep the likelihood's second-order expansion, by coordinates of groups, and the prior's.
@@ -382,12 +391,6 @@ class EffectsDensity:
         return levels, rest
 
 
-def sums_of(sums: csr_array, values: Floats) -> Floats:
-    """Sums over groups, for values of shape (groups, ..., n)."""
-    flat = sums @ values.reshape(len(values), -1)
-    return np.asarray(flat).reshape(sums.shape[0], *values.shape[1:])
-
-
 def _by_point(values: Floats) -> Floats:
     """Values (k, r, n) of each point together, of shape (n, k * r)."""
     return np.ascontiguousarray(values.reshape(-1, values.shape[2]).T)
@@ -403,3 +406,17 @@ def _times(factor: Floats, values: Floats, *, transposed: bool = False) -> Float
             else:
                 product[:, i] += factor[:, i, k] * values[:, k]
     return product
+
+
+def _right(values: Floats, factor: Floats) -> Floats:
+    """Matrices (L, k, r, n) times lower factors (L, r, r, n)."""
+    product = np.zeros((*values.shape[:3], factor.shape[-1]))
+    for i in range(values.shape[2]):
+        for k in range(i, values.shape[2]):
+            product[:, :, i] += values[:, :, k] * factor[:, k, i, None]
+    return product
+
+
+def _squared(values: Floats) -> Floats:
+    """Matrices (L, r, r, n) times their transposes."""
+    return np.asarray(np.einsum("gikn,gjkn->gijn", values, values))

@@ -17,7 +17,7 @@ from bayescal.multilevel.problem import MultilevelProblem
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["Layout"]
+__all__ = ["Layout", "sums_of"]
 
 
 class Layout:
@@ -39,9 +39,7 @@ class Layout:
     def __init__(self, problem: MultilevelProblem) -> None:
         self.terms, self.groups = problem.terms, len(problem.labels)
         exchangeable = [k for k, term in enumerate(self.terms) if term.kind == "exchangeable"]
-        self.inner = max(
-            exchangeable, key=lambda k: len(self.terms[k].levels), default=None
-        )
+        self.inner = max(exchangeable, key=lambda k: len(self.terms[k].levels), default=None)
         self.levels, self.level = 0, np.zeros(self.groups, np.intp)
         if self.inner is not None:
             term = self.terms[self.inner]
@@ -77,6 +75,16 @@ class Layout:
         self.of_two = _sums(np.concatenate(two), of_group, shape)
         self.of_group = design
 
+    def of_groups(self, rest: Floats, r: int) -> Floats:
+        """What the rest, of shape (n, R), adds to the coordinates of groups, (groups, r, n)."""
+        by_position = rest.reshape(len(rest), self.positions, r).transpose(1, 2, 0)
+        return sums_of(self.of_group, by_position)
+
+    @property
+    def is_level(self) -> bool:
+        """Whether each group is a level of the largest term by itself."""
+        return self.inner is not None and np.unique(self.level).size == self.groups
+
     def structure(self, term: int) -> Floats:
         """Prior precision of the positions of a term other than the largest, at a scale of one."""
         own, size = self.terms[term], self.terms[term].innovations
@@ -94,6 +102,12 @@ class Layout:
         if own.kind == "exchangeable":
             return effects
         return np.concatenate([np.zeros_like(effects[:1]), effects])
+
+
+def sums_of(sums: csr_array, values: Floats) -> Floats:
+    """Sums over groups or positions, for values of shape (groups or positions, ..., n)."""
+    flat = sums @ values.reshape(len(values), -1)
+    return np.asarray(flat).reshape(sums.shape[0], *values.shape[1:])
 
 
 def _sums(

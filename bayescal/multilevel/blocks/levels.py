@@ -12,23 +12,27 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, ndtri
+from scipy.special import gammaln, stdtrit
 
 from bayescal._base.arrays import Floats
 from bayescal._base.sampling.chi_square import student_stretch
 from bayescal.multilevel.blocks.density import (
-    LOG_2_PI,
     EffectsDensity,
     Given,
     Peaks,
-    sums_of,
 )
+from bayescal.multilevel.blocks.layout import sums_of
 
-__all__ = ["LEVEL_PROPOSALS", "draw_effects_at", "even_normals"]
+__all__ = ["LEVEL_PROPOSALS", "draw_effects_at", "even_points"]
 
-LEVEL_PROPOSALS = 8
+LEVEL_PROPOSALS = 4
 """Proposals of the effects of a level, of which one is kept."""
-LEAST_DEGREES = 4
+DEGREES = 4
+"""Degrees of freedom of the proposals of the rest, for each of its dimensions."""
+LEAST_DEGREES = 5
+"""Least degrees of freedom of the proposals of levels, of which many levels need more."""
+
+TINY = 1e-300
 
 
 def draw_effects_at(
@@ -66,13 +70,11 @@ def draw_effects_at(
 def _proposed_rest(root: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Student-t proposals (n, R) off their peaks, and their log density (n,)."""
     n, size = root.shape[:2]
-    degrees = max(LEAST_DEGREES, size)
+    degrees = DEGREES * size
     standard = rng.standard_normal((n, size))
     standard *= student_stretch(rng.standard_normal(n), degrees)[:, None]
     off = np.linalg.solve(root.transpose(0, 2, 1), standard[..., None])[..., 0]
-    half = (degrees + size) / 2
-    constant = gammaln(half) - gammaln(degrees / 2) - size / 2 * np.log(degrees * np.pi)
-    log_density = constant - half * np.log1p(np.vecdot(standard, standard) / degrees)
+    log_density = log_student(np.vecdot(standard, standard), size, degrees)
     return off, log_density + np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
 
 
@@ -83,18 +85,26 @@ def _proposed_levels(
 
     The modes are those of the quadratic at the peak, where the rest is `off` it.
     """
-    factor = peaks.information.factor[..., chosen]
+    information = peaks.information.at(chosen)
+    factor = information.factor
     size, r, n = len(factor), factor.shape[1], len(chosen)
-    pulled = (peaks.information.pull[chosen] @ off[..., None])[..., 0]
-    standard = even_normals(size, r, n, rng)
-    log_density = -(standard**2).sum(axis=1) / 2 - r / 2 * LOG_2_PI
+    degrees = max(LEAST_DEGREES, size)
+    standard = even_points((size, r, n), degrees, rng)
+    log_density = log_student((standard**2).sum(axis=1), r, degrees)
     log_density -= np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=-1)[..., None]
-    standard -= pulled.T.reshape(size, r, n)[..., None]
+    standard -= information.pulled(off)[..., None]
     levels = np.repeat(peaks.levels[..., chosen, None], LEVEL_PROPOSALS, axis=-1)
     for i in range(r):
         for k in range(i + 1):
             levels[:, i] += factor[:, i, k, :, None] * standard[:, k]
     return levels, log_density
+
+
+def log_student(squared: Floats, size: int, degrees: int) -> Floats:
+    """Log density of a Student-t law in `size` dimensions at squared distances from its centre."""
+    half = (degrees + size) / 2
+    constant = gammaln(half) - gammaln(degrees / 2) - size / 2 * np.log(degrees * np.pi)
+    return np.asarray(constant - half * np.log1p(squared / degrees))
 
 
 def _log_density_of_levels(
@@ -108,33 +118,33 @@ def _log_density_of_levels(
     return (value + density.log_prior_of_levels(given, flat)).reshape(size, n, count)
 
 
-def even_normals(size: int, r: int, n: int, rng: np.random.Generator) -> Floats:
-    """Standard normal points in one or two dimensions, spread evenly round zero.
+def even_points(shape: tuple[int, int, int], degrees: int, rng: np.random.Generator) -> Floats:
+    """Student-t points in one or two dimensions, spread evenly round zero.
 
-    Each is normal, and those of one set balance, so that the mean of a function over the set varies
-    little: in one dimension they lie on both sides in ranges of equal probability, in two on the
-    corners of two squares of random sizes.
+    Each has the law by itself, and those of one set balance, so that the mean of a function over
+    the set varies little: two are near and two far, each pair on opposite sides.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        L, r and n.
 
     Returns
     -------
-    ndarray of shape (size, r, n, 8)
+    ndarray of shape (L, r, n, 4)
     """
-    points = np.empty((size, r, n, LEVEL_PROPOSALS))
+    size, r, n = shape
+    points = np.empty((*shape, LEVEL_PROPOSALS))
+    turn, share = rng.random((2, size, n))
     if r == 1:
-        sides = LEVEL_PROPOSALS // 2
-        share = (np.arange(sides) + rng.random((size, n, sides))) / sides
-        points[:, 0, :, :sides] = -ndtri(np.clip((1 - share) / 2, 1e-300, 0.5))
-        points[:, 0, :, sides:] = -points[:, 0, :, :sides]
+        near, far = stdtrit(degrees, (1 + share / 2) / 2), -stdtrit(degrees, (1 - share) / 4 + TINY)
+        points[:, 0] = np.stack([near, -near, far, -far], axis=-1)
         return points
-    angle, share = rng.random((2, size, n))
-    cosine, sine = np.cos(np.pi / 2 * angle), np.sin(np.pi / 2 * angle)
-    half = np.sqrt(0.5)
-    for first, tail, (x, y) in (
-        (0, 1 - share / 2, (cosine, sine)),
-        (4, 0.5 - share / 2, (half * (cosine - sine), half * (cosine + sine))),
-    ):
-        radius = np.sqrt(-2 * np.log(tail))
-        x, y = radius * x, radius * y
-        points[:, 0, :, first : first + 4] = np.stack([x, -y, -x, y], axis=-1)
-        points[:, 1, :, first : first + 4] = np.stack([y, x, -y, -x], axis=-1)
+    near, far = (
+        np.sqrt(degrees * np.expm1(-2 / degrees * np.log(beyond)))
+        for beyond in (1 - share / 2, (1 - share) / 2 + TINY)
+    )
+    x, y = np.cos(np.pi * turn), np.sin(np.pi * turn)
+    points[:, 0] = np.stack([near * x, -near * x, -far * y, far * y], axis=-1)
+    points[:, 1] = np.stack([near * y, -near * y, far * x, -far * x], axis=-1)
     return points

@@ -15,7 +15,7 @@ from bayescal.posterior.tree import CHAINS
 
 __all__ = ["draw_effects"]
 
-EFFECTS_PROPOSALS = 2
+EFFECTS_PROPOSALS = 1
 """Proposals of the effects for each draw of the scales."""
 ENOUGH_OF_SCALES = 0.2
 """Effective share of the proposals of the scales from which no others are tried."""
