@@ -112,10 +112,12 @@ def update(
         check_sites=check_few_labels,
     )
     several = post if isinstance(post, MultilevelPosterior) else None
-    if several and "period" in several.levels and more.roles != ("period",):
+    if several and "period" in several.levels and set(more.roles) != set(several.levels):
+        beside = [name for name in several.levels if name != "period"]
+        others = f"{' and '.join(beside)}, as its table has them" if beside else "no other role"
         raise InputError(
             "post is of periods, so say with periods= when each of the new cases was, in the form "
-            f"of those before, such as {several.labels[-1]!r}, and give no other role."
+            f"of those before, such as {several.levels['period'][-1]!r}, and give {others}."
         )
     if more.periods is not None and not (several and "period" in several.levels):
         raise InputError(

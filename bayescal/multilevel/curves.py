@@ -204,11 +204,32 @@ class RelatedCurves:
         observed = not any(problem.labels[k] in problem.summaries for k in groups)
         return self._view(title, problem.together(title, groups), u, prior, has_outcomes=observed)
 
+    def now(self) -> CurveView:
+        """The posterior of the curve of the last period: of all its cases, whatever their site.
+
+        Returns
+        -------
+        CalibrationPosterior
+
+        Raises
+        ------
+        InputError
+            If curves do not vary by period.
+        """
+        walk = self.problem.walk
+        if walk is None:
+            raise InputError(
+                f"curves vary by {' and '.join(self.levels)}, which have no order in time, so that "
+                "none is now. Fit periods, vary=bc.walk('period'), or ask for a level with at()."
+            )
+        return self.at({walk.name: walk.levels[-1]})
+
     def average(self) -> CurveView:
         """The posterior of the curve without effects, over the scores of all cases.
 
-        Of sites it is that of the average site; of ordered periods that of one curve for all of
-        them, the answer were there no change.
+        Of sites it is that of the average site; of ordered periods alone that of one curve for all
+        of them, the answer were there no change. Where other terms stand beside periods it is the
+        average in the last period.
 
         Returns
         -------
@@ -217,10 +238,14 @@ class RelatedCurves:
         return self._kept({"average": True}, self._of_average)
 
     def _of_average(self) -> CurveView:
-        title = f"One curve for {self._counted}" if self._is_walk else None
-        exact = self.prob_calibrated
+        exact, walk = self.prob_calibrated, self.problem.walk
+        title = f"The average of {self._counted}"
+        if self._is_walk:
+            title = f"One curve for {self._counted}"
+        elif walk is not None:
+            title += f", in {walk.levels[-1]}"
         return self._view(
-            title or f"The average of {self._counted}",
+            title,
             self.problem.pooled,
             self._drawn.average,
             self._prior.average,
@@ -235,7 +260,7 @@ class RelatedCurves:
         ----------
         by : str, optional
             What the level is of; it may be left out where all curves are of one axis. Effects of
-            other axes are those of the average.
+            other axes are those of the average; of periods, those of the last one.
         scores : array-like of shape (n,), optional
             Its scores. By default, with each draw, those of the cases of one of the levels, drawn
             at random; `population="sample"` then takes the scores of all of them. Of the next
@@ -244,8 +269,9 @@ class RelatedCurves:
         Returns
         -------
         CalibrationPosterior
-            Of the next period the curve is one step on where curves drift, and as it is where the
-            explanation is no change or a sudden one.
+            Of the next period alone, the curve is one step on where curves drift, and as it is
+            where the explanation is no change or a sudden one. Beside other terms it is that of
+            the average, one step on.
 
         Raises
         ------
@@ -267,18 +293,22 @@ class RelatedCurves:
         key: dict[str, Any] = {"new": axis}
         if scores is not None:
             key["scores"] = scores.tolist()
+        walk = self.problem.walk
+        if walk is not None and axis == walk.name:
+            last = self.now().problem
+            problem = last if self._is_walk else replace(problem, data=last.data, seed=last.seed)
+            title = f"The next {axis}"
+        else:
+            if data is None and self.has_outcomes:
+                mixture = self._scores_of_levels(axis)
+            title = f"A new {axis}" if axis in SELF_NAMED else f"A new level of {axis}"
         if self._is_walk:
-            problem = self.at({axis: self.labels[-1]}).problem
             u, prior = (each.following for each in (self._drawn, self._prior))
             assert u is not None and prior is not None
-            title = "The next period"
         else:
             u, prior = (each.of_new_level(axis) for each in (self._drawn, self._prior))
             if self._prior.correlation is not None:
                 prior = self._prior.groups[0]
-            title = f"A new {axis}" if axis in SELF_NAMED else f"A new level of {axis}"
-            if data is None and self.has_outcomes:
-                mixture = self._scores_of_levels(axis)
         return self._view(
             title,
             problem if data is None else replace(problem, data=data),
@@ -353,10 +383,12 @@ class RelatedCurves:
     @property
     def _counted(self) -> str:
         """How many curves there are, of what."""
-        count, (first, *more) = len(self.problem.labels), self.levels
+        walk = None if self._is_walk else self.problem.walk
+        levels = {name: each for name, each in self.levels.items() if not walk or name != walk.name}
+        (name, each), *more = levels.items()
         if more:
-            return f"{count} cells"
-        return f"{count} {first}s" if first in SELF_NAMED else f"{count} levels of {first}"
+            return f"{len(self.problem.labels)} cells"
+        return f"{len(each)} {name}s" if name in SELF_NAMED else f"{len(each)} levels of {name}"
 
     def _one_axis(self, by: Any) -> str:
         """The axis that is named, or the only one."""

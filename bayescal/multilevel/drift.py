@@ -78,15 +78,6 @@ class DriftPosterior(MultilevelPosterior):
         (axis,) = self.levels
         return self.at({axis: check_choice(label, self.labels, "label")})
 
-    def now(self) -> CurveView:
-        """The posterior of the last period's curve.
-
-        Returns
-        -------
-        CalibrationPosterior
-        """
-        return self.period(self.labels[-1])
-
     def next_period(self, y_prob: ArrayLike | None = None) -> CurveView:
         """What the period after the last one will meet: `new`.
 

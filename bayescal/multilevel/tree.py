@@ -34,9 +34,9 @@ def multilevel_tree(drawn: MultilevelDraws) -> xr.DataTree:
         The posterior has the coordinates of the average (`shift`, ...); those of each group
         (`site_shift`, ..., by `site`, `period` or `cell`); the scales of each term (`sd_shift`,
         ..., by `term`) and their `correlation`; and of ordered periods those of the next
-        (`next_shift`, ...) and the `explanation` of each draw: 0 for no change, k for a sudden
-        change into the period of index k, and the number of periods for gradual drift. Attributes
-        describe the terms.
+        (`next_shift`, ...) and, of these alone, the `explanation` of each draw: 0 for no change, k
+        for a sudden change into the period of index k, and the number of periods for gradual drift.
+        Attributes describe the terms.
     """
     import xarray as xr
 
@@ -109,10 +109,13 @@ def read_draws(tree: xr.DataTree) -> MultilevelDraws:
         str(json.loads(tree.attrs["engine"])),
         {str(name): float(stats[name]) for name in stats.data_vars if not stats[name].dims},
     )
+    following = None
+    if problem.walk is not None:
+        following = np.column_stack([draws(f"next_{name}") for name in names])
     if problem.is_walk:
         return MultilevelDraws(
             *(problem, average, groups, np.empty((0, len(average), len(varying))), *common),
-            following=np.column_stack([draws(f"next_{name}") for name in names]),
+            following=following,
             explanation=draws("explanation").astype(np.intp),
             log_evidence=np.asarray(stats["explanation_log_evidence"], np.float64),
         )
@@ -120,7 +123,11 @@ def read_draws(tree: xr.DataTree) -> MultilevelDraws:
     correlation = None
     if problem.terms[0].correlated:
         correlation = draws("correlation") if len(varying) > 1 else np.zeros(len(average))
-    return MultilevelDraws(problem, average, groups, scales, *common, correlation=correlation)
+    return MultilevelDraws(
+        *(problem, average, groups, scales, *common),
+        correlation=correlation,
+        following=following,
+    )
 
 
 def _own(problem: MultilevelProblem) -> tuple[str, ...]:
