@@ -31,7 +31,7 @@ from bayescal.model.problem import Problem, prepare
 from bayescal.multilevel.drift import DriftPosterior
 from bayescal.multilevel.factors import SubgroupPosterior
 from bayescal.multilevel.fit import fit_problem
-from bayescal.multilevel.known import check_few_labels
+from bayescal.multilevel.known import THIS_SITE, check_few_labels
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.problem import KnownSites, prepare_terms, scores_alone
 from bayescal.multilevel.sites import HierarchicalPosterior
@@ -196,8 +196,9 @@ def fit(
         of gradual drift over all periods together.
     known : pandas.DataFrame or mapping, optional
         Sites of which there are no patients but summaries, one row a site, beside those of
-        `groups` or alone. Columns `observed`, `expected` and `n` (events, sum of the predicted
-        probabilities, patients); or `observed_expected`, `lower` and `upper`; and, also or alone,
+        `groups`, or alone; beside cases without a label, these are of one site, "this site".
+        Columns `observed`, `expected` and `n` (events, sum of the predicted probabilities,
+        patients); or `observed_expected`, `lower` and `upper`; and, also or alone,
         `calibration_slope`, `slope_lower` and `slope_upper`; NaN is not known. Labels are in
         `site`, or the index. Intervals are 95 % but for those with a `ci_prob`.
     periods : array-like of shape (n,), optional
@@ -294,6 +295,8 @@ def fit(
     else:
         of_cases = roles | weights | {"pos_label": pos_label}
         data = as_data(y_true, y_prob, check_sites=check_few_labels, **of_cases)
+        if known is not None and not data.levels and vary is None:
+            data = data.of_site(THIS_SITE)
     refuse_judged(judged, data, known=known)
     fixed: dict[str, Any] = {"prior": prior, "edge": edge, "random_state": random_state}
     if data.imputations:

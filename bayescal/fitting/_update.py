@@ -14,7 +14,7 @@ from bayescal.fitting._fit import fit
 from bayescal.fitting.imputed.posterior import ImputedPosterior
 from bayescal.inference.curve.average import fit_average
 from bayescal.model.problem import prepare
-from bayescal.multilevel.known import check_few_labels
+from bayescal.multilevel.known import THIS_SITE, check_few_labels
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.view import CurveView
 from bayescal.posterior.posterior import CalibrationPosterior, as_posterior
@@ -111,6 +111,9 @@ def update(
         strata=strata,
         check_sites=check_few_labels,
     )
+    if isinstance(post, MultilevelPosterior) and not more.levels:
+        if post.data.levels == {"site": (THIS_SITE,)}:
+            more = more.of_site(THIS_SITE)
     several = post if isinstance(post, MultilevelPosterior) else None
     if several and "period" in several.levels and set(more.roles) != set(several.levels):
         beside = [name for name in several.levels if name != "period"]

@@ -120,5 +120,3 @@ def test_summaries_alone_need_scores():
         bc.fit(None, [0.2, 0.3])
     with pytest.raises(InputError, match="groups was given without outcomes"):
         bc.fit(None, [0.2, 0.3], groups=["a", "b"], known=COUNTS)
-    with pytest.raises(InputError, match="no site, period or factor"):
-        bc.fit([0, 1], [0.2, 0.3], known=COUNTS)
