@@ -121,8 +121,9 @@ def check_few_sites(sites: int, sentence: str) -> None:
     if sites > MOST_FITTED_SITES:
         raise InputError(
             f"{sentence.format(f'{sites:,}')}, and at most {MOST_FITTED_SITES:,} are fitted at "
-            f"once, in {LONGEST_OF_SITES}. Give a label that many cases share, such as their hospital. If the labels are "
-            "of no interest themselves, like patients seen several times, pass them as cluster=."
+            f"once, in {LONGEST_OF_SITES}. Give a label that many cases share, such as their "
+            "hospital. If the labels are of no interest themselves, like patients seen several "
+            "times, pass them as cluster=."
         )
 
 
