@@ -149,8 +149,8 @@ def assess(
     check_roles(data)
     refuse_judged(judged, data)
     crossed = CrossedTable(data) if len(data.factors) > 1 else None
+    check_few_groups(len(data.groups))
     if crossed is None:
-        check_few_groups(len(data.groups))
         check_not_class_wise(data)
     pooled = data.pooled() if data.groups else data
     enough = close_enough(pooled) if close is None else as_level(close, "close")

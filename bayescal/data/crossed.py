@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
 from bayescal.data.data import CalibrationData
-from bayescal.data.roles import IMPUTATION, MOST_COMBINATIONS
+from bayescal.data.roles import IMPUTATION, LONGEST_FIT, MOST_COMBINATIONS
 
 __all__ = ["CrossedTable"]
 
@@ -42,7 +42,8 @@ class CrossedTable:
             )
             raise InputError(
                 f"there are {len(self.cells):,} combinations of levels, and at most "
-                f"{MOST_COMBINATIONS} can be fitted: {counted}. Leave a factor out, or join levels."
+                f"{MOST_COMBINATIONS:,} can be fitted, in {LONGEST_FIT}: {counted}. Leave a factor "
+                "out, or join levels."
             )
 
     @cached_property

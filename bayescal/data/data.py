@@ -13,7 +13,7 @@ from bayescal._base.errors import InputError
 from bayescal.data.build.chunks import contents_of
 from bayescal.data.contents import added, pooled, selected
 from bayescal.data.edges import Edges, edges_of
-from bayescal.data.roles import IMPUTATION, NO_STRUCTURE, Crossed, as_roles
+from bayescal.data.roles import IMPUTATION, NO_STRUCTURE, Crossed, Structure, as_roles
 from bayescal.data.sources.constructors import FromSources
 from bayescal.data.validate import check_choice
 from bayescal.data.weights import WeightType
@@ -224,6 +224,11 @@ class CalibrationData(FromSources):
                 "curve. Take each with data.select(name), or all as one with data.pooled()."
             )
         return self
+
+    def of_site(self, label: str) -> CalibrationData:
+        """The same cases, all of one site; the table has no site, period or factor yet."""
+        structure = Structure({"site": (label,)})
+        return self._each(lambda contents: contents.renamed({None: label}, structure))
 
     def pooled(self) -> CalibrationData:
         """The same cases with site, period and factors forgotten."""

@@ -50,8 +50,10 @@ Crossed: TypeAlias = "pd.DataFrame | Mapping[str, ArrayLike]"
 
 MOST_FACTORS = 20
 """Most factors that are crossed: seven of two levels already have 128 combinations."""
-MOST_COMBINATIONS = 200
-"""Most combinations of the levels of factors that are fitted at once."""
+MOST_COMBINATIONS = 2400
+"""Most combinations of levels that are fitted at once: 200 sites over 12 periods."""
+LONGEST_FIT = "about two minutes"
+"""Expected time of a fit of as many combinations."""
 MOST_CROSSED = 120_000
 """Most groups of a table of several roles: 2000 sites over 60 periods."""
 
@@ -301,8 +303,9 @@ class RoleReader:
             order.update(dict.fromkeys(_categories(values)))
             if len(names.names) > MOST_COMBINATIONS:
                 raise InputError(
-                    f"{called} has {len(names.names):,} levels, and at most {MOST_COMBINATIONS} "
-                    "combinations of levels can be fitted. Leave this factor out, or join levels."
+                    f"{called} has {len(names.names):,} levels, and at most {MOST_COMBINATIONS:,} "
+                    f"combinations of levels can be fitted, in {LONGEST_FIT}. Leave this factor "
+                    "out, or join levels."
                 )
         return codes
 

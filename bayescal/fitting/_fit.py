@@ -30,7 +30,7 @@ from bayescal.model.problem import Problem, prepare
 from bayescal.multilevel.drift import DriftPosterior
 from bayescal.multilevel.factors import SubgroupPosterior
 from bayescal.multilevel.fit import fit_problem
-from bayescal.multilevel.known import check_few_labels
+from bayescal.multilevel.known import THIS_SITE, check_few_labels
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.problem import KnownSites, prepare_terms, scores_alone
 from bayescal.multilevel.sites import HierarchicalPosterior
@@ -186,19 +186,21 @@ def fit(
         Site of each case, such as its hospital; at most 2000. Every site then has a shift and a
         slope of its own, drawn towards those of the average site as far as sites are alike;
         other coordinates are common. A site may be unlike the others, with probability 0.1 before
-        the data; `vary=bc.by("site", robust=False)` leaves this out. Curves are "logistic", "beta", "intercept" or "temperature".
+        the data; `vary=bc.by("site", robust=False)` leaves this out. Curves are "logistic",
+        "beta", "intercept" or "temperature".
         A table with several groups is fitted in the same way. A data frame with two or more
         columns, or a mapping of names to labels, has crossed factors such as sex and age: every
         combination that occurs, at most 200, then has a curve of its own.
     heterogeneity_prior : Heterogeneity or mapping, optional
         How much sites are expected to differ: `bc.priors.Heterogeneity()` by default, with its
         scales 0.6 times as large where a site may be unlike the others: it is then of those that
-        are like each other. A mapping changes parts of it, such as `{"shift": 0.5}`. Of periods, the size of a sudden change, and
-        of gradual drift over all periods together.
+        are like each other. A mapping changes parts of it, such as `{"shift": 0.5}`. Of periods,
+        the size of a sudden change, and of gradual drift over all periods together.
     known : pandas.DataFrame or mapping, optional
         Sites of which there are no patients but summaries, one row a site, beside those of
-        `groups` or alone. Columns `observed`, `expected` and `n` (events, sum of the predicted
-        probabilities, patients); or `observed_expected`, `lower` and `upper`; and, also or alone,
+        `groups`, or alone; beside cases without a label, these are of one site, "this site".
+        Columns `observed`, `expected` and `n` (events, sum of the predicted probabilities,
+        patients); or `observed_expected`, `lower` and `upper`; and, also or alone,
         `calibration_slope`, `slope_lower` and `slope_upper`; NaN is not known. Labels are in
         `site`, or the index. Intervals are 95 % but for those with a `ci_prob`.
     periods : array-like of shape (n,), optional
@@ -296,6 +298,8 @@ def fit(
     else:
         of_cases = roles | weights | {"pos_label": pos_label}
         data = as_data(y_true, y_prob, check_sites=check_few_labels, **of_cases)
+        if known is not None and not data.levels and vary is None:
+            data = data.of_site(THIS_SITE)
     refuse_judged(judged, data, known=known)
     fixed: dict[str, Any] = {"prior": prior, "edge": edge, "random_state": random_state}
     if data.imputations:

@@ -17,7 +17,7 @@ from bayescal.fitting.imputed.posterior import ImputedPosterior
 from bayescal.fitting.imputed.several import ImputedCurves
 from bayescal.inference.curve.average import fit_average
 from bayescal.model.problem import prepare
-from bayescal.multilevel.known import check_few_labels
+from bayescal.multilevel.known import THIS_SITE, check_few_labels
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.view import CurveView
 from bayescal.posterior.posterior import CalibrationPosterior, as_posterior
@@ -133,10 +133,14 @@ def _updated(
 ) -> CalibrationPosterior | MultilevelPosterior:
     """With more cases, of one imputation."""
     several = post if isinstance(post, MultilevelPosterior) else None
-    if several and "period" in several.levels and more.roles != ("period",):
+    if several and not more.levels and several.data.levels == {"site": (THIS_SITE,)}:
+        more = more.of_site(THIS_SITE)
+    if several and "period" in several.levels and set(more.roles) != set(several.levels):
+        beside = [name for name in several.levels if name != "period"]
+        others = f"{' and '.join(beside)}, as its table has them" if beside else "no other role"
         raise InputError(
             "post is of periods, so say with periods= when each of the new cases was, in the form "
-            f"of those before, such as {several.labels[-1]!r}, and give no other role."
+            f"of those before, such as {several.levels['period'][-1]!r}, and give {others}."
         )
     if more.periods is not None and not (several and "period" in several.levels):
         raise InputError(

@@ -103,7 +103,7 @@ def distances_of(drawn: MultilevelDraws) -> Distances | None:
     if drawn.problem.is_walk:
         return _of_walk(drawn, pinned)
     own, even = drawn.stats["log_evidence"], np.ones(drawn.size)
-    free = _at_two_scales(drawn, drawn.average)
+    free = _at_two_scales(drawn, drawn.start)
     components = [
         _Component(pinned.at_diagonal(), even, identity_log_likelihood(drawn.problem), 1.0),
         _Component(pinned.from_diagonal(), even, pinned.stats["log_evidence"], 1.0),

@@ -189,29 +189,14 @@ def _with_paths(
     periods = np.where(changed[..., None], after, before)
     rows = np.flatnonzero(explanation == places)
     chosen = of_walk[rows]
-    paths = np.repeat(walked.average[None, chosen], places, axis=0)
-    paths[:, :, problem.columns] += walked.effects[0][:, chosen]
-    periods[:, rows] = paths
+    periods[:, rows] = walked.groups[np.argsort(order)[:, None], chosen]
     following = periods[-1].copy()
-    step = problem.pooled.rng("next period").standard_normal((rows.size, len(problem.columns)))
-    step *= walked.scales[0][chosen] * np.sqrt(_next_step(problem))
-    following[rows[:, None], problem.columns] += step
+    assert walked.following is not None
+    following[rows] = walked.following[chosen]
+    none = np.empty((0, rows.size, len(problem.columns)))
     return MultilevelDraws(
-        *(
-            problem,
-            average,
-            periods[order],
-            np.empty((0, len(average), step.shape[1])),
-            CHAINS,
-            engine,
-            stats,
-        ),
+        *(problem, average, periods[order], none, CHAINS, engine, stats),
         following=following,
         explanation=explanation,
         log_evidence=log_evidence,
     )
-
-
-def _next_step(problem: MultilevelProblem) -> float:
-    """Time to the next period, the median of those before, as a share of all time so far."""
-    return float(np.median(problem.terms[0].elapsed))

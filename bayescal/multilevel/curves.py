@@ -257,8 +257,8 @@ class RelatedCurves:
         """The posterior of the curve without effects, over the scores of all cases.
 
         Of sites it is that of the average site, the centre of those that are like each other; of
-        ordered periods that of one curve for all of
-        them, the answer were there no change.
+        ordered periods alone that of one curve for all of them, the answer were there no change.
+        Where other terms stand beside periods it is the average in the last period.
 
         Returns
         -------
@@ -267,9 +267,14 @@ class RelatedCurves:
         return self._kept({"average": True}, self._of_average)
 
     def _of_average(self) -> CurveView:
-        title = f"One curve for {self._counted}" if self._is_walk else None
+        walk = self.problem.walk
+        title = f"The average of {self._counted}"
+        if self._is_walk:
+            title = f"One curve for {self._counted}"
+        elif walk is not None:
+            title += f", in {walk.levels[-1]}"
         return self._view(
-            title or f"The average of {self._counted}",
+            title,
             self.problem.pooled,
             lambda drawn: drawn.average,
             has_outcomes=self.has_outcomes,
@@ -283,7 +288,7 @@ class RelatedCurves:
         ----------
         by : str, optional
             What the level is of; it may be left out where all curves are of one axis. Effects of
-            other axes are those of the average.
+            other axes are those of the average; of periods, those of the last one.
         scores : array-like of shape (n,), optional
             Its scores. By default, with each draw, those of the cases of one of the levels, drawn
             at random; `population="sample"` then takes the scores of all of them. Of the next
@@ -292,8 +297,9 @@ class RelatedCurves:
         Returns
         -------
         CalibrationPosterior
-            Of the next period the curve is one step on where curves drift, and as it is where the
-            explanation is no change or a sudden one.
+            Of the next period alone, the curve is one step on where curves drift, and as it is
+            where the explanation is no change or a sudden one. Beside other terms it is that of
+            the average, one step on.
 
         Raises
         ------
@@ -315,13 +321,15 @@ class RelatedCurves:
         key: dict[str, Any] = {"new": axis}
         if scores is not None:
             key["scores"] = scores.tolist()
-        if self._is_walk:
-            problem = self.at({axis: self.labels[-1]}).problem
-            title = "The next period"
+        walk = self.problem.walk
+        if walk is not None and axis == walk.name:
+            last = self.now().problem
+            problem = last if self._is_walk else replace(problem, data=last.data, seed=last.seed)
+            title = f"The next {axis}"
         else:
-            title = f"A new {axis}" if axis in SELF_NAMED else f"A new level of {axis}"
             if data is None and self.has_outcomes:
                 mixture = self._scores_of_levels(axis)
+            title = f"A new {axis}" if axis in SELF_NAMED else f"A new level of {axis}"
         return self._view(
             title,
             problem if data is None else replace(problem, data=data),
@@ -406,10 +414,12 @@ class RelatedCurves:
     @property
     def _counted(self) -> str:
         """How many curves there are, of what."""
-        count, (first, *more) = len(self.problem.labels), self.levels
+        walk = None if self._is_walk else self.problem.walk
+        levels = {name: each for name, each in self.levels.items() if not walk or name != walk.name}
+        (name, each), *more = levels.items()
         if more:
-            return f"{count} cells"
-        return f"{count} {first}s" if first in SELF_NAMED else f"{count} levels of {first}"
+            return f"{len(self.problem.labels)} cells"
+        return f"{len(each)} {name}s" if name in SELF_NAMED else f"{len(each)} levels of {name}"
 
     def _one_axis(self, by: Any) -> str:
         """The axis that is named, or the only one."""
@@ -435,7 +445,8 @@ def _side_by_side(groups: Floats) -> Floats:
 
 def _of_new_level(drawn: MultilevelDraws, axis: str) -> Floats:
     """Coordinates of a level that has not been seen, of shape (draws, d)."""
-    if drawn.following is not None:
+    if drawn.problem.is_walk:
+        assert drawn.following is not None
         return drawn.following
     if drawn.engine == "prior" and drawn.correlation is not None:
         return np.asarray(drawn.groups[0])  # a prior draw of a level: all are alike

@@ -23,13 +23,14 @@ class MultilevelDraws:
     Attributes
     ----------
     average : ndarray of shape (draws, d)
-        Working coordinates of the average: of a curve without effects. Of ordered periods, of one
-        curve for all of them, were there no change, which is not paired with the other draws.
+        Working coordinates of the average: of a curve without effects, but for those of the last
+        level of a walk. Of ordered periods alone, of one curve for all of them, were there no
+        change, which is not paired with the other draws.
     groups : ndarray of shape (groups, draws, d)
         Of each group, in the order of the problem's labels.
     scales : ndarray of shape (terms, draws, r)
         Of each term, the scale of its effects in each coordinate that they move. There are none of
-        ordered periods, which need not have a walk.
+        ordered periods alone, which need not have a walk.
     stats : dict of str to float
         Of importance sampling: pareto_k, ess, log_evidence and log_evidence_error, and of single
         sites site_ess. Of NUTS: r_hat, ess_bulk, ess_tail and divergences.
@@ -39,7 +40,7 @@ class MultilevelDraws:
         Of each term, the effect of each level, where they were drawn by term; levels without a
         group are drawn as well. They are not stored.
     following : ndarray of shape (draws, d), optional
-        Of the period after the last.
+        Of the period after the last; beside other terms, without their effects.
     explanation : ndarray of int of shape (draws,), optional
         Of ordered periods: 0 for no change, k for a sudden change into the period of index k, and
         the number of periods for a walk.
@@ -70,18 +71,32 @@ class MultilevelDraws:
     def of_effects(
         cls,
         problem: MultilevelProblem,
-        average: Floats,
+        start: Floats,
         scales: Floats,
         effects: tuple[Floats, ...],
         engine: str,
         chains: int,
         stats: dict[str, float],
     ) -> MultilevelDraws:
-        """Draws of groups that are sums of effects."""
-        u = np.repeat(average[None], len(problem.labels), axis=0)
-        for term, each in zip(problem.terms, effects, strict=True):
+        """Draws of groups that are sums of effects, where `start` has none.
+
+        With a walk the average is that of its last level, and the level after it follows by a step
+        of the median time.
+        """
+        u, average, following = np.repeat(start[None], len(problem.labels), axis=0), start, None
+        for term, scale, each in zip(problem.terms, scales, effects, strict=True):
             u[:, :, problem.columns] += each[list(term.of_group)]
-        return cls(problem, average, u, scales, chains, engine, stats, effects=effects)
+            if term.kind == "walk":
+                step = problem.pooled.rng(f"next {term.name}").standard_normal(scale.shape)
+                average, following = start.copy(), start.copy()
+                average[:, problem.columns] += each[-1]
+                following[:, problem.columns] += each[-1]
+                following[:, problem.columns] += step * scale * np.sqrt(np.median(term.elapsed))
+        return cls(
+            *(problem, average, u, scales, chains, engine, stats),
+            effects=effects,
+            following=following,
+        )
 
     @property
     def size(self) -> int:
@@ -101,15 +116,22 @@ class MultilevelDraws:
 
     @property
     def start(self) -> Floats:
-        """Coordinates (draws, d) that the groups depart from: the average, or the first period."""
-        return self.in_order()[0] if self.problem.is_walk else self.average
+        """Coordinates (draws, d) that the groups depart from: the average, in the first period."""
+        problem, walk = self.problem, self.problem.walk
+        if problem.is_walk:
+            return self.in_order()[0]
+        if walk is None:
+            return self.average
+        start = self.average.copy()
+        start[:, problem.columns] -= self.effects[problem.terms.index(walk)][-1]
+        return start
 
     def from_diagonal(self) -> MultilevelDraws:
         """The same departures, from exact calibration."""
         start, following = self.start, self.following
         return replace(
             self,
-            average=np.zeros_like(self.average),
+            average=np.zeros_like(start) if self.problem.is_walk else self.average - start,
             groups=self.groups - start,
             following=None if following is None else following - start,
         )
@@ -119,8 +141,17 @@ class MultilevelDraws:
         still = self.from_diagonal()
         none = None if self.unlike is None else np.zeros_like(self.unlike)
         nobody = None if self.share_unlike is None else np.zeros_like(self.share_unlike)
-        level = {"groups": 0 * still.groups, "scales": 0 * still.scales}
-        return replace(still, **level, share_unlike=nobody, unlike=none)
+        average, groups, scales = (0 * each for each in (still.average, still.groups, still.scales))
+        following = None if still.following is None else 0 * still.following
+        return replace(
+            still,
+            average=average,
+            groups=groups,
+            scales=scales,
+            following=following,
+            share_unlike=nobody,
+            unlike=none,
+        )
 
     def taken(self, rows: NDArray[np.intp]) -> MultilevelDraws:
         """Some of the draws, in this order; effects by term are left out."""
@@ -164,15 +195,19 @@ class MultilevelDraws:
     def of_new_level(self, axis: str) -> Floats:
         """Coordinates (draws, d) of a group with a level of an axis that has not been seen.
 
-        Its own effects, and those of interactions with it, are new; others are zero. A level of a
+        Its own effects, and those of interactions with it, are new; others are zero, but for those
+        of the last level of a walk, or of the next where the axis is that of the walk. A level of a
         robust term is like the others or unlike them.
         """
         problem = self.problem
         if self.correlation is not None:
             return levels_round(self, f"new {axis}")[0]
-        drawn, rng = self.average.copy(), problem.pooled.rng(f"new {axis}")
+        walk = problem.walk
+        follows = self.following if walk is not None and axis in walk.axes else self.average
+        assert follows is not None
+        drawn, rng = follows.copy(), problem.pooled.rng(f"new {axis}")
         for term, scales in zip(problem.terms, self.scales, strict=True):
-            if axis in term.axes:
+            if axis in term.axes and term is not walk:
                 drawn[:, problem.columns] += scales * rng.standard_normal(scales.shape)
         return drawn
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescal._base.errors import check_type
-from bayescal._base.text import shortened
+from bayescal._base.text import interval, shortened
 from bayescal.data.crossed import CrossedTable
 from bayescal.data.validate import as_level, as_number
 from bayescal.multilevel.compared import OFF_BY, Part, subgroups_of
@@ -57,7 +57,7 @@ class SubgroupPosterior(MultilevelPosterior):
     @staticmethod
     def _serves(problem: MultilevelProblem) -> bool:
         """Whether a fit of this problem is of this class."""
-        return not (problem.is_walk or problem.terms[0].correlated)
+        return problem.walk is None and not problem.terms[0].correlated
 
     @cached_property
     def table(self) -> CrossedTable:
@@ -147,6 +147,12 @@ class SubgroupPosterior(MultilevelPosterior):
         view = self.at(part.levels)
         row = beside_raw(view, size_of(view), raw_of(view), MEASURED, level)
         return row | {"prob_off": view.prob_tce_above(limit)}
+
+    def _lines(self) -> list[str]:
+        """What is printed below the name of the class."""
+        view = self.at()
+        error = interval(view.estimate("tce"), *view.interval("tce"), 0.95)
+        return [*self._sizes(), f"TCE of all cases {error}"]
 
     def _shown(self) -> dict[str, CurveView]:
         return {

@@ -71,8 +71,8 @@ def fit_problem(
 
     Returns
     -------
-    HierarchicalPosterior, SubgroupPosterior or DriftPosterior
-        Of one exchangeable term, of several, and of a walk.
+    HierarchicalPosterior, SubgroupPosterior, DriftPosterior or MultilevelPosterior
+        Of one exchangeable term, of several, of a walk, and of a walk beside others.
     """
     return _posterior(problem, draws, engine, sampler)
 
@@ -132,6 +132,6 @@ def _warn(told: str) -> None:
 
 
 def _face(problem: MultilevelProblem) -> type[MultilevelPosterior]:
-    """The posterior of one exchangeable term, of several, or of a walk."""
-    faces = (HierarchicalPosterior, SubgroupPosterior, DriftPosterior)
+    """The posterior of one exchangeable term, of several, of a walk, or of both kinds."""
+    faces = (HierarchicalPosterior, SubgroupPosterior, DriftPosterior, MultilevelPosterior)
     return next(face for face in faces if face._serves(problem))

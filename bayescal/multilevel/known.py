@@ -18,6 +18,7 @@ from bayescal.data.validate import as_floats, as_vector
 
 __all__ = [
     "KNOWN_COLUMNS",
+    "THIS_SITE",
     "Interval",
     "KnownSite",
     "as_known",
@@ -27,6 +28,10 @@ __all__ = [
 
 MOST_FITTED_SITES = 2000
 """Most sites that are fitted at once: the time grows with their number."""
+LONGEST_OF_SITES = "about two minutes"
+"""Expected time of a fit of as many sites."""
+THIS_SITE = "this site"
+"""The one site of patients without a label, beside sites known by their summaries."""
 
 COUNTS = ("observed", "expected", "n")
 RATIO = ("observed_expected", "lower", "upper")
@@ -116,8 +121,9 @@ def check_few_sites(sites: int, sentence: str) -> None:
     if sites > MOST_FITTED_SITES:
         raise InputError(
             f"{sentence.format(f'{sites:,}')}, and at most {MOST_FITTED_SITES:,} are fitted at "
-            "once. Give a label that many cases share, such as their hospital. If the labels are "
-            "of no interest themselves, like patients seen several times, pass them as cluster=."
+            f"once, in {LONGEST_OF_SITES}. Give a label that many cases share, such as their "
+            "hospital. If the labels are of no interest themselves, like patients seen several "
+            "times, pass them as cluster=."
         )
 
 

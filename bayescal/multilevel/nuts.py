@@ -161,27 +161,28 @@ def sample_terms_nuts(
         return np.asarray(drawn.reshape(-1, *drawn.shape[2:]), np.float64)
 
     average = np.column_stack([values(name) for name in problem.pooled.curve.coordinates])
-    groups = np.repeat(average[None], len(problem.labels), axis=0)
-    for name, column in zip(varying, problem.columns, strict=True):
-        groups[:, :, column] = values(f"{problem.dim}_{name}").T
+    kept = [str(name) for name in posterior.data_vars if not str(name).startswith("standard_")]
+    numbers = convergence(posterior[kept]) | {"divergences": float(stats["diverging"].sum())}
     suffixes = [_suffix(problem, number) for number in range(len(problem.terms))]
     scales = np.stack([np.column_stack([values(f"sd_{n}{s}") for n in varying]) for s in suffixes])
-    effects, correlation = [], None
-    if problem.terms[0].correlated:
-        correlation = values("correlation") if len(varying) > 1 else np.zeros(len(average))
-    else:
+    if not problem.terms[0].correlated:
+        effects = []
         for term, suffix, scale in zip(problem.terms, suffixes, scales, strict=True):
             standard = [values(f"standard_{name}{suffix}") @ term.design.T for name in varying]
             effects.append((np.stack(standard, axis=-1) * scale[:, None]).transpose(1, 0, 2))
+        return MultilevelDraws.of_effects(
+            problem, average, scales, tuple(effects), "nuts", CHAINS, numbers
+        )
+    groups = np.repeat(average[None], len(problem.labels), axis=0)
+    for name, column in zip(varying, problem.columns, strict=True):
+        groups[:, :, column] = values(f"{problem.dim}_{name}").T
+    correlation = values("correlation") if len(varying) > 1 else np.zeros(len(average))
     robust: dict[str, Any] = {}
     if problem.terms[0].robust:
         rng, log_ratio = problem.pooled.rng("unlike sites"), values("log_ratio_unlike").T
         share = draw_shares(log_ratio, rng)
         unlike = rng.random(log_ratio.shape) < expit(logit(share) + log_ratio)
         robust = {"share_unlike": share, "unlike": unlike}
-    kept = [str(name) for name in posterior.data_vars if not str(name).startswith("standard_")]
-    numbers = convergence(posterior[kept]) | {"divergences": float(stats["diverging"].sum())}
     return MultilevelDraws(
-        *(problem, average, groups, scales, CHAINS, "nuts", numbers, correlation, tuple(effects)),
-        **robust,
+        *(problem, average, groups, scales, CHAINS, "nuts", numbers, correlation), **robust
     )

@@ -268,24 +268,27 @@ class MultilevelPosterior(SeveralMeasures):
             table.index = pd.MultiIndex.from_tuples(list(rows), names=["term", "coordinate"])
         return table
 
-    def _lines(self) -> Sequence[str]:
-        """What is printed below the name of the class."""
+    def _sizes(self) -> list[str]:
+        """What was fitted, as the first lines that are printed below the name of the class."""
         pooled = self.problem.pooled
         told = ", ".join(f"{shortened(name)} ({len(each)})" for name, each in self.levels.items())
-        view = self.at()
         return [
             f"{told}: {len(self.problem.labels)} cells",
             f"{self.data.n:g} cases, {self.data.events:g} events",
             f"{pooled.curve.name} curves, {pooled.prior.name} prior, {self.engine}",
-            f"TCE of all cases {interval(view.estimate('tce'), *view.interval('tce'), 0.95)}",
         ]
+
+    def _lines(self) -> Sequence[str]:
+        """What is printed below the name of the class."""
+        return [*self._sizes(), *(_error_of(title, view) for title, view in self._shown().items())]
 
     def __repr__(self) -> str:
         return "\n".join([type(self).__name__, *(f"  {line}" for line in self._lines())])
 
     def _shown(self) -> dict[str, CurveView]:
         """The curves of a notebook's card, by their titles."""
-        return {"average": self.average()}
+        new = [axis for axis in self.levels if axis == "site"]
+        return {"average": self.average(), **{f"new {axis}": self.new(axis) for axis in new}}
 
     def _repr_html_(self) -> str:
         rows = {}
@@ -300,6 +303,11 @@ class MultilevelPosterior(SeveralMeasures):
         """Draws of a functional of each curve, of shape (parts, draws)."""
         check_choice(name, FUNCTIONALS, "name")
         return np.stack([self.at(each.levels).values_of(name, population) for each in parts])
+
+
+def _error_of(title: str, view: CurveView) -> str:
+    """The calibration error of a curve as a line."""
+    return f"TCE of the {title} {interval(view.estimate('tce'), *view.interval('tce'), 0.95)}"
 
 
 def _described(values: Floats) -> dict[str, float]:

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from bayescal._base.errors import InputError
+from bayescal._base.text import shortened
 from bayescal.data.build.labels import in_order
 from bayescal.data.crossed import CrossedTable
 from bayescal.data.data import CalibrationData
+from bayescal.data.periods import Periods, read_periods
 from bayescal.data.validate import as_scores, check_choice
 from bayescal.model.heterogeneity import VARYING, Heterogeneity, as_heterogeneity
 from bayescal.model.priors import Prior, as_prior
@@ -86,8 +88,13 @@ class MultilevelProblem:
 
     @property
     def is_walk(self) -> bool:
-        """Whether the groups are ordered periods."""
-        return self.terms[0].kind == "walk"
+        """Whether the groups are ordered periods, and nothing else."""
+        return len(self.terms) == 1 and self.walk is not None
+
+    @property
+    def walk(self) -> Term | None:
+        """The term of ordered periods, if there is one."""
+        return next((term for term in self.terms if term.kind == "walk"), None)
 
     @property
     def has_outcomes(self) -> bool:
@@ -96,8 +103,9 @@ class MultilevelProblem:
 
     @property
     def heterogeneity(self) -> Heterogeneity:
-        """The prior of the scales of the first term."""
-        return self.terms[0].prior
+        """The prior of the scales of the first term that is no interaction, if there is one."""
+        plain = (term.prior for term in self.terms if len(term.axes) == 1)
+        return next(plain, self.terms[0].prior)
 
     @property
     def varying(self) -> tuple[str, ...]:
@@ -221,7 +229,8 @@ def prepare_terms(
     for each in named:
         each.check_beside(named, known=known is not None, is_pseudo=data.is_pseudo)
     data = _by_roles(data, named)
-    check_few_sites(len(data.groups), "the table holds {} groups")
+    if len(data.levels) < 2:
+        check_few_sites(len(data.groups), "the table holds {} groups")
     summaries = as_known(known, data.groups)
     check_few_sites(len(data.groups) + len(summaries), "groups and known hold {} sites together")
     if summaries and not data.groups and data.events:
@@ -246,6 +255,7 @@ def prepare_terms(
     scales = as_heterogeneity(heterogeneity, usual)
     bare = MultilevelProblem(data, pooled, data.levels, (), summaries)
     made = replace(bare, axes={named[0].name: bare.labels}) if summaries else bare
+    made = replace(made, axes={**made.axes, **_in_time(data, named)})
     return replace(made, terms=tuple(_term(each, made, scales, alone) for each in named))
 
 
@@ -262,8 +272,9 @@ def _term(vary: Vary, problem: MultilevelProblem, prior: Heterogeneity, alone: b
         of_group = [json.dumps([cell[k] for k in at]) for cell in problem.cells]
         levels = sorted(set(of_group))
     index = {level: k for k, level in enumerate(levels)}
-    periods = problem.data.periods if vary.kind == "walk" else None
-    elapsed = () if periods is None else tuple(periods.checked().elapsed.tolist())
+    elapsed: tuple[float, ...] = ()
+    if vary.kind == "walk":
+        elapsed = tuple(_periods_of(problem.data, vary).checked().elapsed.tolist())
     return Term(
         vary.name,
         vary.kind,
@@ -291,15 +302,31 @@ def _by_roles(data: CalibrationData, vary: Sequence[Vary]) -> CalibrationData:
             "data.without('cluster')."
         )
     for each in vary:
-        if (each.kind == "walk") != (each.names == ("period",)):
+        if each.names == ("period",) and each.kind != "walk":
             raise InputError(
-                f"vary has {each!r}, but periods, and they alone, are a walk: bc.walk('period') of "
-                "a table with period=."
+                f"vary has {each!r}, but periods have an order: name them as bc.walk('period')."
             )
     data = data.without([name for name in known if name not in names])
     if len(names) > 1:
         CrossedTable(data)  # refuses factors of one level, and too many cells
     return data
+
+
+def _periods_of(data: CalibrationData, walk: Vary) -> Periods:
+    """The order of the levels of a walk: that of the periods, or that which a factor's names say.
+
+    A factor without an order, such as sites, is refused.
+    """
+    (name,) = walk.names
+    if name == "period" and data.periods is not None:
+        return data.periods
+    return read_periods(list(data.levels[name]), shortened(name))[2]
+
+
+def _in_time(data: CalibrationData, vary: Sequence[Vary]) -> dict[str, tuple[str, ...]]:
+    """The levels of walks in order of time, by name."""
+    walks = [each for each in vary if each.kind == "walk"]
+    return {each.name: _periods_of(data, each).labels for each in walks}
 
 
 def _cells(

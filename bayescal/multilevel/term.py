@@ -63,11 +63,11 @@ class Vary:
         beside = [each for each in others if (each.names, each.kind) != (self.names, self.kind)]
         if len(beside) < len(others) - 1:
             raise InputError(f"vary has {self!r} twice. Name every term once.")
-        if self.kind == "walk" and beside:
+        walks = [each for each in beside if each.kind == "walk"]
+        if self.kind == "walk" and walks:
             raise InputError(
-                f"vary has {self!r} beside {beside[0]!r}, but ordered periods are fitted by "
-                "themselves. Leave one of the two out, or fit the periods of each site or subgroup "
-                "by itself."
+                f"vary has {self!r} beside {walks[0]!r}, but cases have one order in time. Leave "
+                "one of the two out, or name it with bc.by."
             )
         if known and (self.kind == "walk" or beside):
             of = "periods" if self.kind == "walk" else "groups of several factors"
@@ -75,7 +75,7 @@ class Vary:
                 f"known was given with {of}, but it is of sites: pass the site of each case as "
                 "groups, or leave known= out."
             )
-        if is_pseudo and self.kind == "walk":
+        if is_pseudo and self.kind == "walk" and not beside:
             raise InputError(
                 "weight_type='sampling' cannot be used with periods=: explanations of a change are "
                 "compared by how well they predict cases, and sampling weights are not cases. Drop "

@@ -35,10 +35,11 @@ def multilevel_tree(drawn: MultilevelDraws, distances: Distances | None = None) 
         The posterior has the coordinates of the average (`shift`, ...); those of each group
         (`site_shift`, ..., by `site`, `period` or `cell`); the scales of each term (`sd_shift`,
         ..., by `term`) and their `correlation`; of a robust term the `share_unlike`, and of each
-        group whether it is unlike the others (`site_unlike`); and of ordered periods those of the next
-        (`next_shift`, ...) and the `explanation` of each draw: 0 for no change, k for a sudden
-        change into the period of index k, and the number of periods for gradual drift. `distances`
-        has the same of the draws that distances are read from, all zero where calibration is exact.
+        group whether it is unlike the others (`site_unlike`); and of ordered periods those of the
+        next (`next_shift`, ...) and, of these alone, the `explanation` of each draw: 0 for no
+        change, k for a sudden change into the period of index k, and the number of periods for
+        gradual drift. `distances` has the same of the draws that distances are read from, all zero
+        where calibration is exact.
         Attributes describe the terms.
     """
     import xarray as xr
@@ -136,10 +137,13 @@ def _read(tree: xr.DataTree, group: str, problem: MultilevelProblem) -> Multilev
         str(json.loads(tree.attrs["engine"])),
         {str(name): float(stats[name]) for name in stats.data_vars if not stats[name].dims},
     )
+    following = None
+    if problem.walk is not None:
+        following = np.column_stack([draws(f"next_{name}") for name in names])
     if problem.is_walk:
         return MultilevelDraws(
             *(problem, average, groups, np.empty((0, len(average), len(varying))), *common),
-            following=np.column_stack([draws(f"next_{name}") for name in names]),
+            following=following,
             explanation=draws("explanation").astype(np.intp),
             log_evidence=np.asarray(stats["explanation_log_evidence"], np.float64),
         )
@@ -151,7 +155,10 @@ def _read(tree: xr.DataTree, group: str, problem: MultilevelProblem) -> Multilev
     if problem.terms[0].robust:
         robust = {"share_unlike": draws("share_unlike"), "unlike": draws(f"{dim}_unlike").T > 0}
     return MultilevelDraws(
-        problem, average, groups, scales, *common, correlation=correlation, **robust
+        *(problem, average, groups, scales, *common),
+        correlation=correlation,
+        following=following,
+        **robust,
     )
 
 

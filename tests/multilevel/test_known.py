@@ -121,8 +121,6 @@ def test_summaries_alone_need_scores():
         bc.fit(None, [0.2, 0.3])
     with pytest.raises(InputError, match="groups was given without outcomes"):
         bc.fit(None, [0.2, 0.3], groups=["a", "b"], known=COUNTS)
-    with pytest.raises(InputError, match="no site, period or factor"):
-        bc.fit([0, 1], [0.2, 0.3], known=COUNTS)
 
 
 def test_the_mean_score_of_a_site_is_that_of_the_scores_as_they_came_in():

@@ -1,8 +1,9 @@
-"""Log posterior of the scales of effects, with all effects integrated out at once.
+"""Log posterior of the scales of effects, with all effects integrated out by Laplace's method.
 
 Given the scales, the average and the effects have a density that is nearly normal: a normal prior
-times a binomial likelihood. So they are integrated out by Laplace's approximation round their
-mode, as in INLA (Rue, Martino & Chopin, 2009), and what is left is a density of few dimensions.
+times a binomial likelihood. The effects of the largest term are independent given all else, so
+that their information is a block for each level. These are eliminated, and what is left is the
+information of the average and of the smaller terms (Rue, Martino & Chopin, 2009).
 """
 
 from __future__ import annotations
@@ -10,60 +11,119 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaln
+from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.newton import Mode, by_differences, maximise
-from bayescal._base.sampling.chi_square import student_stretch
 from bayescal.model.prior import Normal, StudentT
+from bayescal.multilevel.blocks.layout import Layout, sums_of
 from bayescal.multilevel.factorised.likelihood import MOST_OFF, of_tables
+from bayescal.multilevel.factorised.small import covariance_factor, products
 from bayescal.multilevel.problem import MultilevelProblem
 
-__all__ = ["EffectsDensity"]
+__all__ = ["EffectsDensity", "Given", "Peaks"]
 
 EFFECTS_ROOM = 1 << 20
 """Numbers that a block of scales may need at a time."""
 FIRST_STEPS, EFFECTS_STEPS = 30, 1
 EFFECTS_LONGEST_STEP = 2.0
-LEAST_DEGREES = 4
+MOST_GAIN = 1.0
+"""Most that twice the last step is taken to gain: a quadratic does not reach further."""
+LOG_2_PI = float(np.log(2 * np.pi))
 
 
 @dataclass(frozen=True)
 class Given:
-    """What the latent variables are conditional on, at n points.
+    """What the effects are conditional on, at n points.
 
     Attributes
     ----------
-    scale : ndarray of shape (n, latents)
-        What each standard normal is multiplied by; one for the average.
+    scales : ndarray of shape (terms, n, r)
     common : ndarray of shape (n, c)
         Coordinates that effects do not move.
     """
 
-    scale: Floats
+    scales: Floats
     common: Floats
 
-    def repeated(self, count: int) -> Given:
-        """Each point several times."""
-        return Given(np.repeat(self.scale, count, axis=0), np.repeat(self.common, count, axis=0))
+    @property
+    def size(self) -> int:
+        """Number of points."""
+        return len(self.common)
+
+    def at(self, points: Floats | slice) -> Given:
+        """Some of the points, each as often as its index."""
+        return Given(self.scales[:, points], self.common[points])
+
+
+@dataclass(frozen=True)
+class Eliminated:
+    """Information of all effects, with the levels of the largest term eliminated.
+
+    Attributes
+    ----------
+    of_groups : ndarray of shape (groups, r, r, 1 or n)
+        Of the coordinates of each group.
+    factor : ndarray of shape (L, r, r, n)
+        Lower factors F of the covariances F F' of the levels, given the rest.
+    rest : ndarray of shape (n, R, R)
+        Of the rest, the levels integrated out.
+    """
+
+    layout: Layout
+    of_groups: Floats
+    factor: Floats
+    rest: Floats
+
+    def steps(self, of_level: Floats, of_rest: Floats) -> tuple[Floats, Floats, Floats]:
+        """Newton's step of levels (L, r, n) and rest (n, R), and twice what it gains, (n,)."""
+        own, left = _times(self.factor, of_level, transposed=True), of_rest
+        if len(own):
+            back = _times(self.factor, own)[self.layout.level]
+            moved = products(self.of_groups, back)
+            left = of_rest - _by_point(sums_of(self.layout.of_position, moved))
+        rest = np.linalg.solve(self.rest, left[..., None])[..., 0]
+        gain = (own**2).sum(axis=(0, 1)) + np.vecdot(left, rest)
+        return _times(self.factor, own - self.pulled(rest)), rest, gain
+
+    def pulled(self, rest: Floats) -> Floats:
+        """By how much a move of the rest (n, R) pulls each level back: F times it, (L, r, n)."""
+        moved = products(self.of_groups, self.layout.of_groups(rest, self.factor.shape[1]))
+        return _times(self.factor, sums_of(self.layout.of_level, moved), transposed=True)
+
+    def at(self, points: NDArray[np.intp]) -> Eliminated:
+        """Some of the points."""
+        parts = (each[..., points] for each in (self.of_groups, self.factor))
+        return Eliminated(self.layout, *parts, self.rest[points])
+
+    @property
+    def log_det(self) -> Floats:
+        """Logarithm of the determinant of the information of the levels, given the rest, (n,)."""
+        diagonal = np.diagonal(self.factor, axis1=1, axis2=2)
+        return np.asarray(-2 * np.log(diagonal).sum(axis=(0, 2)))
 
 
 @dataclass(frozen=True)
 class Peaks:
-    """Most probable latent variables at n points, and how sharp the peaks are.
+    """Most probable effects at n points, and how sharp the peaks are.
 
     Attributes
     ----------
-    mode : ndarray of shape (n, latents)
-    factor : ndarray of shape (n, latents, latents)
-        Lower Cholesky factor of the information there.
+    levels : ndarray of shape (L, r, n)
+        Effects of the largest term.
+    rest : ndarray of shape (n, R)
+        The average and the effects of the smaller terms, position by position.
+    root : ndarray of shape (n, R, R)
+        Lower Cholesky factor of the information of the rest.
     log_integral : ndarray of shape (n,)
-        Laplace's approximation of the log likelihood, the latent variables integrated out.
+        Laplace's approximation of the log likelihood, all effects integrated out.
     """
 
     given: Given
-    mode: Floats
-    factor: Floats
+    levels: Floats
+    rest: Floats
+    information: Eliminated
+    root: Floats
     log_integral: Floats
 
 
@@ -71,13 +131,10 @@ class EffectsDensity:
     """Log posterior density of the scales, and of coordinates that effects do not move.
 
     Points have a standard normal coordinate for each scale, term by term, and then the coordinates
-    that are common to all groups. Latent variables are the average of the other coordinates and
-    then, term by term and coordinate by coordinate, the standard normals behind the effects.
+    that are common to all groups.
     """
 
     def __init__(self, problem: MultilevelProblem) -> None:
-        from scipy import sparse
-
         self.problem, self.prior = problem, problem.pooled.prior
         self.names, self.varying = problem.pooled.curve.coordinates, problem.varying
         self.columns = problem.columns
@@ -87,45 +144,24 @@ class EffectsDensity:
         self.size = self.scales_size + len(self.common)
         groups = dict(enumerate(problem.groups.values()))
         self.groups, self.parts = len(groups), of_tables(groups, self.columns)
-        self._design = self._of_latents()
-        self.latents = self._design.shape[2]
-        self._flat = self._design.reshape(-1, self.latents)
-        pairs = [
-            sparse.kron(sparse.csr_array(each), sparse.csr_array(each)) for each in self._design
-        ]
-        self._pairs = sparse.csr_array(sparse.vstack(pairs).T)
-        rows = sum(part.size * part.width for part in self.parts)
-        self._width = 3 * self.latents**2 + len(self._pairs.indices) // self.latents + 2 * rows
+        self.layout = Layout(problem)
+        r = len(self.varying)
+        self.rest_size = r * self.layout.positions
+        self.latents = r * self.layout.levels + self.rest_size
+        self.rows = sum(part.size * part.width for part in self.parts)
+        self._structures = self._of_terms()
+        coupled = self.latents * self.rest_size
+        self.width = 4 * coupled + 2 * self.rest_size**2 + 2 * r * self.rows
         self._keep_quadratic(self.given(np.zeros((1, self.size))))
 
-    def _keep_quadratic(self, given: Given) -> None:
-        """Keep the likelihood's second-order expansion, by coordinates of groups, and the prior's.
-
-        From it the mode at any other point follows at once, but for what is left to Newton.
-        """
-        z = self._climb(given, np.zeros((1, self.latents)), FIRST_STEPS)
-        u = self._coordinates(given, z)
-        gradient, information = self._by_group(u, slice(None))
-        own = information[:, :, self.columns]
-        pull = gradient[:, :, self.columns] + np.vecdot(own, np.moveaxis(u, -1, 0)[:, :, None])
-        self._pull = pull.ravel() @ self._flat
-        crossed = own[0][:, :, self.others].reshape(len(self._flat), len(self.others))
-        self._crossed = crossed.T @ self._flat
-        self._information = self._by_latents(own[..., self.columns])[0]
-        slope, self._precision = self._prior_derivatives(z)
-        self._prior_pull = slope + self._precision * z
-
-    def _of_latents(self) -> Floats:
-        """Moved coordinates by latent variable, scales of one, of shape (groups, r, latents)."""
-        r = len(self.varying)
-        parts = [np.tile(np.eye(r), (self.groups, 1, 1))]
-        for term in self.problem.terms:
-            of_group = term.design[list(term.of_group)]
-            for column in range(r):
-                part = np.zeros((self.groups, r, term.innovations))
-                part[:, column] = of_group
-                parts.append(part)
-        return np.concatenate(parts, axis=2)
+    def _of_terms(self) -> Floats:
+        """Prior precision of the rest by each term, at a scale of one: (terms, R', R')."""
+        layout = self.layout
+        structures = np.zeros((len(layout.terms), layout.positions, layout.positions))
+        for k in layout.rest:
+            own = slice(layout.starts[k], layout.starts[k] + layout.terms[k].innovations)
+            structures[k, own, own] = layout.structure(k)
+        return structures
 
     def scales(self, points: Floats) -> list[Floats]:
         """Scales of each term, of shape (n, r), at points of shape (n, size)."""
@@ -136,36 +172,28 @@ class EffectsDensity:
         ]
 
     def given(self, points: Floats) -> Given:
-        """What the latent variables are conditional on, at points of shape (n, size)."""
-        parts = [np.ones((len(points), len(self.varying)))]
-        for term, scales in zip(self.problem.terms, self.scales(points), strict=True):
-            parts.append(np.repeat(scales, term.innovations, axis=1))
-        return Given(np.concatenate(parts, axis=1), points[:, self.scales_size :])
+        """What the effects are conditional on, at points of shape (n, size)."""
+        return Given(np.stack(self.scales(points)), points[:, self.scales_size :])
 
-    def average(self, points: Floats, scaled: Floats) -> Floats:
-        """Coordinates of the average, (n, d), from points and scaled latent variables."""
+    def average(self, points: Floats, rest: Floats) -> Floats:
+        """Coordinates (n, d) without effects, from points and the rest (n, R)."""
         average = np.empty((len(points), len(self.names)))
-        average[:, self.columns] = scaled[:, : len(self.varying)]
+        average[:, self.columns] = rest[:, : len(self.varying)]
         average[:, self.others] = points[:, self.scales_size :]
         return average
 
-    def effects(self, scaled: Floats) -> tuple[Floats, ...]:
-        """Effects of the levels of each term, (levels, n, r), from scaled latent variables."""
-        r, effects = len(self.varying), []
-        start = r
-        for term in self.problem.terms:
-            end = start + r * term.innovations
-            standard = scaled[:, start:end].reshape(-1, r, term.innovations)
-            effects.append((standard @ term.design.T).transpose(2, 0, 1))
-            start = end
-        return tuple(effects)
+    def effects(self, levels: Floats, rest: Floats) -> tuple[Floats, ...]:
+        """Effects of the levels of each term, (levels, n, r), from levels and the rest (n, R)."""
+        by_position = rest.reshape(len(rest), -1, len(self.varying)).transpose(1, 0, 2)
+        terms = range(len(self.problem.terms))
+        return tuple(self.layout.effects_of(k, levels, by_position) for k in terms)
 
     def __call__(self, points: Floats) -> Floats:
         """Log density at points of shape (n, size)."""
         standard, common = np.split(points, [self.scales_size], axis=1)
-        density = -np.vecdot(standard, standard) / 2 - self.scales_size / 2 * np.log(2 * np.pi)
+        density = -np.vecdot(standard, standard) / 2 - self.scales_size / 2 * LOG_2_PI
         density = density + self.prior.logpdf(self.common, common)
-        for part in blocks(len(points), self._width, EFFECTS_ROOM):
+        for part in blocks(len(points), self.width, EFFECTS_ROOM):
             density[part] += self.peaks(points[part]).log_integral
         return np.asarray(density)
 
@@ -174,118 +202,221 @@ class EffectsDensity:
         return maximise(by_differences(self), np.zeros(self.size), tolerance=1e-3, longest=1.0)
 
     def peaks(self, points: Floats) -> Peaks:
-        """Where the latent variables peak at points of shape (n, size)."""
+        """Where the effects peak at points of shape (n, size)."""
         given = self.given(points)
-        mode = self._climb(given, self._start(given), EFFECTS_STEPS)
-        information = self._derivatives(given, mode)[1]
-        factor: Floats = np.asarray(np.linalg.cholesky(information), np.float64)
-        log_det = np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=1)
-        value = self.log_joint(given, mode) + self.latents / 2 * np.log(2 * np.pi) - log_det
-        return Peaks(given, mode, factor, np.asarray(value, np.float64))
+        levels, rest = self._climb(given, *self._start(given), EFFECTS_STEPS)
+        information, gradient = self._derivatives(given, levels, rest)
+        root: Floats = np.asarray(np.linalg.cholesky(information.rest), np.float64)
+        log_det = information.log_det + 2 * np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
+        value = self.log_likelihood(given, levels, rest).sum(axis=0)
+        value += self.log_prior_of_levels(given, levels).sum(axis=0)
+        value += self.log_prior_of_rest(given, rest)
+        *steps, gain = information.steps(*gradient)
+        value += np.minimum(gain, MOST_GAIN) / 2 + self.latents / 2 * LOG_2_PI - log_det / 2
+        near = np.sqrt(MOST_GAIN / np.maximum(gain, MOST_GAIN))
+        levels, rest = levels + near * steps[0], rest + near[:, None] * steps[1]
+        return Peaks(given, levels, rest, information, root, value)
 
-    def draw_latents(
-        self, peaks: Peaks, count: int, rng: np.random.Generator
-    ) -> tuple[Floats, Floats]:
-        """Student-t proposals of the latent variables round each peak.
-
-        Parameters
-        ----------
-        peaks : Peaks
-            Of n points.
-        count : int
-            Proposals for each.
-
-        Returns
-        -------
-        scaled : ndarray of shape (n, count, latents)
-            Latent variables times their scales.
-        log_ratio : ndarray of shape (n, count)
-            Log of their density over that of the proposals and over Laplace's integral.
-        """
-        n, k = peaks.mode.shape
-        degrees = max(LEAST_DEGREES, k)
-        stretch = student_stretch(rng.standard_normal(n * count), degrees).reshape(n, count, 1)
-        standard = rng.standard_normal((n, count, k)) * stretch
-        off = np.linalg.solve(peaks.factor.transpose(0, 2, 1), standard.transpose(0, 2, 1))
-        z = peaks.mode[:, None] + off.transpose(0, 2, 1)
-        value = self.log_joint(peaks.given.repeated(count), z.reshape(-1, k)).reshape(n, count)
-        half = (degrees + k) / 2
-        proposed = gammaln(half) - gammaln(degrees / 2) - k / 2 * np.log(degrees * np.pi)
-        proposed = proposed - half * np.log1p((standard**2).sum(axis=2) / degrees)
-        log_det = np.log(np.diagonal(peaks.factor, axis1=1, axis2=2)).sum(axis=1)
-        log_ratio = value - proposed - (log_det + peaks.log_integral)[:, None]
-        return z * peaks.given.scale[:, None], log_ratio
-
-    def log_joint(self, given: Given, z: Floats) -> Floats:
-        """Log of prior times likelihood at latent variables of shape (n, latents)."""
-        r, u = len(self.varying), self._coordinates(given, z)
-        value = self.prior.logpdf(self.varying, z[:, :r])
-        value = value - np.vecdot(z[:, r:], z[:, r:]) / 2
-        value -= (self.latents - r) / 2 * np.log(2 * np.pi)
+    def log_likelihood(self, given: Given, levels: Floats, rest: Floats) -> Floats:
+        """Of each group, (groups, n), at effects of levels (L, r, n) and the rest (n, R)."""
+        u = self._coordinates(given, levels, rest)
+        value = np.empty((self.groups, u.shape[2]))
         for part in self.parts:
-            value += part.log_likelihood(u[part.numbers]).sum(axis=0)
+            value[part.numbers] = part.log_likelihood(u[part.numbers])
+        return value
+
+    def log_prior_of_levels(self, given: Given, levels: Floats) -> Floats:
+        """Log prior density (L, ...) of effects (L, r, ...) of the levels of the largest term."""
+        if self.layout.inner is None:
+            return np.zeros((0, *levels.shape[2:]))
+        value = np.zeros((len(levels), *levels.shape[2:]))
+        for column, scale in enumerate(given.scales[self.layout.inner].T):
+            value -= (levels[:, column] / scale) ** 2 / 2 + np.log(scale) + LOG_2_PI / 2
+        return value
+
+    def log_prior_of_rest(self, given: Given, rest: Floats) -> Floats:
+        """Log prior density (n,) of the average and the smaller terms, of shape (n, R)."""
+        r = len(self.varying)
+        value = self.prior.logpdf(self.varying, rest[:, :r])
+        apart = rest.reshape(len(rest), -1, r)
+        for k in self.layout.rest:
+            scales = given.scales[k]
+            pulled = np.einsum("npc,npc->nc", apart, self._structures[k] @ apart)
+            size = self.layout.terms[k].innovations
+            value = value - (pulled / scales**2).sum(axis=1) / 2 - r * size / 2 * LOG_2_PI
+            value -= size * np.log(scales).sum(axis=1)
+            if self.layout.terms[k].kind == "walk":
+                value -= r * np.log(self.layout.terms[k].elapsed).sum() / 2
         return np.asarray(value)
 
-    def _coordinates(self, given: Given, z: Floats) -> Floats:
+    def _coordinates(self, given: Given, levels: Floats, rest: Floats) -> Floats:
         """Working coordinates of every group, of shape (groups, d, n)."""
-        u = np.empty((self.groups, len(self.names), len(z)))
-        moved = self._flat @ (given.scale * z).T
-        u[:, self.columns] = moved.reshape(self.groups, -1, len(z))
+        layout, r, n = self.layout, len(self.varying), given.size
+        u = np.empty((self.groups, len(self.names), n))
+        moved = layout.of_groups(rest, r)
+        if layout.inner is not None:
+            moved += levels[layout.level]
+        u[:, self.columns] = moved
         u[:, self.others] = given.common.T
         return np.clip(u, -MOST_OFF, MOST_OFF)
 
     def _by_group(self, u: Floats, columns: slice) -> tuple[Floats, Floats]:
-        """Gradient and information of each group by some of its coordinates, (n, groups, ...)."""
-        shape = (u.shape[2], self.groups, len(self.names[columns]))
-        gradient, information = np.empty(shape), np.empty((*shape, shape[-1]))
+        """Gradient (groups, k, n) and information (groups, k, k, n) of each group."""
+        shape = (self.groups, len(self.names[columns]))
+        gradient = np.empty((*shape, u.shape[2]))
+        information = np.empty((*shape, shape[1], u.shape[2]))
         for part in self.parts:
-            slope, curvature = part.derivatives(u[part.numbers], columns)
-            gradient[:, part.numbers] = np.moveaxis(slope, -1, 0)
-            information[:, part.numbers] = np.moveaxis(curvature, -1, 0)
+            gradient[part.numbers], information[part.numbers] = part.derivatives(
+                u[part.numbers], columns
+            )
         return gradient, information
 
-    def _by_latents(self, information: Floats) -> Floats:
-        """Information of latent variables of scale one, of shape (n, latents, latents)."""
-        n, k = len(information), self.latents
-        return np.asarray((self._pairs @ information.reshape(n, -1).T).T.reshape(n, k, k))
+    def _derivatives(
+        self, given: Given, levels: Floats, rest: Floats
+    ) -> tuple[Eliminated, tuple[Floats, Floats]]:
+        """Expected information, and gradient by levels (L, r, n) and by the rest (n, R)."""
+        u = self._coordinates(given, levels, rest)
+        gradient, information = self._by_group(u, self.parts[0].moved)
+        slope, precision = self._prior_of_average(rest)
+        prior = self._precision(given, precision)
+        eliminated = self._eliminated(given, prior, information)
+        return eliminated, self._pulls(given, prior, slope, gradient, levels, rest)
 
-    def _derivatives(self, given: Given, z: Floats) -> tuple[Floats, Floats]:
-        """Gradient (n, latents) and expected information (n, latents, latents) at `z`."""
-        gradient, information = self._by_group(self._coordinates(given, z), self.parts[0].moved)
-        slope, precision = self._prior_derivatives(z)
-        total = self._scaled(given.scale, self._by_latents(information), precision)
-        return gradient.reshape(len(z), -1) @ self._flat * given.scale + slope, total
+    def _pulls(
+        self,
+        given: Given,
+        prior: Floats,
+        slope: Floats,
+        gradient: Floats,
+        levels: Floats,
+        rest: Floats,
+    ) -> tuple[Floats, Floats]:
+        """Gradient of the log density, from that of each group and `slope` of the average."""
+        layout, r = self.layout, len(self.varying)
+        of_level = sums_of(layout.of_level, gradient)
+        if layout.inner is not None:
+            of_level -= levels / given.scales[layout.inner].T ** 2
+        of_rest = _by_point(sums_of(layout.of_position, gradient))
+        of_rest[:, r:] -= (prior @ rest[..., None])[:, r:, 0]
+        of_rest[:, :r] += slope
+        return of_level, of_rest
 
-    def _scaled(self, scale: Floats, information: Floats, precision: Floats) -> Floats:
-        """Information by latent variables, once they are scaled, with that of the prior."""
-        total = information * scale[:, :, None] * scale[:, None, :]
-        index = np.arange(self.latents)
-        total[:, index, index] += precision
-        return total
+    def _precision(self, given: Given, of_average: Floats) -> Floats:
+        """Prior precision of the rest, of shape (n, R, R)."""
+        r, size = len(self.varying), self.layout.positions
+        precision = np.zeros((given.size, size, r, size, r))
+        for column in range(r):
+            weight = given.scales[:, :, column].T ** -2.0
+            own = np.tensordot(weight, self._structures, 1)
+            own[:, 0, 0] = of_average[:, column]
+            precision[:, :, column, :, column] = own
+        return precision.reshape(given.size, self.rest_size, self.rest_size)
 
-    def _start(self, given: Given) -> Floats:
+    def _eliminated(self, given: Given, prior: Floats, information: Floats) -> Eliminated:
+        """The levels eliminated, where groups have information (groups, r, r, 1 or n)."""
+        layout, n, r = self.layout, given.size, len(self.varying)
+        size, at = layout.positions, information.shape[-1]
+        own = np.repeat(sums_of(layout.of_level, information), n // at, axis=-1)
+        if layout.inner is not None:
+            for column in range(r):
+                own[:, column, column] += given.scales[layout.inner, :, column] ** -2.0
+        factor = covariance_factor(own)
+        if layout.is_level:
+            inside = information - _squared(_right(information, factor))
+            rest = self._of_two(inside) + prior
+            return Eliminated(layout, information, factor, rest)
+        rest = self._of_two(information) + prior
+        if layout.inner is not None:
+            both = sums_of(layout.of_both, information).reshape(layout.levels, size, r, r, at)
+            both = both.transpose(0, 1, 3, 2, 4).reshape(layout.levels, -1, r, at)
+            pull = _right(both, factor).transpose(3, 0, 2, 1)
+            pull = pull.reshape(n, layout.levels * r, self.rest_size)
+            rest -= pull.transpose(0, 2, 1) @ pull
+        return Eliminated(layout, information, factor, rest)
+
+    def _of_two(self, information: Floats) -> Floats:
+        """Information of groups (groups, r, r, n) between positions, of shape (n, R, R)."""
+        size, r = self.layout.positions, len(self.varying)
+        two = sums_of(self.layout.of_two, information).reshape(size, size, r, r, -1)
+        return two.transpose(4, 0, 2, 1, 3).reshape(-1, self.rest_size, self.rest_size)
+
+    def _keep_quadratic(self, given: Given) -> None:
+        """Keep the likelihood's second-order expansion, by coordinates of groups, and the prior's.
+
+        From it the mode at any other point follows at once, but for what is left to Newton.
+        """
+        none = np.zeros((self.layout.levels, len(self.varying), 1))
+        levels, rest = self._climb(given, none, np.zeros((1, self.rest_size)), FIRST_STEPS)
+        u = self._coordinates(given, levels, rest)
+        gradient, information = self._by_group(u, slice(None))
+        own = information[:, self.columns]
+        self._information = own[:, :, self.columns]
+        self._crossed = own[:, :, self.others, 0]
+        self._pull = gradient[:, self.columns] + np.einsum("gijn,gjn->gin", own, u)
+        slope, self._of_average = self._prior_of_average(rest)
+        self._slope = slope + self._of_average * rest[:, : len(self.varying)]
+
+    def _start(self, given: Given) -> tuple[Floats, Floats]:
         """The modes, were the likelihood the quadratic that is kept."""
-        information = self._scaled(given.scale, self._information, self._precision)
-        pull = self._pull - given.common @ self._crossed
-        pull = given.scale * pull + self._prior_pull
-        return np.asarray(np.linalg.solve(information, pull[..., None])[..., 0])
+        layout, n = self.layout, given.size
+        prior = self._precision(given, np.repeat(self._of_average, n, axis=0))
+        eliminated = self._eliminated(given, prior, self._information)
+        pull = self._pull - self._crossed @ given.common.T
+        zero = np.zeros((layout.levels, len(self.varying), n))
+        none = np.zeros((n, self.rest_size))
+        gradient = self._pulls(given, prior, self._slope, pull, zero, none)
+        return eliminated.steps(*gradient)[:2]
 
-    def _prior_derivatives(self, z: Floats) -> tuple[Floats, Floats]:
-        """Slope of the log prior, and the precision of the normal law with this slope."""
-        slope, precision = -z, np.ones(z.shape)
+    def _prior_of_average(self, rest: Floats) -> tuple[Floats, Floats]:
+        """Slope of the log prior, and the precision of the normal law with this slope, (n, r)."""
+        slope, precision = np.empty((2, len(rest), len(self.varying)))
         for column, name in enumerate(self.varying):
             law = self.prior.of(name)
             assert isinstance(law, Normal | StudentT)  # only a shift and slopes vary
-            slope[:, column], curvature = law.slope_and_curvature(z[:, column])
-            off = z[:, column] - law.mu
+            slope[:, column], curvature = law.slope_and_curvature(rest[:, column])
+            off = rest[:, column] - law.mu
             at_mean = np.abs(off) < 1e-9
             ratio = -slope[:, column] / np.where(at_mean, 1.0, off)
             precision[:, column] = np.where(at_mean, -curvature, ratio)
         return slope, precision
 
-    def _climb(self, given: Given, z: Floats, steps: int) -> Floats:
+    def _climb(
+        self, given: Given, levels: Floats, rest: Floats, steps: int
+    ) -> tuple[Floats, Floats]:
         for _ in range(steps):
-            gradient, information = self._derivatives(given, z)
-            step = np.linalg.solve(information, gradient[..., None])[..., 0]
-            z = z + np.clip(step, -EFFECTS_LONGEST_STEP, EFFECTS_LONGEST_STEP)
-        return z
+            information, gradient = self._derivatives(given, levels, rest)
+            of_levels, of_rest, _ = information.steps(*gradient)
+            levels = levels + np.clip(of_levels, -EFFECTS_LONGEST_STEP, EFFECTS_LONGEST_STEP)
+            rest = rest + np.clip(of_rest, -EFFECTS_LONGEST_STEP, EFFECTS_LONGEST_STEP)
+        return levels, rest
+
+
+def _by_point(values: Floats) -> Floats:
+    """Values (k, r, n) of each point together, of shape (n, k * r)."""
+    return np.ascontiguousarray(values.reshape(-1, values.shape[2]).T)
+
+
+def _times(factor: Floats, values: Floats, *, transposed: bool = False) -> Floats:
+    """Lower factors (L, r, r, n), or their transposes, times values of shape (L, r, n)."""
+    product = np.zeros(values.shape)
+    for i in range(values.shape[1]):
+        for k in range(i + 1):
+            if transposed:
+                product[:, k] += factor[:, i, k] * values[:, i]
+            else:
+                product[:, i] += factor[:, i, k] * values[:, k]
+    return product
+
+
+def _right(values: Floats, factor: Floats) -> Floats:
+    """Matrices (L, k, r, n) times lower factors (L, r, r, n)."""
+    product = np.zeros((*values.shape[:3], factor.shape[-1]))
+    for i in range(values.shape[2]):
+        for k in range(i, values.shape[2]):
+            product[:, :, i] += values[:, :, k] * factor[:, k, i, None]
+    return product
+
+
+def _squared(values: Floats) -> Floats:
+    """Matrices (L, r, r, n) times their transposes."""
+    return np.asarray(np.einsum("gikn,gjkn->gijn", values, values))

@@ -1,4 +1,4 @@
-"""Draws of groups with effects: scales by importance sampling, then all effects at once."""
+"""Draws of groups with effects: scales by importance sampling, then all effects given them."""
 
 from __future__ import annotations
 
@@ -8,39 +8,46 @@ from bayescal._base.arrays import blocks
 from bayescal._base.sampling.importance import importance_sample, resample
 from bayescal._base.sampling.pareto import smooth_rows
 from bayescal.multilevel.blocks.density import EffectsDensity
+from bayescal.multilevel.blocks.levels import LEVEL_PROPOSALS, draw_effects_at
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.posterior.tree import CHAINS
 
 __all__ = ["draw_effects"]
 
-EFFECTS_PROPOSALS = 8
-"""Proposals of the latent variables for each draw of the scales."""
-LATENT_ROOM = 1 << 19
+EFFECTS_PROPOSALS = 1
+"""Proposals of the effects for each draw of the scales."""
+ENOUGH_OF_SCALES = 0.2
+"""Effective share of the proposals of the scales from which no others are tried."""
+LATENT_ROOM = 1 << 21
 
 
 def draw_effects(problem: MultilevelProblem, draws: int) -> MultilevelDraws:
     """Posterior draws of equal weight by importance sampling.
 
-    The scales are drawn from their Laplace-approximated posterior, and round the mode of the
-    average and all effects at each draw of them a few proposals are made. All are weighted by
-    the exact density, so that the approximation is no part of the answer.
+    The scales are drawn from their Laplace-approximated posterior. Round the mode of all effects at
+    each draw of them the average and the smaller terms are proposed, and given these the largest
+    term, level by level. All are weighted by the exact density, so that the approximation is no
+    part of the answer.
     """
     density = EffectsDensity(problem)
     rng = problem.pooled.rng("effects")
-    outer = importance_sample(density, density.mode(), draws // 2, rng)
-    points, scaled, ratios = outer.draws, [], []
-    width = 3 * density.latents**2 + EFFECTS_PROPOSALS * density.latents
+    outer = importance_sample(density, density.mode(), draws, rng, ENOUGH_OF_SCALES)
+    points, count = np.unique(outer.draws, axis=0, return_counts=True)
+    width = density.width + EFFECTS_PROPOSALS * LEVEL_PROPOSALS * density.rows
+    drawn = []
     for part in blocks(len(points), width, LATENT_ROOM):
-        proposed, ratio = density.draw_latents(density.peaks(points[part]), EFFECTS_PROPOSALS, rng)
-        scaled.append(proposed.reshape(-1, density.latents))
-        ratios.append(ratio.ravel())
-    latents, log_ratio = np.concatenate(scaled), np.concatenate(ratios)
+        chosen = np.repeat(np.arange(len(points[part])), EFFECTS_PROPOSALS * count[part])
+        drawn.append(draw_effects_at(density, density.peaks(points[part]), chosen, rng))
+    levels, rest, log_ratio = (
+        np.concatenate(each, axis=axis)
+        for each, axis in zip(zip(*drawn, strict=True), (1, 0, 0), strict=True)
+    )
     smoothed, pareto_k = smooth_rows(log_ratio[None])
     weights = np.exp(smoothed[0])
     weights /= weights.sum()
-    chosen = resample(weights, draws, rng)
-    kept, points = latents[chosen], points[chosen // EFFECTS_PROPOSALS]
+    kept = resample(weights, draws, rng)
+    points = np.repeat(points, EFFECTS_PROPOSALS * count, axis=0)[kept]
     largest = log_ratio.max()
     ratio = np.exp(log_ratio - largest)
     error = ratio.std() / ratio.mean() / np.sqrt(ratio.size)
@@ -50,8 +57,8 @@ def draw_effects(problem: MultilevelProblem, draws: int) -> MultilevelDraws:
         "log_evidence": float(outer.log_evidence + largest + np.log(ratio.mean())),
         "log_evidence_error": float(np.hypot(outer.log_evidence_error, error)),
     }
-    average, scales = density.average(points, kept), np.stack(density.scales(points))
-    effects = density.effects(kept)
+    average, scales = density.average(points, rest[kept]), np.stack(density.scales(points))
+    effects = density.effects(levels[:, kept], rest[kept])
     return MultilevelDraws.of_effects(
         problem, average, scales, effects, "importance", CHAINS, stats
     )

@@ -71,10 +71,11 @@ def test_bad_factors_are_refused(groups, message):
 
 
 def test_too_many_cells_are_refused():
-    cells = np.arange(202)
-    many = {"x": cells % 101, "y": cells % 2}
-    table = bc.CalibrationData(cells % 2, np.linspace(0.1, 0.9, 202), factors=many)
-    with pytest.raises(InputError, match=r"202 combinations of levels, and at most 200.*x has 101"):
+    cells = np.arange(2402)
+    many = {"x": cells % 1201, "y": cells % 2}
+    table = bc.CalibrationData(cells % 2, np.linspace(0.1, 0.9, 2402), factors=many)
+    message = r"2,402 combinations of levels, and at most 2,400 .*minutes: x has 1201"
+    with pytest.raises(InputError, match=message):
         CrossedTable(table)
 
 

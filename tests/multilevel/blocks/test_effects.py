@@ -7,12 +7,13 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy.special import expit
-from scipy.stats import norm
+from scipy.special import expit, logit
+from scipy.stats import norm, t
 
 import bayescal as bc
 from bayescal.model.priors import Heterogeneity, Normal, Prior
 from bayescal.multilevel.blocks.density import EffectsDensity
+from bayescal.multilevel.blocks.levels import draw_effects_at, even_points
 from bayescal.multilevel.blocks.sample import draw_effects
 from bayescal.multilevel.draws import effects_of_prior
 from bayescal.multilevel.factorised.sample import draw_sites
@@ -58,6 +59,58 @@ def crossed(shape=(2, 3), curve="logistic", prior="neutral", **options):
     return prepared(data, terms, prior=prior, curve=curve, random_state=1)
 
 
+def sites_and_periods(sites=3, periods=4, curve="logistic", **options):
+    """Each site in each period."""
+    levels = list(product(range(sites), range(periods)))
+    data = table(len(levels), shifts=[0.3 * a - 0.2 * b for a, b in levels], **options)
+    of_site, of_period = zip(*levels, strict=True)
+    steps = tuple(np.full(periods - 1, 1 / (periods - 1)))
+    terms = [
+        Term("site", "exchangeable", tuple(map(str, range(sites))), of_site, SCALES),
+        Term("period", "walk", tuple(map(str, range(periods))), of_period, SCALES, steps),
+    ]
+    return prepared(data, terms, prior="neutral", curve=curve, random_state=1)
+
+
+def dense_log_integral(problem, point):
+    """Laplace's approximation with all effects in one matrix, of a logistic curve, row by row."""
+    r, terms = 2, problem.terms
+    scales = [term.prior.scales(point[None, r * k :][:, :r], problem.varying)[0]
+              for k, term in enumerate(terms)]  # fmt: skip
+    design = [np.ones((len(problem.labels), 1))]
+    design += [term.design[list(term.of_group)] for term in terms]
+    factor = [np.ones(r), *scales]
+    columns = np.hstack(
+        [np.kron(each, np.diag(scale)) for each, scale in zip(design, factor, strict=True)]
+    ).reshape(len(problem.labels), r, -1)
+    middle = logit(problem.pooled.frame.centre)
+    rows = [group.table for group in problem.groups.values()]
+
+    def evaluated(z):
+        prior = [problem.pooled.prior.of(name) for name in problem.varying]
+        spread = np.array([*(law.sigma for law in prior), *np.ones(z.size - r)])
+        value = norm.logpdf(z, 0, spread).sum()
+        gradient, information = -z / spread**2, np.diag(1 / spread**2)
+        for own, table in zip(columns, rows, strict=True):
+            shift, log_slope = own @ z
+            x = logit(table.score) - middle
+            eta = middle + shift + np.exp(log_slope) * x
+            by = np.column_stack([np.ones(x.size), np.exp(log_slope) * x]) @ own
+            mean = expit(eta)
+            value += table.hits @ eta - table.trials @ np.logaddexp(0, eta)
+            gradient = gradient + by.T @ (table.hits - table.trials * mean)
+            information = information + (by.T * (table.trials * mean * (1 - mean))) @ by
+        return value, gradient, information
+
+    z = np.zeros(columns.shape[2])
+    for _ in range(40):
+        value, gradient, information = evaluated(z)
+        z = z + np.linalg.solve(information, gradient)
+    value, _, information = evaluated(z)
+    log_det = np.linalg.slogdet(information / (2 * np.pi))[1]
+    return value - log_det / 2 + norm.logpdf(point).sum()
+
+
 def named(drawn):
     """All draws of a fit as arrays whose first axis is the draw."""
     yield "average", drawn.average
@@ -75,8 +128,9 @@ def named(drawn):
         walk(elapsed=(1.0, 2.0, 1.0, 0.5, 1.0)),
         crossed(prior="clinical"),
         crossed(curve="beta", mean=-2.5),
+        sites_and_periods(4, 4),
     ],
-    ids=["walk", "crossed factors, t prior", "beta curves, few events"],
+    ids=["walk", "crossed factors, t prior", "beta curves, few events", "sites and periods"],
 )
 def test_both_engines_agree(problem):
     fast = draw_effects(problem, 16_000)
@@ -90,6 +144,67 @@ def test_both_engines_agree(problem):
         assert np.abs((one.mean(axis=0) - other.mean(axis=0)) / sd).max() < 0.12, name
         ratio = np.maximum(one.std(axis=0), 1e-9) / sd
         assert 0.88 < ratio.min() <= ratio.max() < 1.12, name
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [walk(4, elapsed=(1.0, 2.0, 1.0)), crossed(), sites_and_periods()],
+    ids=["walk", "crossed factors", "sites and periods"],
+)
+def test_the_log_integral_is_that_of_dense_algebra(problem, monkeypatch):
+    check_log_integral(problem, monkeypatch)
+
+
+def check_log_integral(problem, monkeypatch):
+    """As it stands with one Newton step from the quadratic that is kept, and with several."""
+    density = EffectsDensity(problem)
+    points = np.random.default_rng(2).normal(size=(4, density.size)) * 0.5
+    expected = [dense_log_integral(problem, point) for point in points]
+    np.testing.assert_allclose(density(points), expected, rtol=0, atol=2e-3)
+    monkeypatch.setattr("bayescal.multilevel.blocks.density.EFFECTS_STEPS", 6)
+    np.testing.assert_allclose(density(points), expected, rtol=0, atol=1e-6)
+
+
+def test_the_interaction_of_two_factors_is_eliminated_group_by_group(monkeypatch):
+    """Each cell is a level by itself, and has a way of its own through the algebra."""
+    problem = crossed((3, 3))
+    cells = Term("cells", "exchangeable", problem.labels, tuple(range(9)), SCALES)
+    problem = replace(problem, terms=(*problem.terms, cells))
+    assert EffectsDensity(problem).layout.is_level
+    check_log_integral(problem, monkeypatch)
+
+
+def test_the_weights_correct_laplaces_integral_to_the_exact_one():
+    """Of two sites of a few patients, against sums over grids of the average and of each site."""
+    data = bc.CalibrationData([0, 1, 1, 0, 0], [0.2, 0.3, 0.6, 0.4, 0.1], groups=list("aabbb"))
+    term = Term("site", "exchangeable", ("a", "b"), (0, 1), Heterogeneity(shift=2.0))
+    problem = prepared(data, [term], prior="neutral", curve="intercept", random_state=1)
+    density, point = EffectsDensity(problem), np.array([[1.0]])
+    scale = density.scales(point)[0][0, 0]
+    average, effect = np.linspace(-6, 6, 401), np.linspace(-8, 8, 801) * scale
+    total = norm.pdf(average)
+    for label in "ab":
+        table = problem.groups[label].table
+        eta = logit(table.score) + (average[:, None] + effect)[..., None]
+        likelihood = np.exp(eta @ table.hits - np.logaddexp(0, eta) @ table.trials)
+        total = total * (likelihood @ norm.pdf(effect, 0, scale)) * (effect[1] - effect[0])
+    exact = np.log(total.sum() * (average[1] - average[0]))
+    peaks = density.peaks(point)
+    weights = np.exp(
+        draw_effects_at(density, peaks, np.zeros(40_000, np.intp), np.random.default_rng(1))[2]
+    )
+    assert abs(peaks.log_integral[0] - exact) > 0.01
+    assert peaks.log_integral[0] + np.log(weights.mean()) == pytest.approx(exact, abs=0.005)
+
+
+@pytest.mark.parametrize("r", [1, 2])
+def test_points_of_a_set_balance_and_each_has_the_law(r):
+    points = even_points((3, r, 4000), 8, np.random.default_rng(1))
+    assert np.abs(points.sum(axis=-1)).max() < 1e-9
+    levels = np.array([0.1, 0.7, 0.95])
+    for column in range(r):
+        quantiles = np.quantile(points[:, column], levels)
+        np.testing.assert_allclose(quantiles, t.ppf(levels, 8), atol=0.04)
 
 
 def test_one_exchangeable_term_is_sites_whose_coordinates_are_independent():

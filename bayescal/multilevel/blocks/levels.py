@@ -1,0 +1,150 @@
+"""All effects drawn round a peak: the smaller terms, then the largest level by level given them.
+
+The integral over the effects of each level of the largest term is estimated without bias by a few
+proposals, spread evenly round its mode, and one of them is its draw. The product of the estimates
+weights the draw of all levels together, as in a random-weight particle filter (Fearnhead,
+Papaspiliopoulos & Roberts, 2008), and its variance grows slowly with the number of levels. It is a
+sum over the proposals of each level alone, so that a law of the effects with several components
+would add the proposals of each.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, stdtrit
+
+from bayescal._base.arrays import Floats
+from bayescal._base.sampling.chi_square import student_stretch
+from bayescal.multilevel.blocks.density import (
+    EffectsDensity,
+    Given,
+    Peaks,
+)
+from bayescal.multilevel.blocks.layout import sums_of
+
+__all__ = ["LEVEL_PROPOSALS", "draw_effects_at", "even_points"]
+
+LEVEL_PROPOSALS = 4
+"""Proposals of the effects of a level, of which one is kept."""
+DEGREES = 4
+"""Degrees of freedom of the proposals of the rest, for each of its dimensions."""
+LEAST_DEGREES = 5
+"""Least degrees of freedom of the proposals of levels, of which many levels need more."""
+
+TINY = 1e-300
+
+
+def draw_effects_at(
+    density: EffectsDensity, peaks: Peaks, chosen: NDArray[np.intp], rng: np.random.Generator
+) -> tuple[Floats, Floats, Floats]:
+    """One draw of all effects round each of the chosen peaks.
+
+    Returns
+    -------
+    levels : ndarray of shape (L, n, r)
+        Effects of the largest term.
+    rest : ndarray of shape (n, R)
+    log_weight : ndarray of shape (n,)
+        Log of an unbiased estimate of the density of the rest, the levels integrated out, over that
+        of its proposal and over Laplace's integral.
+    """
+    given = peaks.given.at(chosen)
+    off, log_proposed = _proposed_rest(peaks.root[chosen], rng)
+    rest = peaks.rest[chosen] + off
+    log_weight = density.log_prior_of_rest(given, rest) - log_proposed - peaks.log_integral[chosen]
+    if density.layout.inner is None:
+        log_weight += density.log_likelihood(given, peaks.levels[..., chosen], rest).sum(axis=0)
+        return np.zeros((0, len(chosen), len(density.varying))), rest, log_weight
+    levels, log_proposed = _proposed_levels(peaks, chosen, off, rng)
+    log_ratio = _log_density_of_levels(density, given, levels, rest) - log_proposed
+    largest = log_ratio.max(axis=-1, keepdims=True)
+    ladder = np.exp(log_ratio - largest).cumsum(axis=-1)
+    log_weight += (np.log(ladder[..., -1] / LEVEL_PROPOSALS) + largest[..., 0]).sum(axis=0)
+    limit = rng.random(ladder.shape[:2]) * ladder[..., -1]
+    kept = (ladder < limit[..., None]).sum(axis=-1)
+    drawn = np.take_along_axis(levels, kept[:, None, :, None], axis=-1)[..., 0]
+    return drawn.transpose(0, 2, 1), rest, log_weight
+
+
+def _proposed_rest(root: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Student-t proposals (n, R) off their peaks, and their log density (n,)."""
+    n, size = root.shape[:2]
+    degrees = DEGREES * size
+    standard = rng.standard_normal((n, size))
+    standard *= student_stretch(rng.standard_normal(n), degrees)[:, None]
+    off = np.linalg.solve(root.transpose(0, 2, 1), standard[..., None])[..., 0]
+    log_density = log_student(np.vecdot(standard, standard), size, degrees)
+    return off, log_density + np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
+
+
+def _proposed_levels(
+    peaks: Peaks, chosen: NDArray[np.intp], off: Floats, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Proposals (L, r, n, K) of the levels round their modes given the rest, and log densities.
+
+    The modes are those of the quadratic at the peak, where the rest is `off` it.
+    """
+    information = peaks.information.at(chosen)
+    factor = information.factor
+    size, r, n = len(factor), factor.shape[1], len(chosen)
+    degrees = max(LEAST_DEGREES, size)
+    standard = even_points((size, r, n), degrees, rng)
+    log_density = log_student((standard**2).sum(axis=1), r, degrees)
+    log_density -= np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=-1)[..., None]
+    standard -= information.pulled(off)[..., None]
+    levels = np.repeat(peaks.levels[..., chosen, None], LEVEL_PROPOSALS, axis=-1)
+    for i in range(r):
+        for k in range(i + 1):
+            levels[:, i] += factor[:, i, k, :, None] * standard[:, k]
+    return levels, log_density
+
+
+def log_student(squared: Floats, size: int, degrees: int) -> Floats:
+    """Log density of a Student-t law in `size` dimensions at squared distances from its centre."""
+    half = (degrees + size) / 2
+    constant = gammaln(half) - gammaln(degrees / 2) - size / 2 * np.log(degrees * np.pi)
+    return np.asarray(constant - half * np.log1p(squared / degrees))
+
+
+def _log_density_of_levels(
+    density: EffectsDensity, given: Given, levels: Floats, rest: Floats
+) -> Floats:
+    """Log of prior times likelihood of each level, (L, n, K), at effects (L, r, n, K)."""
+    size, r, n, count = levels.shape
+    repeated = np.repeat(np.arange(n), count)
+    given, flat = given.at(repeated), levels.reshape(size, r, n * count)
+    value = sums_of(density.layout.of_level, density.log_likelihood(given, flat, rest[repeated]))
+    return (value + density.log_prior_of_levels(given, flat)).reshape(size, n, count)
+
+
+def even_points(shape: tuple[int, int, int], degrees: int, rng: np.random.Generator) -> Floats:
+    """Student-t points in one or two dimensions, spread evenly round zero.
+
+    Each has the law by itself, and those of one set balance, so that the mean of a function over
+    the set varies little: two are near and two far, each pair on opposite sides.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        L, r and n.
+
+    Returns
+    -------
+    ndarray of shape (L, r, n, 4)
+    """
+    size, r, n = shape
+    points = np.empty((*shape, LEVEL_PROPOSALS))
+    turn, share = rng.random((2, size, n))
+    if r == 1:
+        near, far = stdtrit(degrees, (1 + share / 2) / 2), -stdtrit(degrees, (1 - share) / 4 + TINY)
+        points[:, 0] = np.stack([near, -near, far, -far], axis=-1)
+        return points
+    near, far = (
+        np.sqrt(degrees * np.expm1(-2 / degrees * np.log(beyond)))
+        for beyond in (1 - share / 2, (1 - share) / 2 + TINY)
+    )
+    x, y = np.cos(np.pi * turn), np.sin(np.pi * turn)
+    points[:, 0] = np.stack([near * x, -near * x, -far * y, far * y], axis=-1)
+    points[:, 1] = np.stack([near * y, -near * y, far * x, -far * x], axis=-1)
+    return points
