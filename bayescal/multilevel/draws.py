@@ -122,7 +122,7 @@ class MultilevelDraws:
             return self.in_order()[0]
         if walk is None:
             return self.average
-        start = self.average.copy()
+        start: Floats = self.average.copy()
         start[:, problem.columns] -= self.effects[problem.terms.index(walk)][-1]
         return start
 
