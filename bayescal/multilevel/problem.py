@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from bayescal._base.errors import InputError
-from bayescal._base.text import shortened
+from bayescal._base.text import count, shortened
 from bayescal.data.build.labels import in_order
 from bayescal.data.crossed import CrossedTable
 from bayescal.data.data import CalibrationData
@@ -235,8 +235,8 @@ def prepare_terms(
     check_few_sites(len(data.groups) + len(summaries), "groups and known hold {} sites together")
     if summaries and not data.groups and data.events:
         raise InputError(
-            f"known has {len(summaries)} sites, and the patients have none. Say which site each of "
-            "them is from with groups=; one label will do."
+            f"known has {count(len(summaries), 'site')}, and the patients have none. Say which "
+            "site each of them is from with groups=; one label will do."
         )
     if not data.groups and not summaries:
         raise InputError(

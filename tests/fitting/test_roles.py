@@ -53,12 +53,12 @@ DOORS = {
 WORKS = {
     "fit": {
         "site", "period", "factors", "one factor", "cluster", "stratum", "imputation", "weights",
-        "imputation and cluster",
+        "imputation and cluster", "imputation and site",
     },
     "compare": {"cluster", "stratum", "imputation", "weights", "imputation and cluster"},
     "assess": {
         "site", "period", "factors", "one factor", "cluster", "stratum", "imputation", "weights",
-        "imputation and cluster",
+        "imputation and cluster", "imputation and site",
     },
     "recalibration_gain": {
         "cluster", "stratum", "imputation", "weights", "imputation and cluster",
@@ -143,10 +143,6 @@ def test_the_table_of_a_posterior_is_given_back(kind, tmp_path):
 
 @pytest.mark.parametrize("kind", sorted(WORKS["fit"]))
 def test_more_cases_are_added_with_their_roles(kind):
-    if kind.startswith("imputation"):
-        with pytest.raises(InputError, match="post is of several imputations"):
-            bc.update(DOORS["fit"](table(kind)), table(kind))
-        return
     given = ROLES[kind][0]
     parts = []
     some = np.arange(len(OUTCOME)) % 5 < 3
@@ -157,7 +153,12 @@ def test_more_cases_are_added_with_their_roles(kind):
             else labels[own]
             for role, labels in given.items()
         }
-        parts.append(bc.CalibrationData(OUTCOME[own], SCORE[own], **roles))
+        each = [
+            bc.CalibrationData(OUTCOME[own], score[own], **roles)
+            for score in (IMPUTED if kind.startswith("imputation") else [SCORE])
+        ]
+        together = bc.CalibrationData.from_imputations
+        parts.append(together(each) if len(each) > 1 else each[0])
     after = bc.update(DOORS["fit"](parts[0]), parts[1])
     expected = DOORS["fit"](table(kind))
     assert after.data == expected.data

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ImputedCurves", "ImputedView", "mixture", "mixture_of_tree"]
 
-READ_A_FILE = "Read a file with bayescal.load."
 NEAR_ONE = 1 - 1e-9
 """Largest correlation whose Fisher's z is taken."""
 
@@ -91,7 +90,9 @@ class ImputedCurves(MultilevelPosterior):
     _posts: tuple[MultilevelPosterior, ...]
 
     def __init__(self, tree: xr.DataTree) -> None:
-        self._mix(check_type(mixture_of_tree(tree), type(self), "tree", READ_A_FILE)._posts)
+        post = mixture_of_tree(tree)
+        cure = "Read a file with bayescal.load."
+        self._mix(check_type(post, type(self), "tree", cure)._posts)
 
     @classmethod
     def of_posteriors(cls, posts: Sequence[MultilevelPosterior]) -> Self:
