@@ -17,7 +17,8 @@ def one_run(size: int, spread: float, truth: str, seed: int) -> sites.Run:
     """Coverage of both intervals, and the probabilities of exact calibration."""
     _, new_at, outcome, score, site = sites.draw(size, spread, truth, seed)
     labels = np.array([f"{k:03}" for k in range(size)])[site]
-    post = bc.fit(outcome, score, groups=labels, curve="logistic", random_state=seed)
+    data = bc.CalibrationData(outcome, score, site=labels)
+    post = bc.fit(data, vary=sites.NORMAL, curve="logistic", random_state=seed)
     row, population = {}, np.array([sites.POPULATION[truth]])
     views = {"average": (post.average_site(), population), "new": (post.new_site(), new_at)}
     for name, (view, at) in views.items():
