@@ -30,6 +30,8 @@ SLOPE_SHARE, CORRELATION = 0.5, 0.4
 OFF = 0.05
 NEW_SITES = 100
 """New sites that one data set is asked about; what it says of them does not depend on them."""
+NORMAL = bc.by("site", robust=False)
+"""Normal effects; `sites_robust.py` compares them with robust ones."""
 GRID = np.linspace(0.05, 0.8, 16)
 
 Run = dict[str, float]
@@ -91,7 +93,8 @@ def one_run(sites: int, spread: float, truth: str, seed: int) -> Run:
     labels = np.array([f"{k:03}" for k in range(sites)])[site]
     options: dict[str, Any] = {"curve": "logistic", "random_state": seed}
     start = time.process_time()
-    post = bc.fit(outcome, score, groups=labels, **options)
+    data = bc.CalibrationData(outcome, score, site=labels)
+    post = bc.fit(data, vary=NORMAL, **options)
     seconds = time.process_time() - start
     row = {"seconds": seconds, "k": post.diagnostics["pareto_k"], "any": post.prob_any_above(OFF)}
     population = np.array([POPULATION[truth]])

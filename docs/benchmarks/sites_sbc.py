@@ -127,7 +127,8 @@ def hierarchy() -> Hierarchy:
     site = np.repeat(np.arange(len(SIZES)), SIZES)
     score = expit(rng.normal(MEAN, WIDTH, site.size))
     data = bc.CalibrationData(np.zeros(site.size), score, groups=site.astype(str))
-    problem = prepare_terms(data, prior="neutral", curve="logistic", random_state=SEED)
+    vary = bc.by("site", robust=False)
+    problem = prepare_terms(data, vary, prior="neutral", curve="logistic", random_state=SEED)
     return Hierarchy(problem, score, site)
 
 

@@ -57,7 +57,8 @@ def test_the_likelihood_of_exact_calibration_is_that_of_sites_that_are_alike(cur
         )
     }
     data = bc.CalibrationData(y, s, groups=label)
-    problem = prepare_terms(data, prior="neutral", curve=curve, known=known, random_state=1)
+    options = {"curve": curve, "known": known, "random_state": 1}
+    problem = prepare_terms(data, bc.by("site", robust=False), prior="neutral", **options)
     density, d = PopulationDensity(problem), len(problem.pooled.curve.coordinates)
     point = np.zeros((1, density.size))
     point[0, d : d + len(problem.varying)] = -9  # the least scale

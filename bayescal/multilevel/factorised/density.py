@@ -116,17 +116,19 @@ class PopulationDensity:
         like, unlike = self.log_integrals(points)
         return draw_shares(unlike - like, rng)
 
-    def modes(self) -> list[tuple[Mode, float]]:
-        """Where to propose points, and the share of each place.
-
-        The mode of Laplace's approximation, by finite differences. Where sites may be unlike the
-        others there is a shelf beside it: sites that differ much and are all like each other can
-        also be sites that differ little and are often unlike. A second place covers it, with the
-        scales' own prior.
-        """
+    def mode(self) -> Mode:
+        """The mode of Laplace's approximation, by finite differences."""
         differences = by_differences(lambda points: self(points, nodes=1))
-        start, d = np.zeros(self.size), len(self.names)
-        mode = maximise(differences, start, tolerance=1e-3, longest=SITE_LONGEST_STEP)
+        return maximise(differences, np.zeros(self.size), tolerance=1e-3, longest=SITE_LONGEST_STEP)
+
+    def peaks(self) -> list[tuple[Mode, float]]:
+        """Where to propose points, and the share of each place: the mode and, if any, a shelf.
+
+        Where sites may be unlike the others there is a shelf beside the mode: sites that differ
+        much and are all like each other can also be sites that differ little and are often
+        unlike. Points with scales from their prior cover it.
+        """
+        mode, d = self.mode(), len(self.names)
         if not self.is_robust:
             return [(mode, 1.0)]
         shelf, information = mode.point.copy(), np.eye(self.size)

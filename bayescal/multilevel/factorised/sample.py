@@ -15,7 +15,7 @@ def draw_sites(problem: MultilevelProblem, draws: int) -> MultilevelDraws:
     """Equal-weight posterior draws of the population and of every site."""
     density, pooled = PopulationDensity(problem), problem.pooled
     population = importance_sample(
-        density, density.modes(), draws, pooled.rng("population of sites")
+        density, density.peaks(), draws, pooled.rng("population of sites")
     )
     share = None
     if density.is_robust:

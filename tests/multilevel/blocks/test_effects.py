@@ -212,7 +212,11 @@ def test_one_exchangeable_term_is_sites_whose_coordinates_are_independent():
     data = table(7, shifts=[-0.6, -0.3, 0, 0.1, 0.2, 0.5, 0.6])
     prior = Heterogeneity(correlation=1e5)
     sites = prepare_terms(
-        data, prior="neutral", heterogeneity=prior, curve="logistic", random_state=1
+        *(data, bc.by("site", robust=False)),
+        prior="neutral",
+        heterogeneity=prior,
+        curve="logistic",
+        random_state=1,
     )
     term = Term("site", "exchangeable", data.groups, tuple(range(7)), prior)
     expected, drawn = (

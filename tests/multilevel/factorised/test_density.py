@@ -56,7 +56,8 @@ def by_brute_force(problem, mean, scales, correlation):
     ids=["usual", "no event", "one class", "one patient"],
 )
 def test_the_curves_of_sites_are_integrated_out(data, population):
-    problem = prepare_terms(data, prior="neutral", curve="logistic", random_state=1)
+    vary, options = bc.by("site", robust=False), {"curve": "logistic", "random_state": 1}
+    problem = prepare_terms(data, vary, prior="neutral", **options)
     density, prior = PopulationDensity(problem), problem.heterogeneity
     shift, log_slope, *wanted = population
     standard = np.linspace(-8, 8, 160_001)
