@@ -13,6 +13,8 @@ from bayescal.data.weights import WeightType
 from bayescal.fitting._fit import fit
 from bayescal.fitting.imputed.posterior import ImputedPosterior
 from bayescal.inference.curve.average import fit_average
+from bayescal.inference.curve.fit import fit_curve
+from bayescal.inference.nuts import as_sampler
 from bayescal.model.problem import prepare
 from bayescal.multilevel.known import check_few_labels
 from bayescal.multilevel.posterior import MultilevelPosterior
@@ -109,8 +111,11 @@ def update(
         periods=periods,
         cluster=cluster,
         strata=strata,
+        takes_judged=True,
         check_sites=check_few_labels,
     )
+    if more.judged is None:
+        more = more.recorded_by(post.data.judged)
     several = post if isinstance(post, MultilevelPosterior) else None
     if several and "period" in several.levels and more.roles != ("period",):
         raise InputError(
@@ -132,27 +137,16 @@ def update(
         problem = as_posterior(post).problem
     was_given = problem.edges != problem.data.edges()
     edge = problem.edges.low if was_given else None
-    if not isinstance(post, MultilevelPosterior) and post.asked_weights is not None:
-        averaged = prepare(
-            problem.data + more,
-            curve=problem.curve,
-            prior=problem.prior,
-            edge=edge,
-            random_state=problem.seed,
-            likelihood=problem.likelihood,
+    fixed: dict[str, Any] = {"curve": problem.curve, "prior": problem.prior, "edge": edge}
+    fixed["random_state"] = problem.seed
+    engine: Any = "nuts" if post.engine == "nuts" else "auto"
+    if isinstance(post, MultilevelPosterior):
+        together = post.data + more if post.has_outcomes else more
+        again: MultilevelPosterior = fit(
+            together, engine=engine, draws=post.draws, **fixed, **structure
         )
-        return fit_average(averaged, post.asked_weights, post.draws)
-    judged: Any = None if problem.likelihood.is_linear else problem.likelihood
-    without = isinstance(post, MultilevelPosterior) and not post.has_outcomes
-    again: CalibrationPosterior | MultilevelPosterior = fit(
-        more if without else (problem.data if judged else post.data) + more,
-        curve=problem.curve,
-        prior=problem.prior,
-        engine="nuts" if post.engine == "nuts" else "auto",
-        draws=post.draws,
-        random_state=problem.seed,
-        edge=edge,
-        judged=judged,
-        **structure,
-    )
-    return again
+        return again
+    larger = prepare(problem.data + more, likelihood=problem.likelihood, **fixed)
+    if post.asked_weights is not None:
+        return fit_average(larger, post.asked_weights, post.draws)
+    return fit_curve(larger, post.draws, engine, as_sampler(None))
