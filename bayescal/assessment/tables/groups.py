@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import nan
+
 from bayescal._base.text import capitalised, percent, shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.tables.columns import chances, counts, measured
@@ -37,10 +39,14 @@ def sites_table(f: Findings) -> Table:
     }
     rows = []
     for key, (label, view) in views.items():
-        summary = view.summary(f.ci_prob, names=main_functionals())
-        numbers: dict[str, float] = {"prob_close": view.prob_tce_below(f.close)}
-        for name, row in summary.iterrows():
-            numbers |= {f"{name}_{end}": row[end] for end in ("estimate", "lower", "upper")}
+        ends = ("estimate", "lower", "upper")
+        numbers = dict.fromkeys(
+            (f"{name}_{end}" for name in main_functionals() for end in ends), nan
+        )
+        numbers["prob_close"] = view.prob_tce_below(f.close)
+        for name in view.summary(f.ci_prob, names=main_functionals()).index:
+            numbers[f"{name}_estimate"] = view.estimate(name, f.ci_prob)
+            numbers[f"{name}_lower"], numbers[f"{name}_upper"] = view.interval(name, f.ci_prob)
         rows.append(Row(key, label, numbers))
     level = percent(f.ci_prob)
     return Table(
