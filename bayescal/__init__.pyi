@@ -11,6 +11,7 @@ from .assessment import Assessment as Assessment
 from .assessment import assess as assess
 from .assessment import read_report as read_report
 from .data import CalibrationData as CalibrationData
+from .data import Judged as Judged
 from .fitting import ImputedPosterior as ImputedPosterior
 from .fitting import build_model as build_model
 from .fitting import combine_imputations as combine_imputations
@@ -29,7 +30,6 @@ from .gain import recalibration_gain as recalibration_gain
 from .gain import recommend as recommend
 from .gain import variance_gain as variance_gain
 from .inference import CurveComparison as CurveComparison
-from .model import Judged as Judged
 from .model import curves as curves
 from .model import priors as priors
 from .multilevel import DriftPosterior as DriftPosterior

@@ -36,17 +36,20 @@ SIGNS = "<>≤≥= "
 RUN_OF_DIGITS = re.compile(r"(\d{1,15})")
 
 
-def decimals(lower: float, upper: float) -> int:
+def decimals(lower: float, upper: float, apart: float | None = None) -> int:
     """Decimal places that show an interval's standard error to one significant digit.
 
     That is a quarter of its length, for one of 95 %. With another seed the ends move by about a
     tenth of it, so that finer digits would be others in the next computation. Yet intervals shorter
-    than 1 have two places at least, as ratios and slopes are usually printed, and others one.
+    than 1 have two places at least, as ratios and slopes are usually printed, and others one. And
+    no end is rounded onto the value `apart` that the interval excludes: it has more places then.
 
     Examples
     --------
     >>> decimals(0.031, 0.052), decimals(0.6, 1.4), decimals(0.6, 2.4)
     (3, 2, 1)
+    >>> decimals(0.8, 0.997), decimals(0.8, 0.997, apart=1)
+    (2, 3)
     """
     if not (math.isfinite(lower) and math.isfinite(upper)):
         return UNKNOWN_PLACES
@@ -54,7 +57,12 @@ def decimals(lower: float, upper: float) -> int:
     if length <= SHORTEST:
         return UNKNOWN_PLACES
     least = 2 if length < 1 else 1
-    return min(max(-math.floor(math.log10(length / 4)), least), MOST_PLACES)
+    places = min(max(-math.floor(math.log10(length / 4)), least), MOST_PLACES)
+    if apart is not None and not lower <= apart <= upper:
+        nearest = min((lower, upper), key=lambda end: abs(end - apart))
+        while round(nearest, places) == round(apart, places) and places < MOST_PLACES:
+            places += 1
+    return places
 
 
 def exact(value: Any) -> str:
@@ -70,9 +78,17 @@ def exact(value: Any) -> str:
     return short if float(short) == value or value != value else str(value)
 
 
-def rounded(values: tuple[float, ...], lower: float, upper: float) -> tuple[str, ...]:
-    """Values of one quantity, all to the decimal places that its interval deserves."""
-    places = decimals(lower, upper)
+def rounded(
+    values: tuple[float, ...], lower: float, upper: float, apart: float | None = None
+) -> tuple[str, ...]:
+    """Values of one quantity, all to the decimal places that its interval deserves.
+
+    Parameters
+    ----------
+    apart : float, optional
+        The value that no end is rounded onto, if the interval excludes it.
+    """
+    places = decimals(lower, upper, apart)
     return tuple(f"{round(value, places) + 0.0:.{places}f}" for value in values)
 
 

@@ -31,13 +31,14 @@ from bayescal.assessment.val_prob import raw_cases
 from bayescal.assessment.verdict.words import headline
 from bayescal.data.crossed import CrossedTable
 from bayescal.data.imputations import as_imputations
+from bayescal.data.judged import Judged
 from bayescal.data.keywords import as_data
 from bayescal.data.validate import as_level, as_levels, check_choice
 from bayescal.data.weights import WeightType
 from bayescal.estimators.registry import ESTIMATORS
 from bayescal.fitting import compare
 from bayescal.inference.candidates import PRIOR_CALIBRATED
-from bayescal.model.likelihood.judged import Judged, refuse_judged
+from bayescal.model.likelihood.judged import refuse_judged
 from bayescal.model.priors import Prior, as_prior
 from bayescal.posterior.intervals import SUMMARY_COLUMNS, summary_rows
 
@@ -144,10 +145,12 @@ def assess(
         cluster=cluster,
         strata=strata,
         imputations=imputations,
+        judged=judged,
+        takes_judged=True,
         check_sites=check_few_labels,
     )
     check_roles(data)
-    refuse_judged(judged, data)
+    refuse_judged(data)
     crossed = CrossedTable(data) if len(data.factors) > 1 else None
     check_few_groups(len(data.groups))
     if crossed is None:
@@ -162,9 +165,8 @@ def assess(
         "draws": draws,
         "edge": edge,
     }
-    comparison = compare(pooled, random_state=random_state, judged=judged, **options)
+    comparison = compare(pooled, random_state=random_state, **options)
     own = data if crossed is None else pooled
-    own = own if judged is None else own.judged()
     return Assessment(comparison, own, enough, level, tuple(panel), options, risks, crossed, raw)
 
 

@@ -348,13 +348,18 @@ class Findings:
         """The groups that are assessed so far."""
         return {}
 
+    @property
+    def has_sites(self) -> bool:
+        """Whether there are groups enough to see how much they differ, which are no periods."""
+        return len(self.data.groups) >= LEAST_SITES and self.data.periods is None
+
     @cached_property
     def sites(self) -> HierarchicalPosterior | None:
         """The groups as sites of one hierarchical fit of logistic curves.
 
         None of fewer than three groups, between which no spread can be seen, and of periods.
         """
-        if len(self.data.groups) < LEAST_SITES or self.data.periods is not None:
+        if not self.has_sites:
             return None
         kept = {name: self.options[name] for name in ("draws", "edge") if name in self.options}
         return cast(

@@ -103,7 +103,7 @@ def values_in_data(data: CalibrationData) -> dict[str, float]:
 
     None where the events are those that a judge recorded.
     """
-    if data.is_judged:
+    if data.judged is not None:
         return {}
     expected = float(data.trials @ data.score)
     return {"observed_expected": data.events / expected} if expected > 0 else {}

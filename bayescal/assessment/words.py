@@ -59,7 +59,7 @@ def first_words(f: Findings) -> list[str]:
         )
     row = f.performance.loc["c_statistic"]
     if row["estimate"] < 0.5:
-        middle, low, high = numbers(row)
+        middle, low, high = numbers(row, 0.5)
         shown = f"C-statistic {middle}, {percent(f.ci_prob)} interval {low} to {high}"
         told.append(
             f"The scores seem to be reversed: cases with the event have lower scores than cases "
@@ -98,7 +98,7 @@ def directions(table: pd.DataFrame, data: CalibrationData) -> str:
             side = each.side(float(table["lower"][name]), float(table["upper"][name]))
             told = capitalised(each.unclear if side is None else side.clause)
             own = in_the_data(data, name, row)
-            sentences.append(f"{told}: {each.short} {with_interval(row, own)}.")
+            sentences.append(f"{told}: {each.short} {with_interval(row, own, each.apart)}.")
         elif name in table.attrs["undefined"]:
             why = table.attrs["undefined"][name]
             sentences.append(f"The {each.short} is {NOT_DEFINED}: {why}.")
@@ -110,18 +110,25 @@ def in_the_data(data: CalibrationData, name: str, row: Any) -> str:
     own = values_in_data(data).get(name)
     if own is None:
         return ""
-    (shown,) = rounded((own,), row["lower"], row["upper"])
+    (shown,) = rounded((own,), row["lower"], row["upper"], FUNCTIONALS[name].apart)
     return f"; {shown} in the data"
 
 
-def numbers(row: Any) -> tuple[str, ...]:
-    """Estimate, lower and upper end of a row, as far as its interval says they are known."""
-    return rounded((row["estimate"], row["lower"], row["upper"]), row["lower"], row["upper"])
+def numbers(row: Any, apart: float | None = None) -> tuple[str, ...]:
+    """Estimate, lower and upper end of a row, as far as its interval says they are known.
+
+    Parameters
+    ----------
+    apart : float, optional
+        The value that no end is rounded onto, if the interval excludes it.
+    """
+    ends = row["lower"], row["upper"]
+    return rounded((row["estimate"], *ends), *ends, apart)
 
 
-def with_interval(row: Any, beside: str = "") -> str:
+def with_interval(row: Any, beside: str = "", apart: float | None = None) -> str:
     """Estimate and interval, `0.04 (0.02 to 0.07)`, with `beside` within the brackets."""
-    middle, low, high = numbers(row)
+    middle, low, high = numbers(row, apart)
     return f"{middle} ({low} to {high}{beside})"
 
 

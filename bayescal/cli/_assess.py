@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from bayescal.cli import _options as option
-from bayescal.cli._reading import GroupReading
+from bayescal.cli.reading import GroupReading
 
 __all__ = ["assess"]
 

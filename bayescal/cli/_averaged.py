@@ -12,7 +12,7 @@ from rich.console import Console
 
 from bayescal.cli._analysis import Settings
 from bayescal.cli._notes import as_typed
-from bayescal.cli._progress import Steps
+from bayescal.cli._progress import Steps, working
 from bayescal.cli._terminal import is_narrow, note, say
 from bayescal.cli._write import write_figure, write_record, write_report
 from bayescal.data.validate import as_level
@@ -110,6 +110,7 @@ class Averaged(Settings):
         return self.plot, self.html
 
     def _show(self, a: Assessment, console: Console, steps: Steps) -> None:
+        from bayescal.assessment.text.sites import site_sentences
         from bayescal.assessment.text.subgroups import subgroup_sentences
         from bayescal.assessment.verdict import words
         from bayescal.assessment.words import exactness
@@ -136,6 +137,14 @@ class Averaged(Settings):
                     progress(done, len(a.data.groups))
                 table = drawn(a.tables["groups"], narrow=narrow)
             console.print(table)
+        if a.has_sites:
+            with working("Fitting all groups together"):
+                tables = [drawn(a.tables[name], narrow=narrow) for name in ("sites", "spread")]
+                sentences = site_sentences(a)
+            for table in tables:
+                console.print(table)
+            for text in sentences:
+                say(console, text)
         if a.crossed is not None:
             with steps.working("Fitting subgroups"):
                 table = drawn(a.tables["levels"], narrow=narrow)

@@ -13,9 +13,9 @@ from bayescal.cli._columns import choose_columns
 from bayescal.cli._notes import noted
 from bayescal.cli._progress import counting
 from bayescal.cli._read import PARQUET, Source, TableFile
-from bayescal.cli._reading import Reading
 from bayescal.cli._terminal import note, output
 from bayescal.cli.form import Scale
+from bayescal.cli.reading import Reading
 from bayescal.data.data import CalibrationData
 
 if TYPE_CHECKING:
@@ -78,8 +78,7 @@ def read_batches(reading: Reading, scale: Scale) -> Batches:
         files.warn_of_repeats()
     batches = _Batches(reading, files, columns, scale)
     with in_file(columns, lambda case: batches.place(case), scale):
-        how: dict[str, Any] = {"weight_type": reading.weight_type, "pos_label": reading.event}
-        data = CalibrationData.from_chunks(batches.chunks(), **how)
+        data = CalibrationData.from_chunks(batches.chunks(), **reading.of_outcomes)
     return Batches(data, columns, reading.event or "1", batches.dropped, files.rows)
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
-from bayescal.cli._reading import Reading
 from bayescal.cli.form import Scale
+from bayescal.cli.reading import Reading
 from bayescal.data.sources.columns import Columns, listed
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayescal.cli import _options as option
-from bayescal.cli._reading import ClusterReading
+from bayescal.cli.reading import ClusterReading
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayescal.cli import _options as option
-from bayescal.cli._reading import RowReading
 from bayescal.cli._recalibrate import BAYESIAN, METHODS, recalibrator_of
+from bayescal.cli.reading import RowReading
 
 if TYPE_CHECKING:
     import pandas as pd

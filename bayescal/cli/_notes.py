@@ -49,7 +49,7 @@ def in_options(message: str, known: Collection[str]) -> str:
     known : collection of str
         The options of the subcommand, such as "--ci-prob".
     """
-    match = re.match(r"(\w+)(?= must )", message)
+    match = re.match(r"(\w+)(?= must | was given beside )", message)
     if match is None:
         return message
     dashed = "--" + match[0].replace("_", "-")

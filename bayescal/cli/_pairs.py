@@ -10,7 +10,7 @@ from bayescal.cli._cases import Cases, in_file, read_cases
 from bayescal.cli._columns import check_column, choose_columns
 from bayescal.cli._progress import working
 from bayescal.cli._read import Source
-from bayescal.cli._reading import Reading
+from bayescal.cli.reading import Reading
 from bayescal.data.sources.columns import Columns
 
 __all__ = ["Pairs", "read_pairs"]

@@ -91,9 +91,9 @@ def plan(
     from bayescal._base.errors import InputError
     from bayescal.cli._predictions import read_predictions
     from bayescal.cli._progress import counting
-    from bayescal.cli._reading import Reading
     from bayescal.cli._terminal import output, say
     from bayescal.cli._write import check_targets
+    from bayescal.cli.reading import Reading
 
     check_targets(plot, inputs=[pilot] if pilot is not None else [])
     data = None

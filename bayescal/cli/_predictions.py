@@ -15,9 +15,9 @@ from bayescal.cli._cases import Cases, about_weights, as_numbers, in_file, read_
 from bayescal.cli._columns import ask_about_ids, choose_columns
 from bayescal.cli._progress import working
 from bayescal.cli._read import Source, TableFile
-from bayescal.cli._reading import Reading
 from bayescal.cli._terminal import say
 from bayescal.cli.form import PROBABILITY, Form
+from bayescal.cli.reading import Reading
 from bayescal.data.data import CalibrationData
 
 if TYPE_CHECKING:
@@ -98,6 +98,8 @@ class Predictions(NamedTuple):
         }
         if self.data.imputations:
             told["imputations"] = len(self.data.imputations)
+        if self.data.judged is not None:
+            told["judged"] = self.data.judged.to_dict()
         return told | self.form.source
 
 
@@ -136,8 +138,7 @@ def read_predictions(reading: Reading) -> Predictions:
         event, drop = reading.event, reading.drop_missing
         cases = read_cases(frame, columns, source, form.scale, event=event, drop_missing=drop)
         with in_file(columns, cases.place(source), form.scale):
-            options: dict[str, Any] = {"weight_type": reading.weight_type, "pos_label": event}
-            data = CalibrationData(**cases.given, **options)
+            data = CalibrationData(**cases.given, **reading.of_outcomes)
         raw = _raw(cases, data, event)
     read = (event or "1", cases.dropped, rows - original, path, form, original, raw)
     return Predictions(data, columns, *read)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bayescal.cli import _options as option
-from bayescal.cli._reading import Reading
+from bayescal.cli.reading import Reading
 
 if TYPE_CHECKING:
     from bayescal._base.arrays import Floats

@@ -92,7 +92,9 @@ def summary_table(summary: pd.DataFrame, p: float = 1) -> Table:
 def describe_cases(data: CalibrationData) -> str:
     """How many cases and events there are, and what was predicted of them."""
     mean = mean_score(data)
-    return f"{cases_and_events(data.n, data.events, data.effective_size)}; mean score {mean:#.3g}"
+    cases = cases_and_events(data.n, data.events, data.effective_size)
+    by = "" if data.judged is None else f", recorded by {data.judged.described()}"
+    return f"{cases}{by}; mean score {mean:#.3g}"
 
 
 def describe_error(summary: pd.DataFrame, p: float = 1) -> str:

@@ -1,1 +1,2 @@
 from .data import CalibrationData as CalibrationData
+from .judged import Judged as Judged

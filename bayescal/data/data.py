@@ -13,6 +13,7 @@ from bayescal._base.errors import InputError
 from bayescal.data.build.chunks import contents_of
 from bayescal.data.contents import added, pooled, selected
 from bayescal.data.edges import Edges, edges_of
+from bayescal.data.judged import Judged
 from bayescal.data.roles import IMPUTATION, NO_STRUCTURE, Crossed, Structure, as_roles
 from bayescal.data.sources.constructors import FromSources
 from bayescal.data.validate import check_choice
@@ -60,6 +61,9 @@ class CalibrationData(FromSources):
         counts if all are whole numbers, otherwise sampling weights.
     pos_label : object, optional
         The label in `y_true` that counts as the event.
+    judged : Judged, optional
+        That a judge recorded the outcomes who is not always right, and how often it was right on
+        cases of known truth.
 
     Attributes
     ----------
@@ -120,6 +124,7 @@ class CalibrationData(FromSources):
         factors: Crossed | None = None,
         weight_type: WeightType | None = None,
         pos_label: Any = None,
+        judged: Judged | None = None,
     ) -> None:
         roles = as_roles(
             groups=groups, site=site, period=period, cluster=cluster, stratum=stratum,
@@ -131,7 +136,7 @@ class CalibrationData(FromSources):
         contents = contents_of(
             *(y_true, y_prob, sample_weight, roles), weight_type=weight_type, pos_label=pos_label
         )
-        self.__dict__.update(self._new(contents).__dict__)
+        self.__dict__.update(self._new(contents).recorded_by(judged).__dict__)
 
     def edges(self, edge: float | None = None) -> Edges:
         """How scores of exactly 0 and 1 are read when a curve is fitted to this table.
@@ -202,15 +207,20 @@ class CalibrationData(FromSources):
             table = self._imputations[self.levels[IMPUTATION].index(label)]
         return table._each(partial(selected, levels=wanted)) if wanted else table
 
-    def one_group(self) -> CalibrationData:
+    def one_group(self, *, takes_judged: bool = False) -> CalibrationData:
         """The table itself, refused if it holds more than the cases of one curve.
+
+        Parameters
+        ----------
+        takes_judged : bool
+            Take outcomes that a judge recorded too.
 
         Raises
         ------
         InputError
-            If there are several groups or imputations, or no outcomes.
+            If there are several groups or imputations, or no outcomes that are known.
         """
-        self.complete()
+        self.complete(takes_judged=takes_judged)
         if self._imputations:
             raise InputError(
                 f"the table holds {len(self._imputations)} imputations of its cases, and this is "
@@ -237,9 +247,15 @@ class CalibrationData(FromSources):
     def __add__(self, other: object) -> CalibrationData:
         if not isinstance(other, CalibrationData):
             return NotImplemented
-        first, second = self.complete(), other.complete()
+        first, second = (table.complete(takes_judged=True) for table in (self, other))
+        if first.judged != second.judged:
+            raise InputError(
+                "the outcomes of the tables were not recorded by one judge, whose counts are the "
+                "same in both. Fit each by itself."
+            )
         if not first._imputations and not second._imputations:
-            return self._new(added(first._contents, second._contents))
+            total = self._new(added(first._contents, second._contents))
+            return total.recorded_by(first.judged)
         one, two = (table.levels.get(IMPUTATION) for table in (first, second))
         if one is None or one != two:
             raise InputError(
@@ -255,7 +271,9 @@ class CalibrationData(FromSources):
             (it.groups, it._structure, it.weight_type, it.has_outcomes, it.members, it._imputations)
             for it in (self, other)
         )
-        if mine != theirs or not np.isclose(self.weight_scale, other.weight_scale, 1e-9, 0):
+        if mine != theirs or self.judged != other.judged:
+            return False
+        if not np.isclose(self.weight_scale, other.weight_scale, 1e-9, 0):
             return False
         names = ("score", "trials", "hits") if self.has_outcomes else ("score", "trials")
         return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
@@ -269,6 +287,7 @@ class CalibrationData(FromSources):
         if self.is_pseudo:
             weights = f", sampling weights of effective size {self.effective_size:.4g}"
         events = f"{self.events:g} events" if self.has_outcomes else "no outcomes"
+        events += " recorded by a judge" * (self.judged is not None)
         if self._imputations:
             groups += f", {len(self._imputations)} imputations"
         if self._dependence:

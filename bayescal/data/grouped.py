@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -16,6 +17,7 @@ from bayescal._base.errors import InputError, as_items, check_choice
 from bayescal.data.clusters import Clusters
 from bayescal.data.contents import Contents, forgotten, one_table, split
 from bayescal.data.imputations import check_alike, stacked
+from bayescal.data.judged import Judged, as_judged
 from bayescal.data.members import Members
 from bayescal.data.periods import Periods
 from bayescal.data.roles import IMPUTATION, Structure
@@ -36,7 +38,7 @@ class GroupedRows:
     _contents: Contents
     _imputations: tuple[Self, ...] = ()
     _is_observed: bool = True
-    _is_judged: bool = False
+    _judge: Judged | None = None
 
     @classmethod
     def _new(cls, contents: Contents) -> Self:
@@ -65,7 +67,7 @@ class GroupedRows:
         table._contents = Contents(tables, parts[0]._weight_type, structure)
         table._imputations = tuple(parts)
         table._is_observed = parts[0]._is_observed
-        table._is_judged = parts[0]._is_judged
+        table._judge = parts[0]._judge
         return table
 
     def _each(self, change: Callable[[Contents], Contents]) -> Self:
@@ -74,7 +76,7 @@ class GroupedRows:
             parts = [part._each(change) for part in self._imputations]
             return self._of_imputations(self._structure.levels[IMPUTATION], parts)
         table = self._new(change(self._contents))
-        table._is_observed, table._is_judged = self._is_observed, self._is_judged
+        table._is_observed, table._judge = self._is_observed, self._judge
         return table
 
     @property
@@ -204,24 +206,37 @@ class GroupedRows:
         return table
 
     @property
-    def is_judged(self) -> bool:
-        """Whether the outcomes are those that a judge recorded, who is not always right."""
-        return self._is_judged
+    def judged(self) -> Judged | None:
+        """How often the judge is right who recorded the outcomes; None of outcomes known."""
+        return self._judge
 
-    def judged(self) -> Self:
-        """The same cases, whose outcomes are refused where they would count as the truth.
+    def recorded_by(self, judge: Judged | None) -> Self:
+        """The same cases, whose outcomes a judge recorded who is not always right.
+
+        Parameters
+        ----------
+        judge : Judged or None
+            None for outcomes that are known.
 
         Returns
         -------
         CalibrationData
         """
+        as_judged(judge)
+        if judge == self._judge:
+            return self
         table = self._each(lambda contents: contents)
         for each in (table, *table._imputations):
-            each._is_judged = True
+            each._judge = judge
         return table
 
-    def complete(self) -> Self:
+    def complete(self, *, takes_judged: bool = False) -> Self:
         """The table itself, refused if it has no outcomes, or a judge recorded them.
+
+        Parameters
+        ----------
+        takes_judged : bool
+            Take the outcomes that a judge recorded too.
 
         Raises
         ------
@@ -229,11 +244,10 @@ class GroupedRows:
             That says what to pass instead.
         """
         self._check_outcomes()
-        if self._is_judged:
+        if self._judge is not None and not takes_judged:
             raise InputError(
-                "the outcomes of this table are not known for certain, such as those that a judge "
-                "recorded, and would count as the truth. Pass y_true and y_prob, with judged= "
-                "where it can be given."
+                f"the outcomes of this table were recorded by {self._judge.described()}, and "
+                "would count as the truth here. Pass cases whose outcomes are known."
             )
         return self
 
@@ -349,6 +363,8 @@ class GroupedRows:
         if self._imputations:
             contents = one_table([part._contents for part in self._imputations], self._structure)
         dataset = to_dataset(*contents)
+        if self._judge is not None:
+            dataset = dataset.assign_attrs(judged=json.dumps(self._judge.to_dict()))
         return dataset if self.has_outcomes else dataset.assign_attrs(outcomes="unknown")
 
     @classmethod
@@ -369,6 +385,8 @@ class GroupedRows:
             If a variable is missing, or is not what was written.
         """
         table = cls._new(Contents(*from_dataset(dataset)))
+        if "judged" in dataset.attrs:
+            table = table.recorded_by(Judged.from_dict(json.loads(dataset.attrs["judged"])))
         return table.without_outcomes() if "outcomes" in dataset.attrs else table
 
     def to_netcdf(self, path: str | PathLike[str]) -> None:

@@ -11,6 +11,7 @@ from bayescal._base.errors import InputError
 from bayescal.data.build.chunks import contents_of
 from bayescal.data.data import CalibrationData
 from bayescal.data.imputations import as_imputations
+from bayescal.data.judged import Judged
 from bayescal.data.roles import Crossed, as_roles
 from bayescal.data.weights import WeightType
 
@@ -32,17 +33,20 @@ def as_data(
     cluster: ArrayLike | None = None,
     strata: ArrayLike | None = None,
     imputations: ArrayLike | None = None,
+    judged: Judged | None = None,
+    takes_judged: bool = False,
     check_sites: Callable[[Any], None] | None = None,
 ) -> CalibrationData:
     """The table behind `(y_true, y_prob)`, or `y_true` itself when it is one that is complete.
 
     Every door turns its keywords into roles here. `imputations` is a matrix in place of `y_prob`;
-    `check_sites` is called with the labels of sites, before any case is read.
+    `takes_judged` says whether the door takes outcomes that a judge recorded; `check_sites` is
+    called with the labels of sites, before any case is read.
     """
     given = {
         "y_prob": y_prob, "sample_weight": sample_weight, "weight_type": weight_type,
         "groups": groups, "periods": periods, "cluster": cluster, "strata": strata,
-        "imputations": imputations,
+        "imputations": imputations, "judged": judged,
     }  # fmt: skip
     if isinstance(y_true, CalibrationData):
         for name, value in given.items():
@@ -51,7 +55,7 @@ def as_data(
                     f"{name} was given beside a CalibrationData, which holds its own. Pass arrays, "
                     f"or the table alone, made with {ROLE_OF.get(name, name)}=."
                 )
-        return y_true.complete()
+        return y_true.complete(takes_judged=takes_judged)
     roles = as_roles(
         groups=groups, period=periods, cluster=cluster, stratum=strata,
         called={"period": "periods", "stratum": "strata"},
@@ -63,7 +67,8 @@ def as_data(
         (y_true, y_prob, weight), roles = roles.aligned(
             y_true=y_true, y_prob=y_prob, sample_weight=sample_weight
         )
-        return CalibrationData._new(contents_of(y_true, y_prob, weight, roles, **options))
+        contents = contents_of(y_true, y_prob, weight, roles, **options)
+        return CalibrationData._new(contents).recorded_by(judged)
     if y_prob is not None:
         raise InputError(
             "imputations was given beside y_prob. Pass one of them: y_prob for one score a case, "
@@ -74,4 +79,5 @@ def as_data(
     )
     scores = as_imputations(matrix, y_true)
     tables = [contents_of(y_true, row, weight, roles, **options) for row in scores]
-    return CalibrationData.from_imputations([CalibrationData._new(table) for table in tables])
+    each = [CalibrationData._new(table) for table in tables]
+    return CalibrationData.from_imputations(each).recorded_by(judged)

@@ -8,6 +8,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import RandomState
+from bayescal.data.judged import Judged
 from bayescal.data.keywords import as_data
 from bayescal.data.read import Outcomes
 from bayescal.data.validate import as_draws
@@ -18,7 +19,7 @@ from bayescal.inference.candidates import PRIOR_CALIBRATED
 from bayescal.inference.comparison.curves import CurveComparison
 from bayescal.inference.curve.average import Averaging
 from bayescal.inference.samples import FamilySamples
-from bayescal.model.likelihood.judged import Judged, as_likelihood, refuse_judged
+from bayescal.model.likelihood.judged import refuse_judged
 from bayescal.model.priors import Prior
 from bayescal.model.problem import prepare
 
@@ -105,7 +106,6 @@ def compare(
     >>> cmp.prob_calibrated < 0.05
     True
     """
-    law = as_likelihood(judged)
     data = as_data(
         y_true,
         y_prob,
@@ -115,8 +115,10 @@ def compare(
         cluster=cluster,
         strata=strata,
         imputations=imputations,
+        judged=judged,
+        takes_judged=True,
     )
-    refuse_judged(judged, data)
+    refuse_judged(data)
     fixed: dict[str, Any] = {"prior": prior, "edge": edge, "random_state": random_state}
     if data.imputations:
         over: dict[str, Any] = {"curves": curves, "prior_calibrated": prior_calibrated}
@@ -124,6 +126,6 @@ def compare(
         return ImputedComparison(each_imputation(compare, data, **over, **fixed))
     size = as_draws(draws)
     averaging = Averaging(curves, prior_calibrated, prior_weights)
-    problem = prepare(data, curve=averaging.union, likelihood=law, **fixed)
+    problem = prepare(data, curve=averaging.union, **fixed)
     weights = averaging.weights
     return CurveComparison(FamilySamples(problem, list(weights), size).draw_all(), weights)

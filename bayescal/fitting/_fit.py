@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from bayescal._base.arrays import RandomState
 from bayescal._base.errors import EdgeWarning, InputError
 from bayescal.data.data import CalibrationData
+from bayescal.data.judged import Judged
 from bayescal.data.keywords import as_data
 from bayescal.data.read import Outcomes
 from bayescal.data.roles import Crossed
@@ -24,7 +25,7 @@ from bayescal.inference.curve.fit import fit_curve
 from bayescal.inference.nuts import as_sampler
 from bayescal.model.curves import Curve
 from bayescal.model.heterogeneity import Heterogeneity
-from bayescal.model.likelihood.judged import Judged, as_likelihood, refuse_judged
+from bayescal.model.likelihood.judged import refuse_judged
 from bayescal.model.priors import Prior
 from bayescal.model.problem import Problem, prepare
 from bayescal.multilevel.drift import DriftPosterior
@@ -287,20 +288,19 @@ def fit(
     True
     """
     averaging = Averaging(curves, prior_calibrated, prior_weights)
-    law = as_likelihood(judged)
     weights: dict[str, Any] = {"sample_weight": sample_weight, "weight_type": weight_type}
     roles: dict[str, Any] = {
         "groups": groups, "periods": periods, "cluster": cluster, "strata": strata,
         "imputations": imputations,
     }  # fmt: skip
     if y_true is None:
-        data = scores_alone(y_prob, known, roles, **weights)
+        data = scores_alone(y_prob, known, roles, **weights).recorded_by(judged)
     else:
-        of_cases = roles | weights | {"pos_label": pos_label}
-        data = as_data(y_true, y_prob, check_sites=check_few_labels, **of_cases)
+        of_cases = roles | weights | {"pos_label": pos_label, "judged": judged}
+        data = as_data(y_true, y_prob, check_sites=check_few_labels, takes_judged=True, **of_cases)
         if known is not None and not data.levels and vary is None:
             data = data.of_site(THIS_SITE)
-    refuse_judged(judged, data, known=known)
+    refuse_judged(data, known=known)
     fixed: dict[str, Any] = {"prior": prior, "edge": edge, "random_state": random_state}
     if data.imputations:
         over: dict[str, Any] = {"curves": curves, "prior_calibrated": prior_calibrated}
@@ -319,7 +319,7 @@ def fit(
             )
         family = averaging.family(curve)
         family_or_union = averaging.union if family is None else family
-        problem = prepare(data, curve=family_or_union, likelihood=law, **fixed)
+        problem = prepare(data, curve=family_or_union, **fixed)
         _warn_about_edges(problem)
         if family is None:
             return fit_average(problem, averaging.weights, size, engine, sampler)

@@ -16,6 +16,8 @@ from bayescal.fitting.imputed.combine import combine_imputations
 from bayescal.fitting.imputed.posterior import ImputedPosterior
 from bayescal.fitting.imputed.several import ImputedCurves
 from bayescal.inference.curve.average import fit_average
+from bayescal.inference.curve.fit import fit_curve
+from bayescal.inference.nuts import as_sampler
 from bayescal.model.problem import prepare
 from bayescal.multilevel.known import THIS_SITE, check_few_labels
 from bayescal.multilevel.posterior import MultilevelPosterior
@@ -111,8 +113,11 @@ def update(
         cluster=cluster,
         strata=strata,
         imputations=imputations,
+        takes_judged=True,
         check_sites=check_few_labels,
     )
+    if more.judged is None:
+        more = more.recorded_by(post.data.judged)
     mixed = post.imputations if isinstance(post, ImputedPosterior | ImputedCurves) else ()
     if len(mixed) != len(more.imputations):
         raise InputError(
@@ -157,27 +162,16 @@ def _updated(
         problem = as_posterior(post).problem
     was_given = problem.edges != problem.data.edges()
     edge = problem.edges.low if was_given else None
-    if not isinstance(post, MultilevelPosterior) and post.asked_weights is not None:
-        averaged = prepare(
-            problem.data + more,
-            curve=problem.curve,
-            prior=problem.prior,
-            edge=edge,
-            random_state=problem.seed,
-            likelihood=problem.likelihood,
+    fixed: dict[str, Any] = {"curve": problem.curve, "prior": problem.prior, "edge": edge}
+    fixed["random_state"] = problem.seed
+    engine: Any = "nuts" if post.engine == "nuts" else "auto"
+    if isinstance(post, MultilevelPosterior):
+        together = post.data + more if post.has_outcomes else more
+        again: MultilevelPosterior = fit(
+            together, engine=engine, draws=post.draws, **fixed, **structure
         )
-        return fit_average(averaged, post.asked_weights, post.draws)
-    judged: Any = None if problem.likelihood.is_linear else problem.likelihood
-    without = isinstance(post, MultilevelPosterior) and not post.has_outcomes
-    again: CalibrationPosterior | MultilevelPosterior = fit(
-        more if without else (problem.data if judged else post.data) + more,
-        curve=problem.curve,
-        prior=problem.prior,
-        engine="nuts" if post.engine == "nuts" else "auto",
-        draws=post.draws,
-        random_state=problem.seed,
-        edge=edge,
-        judged=judged,
-        **structure,
-    )
-    return again
+        return again
+    larger = prepare(problem.data + more, likelihood=problem.likelihood, **fixed)
+    if post.asked_weights is not None:
+        return fit_average(larger, post.asked_weights, post.draws)
+    return fit_curve(larger, post.draws, engine, as_sampler(None))

@@ -9,13 +9,14 @@ from numpy.typing import ArrayLike
 
 from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
+from bayescal.data.judged import Judged
 from bayescal.data.keywords import as_data
 from bayescal.data.read import Outcomes
 from bayescal.data.sources.alignment import aligned
 from bayescal.data.weights import WeightType
 from bayescal.model.curves import AVERAGE, FAMILY_OF_SEVERAL, Curve
 from bayescal.model.heterogeneity import Heterogeneity
-from bayescal.model.likelihood.judged import Judged, as_likelihood, refuse_judged
+from bayescal.model.likelihood.judged import refuse_judged
 from bayescal.model.priors import Prior
 from bayescal.model.problem import prepare
 from bayescal.model.pymc.model import model_of
@@ -126,12 +127,12 @@ def build_model(
     )
     weights: dict[str, Any] = {"sample_weight": sample_weight, "weight_type": weight_type}
     if y_true is None:
-        data = scores_alone(y_prob, known, {"groups": groups}, **weights)
+        data = scores_alone(y_prob, known, {"groups": groups}, **weights).recorded_by(judged)
     else:
-        of_cases = weights | {"groups": groups, "pos_label": pos_label}
-        data = as_data(y_true, y_prob, check_sites=check_few_labels, **of_cases).independent()
-    law = as_likelihood(judged)
-    refuse_judged(judged, data, known=known)
+        of_cases = weights | {"groups": groups, "pos_label": pos_label, "judged": judged}
+        data = as_data(y_true, y_prob, check_sites=check_few_labels, takes_judged=True, **of_cases)
+        data = data.independent()
+    refuse_judged(data, known=known)
     for role in ("imputation", "period", *data.factors):
         if role in data.levels:
             raise InputError(
@@ -159,6 +160,6 @@ def build_model(
             "curve is missing: the PyMC model is of one family of curves, and the average over "
             "families is a mixture that has none. Name a family, such as curve='beta'."
         )
-    problem = prepare(data, curve=curve, prior=prior, edge=edge, random_state=0, likelihood=law)
+    problem = prepare(data, curve=curve, prior=prior, edge=edge, random_state=0)
     given = None if isinstance(y_true, CalibrationData) else (y_true, y_prob, sample_weight)
     return model_of(problem, rows_of(problem, given, offset, pos_label), by_row=True)

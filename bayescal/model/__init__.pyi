@@ -2,7 +2,6 @@ from . import curves as curves
 from . import priors as priors
 from .curve import Curve as Curve
 from .curve import Frame as Frame
-from .likelihood.judged import Judged as Judged
 from .priors import Prior as Prior
 from .problem import Problem as Problem
 from .problem import prepare as prepare

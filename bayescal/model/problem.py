@@ -25,8 +25,9 @@ from bayescal.data.weights import WeightType
 from bayescal.model.curve import CurveAtScores
 from bayescal.model.curves import AVERAGE, Curve, Frame, as_curve, stored_curve, stored_frame
 from bayescal.model.likelihood.binomial import BINOMIAL
+from bayescal.model.likelihood.judged import JudgedOutcomes
 from bayescal.model.likelihood.law import Likelihood
-from bayescal.model.likelihood.laws import stored_likelihood
+from bayescal.model.likelihood.laws import law_of, stored_likelihood
 from bayescal.model.partition.cells import first_of_merged
 from bayescal.model.pieces import PIECES_PRIOR, PartitionPrior, prior_pieces
 from bayescal.model.priors import Prior, as_prior
@@ -72,11 +73,6 @@ class Problem:
     most_rows: int | None = None
     likelihood: Likelihood = BINOMIAL
 
-    @cached_property
-    def own_data(self) -> CalibrationData:
-        """The table for whoever asks for it: judged outcomes do not count as the truth."""
-        return self.data if self.likelihood.is_linear else self.data.judged()
-
     @property
     def clusters(self) -> Clusters | None:
         """Which cases depend on each other; None where they are independent."""
@@ -84,8 +80,9 @@ class Problem:
 
     @cached_property
     def unclustered(self) -> CalibrationData:
-        """The table without clusters, for what is estimated of single cases."""
-        return self.data.without("cluster") if "cluster" in self.data.roles else self.data
+        """The table for what is estimated of single cases: no clusters, outcomes as recorded."""
+        data = self.data.recorded_by(None)
+        return data.without("cluster") if "cluster" in data.roles else data
 
     @cached_property
     def table(self) -> Rows:
@@ -293,6 +290,8 @@ class Problem:
         law: Likelihood = BINOMIAL
         if "likelihood" in attributes:
             law = stored_likelihood(json.loads(attributes["likelihood"]))
+        if isinstance(law, JudgedOutcomes):
+            data = data.recorded_by(law.judge)
         return cls(
             data,
             stored_curve(read["curve"], families).with_nuisance(law.coordinates).at(frame),
@@ -326,7 +325,7 @@ def prepare(
     pos_label: Any = None,
     cluster: ArrayLike | None = None,
     strata: ArrayLike | None = None,
-    likelihood: Likelihood = BINOMIAL,
+    likelihood: Likelihood | None = None,
 ) -> Problem:
     """Make the problem that every fit of a curve starts from.
 
@@ -339,8 +338,8 @@ def prepare(
     weight_type : {"counts", "sampling"}, optional
     cluster, strata : array-like of shape (n,), optional
         All as in `bayescal.fit`.
-    likelihood : Likelihood
-        The law of the outcomes given the curve.
+    likelihood : Likelihood, optional
+        The law of the outcomes given the curve; by default what the table says of them.
 
     Examples
     --------
@@ -352,9 +351,9 @@ def prepare(
     array([2., 1., 1.])
     """
     of_cases = {"sample_weight": sample_weight, "weight_type": weight_type, "pos_label": pos_label}
-    data = as_data(y_true, y_prob, cluster=cluster, strata=strata, **of_cases).one_group()
+    data = as_data(y_true, y_prob, cluster=cluster, strata=strata, takes_judged=True, **of_cases)
+    data = data.one_group(takes_judged=True)
     seed, family, chosen = as_seed(random_state), as_curve(curve), as_prior(prior)
-    unfitted = Problem(
-        *(data, family, chosen, Frame(0.5), data.edges(edge), seed), likelihood=likelihood
-    )
+    law = law_of(data.judged) if likelihood is None else likelihood
+    unfitted = Problem(*(data, family, chosen, Frame(0.5), data.edges(edge), seed), likelihood=law)
     return unfitted.with_prior(chosen)

@@ -119,7 +119,7 @@ class MultilevelDraws:
         """Coordinates (draws, d) that the groups depart from: the average, in the first period."""
         problem, walk = self.problem, self.problem.walk
         if problem.is_walk:
-            return self.in_order()[0]
+            return np.asarray(self.in_order()[0])
         if walk is None:
             return self.average
         start: Floats = self.average.copy()

@@ -14,9 +14,10 @@ from bayescal._base.arrays import Floats, RandomState, as_seed
 from bayescal._base.errors import InputError, check_callable
 from bayescal._base.log_odds import clipped
 from bayescal._base.text import shortened
+from bayescal.data.judged import Judged, as_judged
 from bayescal.data.validate import as_count, as_draws, as_level, as_number, check_choice
 from bayescal.model.curves import CURVES, Curve, as_curve
-from bayescal.model.likelihood.judged import Judged, as_likelihood
+from bayescal.model.likelihood.laws import law_of
 from bayescal.model.priors import Prior, as_prior
 from bayescal.planning.analysis import CONCLUSIONS, Analysis
 from bayescal.planning.closed_forms import (
@@ -192,7 +193,7 @@ def plan(
     if update is not None and name != "gain":
         raise InputError("update was given without of='gain', which it is of.")
     of_truth = family if _is_line(family) else CURVES["beta"]
-    law = as_likelihood(judged)
+    law = law_of(as_judged(judged))
     if not law.is_linear and (method == "wald" or name in OF_KNOWN or conclude == "update"):
         raise InputError(
             "judged was given with an analysis of outcomes that are known: analysis='wald', "

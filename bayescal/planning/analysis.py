@@ -17,6 +17,7 @@ from bayescal.fitting import fit
 from bayescal.gain import recalibration_gain, recommend
 from bayescal.model.curves import Curve
 from bayescal.model.likelihood.binomial import BINOMIAL
+from bayescal.model.likelihood.judged import JudgedOutcomes
 from bayescal.model.likelihood.law import Likelihood
 from bayescal.model.priors import Prior
 from bayescal.planning.setting import Setting
@@ -122,8 +123,8 @@ class Analysis:
         """The posterior that the study will report."""
         options: dict[str, Any] = {"prior": self.prior, "draws": self.draws, "random_state": seed}
         family = None if self.method == "average" else self.curve
-        if not self.likelihood.is_linear:
-            options["judged"] = self.likelihood
+        if isinstance(self.likelihood, JudgedOutcomes):
+            data = data.recorded_by(self.likelihood.judge)
         posterior: CalibrationPosterior = fit(data, curve=family, engine="importance", **options)
         return posterior
 

@@ -148,7 +148,8 @@ def _draw(ax: Axes, rows: Sequence[Row]) -> None:
 def _numbers(row: Row) -> str:
     if np.isnan(row.lower):
         return minus(f"{row.middle:.3f}")
-    middle, lower, upper = rounded((row.middle, row.lower, row.upper), row.lower, row.upper)
+    numbers, apart = (row.middle, row.lower, row.upper), row.ideal or None
+    middle, lower, upper = rounded(numbers, *numbers[1:], apart)
     return minus(f"{middle} ({lower} to {upper})")
 
 

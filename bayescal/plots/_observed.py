@@ -106,7 +106,7 @@ def observed_of(
     if bins is None or (automatic and not post.has_outcomes):
         return None
     check_outcomes(post, "n_bins")
-    return observed_proportions(post.problem.data, bins, ci_prob)
+    return observed_proportions(post.problem.unclustered, bins, ci_prob)
 
 
 def count_scores(data: CalibrationData, low: float, high: float, bins: int = 50) -> ScoreCounts:

@@ -132,7 +132,7 @@ def reliability(
     drawn = [bands.score, bands.mean, *(() if observed is None else (observed.proportion,))]
     low, high = as_limits(limits, np.concatenate(drawn))
     error = error_interval(post, widest, p)
-    lines = {name: smoother_at(post.problem.data, name, bands.score) for name in smoothers}
+    lines = {name: smoother_at(post.problem.unclustered, name, bands.score) for name in smoothers}
     sides = sides_of(post, widest) if off_diagonal else None
 
     axes = style.as_axes(ax, 5, 6)

@@ -130,6 +130,11 @@ class Functional:
         """The label without its abbreviation: `true calibration error`."""
         return self.label.partition(" (")[0]
 
+    @property
+    def apart(self) -> float | None:
+        """The value that the end of an interval is not rounded onto: the ideal, if it has sides."""
+        return None if self.is_distance else self.ideal
+
     def side(self, lower: float, upper: float) -> Side | None:
         """On which side of its ideal value an interval lies; None if it contains it."""
         if upper < 0 and self.negative is not None:

@@ -90,7 +90,7 @@ def summary_rows(table: pd.DataFrame) -> dict[str, tuple[str, str]]:
     rows = {}
     for name, row in table.iterrows():
         ends = row["lower"], row["upper"]
-        middle, low, high = rounded((row["estimate"], *ends), *ends)
+        middle, low, high = rounded((row["estimate"], *ends), *ends, FUNCTIONALS[str(name)].apart)
         rows[FUNCTIONALS[str(name)].label] = middle, f"{low} to {high}"
     for name, why in table.attrs["undefined"].items():
         rows[FUNCTIONALS[name].label] = NOT_DEFINED, why

@@ -103,7 +103,7 @@ class PosteriorView:
 
         It can be given back to whatever takes cases. Without outcomes it is refused there.
         """
-        data = self.problem.own_data
+        data = self.problem.data
         return data if self.has_outcomes else data.without_outcomes()
 
     @property

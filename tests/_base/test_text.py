@@ -1,12 +1,13 @@
-"""Names in tables: short, readable, and no two alike."""
+"""Names and numbers in tables: short, readable, and true to what they stand for."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayescal._base.text import plain, told_apart
+from bayescal._base.text import plain, rounded, told_apart
 
 NAMES = st.lists(st.text("ab -1\n", max_size=30), min_size=1, max_size=8, unique=True)
 
@@ -37,3 +38,16 @@ def test_long_names(names, shown, omitted) -> None:
     told, words = told_apart(names, 14)
     assert list(told.values()) == shown
     assert words == names[0][:omitted]
+
+
+def test_no_end_is_rounded_onto_the_value_that_an_interval_excludes() -> None:
+    assert rounded((0.93, 0.86, 0.998), 0.86, 0.998, apart=1) == ("0.930", "0.860", "0.998")
+    assert rounded((1.1, 1.004, 1.2), 1.004, 1.2, apart=1)[1] == "1.004"
+    assert rounded((-0.2, -0.4, -0.0031), -0.4, -0.0031, apart=0)[2] == "-0.003"
+    assert rounded((0.93, 0.86, 1.0), 0.86, 1.0, apart=1) == rounded((0.93, 0.86, 1.0), 0.86, 1.0)
+    rng = np.random.default_rng(0)
+    for lower, length, gap in zip(*(10.0 ** -rng.uniform(0, 4, (3, 200))), strict=True):
+        for ends in ((1 + gap, 1 + gap + length), (1 - gap - lower, 1 - gap)):
+            low, high = map(float, rounded(ends, *ends, apart=1))
+            assert (low > 1) == (ends[0] > 1)
+            assert (high < 1) == (ends[1] < 1)

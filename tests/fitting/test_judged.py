@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import bayescal as bc
@@ -52,6 +53,51 @@ def test_fit_is_the_average_that_compare_makes():
     assert cmp.table["elpd_loo"].between(evidence - 8, evidence + 8).all()
 
 
+def test_the_judge_belongs_to_the_data(tmp_path):
+    """Any door that is given the table back knows the judge, and gives the same numbers."""
+    y, p = recorded(200)
+    post, table = bc.fit(y, p, judged=JUDGE, **FAST), bc.CalibrationData(y, p, judged=JUDGE)
+    assert post.data == table != bc.CalibrationData(y, p)
+    assert post.data.judged == JUDGE
+    assert bc.fit(table, **FAST).summary().equals(post.summary())
+    assert bc.fit(post.data, **FAST).summary().equals(post.summary())
+    post.to_netcdf(tmp_path / "post.nc")
+    again = bc.load(tmp_path / "post.nc")
+    assert again.data == table
+    assert bc.fit(again.data, **FAST).summary().equals(post.summary())
+
+
+def test_tables_keep_their_judge(tmp_path):
+    y, p = recorded(60)
+    site, other = np.arange(60) % 2, bc.Judged(sensitivity=(9, 10), specificity=(9, 10))
+    table = bc.CalibrationData(y, p, site=site, judged=JUDGE)
+    frame = pd.DataFrame({"y": y, "p": p, "site": site})
+    columns = {"outcome": "y", "score": "p", "site": "site", "judged": JUDGE}
+    frame.to_parquet(tmp_path / "cases.parquet")
+    table.to_netcdf(tmp_path / "table.nc")
+    for same in (
+        bc.CalibrationData.from_frame(frame, **columns),
+        bc.CalibrationData.from_parquet(tmp_path / "cases.parquet", **columns),
+        bc.CalibrationData.from_chunks([(y, p, None, site)], judged=JUDGE),
+        bc.CalibrationData.from_counts(p, np.ones(60), y, site=site, judged=JUDGE),
+        bc.CalibrationData.from_netcdf(tmp_path / "table.nc"),
+        bc.CalibrationData(y, p, site=site).recorded_by(JUDGE),
+    ):
+        assert same == table
+    assert "recorded by a judge" in repr(table)
+    for part in (table.pooled(), table.select(site="1"), table.without("site"), table + table):
+        assert part.judged == JUDGE
+    both = bc.CalibrationData.from_imputations([table, table])
+    assert [each.judged for each in (both, *both.imputations)] == [JUDGE] * 3
+    for unlike in (table.recorded_by(other), table.recorded_by(None)):
+        with pytest.raises(InputError, match="not recorded by one judge"):
+            table + unlike
+        with pytest.raises(InputError, match="not recorded by one judge"):
+            bc.CalibrationData.from_imputations([table, unlike])
+    with pytest.raises(InputError, match=r"judged must be a bc\.Judged"):
+        bc.CalibrationData(y, p, judged=0.9)
+
+
 @pytest.mark.slow
 def test_update_is_one_fit_on_all_cases():
     y, p = recorded()
@@ -74,29 +120,35 @@ def test_what_is_fitted_to_known_outcomes_is_refused_by_name(role):
     labels = {role: np.arange(60) % 3}
     if role == "stratum":
         labels["cluster"] = np.arange(60)
-    table, first = bc.CalibrationData(y, p, **labels), {"stratum": "cluster"}.get(role, role)
+    table = bc.CalibrationData(y, p, **labels, judged=JUDGE)
+    first = {"stratum": "cluster"}.get(role, role)
     with pytest.raises(InputError, match=f"judged was given beside {first}"):
-        bc.fit(table, judged=JUDGE)
+        bc.fit(table)
 
 
 def test_other_doors_refuse_by_name():
     y, p = recorded(60)
     groups = np.arange(60) % 3
-    table = bc.CalibrationData(y, p, groups=groups)
+    table = bc.CalibrationData(y, p, groups=groups, judged=JUDGE)
     with pytest.raises(InputError, match="judged was given beside imputation"):
         bc.fit(y, imputations=[p, p], judged=JUDGE)
     with pytest.raises(InputError, match="judged was given beside cluster"):
         bc.compare(y, p, cluster=groups, judged=JUDGE)
     for door in (bc.fit, bc.assess, bc.build_model):
         with pytest.raises(InputError, match="judged was given beside site"):
-            door(table, judged=JUDGE)
+            door(table)
     with pytest.raises(InputError, match=r"judged must be a bc\.Judged"):
         bc.fit(y, p, judged=(0.9, 0.95))
     post = bc.fit(y, p, judged=JUDGE, **FAST)
     with pytest.raises(InputError, match="of outcomes that a judge recorded"):
         bc.combine_imputations([post, post])
-    with pytest.raises(InputError, match="would count as the truth"):
-        bc.fit(post.data, **FAST)
+    doors = (bc.estimators.ece, bc.recalibrate.LogisticRecalibrator().fit)
+    for door in (*doors, lambda table: bc.recalibration_gain(table, after=p)):
+        with pytest.raises(InputError, match="recorded by a judge right on 90 of 100"):
+            door(post.data)
+    assert bc.recommend(post.data, draws=400, random_state=1).choice is None
+    with pytest.raises(InputError, match="judged was given beside a CalibrationData"):
+        bc.fit(post.data, judged=JUDGE)
     for goal in ({"analysis": "wald"}, {"of": "c_statistic"}, {"of": "gain"}):
         with pytest.raises(InputError, match="judged was given with an analysis"):
             bc.plan(

@@ -12,6 +12,7 @@ import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.general import law_rows
+from bayescal.model.likelihood.judged import JudgedOutcomes
 from bayescal.model.likelihood.laws import LIKELIHOODS, stored_likelihood
 from bayescal.model.partition.prior import log_prior
 from bayescal.model.partition.stretches import SHIFT, stretch_evidences
@@ -19,7 +20,7 @@ from bayescal.model.problem import prepare
 from bayescal.model.share import Beta
 from laws import BetaBinomial
 
-JUDGE = bc.Judged(sensitivity=(90, 100), specificity=(95, 100))
+JUDGE = JudgedOutcomes(bc.Judged(sensitivity=(90, 100), specificity=(95, 100)))
 LAWS = {law.name: law for law in (BINOMIAL, JUDGE, BetaBinomial())}
 OWN = {"binomial": [], "judged": [0.87, 0.93], "beta-binomial": [0.15]}
 LOG_ODDS = np.array([-6.0, -1.5, 0.2, 2.0, 5.0])

@@ -9,6 +9,7 @@ from bayescal._base.text import chance, count
 from bayescal.assessment.tables.table import Column, Row
 from bayescal.assessment.words import with_interval
 from bayescal.posterior.checks.undefined import NOT_DEFINED
+from bayescal.posterior.functionals import FUNCTIONALS
 
 __all__ = ["chances", "counts", "fixed", "intervals", "measured", "words"]
 
@@ -40,7 +41,10 @@ def measured(name: str, head: str, estimate: str = "{}_estimate", **options: Any
     def shown(row: Row) -> str:
         numbers = {end: row[f"{name}_{end}"] for end in ("lower", "upper")}
         numbers["estimate"] = row[estimate.format(name)]
-        return NOT_DEFINED if math.isnan(numbers["estimate"]) else with_interval(numbers)
+        if math.isnan(numbers["estimate"]):
+            return NOT_DEFINED
+        apart = FUNCTIONALS[name].apart if name in FUNCTIONALS else None
+        return with_interval(numbers, apart=apart)
 
     return Column(name, head, shown, **options)
 

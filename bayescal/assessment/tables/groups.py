@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import nan
+
 from bayescal._base.text import capitalised, percent, shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.tables.columns import chances, counts, measured
@@ -9,19 +11,13 @@ from bayescal.assessment.tables.table import MEDIA, Column, Row, Table
 from bayescal.multilevel.compared import subgroups_of
 from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
 
-__all__ = ["groups_table", "subgroups_table"]
+__all__ = ["groups_table", "sites_table", "spread_table", "subgroups_table"]
 
 
 def groups_table(f: Findings) -> Table:
     """Each group by itself."""
     level = percent(f.ci_prob)
-    columns = [counts("cases", "Cases"), counts("events", "Events")]
-    for name in main_functionals():
-        short = capitalised(FUNCTIONALS[name].short)
-        media = MEDIA if name == "tce" else MEDIA[:1]
-        columns.append(measured(name, short, short=f"{short} ({level} interval)", media=media))
-    limit, short = f"P(TCE below {f.close:g})", f"P(< {f.close:g})"
-    columns.append(chances("prob_close", limit, short=short, media=MEDIA[:2]))
+    columns = [counts("cases", "Cases"), counts("events", "Events"), *_main_columns(f)]
     rows = [Row(str(name), str(name), row.to_dict()) for name, row in f.by_group.iterrows()]
     return Table(
         "groups",
@@ -32,6 +28,64 @@ def groups_table(f: Findings) -> Table:
         names_cases=True,
         stacks=True,
     )
+
+
+def sites_table(f: Findings) -> Table:
+    """The average group, and one that has not been seen, of one hierarchical fit."""
+    assert f.sites is not None
+    views = {
+        "average_group": ("The average group", f.sites.average_site()),
+        "new_group": ("A new group", f.sites.new_site()),
+    }
+    rows = []
+    for key, (label, view) in views.items():
+        ends = ("estimate", "lower", "upper")
+        numbers = dict.fromkeys(
+            (f"{name}_{end}" for name in main_functionals() for end in ends), nan
+        )
+        numbers["prob_close"] = view.prob_tce_below(f.close)
+        for name in view.summary(f.ci_prob, names=main_functionals()).index:
+            numbers[f"{name}_estimate"] = view.estimate(name, f.ci_prob)
+            numbers[f"{name}_lower"], numbers[f"{name}_upper"] = view.interval(name, f.ci_prob)
+        rows.append(Row(key, label, numbers))
+    level = percent(f.ci_prob)
+    return Table(
+        "sites",
+        f"One hierarchical fit of all groups: estimates and {level} intervals. A new group is one "
+        "that has not been seen",
+        "Group",
+        _main_columns(f),
+        rows,
+        stacks=True,
+    )
+
+
+def spread_table(f: Findings) -> Table:
+    """How much the groups differ, by the same fit."""
+    assert f.sites is not None
+    labels = {
+        "shift": ("SD of the shift", "in log-odds"),
+        "log_slope": ("SD of the log slope", ""),
+        "correlation": ("Correlation", "of shift and log slope"),
+    }
+    rows = [
+        Row(str(name), labels[str(name)][0], dict(row), hint=labels[str(name)][1])
+        for name, row in f.sites.heterogeneity.add_prefix("spread_").iterrows()
+    ]
+    head = "Median (95 % interval)"
+    columns = (measured("spread", head, "{}_median"),)
+    return Table("spread", "How much the groups differ", "Between groups", columns, rows)
+
+
+def _main_columns(f: Findings) -> list[Column]:
+    """The main functionals, and the probability that the error is below the limit."""
+    level, columns = percent(f.ci_prob), []
+    for name in main_functionals():
+        short = capitalised(FUNCTIONALS[name].short)
+        media = MEDIA if name == "tce" else MEDIA[:1]
+        columns.append(measured(name, short, short=f"{short} ({level} interval)", media=media))
+    limit, short = f"P(TCE below {f.close:g})", f"P(< {f.close:g})"
+    return [*columns, chances("prob_close", limit, short=short, media=MEDIA[:2])]
 
 
 def subgroups_table(f: Findings, of: str = "levels") -> Table:

@@ -71,8 +71,8 @@ def functional_rows(summary: pd.DataFrame, in_data: Mapping[str, float]) -> list
         names = [name for name, each in FUNCTIONALS.items() if each.section == section]
         defined = [name for name in names if name in summary.index]
         for name in defined:
-            places = _places(summary.loc[name])
             known, caution = FUNCTIONALS[name], summary.attrs["cautions"].get(name, "")
+            places = _places(summary.loc[name], known.apart)
             own = f"{as_fixed(in_data[name], places)} in the data" if name in in_data else ""
             hint = "; ".join(filter(None, (own, known.hint, caution)))
             values = summary.loc[name, ["estimate", "lower", "upper"]].to_dict()
@@ -109,9 +109,9 @@ def _performance_rows(f: Findings) -> list[Row]:
     ]
 
 
-def _places(row: Any) -> int:
-    """The decimals that an interval deserves."""
-    return decimals(row["lower"], row["upper"])
+def _places(row: Any, apart: float | None = None) -> int:
+    """The decimals that an interval deserves, with no end rounded onto the value `apart`."""
+    return decimals(row["lower"], row["upper"], apart)
 
 
 def first_table(f: Findings) -> Table:

@@ -120,7 +120,7 @@ def performance(f: Findings) -> list[str]:
     """The measures of calibration, discrimination and overall performance, in sentences."""
     data, table = f.posterior.data, f.table
     told = [
-        each.result.format(with_interval(row, in_the_data(data, name, row)))
+        each.result.format(with_interval(row, in_the_data(data, name, row), each.apart))
         for name, each in FUNCTIONALS.items()
         if each.result and name in table.index
         for row in [table.loc[name]]

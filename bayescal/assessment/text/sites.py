@@ -1,4 +1,4 @@
-"""Groups as sites of one hierarchical fit: what a group that has not been seen will meet."""
+"""Groups as sites of one hierarchical fit: what is said beside its tables, and its record."""
 
 from __future__ import annotations
 
@@ -26,27 +26,12 @@ CALM = 3.0  # natural units of evidence that do not decide
 
 
 def site_sentences(f: Findings) -> list[str]:
-    """What is said of the average group, of one that has not been seen, and of their spread."""
+    """What is said beside the tables of sites: one curve or several, and what the prior matters."""
     if f.sites is None:
         return []
-    post = f.sites
-    new, average = (_of(view, f, "tce") for view in (post.new_site(), post.average_site()))
-    below = chance(post.new_site().prob_tce_below(f.close))
-    spread = post.heterogeneity
-    shift, slope = (
-        with_interval(spread.loc[name].to_dict() | {"estimate": spread.loc[name, "median"]})
-        for name in ("shift", "log_slope")
-    )
-    return [
-        "A hierarchical fit draws the curves of the groups towards each other: "
-        f"in a group that has not been seen, the true calibration error is expected to be {new}, "
-        f"and is below the limit of {f.close:g} with probability {below}. "
-        f"That of the average group is {average}.",
-        *_unlike(f, post),
-        f"Between groups the standard deviation of the shift is {shift} in log-odds, and that of "
-        f"the logarithm of the slope {slope}.{_evidence(f, post)}",
-        *([_sensitivity(post)] if len(post.labels) <= FEW_SITES else []),
-    ]
+    said = [*_unlike(f, f.sites), _evidence(f, f.sites)]
+    said += [_sensitivity(f.sites)] if len(f.sites.labels) <= FEW_SITES else []
+    return [text for text in said if text]
 
 
 def _unlike(f: Findings, post: HierarchicalPosterior) -> list[str]:
@@ -74,14 +59,14 @@ def _evidence(f: Findings, post: HierarchicalPosterior) -> str:
         return ""
     factor = ratio(float(np.exp(min(abs(rise), 700))))
     if abs(rise) < CALM:
-        return " The data do not decide whether the groups have one curve or a curve each."
+        return "The data do not decide whether the groups have one curve or a curve each."
     if rise > 0:
         return (
-            " A curve for each group explains the outcomes better than one logistic curve for all "
+            "A curve for each group explains the outcomes better than one logistic curve for all "
             f"(Bayes factor {factor}): what is said of all groups together hides differences."
         )
     return (
-        " One logistic curve for all groups explains the outcomes better than a curve each "
+        "One logistic curve for all groups explains the outcomes better than a curve each "
         f"(Bayes factor {factor})."
     )
 
@@ -136,12 +121,12 @@ def log_bayes_factor(f: Findings, post: HierarchicalPosterior) -> float:
     return several - single
 
 
-def _of(view: Any, f: Findings, name: str) -> str:
-    lower, upper = view.interval(name, f.ci_prob)
-    return with_interval({"estimate": view.estimate(name), "lower": lower, "upper": upper})
-
-
 def _functionals(view: Any, f: Findings) -> dict[str, dict[str, float]]:
     table = view.summary(f.ci_prob, names=main_functionals())
     rows: dict[str, dict[str, float]] = table[["estimate", "lower", "upper"]].to_dict("index")
     return rows
+
+
+def _of(view: Any, f: Findings, name: str) -> str:
+    lower, upper = view.interval(name, f.ci_prob)
+    return with_interval({"estimate": view.estimate(name), "lower": lower, "upper": upper})

@@ -35,7 +35,8 @@ def as_text(f: Findings, tables: Mapping[str, Table]) -> str:
     parts += [tables[name].lines() for name in names if name in tables]
     parts.append(_wrapped(exactness(f)))
     if f.data.groups:
-        parts.append(_with_sentences(tables["groups"], site_sentences(f)))
+        parts += [tables[name].lines() for name in ("groups", "sites", "spread") if name in tables]
+        parts += [_wrapped(text) for text in site_sentences(f)]
     if f.crossed is not None:
         parts.append(_with_sentences(tables["levels"], subgroup_sentences(f)))
     notes = [text for text in assessment_notes(f) if text not in first]

@@ -129,7 +129,7 @@ def _slope(f: Findings) -> str:
 def _told(f: Findings, name: str) -> str:
     """A measure with its interval, and beside it O/E of the data, where it is another number."""
     row: Any = f.table.loc[name]
-    middle, low, high = numbers(row)
+    middle, low, high = numbers(row, FUNCTIONALS[name].apart)
     own = in_the_data(f.posterior.data, name, row)
     beside = "" if own == f"; {middle} in the data" else own
     return f"{FUNCTIONALS[name].short} {middle}, {low} to {high}{beside}"

@@ -17,8 +17,8 @@ from bayescal.cli.page.upload import Upload
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bayescal.cli._reading import GroupReading
     from bayescal.cli.form import Form
+    from bayescal.cli.reading import GroupReading
 
 __all__ = ["Result", "work"]
 
@@ -201,7 +201,7 @@ def _number(value: Any, name: str) -> float | None:
 
 def _reading(upload: Upload, given: Mapping[str, Any]) -> GroupReading:
     """The options of reading, as the command takes them."""
-    from bayescal.cli._reading import GroupReading
+    from bayescal.cli.reading import GroupReading
 
     same = ("outcome", "score", "event", "weight", "weight_type", "encoding", "sheet", "cluster")
     options: dict[str, Any] = {name: given.get(name) for name in same}

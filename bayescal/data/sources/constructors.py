@@ -10,6 +10,7 @@ from typing import Any, Self, TypeAlias
 from bayescal._base.errors import InputError, as_items, check_callable
 from bayescal.data.build.chunks import ChunkReader
 from bayescal.data.contents import Contents, added
+from bayescal.data.judged import Judged
 from bayescal.data.sources.collapsed import FromCollapsed
 from bayescal.data.sources.columns import Columns
 from bayescal.data.sources.frames import read_frame
@@ -43,6 +44,7 @@ class FromSources(FromCollapsed):
         factors: Sequence[str] = (),
         pos_label: Any = None,
         weight_type: WeightType | None = None,
+        judged: Judged | None = None,
     ) -> Self:
         """Build a table from columns of a data frame.
 
@@ -65,6 +67,8 @@ class FromSources(FromCollapsed):
             The outcome that counts as the event.
         weight_type : {"counts", "sampling"}, optional
             What the weights are; by default counts if all are whole numbers.
+        judged : Judged, optional
+            That a judge recorded the outcomes, as in the constructor.
 
         Returns
         -------
@@ -92,7 +96,7 @@ class FromSources(FromCollapsed):
         columns = Columns(outcome, score, weight, *roles, as_names(factors))
         reader = ChunkReader(weight_type=weight_type, pos_label=pos_label)
         _add(reader, frame, columns, "frame")
-        return cls._new(reader.finished())
+        return cls._new(reader.finished()).recorded_by(judged)
 
     @classmethod
     def from_parquet(
@@ -110,6 +114,7 @@ class FromSources(FromCollapsed):
         factors: Sequence[str] = (),
         pos_label: Any = None,
         weight_type: WeightType | None = None,
+        judged: Judged | None = None,
         batch_size: int = 1 << 20,
         progress: Callable[[int, int], object] | None = None,
     ) -> Self:
@@ -133,6 +138,8 @@ class FromSources(FromCollapsed):
             The outcome that counts as the event.
         weight_type : {"counts", "sampling"}, optional
             What the weights are; by default counts if all are whole numbers.
+        judged : Judged, optional
+            That a judge recorded the outcomes, as in the constructor.
         batch_size : int
             Most rows that are read at a time. The table does not depend on it.
         progress : callable, optional
@@ -180,7 +187,7 @@ class FromSources(FromCollapsed):
             done += len(batch.table)
             if progress is not None:
                 progress(done, files.rows)
-        return cls._new(reader.finished())
+        return cls._new(reader.finished()).recorded_by(judged)
 
     @classmethod
     def from_dask(
@@ -198,6 +205,7 @@ class FromSources(FromCollapsed):
         factors: Sequence[str] = (),
         pos_label: Any = None,
         weight_type: WeightType | None = None,
+        judged: Judged | None = None,
     ) -> Self:
         """Build a table from a Dask data frame or from Dask arrays.
 
@@ -216,6 +224,8 @@ class FromSources(FromCollapsed):
             The outcome that counts as the event.
         weight_type : {"counts", "sampling"}, optional
             What the weights are; by default counts if all are whole numbers, without a warning.
+        judged : Judged, optional
+            That a judge recorded the outcomes, as in the constructor.
 
         Returns
         -------
@@ -251,7 +261,7 @@ class FromSources(FromCollapsed):
         table = cls._new(total[0])
         if pos_label is not None and not total[2]:
             warn_of_absent(pos_label, total[1])
-        return table
+        return table.recorded_by(judged)
 
 
 def as_names(factors: Any) -> tuple[str, ...]:

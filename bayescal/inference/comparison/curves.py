@@ -58,7 +58,7 @@ class CurveComparison:
     @property
     def data(self) -> CalibrationData:
         """The table that was compared on, with the roles of its cases."""
-        return self.problem.own_data
+        return self.problem.data
 
     def under(self, prior: Prior) -> CurveComparison:
         """The same comparison under another prior; no family is fitted twice under one prior."""

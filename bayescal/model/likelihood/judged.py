@@ -1,109 +1,39 @@
-"""Outcomes that a judge recorded who is not always right: a second reader, a language model."""
+"""The law of outcomes that a judge recorded who is not always right."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import expit, ndtri
+from scipy.special import expit
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal._base.text import shortened
 from bayescal.data.data import CalibrationData
+from bayescal.data.judged import Judged
 from bayescal.model.curve import expit_in_place
-from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.law import Likelihood
 from bayescal.model.share import Beta
 
-__all__ = ["Judged", "as_likelihood", "refuse_judged"]
-
-JEFFREYS_COUNT = 0.5
-"""Jeffreys' prior of a share: half a case with and half a case without."""
-WORSE_THAN_CHANCE = 0.01
-"""Probability of a judge no better than chance from which outcomes are refused."""
-JUDGE_GRID = ndtri((np.arange(64) + 0.5) / 64)
+__all__ = ["JudgedOutcomes", "refuse_judged"]
 
 
 @dataclass(frozen=True)
-class Judged(Likelihood):
-    """Outcomes as a judge recorded them, whose errors were counted on cases of known truth.
+class JudgedOutcomes(Likelihood):
+    """hits ~ Binomial(trials, 1 - specificity + (sensitivity + specificity - 1) g(score)).
 
-    hits ~ Binomial(trials, 1 - specificity + (sensitivity + specificity - 1) g(score)): g is the
-    curve of the true outcomes. Sensitivity and specificity are fitted with the curve. Each has a
-    Beta prior: Jeffreys' prior (half a case right, half a case wrong) and the counts.
-
-    Parameters
-    ----------
-    sensitivity : tuple of (right, judged)
-        Of cases that truly had the event: how many the judge recorded as events, of how many.
-    specificity : tuple of (right, judged)
-        Of cases that truly had none: how many the judge recorded as without, of how many.
-
-    Raises
-    ------
-    InputError
-        If these are not such counts (a share alone does not say how well it is known), or the judge
-        may be no better than chance: sensitivity + specificity is at most 1 with a probability
-        above 0.01.
-
-    Notes
-    -----
-    The judge's errors must depend on the true outcome alone, not on the score, and the cases with
-    known truth must be like those that were judged. If the truth of a sample of the judged cases
-    themselves was checked, leave those cases out of the fit and count them here.
-
-    References
-    ----------
-    Rogan & Gladen (1978), Estimating prevalence from the results of a screening test, American
-    Journal of Epidemiology 107. McInturff et al. (2004), Modelling risk when binary outcomes are
-    subject to error, Statistics in Medicine 23.
-
-    Examples
-    --------
-    >>> import bayescal as bc
-    >>> judge = bc.Judged(sensitivity=(90, 100), specificity=(95, 100))
-    >>> judge.described()
-    'a judge right on 90 of 100 events and 95 of 100 non-events'
+    The curve g is of the true outcomes; sensitivity and specificity are nuisance coordinates.
     """
 
-    sensitivity: tuple[float, float]
-    specificity: tuple[float, float]
+    judge: Judged
 
     name: ClassVar[str] = "judged"
-
-    def __post_init__(self) -> None:
-        for name in ("sensitivity", "specificity"):
-            object.__setattr__(self, name, _as_counts(getattr(self, name), name))
-        chance = self.prob_no_better_than_chance
-        if chance > WORSE_THAN_CHANCE:
-            raise InputError(
-                f"with {self.described()}, sensitivity + specificity is at most 1 with probability "
-                f"{chance:.2g}: such a judge may be no better than chance, and says nothing of the "
-                "truth. Validate the judge on more cases, or take another."
-            )
 
     @property
     def priors(self) -> tuple[tuple[str, Beta], ...]:
         """Of sensitivity and specificity."""
-        return tuple(
-            (name, Beta(right + JEFFREYS_COUNT, judged - right + JEFFREYS_COUNT))
-            for name, (right, judged) in (
-                ("sensitivity", self.sensitivity),
-                ("specificity", self.specificity),
-            )
-        )
-
-    @cached_property
-    def prob_no_better_than_chance(self) -> float:
-        """Probability that sensitivity + specificity is at most 1, before any outcome is seen."""
-        (_, first), (_, second) = self.priors
-        return float(
-            (first.from_normal(JUDGE_GRID)[:, None] + second.from_normal(JUDGE_GRID) <= 1).mean()
-        )
+        return tuple((name, Beta(*counts)) for name, counts in self.judge.beta_counts.items())
 
     def log_density(
         self, log_odds: Floats, trials: Floats, hits: Floats, nuisance: Floats
@@ -174,64 +104,23 @@ class Judged(Likelihood):
 
     def to_dict(self) -> dict[str, Any]:
         """As `Likelihood.to_dict`."""
-        counts = {"sensitivity": list(self.sensitivity), "specificity": list(self.specificity)}
-        return {"name": self.name} | counts
+        return {"name": self.name} | self.judge.to_dict()
 
     @classmethod
-    def from_dict(cls, described: dict[str, Any]) -> Judged:
+    def from_dict(cls, described: dict[str, Any]) -> JudgedOutcomes:
         """As `Likelihood.from_dict`."""
-        return cls(tuple(described["sensitivity"]), tuple(described["specificity"]))
+        return cls(Judged.from_dict(described))
 
     def described(self) -> str:
         """As `Likelihood.described`."""
-        right, events = self.sensitivity
-        also, others = self.specificity
-        return (
-            f"a judge right on {right:g} of {events:g} events and {also:g} of {others:g} non-events"
-        )
+        return self.judge.described()
 
 
-def as_likelihood(judged: Any) -> Likelihood:
-    """The likelihood of outcomes that a judge recorded, or of outcomes that are known."""
-    if judged is None:
-        return BINOMIAL
-    if isinstance(judged, Likelihood):
-        return judged
-    raise InputError(
-        f"judged must be a bc.Judged, got {shortened(repr(judged))}. Pass "
-        "bc.Judged(sensitivity=(right, judged), specificity=(right, judged))."
-    )
-
-
-def refuse_judged(judged: Any, data: CalibrationData, **beside: Any) -> None:
+def refuse_judged(data: CalibrationData, **beside: Any) -> None:
     """Refuse judged outcomes of cases with roles, which are fitted to outcomes that are known."""
     given = [*data.roles, *(name for name, value in beside.items() if value is not None)]
-    if judged is not None and given:
+    if data.judged is not None and given:
         raise InputError(
             f"judged was given beside {given[0]}, which is fitted to outcomes that are known. "
             "Leave out one of the two."
         )
-
-
-def _as_counts(value: Any, name: str) -> tuple[float, float]:
-    """Counts of right judgements and of all."""
-    example = f"such as {name}=(90, 100): right on 90 of 100 cases whose truth is known"
-    if isinstance(value, (int, float, np.number)):
-        raise InputError(
-            f"{name} is {shortened(repr(value))}: a number alone does not say how well it is "
-            f"known. Pass two counts, {example}. Of a share known exactly pass counts in the "
-            "millions."
-        )
-    pair = isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 2
-    numbers = pair and all(
-        isinstance(each, (int, float, np.number)) and not isinstance(each, bool) for each in value
-    )
-    if not numbers:
-        raise InputError(f"{name} must be two counts, {example}; got {shortened(repr(value))}.")
-    right, judged = float(value[0]), float(value[1])
-    if not 0 <= right <= judged < 1e8 or judged < 1:
-        raise InputError(
-            f"{name} is {shortened(repr(value))}, but right judgements are between 0 and all, and "
-            f"all are at least 1 and below 1e8: pass them {example}."
-        )
-    return right, judged

@@ -12,8 +12,12 @@ from markupsafe import escape
 import bayescal as bc
 from bayescal.assessment.html import render
 from bayescal.assessment.tables.columns import counts, fixed, intervals, measured, words
+from bayescal.assessment.tables.measures import functional_rows
 from bayescal.assessment.tables.table import Column, Row, Table
+from bayescal.assessment.words import directions
 from bayescal.errors import InputError
+from bayescal.posterior.functionals import FUNCTIONALS
+from bayescal.posterior.intervals import summary_rows
 
 LONG = "a hospital whose name is longer than any line of a terminal, ward "
 COLUMNS = (
@@ -167,3 +171,21 @@ def test_a_column_may_be_any_function_of_its_row() -> None:
     assert table(rows=[row("a", 0.1)]).texts().keys() == {"a"}
     assert column.shown(row("a", 0.1)) == "2400"
     assert column.heading("text") == "Twice"
+
+
+@pytest.mark.parametrize("name", ["observed_expected", "calibration_slope"])
+def test_an_interval_that_excludes_the_ideal_value_shows_it(name) -> None:
+    """Everywhere: in the table of measures, in a cell of groups, in a sentence and on a card."""
+    ends = {"estimate": 0.93, "lower": 0.862, "upper": 0.9971}
+    summary = pd.DataFrame({name: ends}).T
+    summary.attrs |= {"undefined": {}, "cautions": {}}
+    (row,) = functional_rows(summary, {})
+    assert intervals("95 %").shown(row) == "0.862 to 0.997"
+    cell = Row("a", "a", {f"{name}_{end}": value for end, value in ends.items()})
+    assert measured(name, name).shown(cell) == "0.930 (0.862 to 0.997)"
+    (card,) = summary_rows(summary).values()
+    assert card == ("0.930", "0.862 to 0.997")
+    data = bc.CalibrationData([0, 1], [0.2, 0.7])
+    said = directions(summary, data)
+    assert "0.862 to 0.997" in said
+    assert said.startswith(str(FUNCTIONALS[name].below.clause.capitalize()[:8]))
