@@ -143,6 +143,8 @@ class Findings:
     def summary(self, ci_prob: float | None = None) -> pd.DataFrame:
         """Every functional with its credible interval; see `CalibrationPosterior.summary`.
 
+        With thresholds, also the net benefit lost to miscalibration.
+
         Parameters
         ----------
         ci_prob : float in (0, 1), optional
@@ -152,12 +154,13 @@ class Findings:
         -------
         pandas.DataFrame
         """
-        return self.posterior.summary(self.ci_prob if ci_prob is None else ci_prob)
+        level = self.ci_prob if ci_prob is None else ci_prob
+        return self.posterior.summary(level, thresholds=self.thresholds)
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """The summary at the assessment's own `ci_prob`, computed once."""
-        return self.summary()
+        """The summary at the assessment's own `ci_prob`, computed once, without thresholds."""
+        return self.posterior.summary(self.ci_prob)
 
     @cached_property
     def off(self) -> Off:
@@ -252,6 +255,15 @@ class Findings:
         everyone or no one.
         """
         return net_benefit_table(self.posterior, self.thresholds, self.ci_prob)
+
+    @cached_property
+    def net_benefit_lost(self) -> pd.DataFrame:
+        """Net benefit per patient lost to miscalibration; empty if no thresholds were given.
+
+        A row a threshold and, of several, one of the most that is lost between the lowest and the
+        highest. Columns as in `summary`.
+        """
+        return self.posterior.summary(self.ci_prob, names=(), thresholds=self.thresholds)
 
     @cached_property
     def information(self) -> pd.DataFrame:

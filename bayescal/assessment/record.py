@@ -85,6 +85,7 @@ def as_dict(f: Findings) -> dict[str, Any]:
             "table": _rows(f.recommendation.table),
         },
         "net_benefit": _rows(f.net_benefit),
+        "net_benefit_lost": _rows(f.net_benefit_lost),
         "value_of_information": _rows(f.information),
         "val_prob": f.val_prob().to_dict(),
         "settings": {
