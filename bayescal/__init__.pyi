@@ -18,6 +18,7 @@ from .fitting import compare as compare
 from .fitting import fit as fit
 from .fitting import load as load
 from .fitting import prior_sensitivity as prior_sensitivity
+from .fitting import tce_lower_bound as tce_lower_bound
 from .fitting import update as update
 from .gain import Optimism as Optimism
 from .gain import RecalibrationGain as RecalibrationGain
