@@ -18,7 +18,6 @@ from .fitting import compare as compare
 from .fitting import fit as fit
 from .fitting import load as load
 from .fitting import prior_sensitivity as prior_sensitivity
-from .fitting import tce_lower_bound as tce_lower_bound
 from .fitting import update as update
 from .gain import Optimism as Optimism
 from .gain import RecalibrationGain as RecalibrationGain
@@ -30,6 +29,9 @@ from .gain import recalibration_gain as recalibration_gain
 from .gain import recommend as recommend
 from .gain import variance_gain as variance_gain
 from .inference import CurveComparison as CurveComparison
+from .inference import EValue as EValue
+from .inference import e_value as e_value
+from .inference import tce_lower_bound as tce_lower_bound
 from .model import Judged as Judged
 from .model import curves as curves
 from .model import priors as priors

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast, TypeVar
 
 import numpy as np
 
@@ -30,7 +30,8 @@ from bayescal.data.validate import as_scores, check_choice
 from bayescal.fitting import compare, fit
 from bayescal.fitting.imputed.posterior import ImputedPosterior, by_imputation
 from bayescal.gain import Recommendation, recommendation
-from bayescal.inference import CurveComparison
+from bayescal.inference import CurveComparison, EValue, LowerBound, e_value, tce_lower_bound
+from bayescal.inference.lower_bound import FEWEST_UNITS
 from bayescal.model.priors import Prior, as_prior
 from bayescal.multilevel.factors import SubgroupPosterior
 from bayescal.multilevel.fit import fit_terms
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 __all__ = ["Findings"]
 
 LEAST_SITES = 3
+Asked = TypeVar("Asked")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -295,6 +297,32 @@ class Findings:
         return sum(each[1:], each[0]) / len(each)
 
     @cached_property
+    def lower_bound(self) -> LowerBound | None:
+        """A lower bound of the true calibration error that assumes no family of curves.
+
+        See `bayescal.tce_lower_bound`. Sites stay together if there are ten or more; with fewer it
+        is that of the cases at these sites. None where the bound is not defined, such as with
+        imputed scores, sampling weights or a judge.
+        """
+        data = self.data if len(self.data.levels.get("site", ())) >= FEWEST_UNITS else self._pooled
+        return None if data is None else _unless_refused(tce_lower_bound, data, self.seed)
+
+    @cached_property
+    def e_value(self) -> EValue | None:
+        """Evidence against calibration that may be looked at as often as one likes.
+
+        See `bayescal.e_value`. None of clusters and groups, whose cases share what calibration does
+        not know of, and where it is not defined otherwise.
+        """
+        data = None if self.data.groups else self._pooled
+        return None if data is None else _unless_refused(e_value, data, self.seed)
+
+    @property
+    def _pooled(self) -> CalibrationData | None:
+        """All cases as one group; None where a judge recorded the outcomes."""
+        return self.posterior.data if self.comparison.problem.likelihood.is_linear else None
+
+    @cached_property
     def clinical(self) -> Self | None:
         """The same under the `clinical` prior, when the mean score is outside [0.05, 0.95].
 
@@ -413,3 +441,13 @@ class Findings:
             If the assessment was made without groups.
         """
         return group_table(self.groups, self.close, self.ci_prob)
+
+
+def _unless_refused(
+    ask: Callable[..., Asked], data: CalibrationData, seed: int
+) -> Asked | None:
+    """What is asked of the data; None where it is not defined for them."""
+    try:
+        return ask(data, random_state=seed)
+    except InputError:
+        return None

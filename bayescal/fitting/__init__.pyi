@@ -5,8 +5,6 @@ from ._update import update as update
 from .imputed.combine import combine_imputations as combine_imputations
 from .imputed.comparison import ImputedComparison as ImputedComparison
 from .imputed.posterior import ImputedPosterior as ImputedPosterior
-from .lower_bound import LowerBound as LowerBound
-from .lower_bound import tce_lower_bound as tce_lower_bound
 from .pymc import build_model as build_model
 from .sensitivity import prior_sensitivity as prior_sensitivity
 from .stored import load as load

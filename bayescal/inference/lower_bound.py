@@ -18,13 +18,15 @@ from bayescal._base.arrays import Floats, random_generator
 from bayescal._base.errors import InputError, as_count, as_level
 from bayescal.data.data import CalibrationData
 from bayescal.data.keywords import as_data
-from bayescal.fitting._fit import fit
+from bayescal.inference.curve.fit import fit_curve
 from bayescal.model.curves import Curve
-from bayescal.posterior.posterior import CalibrationPosterior
+from bayescal.model.problem import prepare
 
 __all__ = ["LowerBound", "tce_lower_bound"]
 
 FEWEST_UNITS = 10
+KEPT = ("imputation", "site", "cluster", "stratum")
+"""Roles that decide what is independent; periods and factors do not."""
 SIGN_DRAWS = 400
 
 
@@ -99,7 +101,7 @@ def tce_lower_bound(
     blocks : int
         At least 2. Of the first, outcomes are used for signs alone.
     curve : str or Curve
-        Family of the curves that choose signs, or "average".
+        Family of the curves that choose signs.
     groups : array-like of shape (n,), optional
         The site of each case. Sites stay together, and the error is that at sites like these.
     cluster : array-like of shape (n,), optional
@@ -147,6 +149,7 @@ def tce_lower_bound(
         y_true, y_prob, groups=groups, cluster=cluster, sample_weight=sample_weight,
         pos_label=pos_label,
     )  # fmt: skip
+    data = data.without([role for role in data.roles if role not in KEPT])
     _check(data)
     entries, unit = _in_blocks(data, number, rng)
     signs = _signs(data, entries, number, curve, int(rng.integers(2**31)))
@@ -231,8 +234,8 @@ def _signs(
         )
         with warnings.catch_warnings():  # poor draws make a bound lower, and not wrong
             warnings.simplefilter("ignore")
-            post = fit(table, curve=curve, draws=SIGN_DRAWS, random_state=seed)
-        assert isinstance(post, CalibrationPosterior)
+            problem = prepare(table, curve=curve, random_state=seed)
+            post = fit_curve(problem, SIGN_DRAWS, "importance", {})
         mean = post.curve(data.score).to_numpy().reshape(-1, data.score.size).mean(axis=0)
         signs[:, block] = np.sign(mean - data.score)
     return signs
