@@ -109,6 +109,7 @@ def test_clusters_sites_imputations_and_sampling_weights_are_refused(evidence) -
             evidence.update(table)
 
 
+@pytest.mark.slow
 def test_calibrated_series_seldom_reach_20_and_others_do() -> None:
     """A small run of the benchmark: 20 series of 24 months, of which 1 in 20 may reach 20."""
     assert simulation.row_of("calibrated, middle, 30 a month", 20)["ever_20"] <= 0.2
@@ -127,6 +128,7 @@ def test_drift_has_it_after_each_period() -> None:
     assert post.lower_bound == bc.tce_lower_bound(y, s, random_state=seed)
 
 
+@pytest.mark.slow
 def test_the_record_has_both_and_none_where_they_are_not_defined() -> None:
     y, s = bc.simulate.sample("clinical-middle-overconfident", 240, random_state=1)
     options = {"draws": 400, "estimators": ("ece",), "random_state": 3}

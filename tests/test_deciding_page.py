@@ -1,0 +1,31 @@
+"""The page on numbers that decide has the stored results, and these keep what was asked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import deciding_coverage as deciding
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "explanation" / "deciding.md"
+
+
+def stored(name: str):
+    return json.loads((deciding.RESULTS / f"{name}.json").read_text("utf-8"))
+
+
+def test_the_page_has_the_coverage_of_losses_and_cutoff_errors() -> None:
+    results = stored("deciding_coverage")
+    assert deciding.page_table(results) in PAGE.read_text("utf-8")
+    assert {row["data_sets"] for row in results["rows"]} == {60}
+    assert f"{60} data sets" in PAGE.read_text("utf-8")
+
+
+def test_an_average_covers_no_loss_and_one_family_does_not() -> None:
+    rows = [row for row in stored("deciding_coverage")["rows"] if row["true"] < 1e-9]
+    assert len(rows) == 2 * 2 * 3 * 4
+    for row in rows:
+        if row["analysis"] == "average":
+            assert row["covered"] >= 0.95
+        else:
+            assert row["covered"] <= 0.1
