@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 import numpy as np
 
@@ -30,7 +30,8 @@ from bayescal.data.validate import as_scores, check_choice
 from bayescal.fitting import compare, fit
 from bayescal.fitting.imputed.posterior import ImputedPosterior, by_imputation
 from bayescal.gain import Recommendation, recommendation
-from bayescal.inference import CurveComparison
+from bayescal.inference import CurveComparison, EValue, LowerBound, e_value, tce_lower_bound
+from bayescal.inference.lower_bound import FEWEST_UNITS
 from bayescal.model.priors import Prior, as_prior
 from bayescal.multilevel.factors import SubgroupPosterior
 from bayescal.multilevel.sites import HierarchicalPosterior
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = ["Findings"]
 
 LEAST_SITES = 3
+Asked = TypeVar("Asked")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -142,6 +144,8 @@ class Findings:
     def summary(self, ci_prob: float | None = None) -> pd.DataFrame:
         """Every functional with its credible interval; see `CalibrationPosterior.summary`.
 
+        With thresholds, also the net benefit lost to miscalibration.
+
         Parameters
         ----------
         ci_prob : float in (0, 1), optional
@@ -151,12 +155,13 @@ class Findings:
         -------
         pandas.DataFrame
         """
-        return self.posterior.summary(self.ci_prob if ci_prob is None else ci_prob)
+        level = self.ci_prob if ci_prob is None else ci_prob
+        return self.posterior.summary(level, thresholds=self.thresholds)
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """The summary at the assessment's own `ci_prob`, computed once."""
-        return self.summary()
+        """The summary at the assessment's own `ci_prob`, computed once, without thresholds."""
+        return self.posterior.summary(self.ci_prob)
 
     @cached_property
     def off(self) -> Off:
@@ -253,6 +258,15 @@ class Findings:
         return net_benefit_table(self.posterior, self.thresholds, self.ci_prob)
 
     @cached_property
+    def net_benefit_lost(self) -> pd.DataFrame:
+        """Net benefit per patient lost to miscalibration; empty if no thresholds were given.
+
+        A row a threshold and, of several, one of the most that is lost between the lowest and the
+        highest. Columns as in `summary`.
+        """
+        return self.posterior.summary(self.ci_prob, names=(), thresholds=self.thresholds)
+
+    @cached_property
     def information(self) -> pd.DataFrame:
         """Value of information per patient at each threshold; empty if none were given.
 
@@ -280,6 +294,32 @@ class Findings:
         tables = (post.problem.unclustered for post in by_imputation(self.posterior))
         each = [val_prob(cases) for cases in self.raw or tables]
         return sum(each[1:], each[0]) / len(each)
+
+    @cached_property
+    def lower_bound(self) -> LowerBound | None:
+        """A lower bound of the true calibration error that assumes no family of curves.
+
+        See `bayescal.tce_lower_bound`. Sites stay together if there are ten or more; with fewer it
+        is that of the cases at these sites. None where the bound is not defined, such as with
+        imputed scores, sampling weights or a judge.
+        """
+        data = self.data if len(self.data.levels.get("site", ())) >= FEWEST_UNITS else self._pooled
+        return None if data is None else _unless_refused(tce_lower_bound, data, self.seed)
+
+    @cached_property
+    def e_value(self) -> EValue | None:
+        """Evidence against calibration that may be looked at as often as one likes.
+
+        See `bayescal.e_value`. None of clusters and groups, whose cases share what calibration does
+        not know of, and where it is not defined otherwise.
+        """
+        data = None if self.data.groups else self._pooled
+        return None if data is None else _unless_refused(e_value, data, self.seed)
+
+    @property
+    def _pooled(self) -> CalibrationData | None:
+        """All cases as one group; None where a judge recorded the outcomes."""
+        return self.posterior.data if self.comparison.problem.likelihood.is_linear else None
 
     @cached_property
     def clinical(self) -> Self | None:
@@ -404,3 +444,11 @@ class Findings:
             If the assessment was made without groups.
         """
         return group_table(self.groups, self.close, self.ci_prob)
+
+
+def _unless_refused(ask: Callable[..., Asked], data: CalibrationData, seed: int) -> Asked | None:
+    """What is asked of the data; None where it is not defined for them."""
+    try:
+        return ask(data, random_state=seed)
+    except InputError:
+        return None

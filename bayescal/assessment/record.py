@@ -8,6 +8,8 @@ from html.parser import HTMLParser
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from bayescal._base.errors import InputError
 from bayescal._base.files import existing_file
 from bayescal._base.text import shortened
@@ -20,6 +22,7 @@ from bayescal.assessment.text.subgroups import subgroups_record
 from bayescal.assessment.verdict.words import headline
 from bayescal.assessment.words import first_words
 from bayescal.fitting.imputed.posterior import by_imputation
+from bayescal.inference import EValue
 from bayescal.posterior.functionals import FUNCTIONALS
 
 if TYPE_CHECKING:
@@ -85,6 +88,9 @@ def as_dict(f: Findings) -> dict[str, Any]:
             "table": _rows(f.recommendation.table),
         },
         "net_benefit": _rows(f.net_benefit),
+        "lower_bound": None if f.lower_bound is None else f.lower_bound._asdict(),
+        "e_value": None if f.e_value is None else e_value_record(f.e_value),
+        "net_benefit_lost": _rows(f.net_benefit_lost),
         "value_of_information": _rows(f.information),
         "val_prob": f.val_prob().to_dict(),
         "settings": {
@@ -128,6 +134,16 @@ def as_dict(f: Findings) -> dict[str, Any]:
             "functionals": functionals_record(f.clinical.table),
         }
     return {name: _plain(value) for name, value in record.items()}
+
+
+def e_value_record(evidence: EValue) -> dict[str, Any]:
+    """The e-value of the first look; infinite, and so None, where a score of 0 or 1 was wrong."""
+    return {
+        "value": evidence.value,
+        "log_value": evidence.log_value,
+        "cases": evidence.cases,
+        "is_infinite": bool(np.isinf(evidence.log_value)),
+    }
 
 
 def functionals_record(summary: pd.DataFrame) -> dict[str, dict[str, Any]]:

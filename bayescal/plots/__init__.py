@@ -11,6 +11,7 @@ from bayescal.plots._forest import forest
 from bayescal.plots._functional import functional, tce
 from bayescal.plots._gain import gain
 from bayescal.plots._net_benefit import net_benefit
+from bayescal.plots._net_benefit_lost import net_benefit_lost
 from bayescal.plots._plan import plan
 from bayescal.plots._prior_posterior import prior_posterior
 from bayescal.plots._ranks import rank_ecdf
@@ -31,6 +32,7 @@ __all__ = [
     "functional",
     "gain",
     "net_benefit",
+    "net_benefit_lost",
     "plan",
     "prior_posterior",
     "rank_ecdf",

@@ -19,6 +19,7 @@ from bayescal.model.saturated.between import between
 from bayescal.posterior.averaged.curve import DrawnCurve
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws
 from bayescal.posterior.line import Expansion, Totals
+from bayescal.posterior.lost import as_risks
 from bayescal.posterior.one_sided import nearest_row, one_sided, sureness
 from bayescal.posterior.population import POPULATIONS, Population, draw_population
 from bayescal.posterior.populations.bootstrap import Bootstrap
@@ -330,4 +331,6 @@ def _key(name: str, options: dict[str, Any], population: str) -> Key:
     norm = {"p": 1, **options} if of == "tce" else options
     if "p" in norm:
         norm = norm | {"p": as_order(norm["p"], infinite=True)}
+    if "threshold" in norm:
+        norm = norm | {"threshold": as_risks(norm["threshold"])}
     return (of, *sorted(norm.items()), kind)

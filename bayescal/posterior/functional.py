@@ -15,6 +15,7 @@ UNITS = {
     "probability": "Error (difference in probability)",
     "ratio": "Ratio",
     "log-odds": "Log-odds",
+    "net benefit": "Net benefit per patient",
 }
 """What functionals are measured in, in the order of panels, and the labels of their axes."""
 
@@ -75,6 +76,8 @@ class Functional:
         of it in an average lies below that of the signed error's size.
     is_main : bool
         Whether it is shown where there is room for a few: of groups, sites and imputations.
+    is_extra : bool
+        Whether a summary has it only where it is asked for, by its name or by its option.
     needs_line : bool
         Whether it is undefined where the scores define no line in log-odds.
     is_of_ends : bool
@@ -109,6 +112,7 @@ class Functional:
     is_distance: bool = False
     is_floored: bool = False
     is_main: bool = False
+    is_extra: bool = False
     needs_line: bool = False
     is_of_ends: bool = False
     caution: str = ""

@@ -3,7 +3,7 @@
 Each takes draws of the curve and of the population and returns one number per draw, which gives
 its posterior and its interval. To add one, write it here and add its line to the
 registry at the end of the file. The line carries its words, so that every table, figure and text
-shows it. Net benefit is not in the registry: it needs a threshold, and has no ideal value at
+shows it. Net benefit itself is not in the registry: it needs a threshold, and has no ideal value at
 perfect calibration.
 """
 
@@ -19,6 +19,7 @@ from bayescal.data.validate import as_order
 from bayescal.posterior.curve_draws import CurveDraws
 from bayescal.posterior.functional import Functional, Side
 from bayescal.posterior.line import Totals
+from bayescal.posterior.lost import net_benefit_lost
 
 __all__ = [
     "FUNCTIONALS",
@@ -27,6 +28,7 @@ __all__ = [
     "calibration_in_the_large",
     "calibration_intercept",
     "calibration_slope",
+    "cutoff_error",
     "e50",
     "e90",
     "emax",
@@ -34,10 +36,12 @@ __all__ = [
     "ici",
     "main_functionals",
     "net_benefit",
+    "net_benefit_lost",
     "net_benefit_of_all",
     "observed_expected",
     "signed_error",
     "tce",
+    "usual_functionals",
 ]
 
 
@@ -92,6 +96,27 @@ def e90(draws: CurveDraws) -> Floats:
 def emax(draws: CurveDraws) -> Floats:
     """Largest |g - s| over the observed scores."""
     return draws.each(draws.distance.max(axis=1))
+
+
+def cutoff_error(draws: CurveDraws) -> Floats:
+    """Cutoff calibration error: the largest |E_w [(g - s) 1(s in I)]| over intervals I of scores.
+
+    No other cutoff of the same score has a net benefit that is larger by more than this over 1 - t
+    than that of the threshold t itself. `bayescal.estimators.kuiper_error` is its estimator.
+
+    References
+    ----------
+    Rossellini, Soloff, Barber, Ren & Willett (2025), Can a calibration metric be both testable and
+    actionable?, COLT, arXiv:2502.19851.
+    """
+    order = np.argsort(draws.population.score, axis=-1)
+    sums = np.broadcast_to(draws.population.weight, draws.error.shape) * draws.error
+    if order.ndim == 1:
+        sums = sums[:, order]
+    else:
+        sums = np.take_along_axis(sums, order, axis=1)
+    walk = np.cumsum(sums, axis=1)
+    return np.asarray(np.maximum(walk.max(axis=1), 0) - np.minimum(walk.min(axis=1), 0))
 
 
 def signed_error(draws: CurveDraws | Totals) -> Floats:
@@ -306,8 +331,31 @@ FUNCTIONALS: dict[str, Functional] = {
         needs_line=True,
         result="the jointly fitted intercept was {}",
     ),
+    "cutoff_error": _distance(
+        cutoff_error,
+        "cutoff calibration error",
+        "cutoff error",
+        "largest error of all predictions between two, as a share of all cases",
+        is_floored=True,
+        is_extra=True,
+    ),
+    "net_benefit_lost": _distance(
+        net_benefit_lost,
+        "net benefit lost to miscalibration",
+        "net benefit lost",
+        "per patient, by treating where the score and not the actual risk reaches the threshold",
+        unit="net benefit",
+        is_extra=True,
+    ),
 }
 """The functionals by name, in the order of tables."""
+
+
+def usual_functionals() -> tuple[str, ...]:
+    """Names of those that a summary has by itself: all that differ, but for the extra ones."""
+    return tuple(
+        name for name, each in FUNCTIONALS.items() if not each.same_as and not each.is_extra
+    )
 
 
 def main_functionals() -> tuple[str, ...]:

@@ -11,8 +11,9 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, as_items
 from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.posterior.evaluation import FunctionalCalls, SampledCurves, evaluate
-from bayescal.posterior.functionals import FUNCTIONALS
+from bayescal.posterior.functionals import FUNCTIONALS, usual_functionals
 from bayescal.posterior.intervals import equal_tailed, floored, share_below
+from bayescal.posterior.lost import LOST, lost_options
 from bayescal.posterior.view import PosteriorView
 
 if TYPE_CHECKING:
@@ -256,6 +257,7 @@ class Measures(PosteriorView):
         p: float = 1,
         population: str = "bootstrap",
         names: Sequence[str] | None = None,
+        thresholds: Sequence[float] = (),
     ) -> pd.DataFrame:
         """Every functional with its credible interval, as `interval` gives it.
 
@@ -270,6 +272,10 @@ class Measures(PosteriorView):
             Rows to compute, by names in `bayescal.functionals.FUNCTIONALS`; by default all
             that differ. Intercept and slope have no row where the scores do not define them: 0.5 %
             of the scores or more are exactly 0 or 1, or all are equal.
+        thresholds : sequence of float in (0, 1), optional
+            Risks from which a patient is treated. For each there is a row "net_benefit_lost@t", of
+            the net benefit lost to miscalibration, and if there are several a row of the most that
+            is lost between the lowest and the highest, such as "net_benefit_lost@0.05 to 0.3".
 
         Returns
         -------
@@ -295,23 +301,22 @@ class Measures(PosteriorView):
 
         level = as_level(ci_prob)
         if names is None:
-            names = [name for name, each in FUNCTIONALS.items() if not each.same_as]
+            names = usual_functionals()
         defined = self._defined(names)
         wanted: FunctionalCalls = [(name, {"p": p} if name == "tce" else {}) for name in defined]
         read_off_mean = [item for item in wanted if self._is_read_off_mean_curve(item[0])]
         if read_off_mean:  # in one pass over the population
             evaluate([(self._posterior, wanted), (self._mean_curve, read_off_mean)], population)
         values = self._values(wanted, population)
-        rows = []
-        for name, options in wanted:
-            draws = values[name]
-            ends = self._ends(name, draws, level)
-            mean = estimate = draws.mean()
-            if self._is_read_off_mean_curve(name):
-                estimate = self._of_mean_curve(name, population, options, ends)
-            rows.append((estimate, mean, np.median(draws), *ends))
-        index = pd.Index([name for name, _ in wanted], name="functional")
-        table = pd.DataFrame(np.reshape(rows, (-1, 5)), index, SUMMARY)
+        rows = {
+            name: self._row(name, values[name], population, options, level)
+            for name, options in wanted
+        }
+        for at, options in lost_options(thresholds).items() if self._defined([LOST]) else ():
+            draws = self._draws_of(LOST, population, options)
+            rows[at] = self._row(LOST, draws, population, options, level)
+        index = pd.Index(list(rows), name="functional")
+        table = pd.DataFrame(np.reshape(list(rows.values()), (-1, 5)), index, SUMMARY)
         edges = self.problem.edges
         table.attrs.update(
             ci_prob=level,
@@ -327,6 +332,16 @@ class Measures(PosteriorView):
             **({} if self.design is None else self.design.to_dict()),
         )
         return table
+
+    def _row(
+        self, name: str, draws: Floats, population: str, options: dict[str, Any], ci_prob: float
+    ) -> tuple[float, ...]:
+        """Estimate, mean, median, lower and upper end of a functional."""
+        ends = self._ends(name, draws, ci_prob)
+        mean = estimate = float(draws.mean())
+        if self._is_read_off_mean_curve(name):
+            estimate = self._of_mean_curve(name, population, options, ends)
+        return estimate, mean, float(np.median(draws)), *ends
 
     def _is_read_off_mean_curve(self, name: str) -> bool:
         """Whether the estimate is that of the mean curve: of distances in one family."""

@@ -41,6 +41,8 @@ class TemperatureRecalibrator(LinearRecalibrator):
     slope_ : float
         1 / temperature. It is below 1 when the scores are too extreme, and by "log" negative when
         they order the outcomes the wrong way round. By "brier" it is from 0.01 to 100.
+    temperature_ : float
+        What the log-odds are divided by, 1 / `slope_`; infinite where that is 0.
     classes_ : ndarray of shape (n_classes,)
 
     Notes
@@ -67,6 +69,8 @@ class TemperatureRecalibrator(LinearRecalibrator):
     >>> recalibrator = recalibrate.TemperatureRecalibrator().fit(y_prob, y_true)
     >>> round(recalibrator.slope_, 2)
     0.95
+    >>> round(recalibrator.temperature_, 2)
+    1.05
     >>> float(recalibrator.transform([0.5])[0])
     0.5
     """
@@ -75,6 +79,11 @@ class TemperatureRecalibrator(LinearRecalibrator):
 
     def __init__(self, loss: str = "log") -> None:
         self.loss = loss
+
+    @property
+    def temperature_(self) -> float:
+        """What the log-odds are divided by."""
+        return 1 / self.slope_ if self.slope_ else np.inf
 
     def _fit(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> None:
         if check_choice(self.loss, LOSSES, "loss") == "brier":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
+
 from benchmark_pages import markdown, stored
 
 NUMBERS = {"observed_expected": "O/E", "calibration_slope": "slope", "tce": "TCE"}

@@ -297,7 +297,7 @@ def test_the_record_is_ready_for_json(off, rare) -> None:
     for a in (off, rare):
         actual = json.loads(json.dumps(a.to_dict(), allow_nan=False))
         assert actual["verdict"] == a.verdict
-        assert set(actual["functionals"]) == {*bc.functionals.FUNCTIONALS} - {"ici"}
+        assert set(actual["functionals"]) == set(bc.functionals.usual_functionals())
         assert actual["functionals"]["calibration_slope"]["ideal"] == 1
         assert actual["settings"]["seed"] == 1
         assert actual["curves"]["identity"]["prior"] == 0.1

@@ -102,7 +102,7 @@ def test_demo_runs_and_leaves_its_files(run, tmp_path) -> None:
     document = json.loads(record.read_text())
     assert all(math.isfinite(number) for number in numbers(document))
     assert document["cases"] == 150
-    assert set(document["functionals"]) == set(bc.functionals.FUNCTIONALS) - {"ici"}
+    assert set(document["functionals"]) == set(bc.functionals.usual_functionals())
     assert document["functionals"]["calibration_slope"]["upper"] < 1  # over-confident, as announced
     assert document["functionals"]["tce"]["lower"] > 0
     assert document["functionals"]["tce"]["estimate"] > 0.02

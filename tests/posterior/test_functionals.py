@@ -48,6 +48,13 @@ def quantile_by_sorting(q):
     return by_sorting
 
 
+def most_lost(g, w):
+    """The loss just above and at every threshold that a score or a curve makes special."""
+    special = np.concatenate([[1e-9, 0.5], SCORE, g])
+    at = [t for t in np.concatenate([special, special + 1e-9]) if 0 < t <= 0.5]
+    return max(w @ ((g - t) * ((g >= t) * 1.0 - (t <= SCORE))) / (1 - t) for t in at)
+
+
 BY_DEFINITION = {
     "tce": lambda g, w: w @ np.abs(g - SCORE),
     "ici": lambda g, w: w @ np.abs(g - SCORE),
@@ -59,13 +66,17 @@ BY_DEFINITION = {
     "calibration_in_the_large": large_by_root,
     "calibration_intercept": lambda g, w: line_by_regression(g, w)[0],
     "calibration_slope": lambda g, w: line_by_regression(g, w)[1],
+    "net_benefit_lost": most_lost,
+    "cutoff_error": lambda g, w: max(
+        abs((w * (g - SCORE))[i:j].sum()) for i in range(40) for j in range(i + 1, 41)
+    ),
 }
 
 
 @pytest.mark.parametrize("name", f.FUNCTIONALS)
 def test_functional_is_its_definition(name):
     actual = f.FUNCTIONALS[name].compute(DRAWS)
-    np.testing.assert_allclose(actual, one_by_one(BY_DEFINITION[name]), rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(actual, one_by_one(BY_DEFINITION[name]), rtol=1e-7, atol=2e-9)
 
 
 @pytest.mark.parametrize("name", f.FUNCTIONALS)
@@ -127,6 +138,18 @@ def test_sample_quantiles_are_type_7_over_patients():
     patients = np.repeat(np.abs(CURVE - SCORE), trials.astype(int), axis=1)
     for q, compute in ((0.5, f.e50), (0.9, f.e90)):
         np.testing.assert_allclose(compute(draws), np.quantile(patients, q, axis=1), rtol=1e-12)
+
+
+def test_another_cutoff_gains_at_most_the_cutoff_error():
+    cutoffs = np.append(SCORE, 1.0)
+    for t in (0.1, 0.3, 0.55):
+        odds = t / (1 - t)
+        treated = (cutoffs[:, None] <= SCORE).astype(float)
+        benefit = (WEIGHT * (CURVE - (1 - CURVE) * odds)) @ treated.T
+        own = f.net_benefit(DRAWS, np.array([t]))[:, 0]
+        gain = (benefit.max(axis=1) - own) * (1 - t)
+        assert (gain <= f.cutoff_error(DRAWS) + 1e-12).all()
+        assert gain.max() > 0.3 * f.cutoff_error(DRAWS).min()
 
 
 def test_line_of_a_logistic_curve_is_its_own():

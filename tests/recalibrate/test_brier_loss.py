@@ -86,7 +86,7 @@ def test_the_two_losses_on_the_cifar_classifier(shared_data: Path) -> None:
     known = {"log": (2.395, 0.0094), "brier": (2.525, 0.0063)}
     for loss, (temperature, error) in known.items():
         fitted = TemperatureRecalibrator(loss).fit(val, kept["val_y"].ravel())
-        assert 1 / fitted.slope_ == pytest.approx(temperature, abs=5e-4)
+        assert fitted.temperature_ == 1 / fitted.slope_ == pytest.approx(temperature, abs=5e-4)
         after = fitted.predict_proba(test)
         actual = estimators.top_label_ece(kept["test_y"].ravel(), after, binning="mass")
         assert actual == pytest.approx(error, abs=6e-5)

@@ -7,7 +7,12 @@ from functools import partial
 
 from bayescal._base.errors import check_choice
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.tables.decisions import benefit_table, information_table, updates_table
+from bayescal.assessment.tables.decisions import (
+    benefit_table,
+    information_table,
+    lost_table,
+    updates_table,
+)
 from bayescal.assessment.tables.details import (
     diagnostics_table,
     estimators_table,
@@ -77,6 +82,7 @@ class Tables(Mapping[str, Table]):
         is_imputed = len(by_imputation(f.posterior)) > 1
         if f.thresholds:
             known["benefit"] = benefit_table
+            known["lost"] = lost_table
         if f.thresholds and not is_imputed:
             known["information"] = information_table
         if is_imputed:

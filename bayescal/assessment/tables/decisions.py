@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from bayescal._base.text import capitalised, chance, percent
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.tables.columns import chances
 from bayescal.assessment.tables.table import Column, Row, Table
 from bayescal.model.curves import CURVES
 
-__all__ = ["benefit_table", "information_table", "updates_table"]
+__all__ = ["benefit_table", "information_table", "lost_table", "updates_table"]
 
 IN_WORDS = {
     "treat_none": "treat no one",
@@ -68,6 +70,23 @@ def benefit_table(f: Findings) -> Table:
     )
 
 
+def lost_table(f: Findings) -> Table:
+    """Net benefit lost to miscalibration, at each threshold and between the outer ones."""
+    rows = []
+    for name, numbers in f.net_benefit_lost.iterrows():
+        at = str(name).partition("@")[2]
+        rows.append(Row(at, f"at most, {at}" if " to " in at else at, numbers.to_dict()))
+    level = percent(f.ci_prob)
+    return Table(
+        "lost",
+        "Net benefit per 1000 patients that is lost to miscalibration",
+        "Treated from",
+        (Column("lost", f"Lost ({level} interval)", lost_per_1000),),
+        rows,
+        short="Lost to miscalibration, per 1000, from",
+    )
+
+
 def information_table(f: Findings) -> Table:
     """The value of information at the thresholds that were given."""
 
@@ -92,6 +111,12 @@ def information_table(f: Findings) -> Table:
         short="Perfect information, per 1000, from",
         stacks=True,
     )
+
+
+def lost_per_1000(row: Any) -> str:
+    """Net benefit lost and its interval, of 1000 patients: `3.9 (0.0 to 13.9)`."""
+    middle, low, high = (f"{1000 * row[key]:.1f}" for key in ("estimate", "lower", "upper"))
+    return f"{middle} ({low} to {high})"
 
 
 def _of_1000(value: float) -> str:

@@ -9,7 +9,14 @@ from bayescal.assessment.findings import Findings
 from bayescal.assessment.imputed import imputations_sentence
 from bayescal.assessment.performance import mean_score
 from bayescal.assessment.text.references import REFERENCES, cited
-from bayescal.assessment.verdict.words import headline, ranges, settling, to_do, whom
+from bayescal.assessment.verdict.words import (
+    headline,
+    lost_at_thresholds,
+    ranges,
+    settling,
+    to_do,
+    whom,
+)
 from bayescal.assessment.words import (
     exactness,
     first_words,
@@ -103,7 +110,8 @@ def _interval_in_words(f: Findings) -> str:
 
 def results(f: Findings) -> str:
     """The results, with the numbers that TRIPOD+AI asks for."""
-    parts = [sample(f), *first_words(f), *performance(f), whom(f), to_do(f), settling(f)]
+    parts = [sample(f), *first_words(f), *performance(f), whom(f), lost_at_thresholds(f)]
+    parts += [to_do(f), settling(f)]
     return " ".join(part for part in parts if part)
 
 

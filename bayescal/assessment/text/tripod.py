@@ -20,7 +20,7 @@ from bayescal.assessment.tables.table import in_markdown
 from bayescal.assessment.text.paper import methods, performance, sample
 from bayescal.assessment.text.references import REFERENCES, cited
 from bayescal.assessment.text.sites import site_sentences
-from bayescal.assessment.verdict.words import whom
+from bayescal.assessment.verdict.words import lost_at_thresholds, whom
 from bayescal.assessment.words import first_words
 from bayescal.model.curves import CURVES
 from bayescal.posterior.checks.undefined import NOT_DEFINED
@@ -156,6 +156,7 @@ def _performance(f: Findings) -> list[str]:
             f"was best with probability {cells['prob_best']}."
             for threshold, cells in benefit_table(f).texts().items()
         ]
+        text.append(lost_at_thresholds(f))
         text += [
             "The expected value of perfect information, per 1000 patients and from a risk of "
             f"{threshold} on, was {cells['evpi']} of the choice among strategies and "

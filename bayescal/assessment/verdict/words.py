@@ -20,6 +20,7 @@ __all__ = [
     "first_answer",
     "headline",
     "limit_reason",
+    "lost_at_thresholds",
     "of_draws",
     "ranges",
     "settling",
@@ -209,7 +210,7 @@ def limit_reason(f: Findings) -> str:
 
 
 def at_thresholds(f: Findings) -> str:
-    """What the limit means for decisions at the thresholds; empty without thresholds.
+    """What the limit, and what is known of the error, mean for decisions; empty without thresholds.
 
     With no risk off by more than the limit L, whoever is treated wrongly from a risk of t on has a
     predicted risk s within L of t, and an actual risk within L - |s - t| of it; treating such a
@@ -231,8 +232,27 @@ def at_thresholds(f: Findings) -> str:
     )
     return (
         "In net benefit: if no risk were off by more than the limit, decisions by the model would "
-        f"lose, per 1000 patients, at most {told}."
+        f"lose, per 1000 patients, at most {told}. {lost_at_thresholds(f)}"
     )
+
+
+def lost_at_thresholds(f: Findings) -> str:
+    """What miscalibration costs in decisions, at its most; empty without thresholds."""
+    if f.net_benefit_lost.empty:
+        return ""
+    first, last = f.thresholds[0], f.thresholds[-1]
+    risks = f"of {first:g}" if first == last else f"between {first:g} and {last:g}"
+    most = f.net_benefit_lost.iloc[-1]
+    return (
+        f"If patients are treated from a risk {risks} on, miscalibration costs at most "
+        f"{per_1000(most['upper'])} in net benefit per 1000 patients (with probability "
+        f"{(1 + f.ci_prob) / 2:g}; estimate {per_1000(most['estimate'])})."
+    )
+
+
+def per_1000(value: float) -> str:
+    """Net benefit per patient, of 1000 patients, to one decimal."""
+    return f"{1000 * value:.1f}"
 
 
 def to_do(f: Findings) -> str:

@@ -170,10 +170,12 @@ def ks_error(
 def kuiper_error(
     y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
 ) -> float | Floats:
-    """Kuiper calibration error: the range of the cumulative differences.
+    """Kuiper calibration error, or cutoff calibration error: the range of cumulative differences.
 
     max over r <= s of |sum of (outcome - score) over cases with a score above r and at most s| / n,
-    the ECCE-R of Arrieta-Ibarra et al. From `ks_error` to twice that.
+    the ECCE-R of Arrieta-Ibarra et al. and, in a sample, the cutoff calibration error of Rossellini
+    et al.: the largest |E (outcome - score) 1(score in I)| over intervals I. From `ks_error` to
+    twice that.
 
     Parameters
     ----------
@@ -189,10 +191,20 @@ def kuiper_error(
     ------
     %(not_cases)s
 
+    Notes
+    -----
+    Its population value can be both tested and used (Rossellini et al.). Tested: intervals are a
+    class of small complexity, so that it is estimated with an error of order 1 / sqrt(n) whatever
+    the distribution, as the true calibration error is not. Used: whoever treats from a risk of t on
+    gains at most this value over 1 - t, in net benefit, by any other cutoff of the same score. The
+    functional "cutoff_error" of `bayescal.functionals` is its posterior.
+
     References
     ----------
     Arrieta-Ibarra, Gujral, Tannen, Tygert & Xu, "Metrics of Calibration for Probabilistic
     Predictions", JMLR 23, 2022.
+    Rossellini, Soloff, Barber, Ren & Willett, "Can a calibration metric be both testable and
+    actionable?", COLT 2025, arXiv:2502.19851.
 
     Examples
     --------

@@ -26,7 +26,7 @@ from bayescal.model.problem import Problem
 from bayescal.multilevel.fit import posterior_of_curve
 from bayescal.posterior.averaged.draws import Averaged
 from bayescal.posterior.evaluation import FunctionalCalls
-from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
+from bayescal.posterior.functionals import FUNCTIONALS, main_functionals, usual_functionals
 from bayescal.posterior.one_sided import sure_region
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.tree import Drawn, prior_dataset
@@ -159,7 +159,7 @@ class ImputedPosterior(CalibrationPosterior):
         ----------
         Rubin (1987), Multiple Imputation for Nonresponse in Surveys, section 3.3.
         """
-        names = self._defined([name for name, each in FUNCTIONALS.items() if not each.same_as])
+        names = self._defined(usual_functionals())
         wanted: FunctionalCalls = [(name, {}) for name in names]
         if not self.has_distances:
             values = self._posterior.by_imputation(wanted, "bootstrap")

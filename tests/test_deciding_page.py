@@ -1,0 +1,44 @@
+"""The page on numbers that decide has the stored results, and these keep what was asked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import deciding_coverage as deciding
+import lower_bound as bound
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "explanation" / "deciding.md"
+
+
+def stored(name: str):
+    return json.loads((deciding.RESULTS / f"{name}.json").read_text("utf-8"))
+
+
+def test_the_page_has_the_coverage_of_losses_and_cutoff_errors() -> None:
+    results = stored("deciding_coverage")
+    assert deciding.page_table(results) in PAGE.read_text("utf-8")
+    assert {row["data_sets"] for row in results["rows"]} == {60}
+    assert f"{60} data sets" in PAGE.read_text("utf-8")
+
+
+def test_an_average_covers_no_loss_and_one_family_does_not() -> None:
+    rows = [row for row in stored("deciding_coverage")["rows"] if row["true"] < 1e-9]
+    assert len(rows) == 2 * 2 * 3 * 4
+    for row in rows:
+        if row["analysis"] == "average":
+            assert row["covered"] >= 0.95
+        else:
+            assert row["covered"] <= 0.1
+
+
+def test_the_page_has_the_lower_bounds_and_these_keep_what_was_asked() -> None:
+    rows = stored("lower_bound")
+    assert bound.page_table(rows) in PAGE.read_text("utf-8")
+    sets = sum(row["sets"] for row in rows)
+    false = sum(row["sets"] * row["false"] for row in rows) / sets
+    assert sets == 2000
+    assert false <= bound.MOST
+    assert f"{false:.3f} of all".lstrip("0") in PAGE.read_text("utf-8")
+    for row in rows:
+        assert row["false"] <= 0.05 + 3 * (0.05 * 0.95 / row["sets"]) ** 0.5
