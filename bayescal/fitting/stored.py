@@ -14,6 +14,7 @@ from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.tree import is_multilevel_tree
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.stored import open_tree
+from bayescal.posterior.view import as_seen
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -53,8 +54,10 @@ def load(path: str | PathLike[str]) -> CalibrationPosterior | MultilevelPosterio
 
 def _posterior_of(tree: xr.DataTree) -> CalibrationPosterior | MultilevelPosterior:
     imputed = is_imputed_tree(tree)
+    posterior: CalibrationPosterior | MultilevelPosterior
     if is_multilevel_tree(tree) and not imputed:
-        return posterior_of_tree(tree)
-    posterior = ImputedPosterior(tree) if imputed else CalibrationPosterior(tree)
+        posterior = posterior_of_tree(tree)
+    else:
+        posterior = ImputedPosterior(tree) if imputed else CalibrationPosterior(tree)
     _ = posterior.problem  # read now, so that a fault is named here
-    return posterior
+    return as_seen(posterior, tree) if isinstance(posterior, CalibrationPosterior) else posterior

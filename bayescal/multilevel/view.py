@@ -95,6 +95,14 @@ class CurveView(CalibrationPosterior):
         view._key, view._all_curves = key, all_curves
         return view
 
+    def _with_draws(self, drawn: Drawn) -> Self:
+        """The same curve, not fitted to the table of these draws."""
+        view = self.of_draws(drawn)
+        view.title, view.is_new, view._has_outcomes = self.title, self.is_new, False
+        view._prob_calibrated = self._prob_calibrated
+        view._key, view._all_curves = self._key, self._all_curves
+        return view
+
     @property
     def has_outcomes(self) -> bool:
         """Whether `data` has outcomes: a level that has not been seen has scores alone."""
@@ -119,6 +127,8 @@ class CurveView(CalibrationPosterior):
 
     @cached_property
     def _tree(self) -> xr.DataTree:
+        if self._fitted is not None:
+            return self._seen_tree(self._fitted)
         tree = sample_tree(self._drawn)
         if not self.has_outcomes:
             del tree["observed_data"]
@@ -143,7 +153,7 @@ class CurveView(CalibrationPosterior):
         name: str = "tce",
         ci_prob: float = 0.95,
         *,
-        population: str = "bootstrap",
+        population: Any = "bootstrap",
         **options: Any,
     ) -> float:
         """Point estimate of a functional; of a distance at a new site, the median.
@@ -151,8 +161,8 @@ class CurveView(CalibrationPosterior):
         Otherwise as `CalibrationPosterior.estimate`, with the same parameters.
         """
         if self.is_new and FUNCTIONALS[check_choice(name, FUNCTIONALS, "name")].is_distance:
-            values = self._posterior.values([(name, options)], population)[name]
-            return float(np.median(values))
+            of, kind = self._over(population)
+            return float(np.median(of._posterior.values([(name, options)], kind)[name]))
         return super().estimate(name, ci_prob, population=population, **options)
 
     def value_of_information(
@@ -160,7 +170,7 @@ class CurveView(CalibrationPosterior):
         thresholds: Any,
         n_more: Any = None,
         method: str = "curve",
-        population: str = "bootstrap",
+        population: Any = "bootstrap",
     ) -> xr.Dataset:
         """Value of knowing more; `n_more` are patients of this curve.
 
@@ -175,7 +185,7 @@ class CurveView(CalibrationPosterior):
         return super().value_of_information(thresholds, n_more, method, population)
 
     def prob_above(
-        self, x: float, name: str = "tce", *, population: str = "bootstrap", **options: Any
+        self, x: float, name: str = "tce", *, population: Any = "bootstrap", **options: Any
     ) -> float:
         """Probability that a functional is above `x`.
 
@@ -183,7 +193,7 @@ class CurveView(CalibrationPosterior):
 
         As `CalibrationPosterior.prob_above`, with the same parameters.
         """
-        draws = self._with_calibrated(name, self._draws_of(name, population, options))
+        draws = self._with_calibrated(name, self.values_of(name, population, **options))
         return float(np.mean(draws > as_number(x, "x")))
 
     def _ends(self, name: str, values: Floats, ci_prob: float) -> tuple[float, float]:

@@ -13,14 +13,14 @@ from bayescal._base.card import card
 from bayescal._base.errors import InputError, check_type
 from bayescal._base.files import as_path, replacing
 from bayescal._base.log_odds import clipped
-from bayescal._base.text import chance, interval
+from bayescal._base.text import chance, interval, percent
 from bayescal.data.validate import as_level, as_scores
 from bayescal.model.lapse.bounds import RATES
 from bayescal.model.lapse.family import RATE_PRIORS
 from bayescal.posterior.checks.rates import learnt_rates
-from bayescal.posterior.decisions.measures import DecisionMeasures
 from bayescal.posterior.intervals import SUMMARY_COLUMNS, summary_rows
 from bayescal.posterior.one_sided import sure_region
+from bayescal.posterior.performance import PerformanceMeasures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["CalibrationPosterior", "as_posterior", "check_outcomes"]
 
 
-class CalibrationPosterior(DecisionMeasures):
+class CalibrationPosterior(PerformanceMeasures):
     """Posterior of a calibration curve and of everything computed from it.
 
     Its data, settings and draws are in an `xarray.DataTree` in ArviZ's schema, which can be saved,
@@ -74,7 +74,7 @@ class CalibrationPosterior(DecisionMeasures):
             If a score is outside [0, 1].
         """
         values = self.data.score if scores is None else as_scores(scores, "scores")
-        return self._array(self._posterior.curve(values), "curve", score=values)
+        return self._array(self._drawn_curve(values), "curve", score=values)
 
     def predict(self, y_prob: Any) -> xr.DataArray:
         """Recalibrated probabilities of new cases.
@@ -99,9 +99,12 @@ class CalibrationPosterior(DecisionMeasures):
             If a score is outside [0, 1].
         """
         values = as_scores(y_prob)
-        return self._array(
-            self._posterior.curve(values), "recalibrated", obs=np.arange(values.size)
-        )
+        return self._array(self._drawn_curve(values), "recalibrated", obs=np.arange(values.size))
+
+    def _drawn_curve(self, scores: Floats) -> Floats:
+        """The curves at these scores, which do not depend on the scores they are seen on."""
+        fitted = self if self._fitted is None else self._fitted
+        return fitted._posterior.curve(scores)
 
     def prob_monotone(self) -> float:
         """Probability that the curve never falls over the range of the observed scores.
@@ -296,8 +299,19 @@ class CalibrationPosterior(DecisionMeasures):
     @property
     def _cases_in_words(self) -> str:
         if not self.has_outcomes:
-            return f"{self.data.n:g} scores, without outcomes"
+            return f"{self.data.n:g} scores, without outcomes{self._outside_in_words}"
         return f"{self.data.n:g} cases, {self.data.events:g} events"
+
+    @property
+    def _outside_in_words(self) -> str:
+        """How many scores lie where no case with an outcome was; empty on the scores fitted."""
+        if self._fitted is None:
+            return ""
+        lower, upper = self._fitted_range
+        return (
+            f", {percent(self.outside)} of them outside {lower:.3g} to {upper:.3g}, "
+            "the range of the scores fitted"
+        )
 
     def _repr_html_(self) -> str:
         if self.is_average and self._distances is None:
@@ -321,7 +335,7 @@ def check_outcomes(post: CalibrationPosterior, what: str) -> None:
     """
     if not post.has_outcomes:
         raise InputError(
-            f"{what} needs outcomes, and post has none: it is a view on a site of which there are "
-            "scores alone. Pass that of a site with patients, `post.site(name)`, or a fit of one "
-            "curve."
+            f"{what} needs outcomes, and post has none: it is of scores alone, those of a site "
+            "without patients or those of `on`. Pass that of a site with patients, "
+            "`post.site(name)`, or a fit of one curve."
         )

@@ -119,6 +119,13 @@ class ImputedPosterior(CalibrationPosterior):
         posterior._posts = tuple(posts)
         return posterior
 
+    def _on(self, data: CalibrationData) -> Self:
+        """Each imputation on the same scores."""
+        fitted = self if self._fitted is None else self._fitted
+        seen = self.of_posteriors([post._on(data) for post in fitted._posts])
+        seen._fitted = fitted
+        return seen
+
     @property
     def imputations(self) -> tuple[CalibrationPosterior, ...]:
         """The posterior of each imputation."""
@@ -218,6 +225,8 @@ class ImputedPosterior(CalibrationPosterior):
 
     @cached_property
     def _tree(self) -> xr.DataTree:
+        if self._fitted is not None:
+            return self._seen_tree(self._fitted)
         return imputed_tree([post._tree for post in self._posts])
 
     @property
@@ -275,7 +284,7 @@ class ImputedPosterior(CalibrationPosterior):
             return None
         return Pooled(tuple(one.parts[0] for one in each)).with_common_side()
 
-    def net_benefit(self, thresholds: Any, population: str = "bootstrap") -> xr.Dataset:
+    def net_benefit(self, thresholds: Any, population: Any = "bootstrap") -> xr.Dataset:
         """Posterior of the net benefit; see `CalibrationPosterior.net_benefit`.
 
         Each imputation treats by the scores of its own.
@@ -283,7 +292,7 @@ class ImputedPosterior(CalibrationPosterior):
         Parameters
         ----------
         thresholds : array-like of shape (k,)
-        population : {"bootstrap", "sample", "beta"}
+        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
 
         Returns
         -------
@@ -297,12 +306,17 @@ class ImputedPosterior(CalibrationPosterior):
         )
         return self._benefit(model, everyone, at)
 
+    def _performances(self, at: Floats, kind: str, *, realised: bool) -> dict[str, Floats]:
+        """Draws of every measure, those of all imputations in turn."""
+        each = [post._performances(at, kind, realised=realised) for post in self._posts]
+        return {name: self._mixed([one[name] for one in each]) for name in each[0]}
+
     def value_of_information(
         self,
         thresholds: Any,
         n_more: Any = None,
         method: str = "curve",
-        population: str = "bootstrap",
+        population: Any = "bootstrap",
     ) -> xr.Dataset:
         """Refused: decisions are about the scores of one imputation.
 

@@ -27,7 +27,7 @@ MOST_FURTHER_CASES = 10**9
 class DecisionMeasures(Measures):
     """What treating by a model is worth, and what it is worth to know more."""
 
-    def net_benefit(self, thresholds: Any, population: str = "bootstrap") -> xr.Dataset:
+    def net_benefit(self, thresholds: Any, population: Any = "bootstrap") -> xr.Dataset:
         """Posterior of the net benefit of treating patients with a score of at least a threshold.
 
         In each draw, E_w [1(s >= t) (g - (1 - g) t / (1 - t))]: the events treated per patient,
@@ -37,7 +37,7 @@ class DecisionMeasures(Measures):
         ----------
         thresholds : array-like of shape (k,)
             Risks t at which a patient is treated, in (0, 1).
-        population : {"bootstrap", "sample", "beta"}
+        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
 
         Returns
         -------
@@ -76,10 +76,11 @@ class DecisionMeasures(Measures):
         ('chain', 'draw', 'threshold')
         """
         at = np.array(as_levels(as_vector(thresholds, "thresholds"), "thresholds"))
-        treated = by_score(self.problem, at)
+        of, kind = self._over(population)
+        treated = by_score(of.problem, at)
         model, everyone = np.empty((2, self.draws, at.size))
-        (curves,) = self._posterior.parts
-        for part, draws in curves.draws(population):
+        (curves,) = of._posterior.parts
+        for part, draws in curves.draws(kind):
             own = draws.population.score.ndim == 1
             model[part] = net_benefit(draws, at, *(treated if own else ()))
             everyone[part] = net_benefit_of_all(draws, at)
@@ -103,7 +104,7 @@ class DecisionMeasures(Measures):
         thresholds: Any,
         n_more: Any = None,
         method: str = "curve",
-        population: str = "bootstrap",
+        population: Any = "bootstrap",
     ) -> xr.Dataset:
         """Value of knowing more before patients are treated from a threshold on.
 
@@ -124,9 +125,10 @@ class DecisionMeasures(Measures):
             patients with and without the event who reach the threshold or do not: their shares are
             Dirichlet(counts), the Bayesian bootstrap of Sadatsafavi et al., and there is no
             updated model.
-        population : {"bootstrap", "sample"}
+        population : {"bootstrap", "sample"} or array-like of shape (n,)
             Of method "curve": whose net benefit it is. With "bootstrap" it is that of patients like
-            these, so that their scores are uncertain, too; with "sample" that of exactly these.
+            these, so that their scores are uncertain, too; with "sample" that of exactly these;
+            with scores that of patients like others, see `on`.
 
         Returns
         -------
@@ -188,11 +190,19 @@ class DecisionMeasures(Measures):
 
         at = np.array(as_levels(as_vector(thresholds, "thresholds"), "thresholds"))
         sizes = _as_sizes(n_more)
-        check_choice(population, INFORMATION_POPULATIONS, "population")
+        of, kind = self._over(population)
+        if of is not self:
+            return of.value_of_information(thresholds, n_more, method, kind)
+        check_choice(kind, INFORMATION_POPULATIONS, "population")
         check_choice(method, INFORMATION_METHODS, "method")
         if self.problem.clusters is not None:
             _check_without_clusters(sizes, method)
         law = self.problem.likelihood
+        if method == "cells" and not self.has_outcomes:
+            raise InputError(
+                "method='cells' counts patients with outcomes, and these are scores alone. Use "
+                "method='curve'."
+            )
         if method == "cells" and not law.is_linear:
             raise InputError(
                 "method='cells' counts outcomes as they were recorded, and they are "
@@ -203,14 +213,14 @@ class DecisionMeasures(Measures):
             information = by_cells(self.problem, at, sizes)
         else:
             (curves,) = self._posterior.parts
-            information = by_curve(curves, at, sizes, population)
+            information = by_curve(curves, at, sizes, kind)
         coords: dict[str, Any] = {"threshold": at, "strategy": list(information.strategies)}
         if n_more is not None:
             coords["n_more"] = sizes if np.ndim(n_more) else sizes[0]
         return xr.Dataset(
             _variables(information, several=bool(np.ndim(n_more))),
             coords,
-            {"method": method, "population": population, "cases": self.problem.n},
+            {"method": method, "population": kind, "cases": self.problem.n},
         )
 
 
