@@ -56,7 +56,6 @@ def monitor(
     """
     from bayescal._base.arrays import as_seed
     from bayescal._base.errors import InputError
-    from bayescal._base.text import percent as in_percent
     from bayescal.cli._predictions import read_predictions
     from bayescal.cli._progress import working
     from bayescal.cli._recalibrate import scores_of
@@ -103,7 +102,7 @@ def monitor(
     lower, upper = predictions.data.score.min(), predictions.data.score.max()
     say(
         console,
-        f"{new.size} new scores{_whose(of, fitted)}; {in_percent(seen.outside)} of them lie "
+        f"{new.size} new scores{_whose(of, fitted)}; {100 * seen.outside:.2g} % of them lie "
         f"outside {lower:.3g} to {upper:.3g}, the range of the patients with outcomes.",
     )
     console.print(performance_table(expected, realised))

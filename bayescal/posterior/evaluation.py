@@ -23,7 +23,7 @@ from bayescal.posterior.one_sided import nearest_row, one_sided, sureness
 from bayescal.posterior.population import POPULATIONS, Population, draw_population
 from bayescal.posterior.populations.bootstrap import Bootstrap
 
-__all__ = ["Evaluated", "Evaluation", "Wanted", "evaluate"]
+__all__ = ["Departure", "Evaluated", "Evaluation", "Wanted", "evaluate"]
 
 MOST_KEPT = 1 << 20  # weights
 FINE = expit(np.linspace(-27, 27, 1001))
@@ -52,6 +52,26 @@ class Evaluated(Protocol):
 
 
 @dataclass(frozen=True)
+class Departure:
+    """Some of the cases of each row have another curve: the same, shifted in log-odds.
+
+    Attributes
+    ----------
+    share : ndarray of shape (rows,)
+        Of the cases of each row.
+    shift : float
+    """
+
+    share: Floats
+    shift: float
+
+    def of(self, curve: Floats) -> Floats:
+        """The mean curve of all cases, of shape (draws, rows)."""
+        shifted = expit(logit(clipped(curve)) + self.shift)
+        return np.asarray(curve + self.share * (shifted - clipped(curve)))
+
+
+@dataclass(frozen=True)
 class Evaluation:
     """Curves at any scores, and functionals of them over one stream of population draws.
 
@@ -76,6 +96,8 @@ class Evaluation:
         Whether curves, as they are drawn and predict, are moved so that their mean passes
         gradually from cell to cell and rises, unless a jump or a fall is probable (see
         `DrawnCurve`). Functionals are of the curves before.
+    departure : Departure, optional
+        By which functionals over the scores of the data are of other curves than these.
     """
 
     problem: Problem
@@ -86,6 +108,7 @@ class Evaluation:
     bootstrap: Bootstrap | None = None
     mean: tuple[Floats, Floats] | None = None
     gradual: bool = False
+    departure: Departure | None = None
     _known: dict[Key, Floats] = field(default_factory=dict, repr=False)
     _observed: list[Floats] = field(default_factory=list, repr=False)
     _populations: dict[str, list[tuple[slice, Population]]] = field(
@@ -107,7 +130,8 @@ class Evaluation:
             at, size = self.problem.stated, self.u.shape[0]
             curves, values = self.problem.curves_at(), np.empty((size, at.size))
             for part in blocks(size, at.size):
-                values[part] = self._by_side(curves.probability(self.u[part]), part, at)
+                drawn = self._by_side(curves.probability(self.u[part]), part, at)
+                values[part] = drawn if self.departure is None else self.departure.of(drawn)
             self._observed.append(values)
         return self._observed[0]
 

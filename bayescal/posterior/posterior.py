@@ -13,7 +13,7 @@ from bayescal._base.card import card
 from bayescal._base.errors import InputError, check_type
 from bayescal._base.files import as_path, replacing
 from bayescal._base.log_odds import clipped
-from bayescal._base.text import chance, interval, percent
+from bayescal._base.text import chance, interval
 from bayescal.data.validate import as_level, as_scores
 from bayescal.model.lapse.bounds import RATES
 from bayescal.model.lapse.family import RATE_PRIORS
@@ -309,7 +309,7 @@ class CalibrationPosterior(PerformanceMeasures):
             return ""
         lower, upper = self._fitted_range
         return (
-            f", {percent(self.outside)} of them outside {lower:.3g} to {upper:.3g}, "
+            f", {100 * self.outside:.2g} % of them outside {lower:.3g} to {upper:.3g}, "
             "the range of the scores fitted"
         )
 

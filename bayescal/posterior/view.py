@@ -21,7 +21,7 @@ from bayescal.model.problem import Problem
 from bayescal.posterior.checks.ends import cautions_at_ends
 from bayescal.posterior.checks.undefined import undefined_measures
 from bayescal.posterior.checks.verdict import convergence, verdict_of
-from bayescal.posterior.evaluation import Evaluated, Evaluation
+from bayescal.posterior.evaluation import Departure, Evaluated, Evaluation
 from bayescal.posterior.one_sided import nearest_row
 from bayescal.posterior.population import POPULATIONS
 from bayescal.posterior.populations.bootstrap import Bootstrap
@@ -52,6 +52,7 @@ class PosteriorView:
     """What was fitted and drawn. A tree holds all of it, and is written when it is read."""
 
     _fitted: Self | None = None
+    _departure: Departure | None = None
 
     def __init__(self, tree: xr.DataTree) -> None:
         import xarray as xr
@@ -144,6 +145,22 @@ class PosteriorView:
         seen = self._with_draws(replace(drawn, problem=problem, averaged=averaged))
         seen._fitted = self
         return seen
+
+    def departing(self, departure: Departure) -> Self:
+        """The posterior of cases of which some have another curve.
+
+        Parameters
+        ----------
+        departure : Departure
+            Shares are of the rows of `problem`.
+
+        Returns
+        -------
+        CalibrationPosterior
+        """
+        other = self._with_draws(self._drawn)
+        other._fitted, other._departure = self._fitted, departure
+        return other
 
     def _over(self, population: Any) -> tuple[Self, str]:
         """The posterior on the scores that `population` gives, or itself, and the name of one."""
@@ -320,7 +337,11 @@ class PosteriorView:
     @cached_property
     def _posterior(self) -> Evaluated:
         return Evaluation(
-            self.problem, self._drawn.u, bootstrap=self._bootstrap, gradual=self.is_average
+            self.problem,
+            self._drawn.u,
+            bootstrap=self._bootstrap,
+            gradual=self.is_average,
+            departure=self._departure,
         )
 
     @cached_property
@@ -360,6 +381,7 @@ class PosteriorView:
             sides=np.stack([drawn.above, drawn.below]),
             sided=often[drawn.component],
             bootstrap=self._bootstrap,
+            departure=self._departure,
         )
 
     def _array(self, values: Floats, name: str, **coords: Any) -> xr.DataArray:

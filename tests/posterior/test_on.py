@@ -175,7 +175,7 @@ def test_the_share_outside_the_range_fitted_is_told(cases):
     lower, upper = s[inside].min(), s[inside].max()
     seen = post.on(s)
     assert seen.outside == pytest.approx(np.mean((s < lower) | (s > upper)))
-    told = f"{100 * seen.outside:.0f} % of them outside {lower:.3g} to {upper:.3g}"
+    told = f"{100 * seen.outside:.2g} % of them outside {lower:.3g} to {upper:.3g}"
     assert told in repr(seen)
     assert "outside" not in repr(post)
 
