@@ -127,11 +127,8 @@ def monitor(
 
 def _whose(of: CalibrationPosterior, fitted: object) -> str:
     """Which patients they are taken to be, where it is not those that were fitted."""
-    from bayescal.multilevel.view import CurveView
-
-    if of is fitted or not isinstance(of, CurveView):
-        return ""
-    return f" of {of.title[0].lower()}{of.title[1:]}"
+    title = "" if of is fitted else str(getattr(of, "title", ""))
+    return f" of {title[0].lower()}{title[1:]}" if title else ""
 
 
 def performance_table(expected: pd.DataFrame, realised: pd.DataFrame) -> Table:

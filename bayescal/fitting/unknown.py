@@ -18,7 +18,7 @@ from bayescal.data.sources.alignment import aligned
 from bayescal.data.table import add_up
 from bayescal.data.validate import as_floats, as_level, as_scores, as_vector, check_same_length
 from bayescal.fitting._fit import fit
-from bayescal.posterior.evaluation import Departure
+from bayescal.posterior.departures import OtherRisk
 from bayescal.posterior.functionals import main_functionals
 from bayescal.posterior.posterior import CalibrationPosterior
 
@@ -83,7 +83,7 @@ class KnownFit:
         level, at = as_level(ci_prob), as_floats(deltas, "deltas")
         chosen = main_functionals() if names is None else names
         each = {
-            float(delta): self.posterior.departing(Departure(self._share, float(delta))).summary(
+            float(delta): self.posterior.departing(OtherRisk(self._share, float(delta))).summary(
                 level, names=chosen
             )
             for delta in at
@@ -96,8 +96,8 @@ class KnownFit:
         shares = ", ".join(f"{100 * share:.0f} %" for share in self.missing["share_missing"])
         return (
             f"KnownFit\n  {known:g} of {cases:g} outcomes are known; missing by fifth of the "
-            f"score: {shares}\n  missing outcomes are left out of the likelihood, not of the population; "
-            "this takes them as missing at random given the score\n  TCE of all cases "
+            f"score: {shares}\n  missing outcomes are left out of the likelihood, not of the "
+            "population; this takes them as missing at random given the score\n  TCE of all cases "
             f"{interval(self.posterior.estimate('tce'), low, high, 0.95)}"
         )
 

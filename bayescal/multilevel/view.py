@@ -15,6 +15,7 @@ from bayescal._base.errors import InputError
 from bayescal.data.validate import as_number, check_choice
 from bayescal.model.problem import Problem
 from bayescal.multilevel.draws import MultilevelDraws
+from bayescal.posterior.departures import Departure
 from bayescal.posterior.evaluation import Evaluation
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.populations.bootstrap import Mixture
@@ -103,6 +104,12 @@ class CurveView(CalibrationPosterior):
         view._key, view._all_curves = self._key, self._all_curves
         return view
 
+    def departing(self, departure: Departure) -> Self:
+        """The posterior of cases of which some have another curve."""
+        other = super().departing(departure)
+        other._mixture = self._mixture
+        return other
+
     @property
     def has_outcomes(self) -> bool:
         """Whether `data` has outcomes: a level that has not been seen has scores alone."""
@@ -118,7 +125,8 @@ class CurveView(CalibrationPosterior):
 
     @cached_property
     def _posterior(self) -> Evaluation:
-        return Evaluation(self.problem, self._drawn.u, bootstrap=self._mixture)
+        own = self._mixture
+        return Evaluation(self.problem, self._drawn.u, bootstrap=own, departure=self._departure)
 
     @cached_property
     def _prior(self) -> Evaluation:
@@ -143,7 +151,7 @@ class CurveView(CalibrationPosterior):
         The tree of all curves is in its group `several_curves`, from which `bayescal.load` reads
         the view back. Likelihoods and predictions are there if it has outcomes.
         """
-        return super().tree if self.has_outcomes else self._tree
+        return self._tree if self._departure is None and not self.has_outcomes else super().tree
 
     def _nuts_diagnostics(self, stats: xr.Dataset) -> dict[str, float]:
         return self._drawn.stats

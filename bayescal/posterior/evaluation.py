@@ -17,13 +17,14 @@ from bayescal.data.validate import as_order, check_choice
 from bayescal.model.problem import Problem
 from bayescal.model.saturated.between import between
 from bayescal.posterior.averaged.curve import DrawnCurve
+from bayescal.posterior.departures import Departure
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws
 from bayescal.posterior.line import Expansion, Totals
 from bayescal.posterior.one_sided import nearest_row, one_sided, sureness
 from bayescal.posterior.population import POPULATIONS, Population, draw_population
 from bayescal.posterior.populations.bootstrap import Bootstrap
 
-__all__ = ["Departure", "Evaluated", "Evaluation", "Wanted", "evaluate"]
+__all__ = ["Evaluated", "Evaluation", "Wanted", "evaluate"]
 
 MOST_KEPT = 1 << 20  # weights
 FINE = expit(np.linspace(-27, 27, 1001))
@@ -52,26 +53,6 @@ class Evaluated(Protocol):
 
 
 @dataclass(frozen=True)
-class Departure:
-    """Some of the cases of each row have another curve: the same, shifted in log-odds.
-
-    Attributes
-    ----------
-    share : ndarray of shape (rows,)
-        Of the cases of each row.
-    shift : float
-    """
-
-    share: Floats
-    shift: float
-
-    def of(self, curve: Floats) -> Floats:
-        """The mean curve of all cases, of shape (draws, rows)."""
-        shifted = expit(logit(clipped(curve)) + self.shift)
-        return np.asarray(curve + self.share * (shifted - clipped(curve)))
-
-
-@dataclass(frozen=True)
 class Evaluation:
     """Curves at any scores, and functionals of them over one stream of population draws.
 
@@ -97,7 +78,7 @@ class Evaluation:
         gradually from cell to cell and rises, unless a jump or a fall is probable (see
         `DrawnCurve`). Functionals are of the curves before.
     departure : Departure, optional
-        By which functionals over the scores of the data are of other curves than these.
+        By which functionals are of other curves than these, or of other weights.
     """
 
     problem: Problem
@@ -130,8 +111,7 @@ class Evaluation:
             at, size = self.problem.stated, self.u.shape[0]
             curves, values = self.problem.curves_at(), np.empty((size, at.size))
             for part in blocks(size, at.size):
-                drawn = self._by_side(curves.probability(self.u[part]), part, at)
-                values[part] = drawn if self.departure is None else self.departure.of(drawn)
+                values[part] = self._by_side(curves.probability(self.u[part]), part, at)
             self._observed.append(values)
         return self._observed[0]
 
@@ -201,6 +181,20 @@ class Evaluation:
         return {key: item for key, item in keys.items() if key not in self._known}
 
     def _at(self, part: slice, drawn: Population) -> CurveDraws:
+        """The curves of a block of draws at the scores of a population, after a departure."""
+        draws = self._as_fitted(part, drawn)
+        if self.departure is None:
+            return draws
+        return self.departure.of(draws, self.shift[part])
+
+    @cached_property
+    def shift(self) -> Floats:
+        """By how much the departure shifts each curve, in log-odds, of shape (draws,)."""
+        if self.departure is None:
+            return np.zeros(len(self.u))
+        return self.departure.shift_of(self.observed, self.problem)
+
+    def _as_fitted(self, part: slice, drawn: Population) -> CurveDraws:
         """The curves of a block of draws at the scores of a population."""
         own = drawn.score.ndim == 1
         if self.averaged:
@@ -322,8 +316,9 @@ class _Pass:
             over = on_sample if functional.on_sample else draws
             self._values[key][part] = functional.compute(over, **options)
         if summed:
-            sums = self.of._expansion.sums(draws.curve, drawn.weight)
-            self._blocks.append((draws.curve, drawn.weight, sums))
+            weight = draws.population.weight
+            sums = self.of._expansion.sums(draws.curve, weight)
+            self._blocks.append((draws.curve, weight, sums))
             self._numbers += draws.curve.size
             if part.stop == len(self.of.u) or self._numbers > MOST_KEPT:
                 self._sum_up(slice(self._first, part.stop))

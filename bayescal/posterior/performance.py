@@ -324,6 +324,11 @@ def _kind_of(of: PerformanceMeasures, kind: str, realised: bool) -> str:
             "realised outcomes are those of exactly these cases: leave population out, or pass "
             "'sample'."
         )
+    if of.has_other_weights:
+        raise InputError(
+            "realised outcomes are those of exactly these cases, and at another prevalence the "
+            "cases are others. Leave realised out, or use post.on(scores).at_prevalence(...)."
+        )
     if of.problem.data.is_pseudo:
         raise InputError(
             "realised outcomes are drawn for each case, and sampling weights are not numbers of "
@@ -397,9 +402,9 @@ class _Worth(NamedTuple):
     ----------
     log_odds : ndarray of shape (draws, rows)
         Of the curve.
-    treated : ndarray of shape (rows,)
+    treated : ndarray of shape (draws, rows)
         Share of all cases that are in a row and reach the threshold.
-    others : ndarray of shape (rows,)
+    others : ndarray of shape (draws, rows)
         The same of those that do not.
     """
 
@@ -411,11 +416,13 @@ class _Worth(NamedTuple):
     @classmethod
     def of(cls, curves: Evaluation, threshold: float) -> _Worth:
         """Of the cases at hand, each counted once; that of patients like these is the same mean."""
-        problem = curves.problem
-        weight = problem.trials / problem.n
-        reached = weight * by_score(problem, np.array([threshold])).share[:, 0]
-        inside = np.clip(curves.observed, 1e-15, 1 - 1e-15)
-        return cls(logit(inside), reached, weight - reached, threshold)
+        share = by_score(curves.problem, np.array([threshold])).share[:, 0]
+        blocks = [draws for _, draws in curves.draws("sample")]
+        inside = np.clip(np.concatenate([each.curve for each in blocks]), 1e-15, 1 - 1e-15)
+        weight = np.concatenate(
+            [np.broadcast_to(each.population.weight, each.curve.shape) for each in blocks]
+        )
+        return cls(logit(inside), weight * share, weight * (1 - share), threshold)
 
     @property
     def treats_all_or_none(self) -> bool:
@@ -431,5 +438,5 @@ class _Worth(NamedTuple):
         return self._mean(shift, self.others)
 
     def _mean(self, shift: float, weight: Floats) -> float:
-        risk = expit(self.log_odds + shift).mean(axis=0)
-        return float(decision.net_benefit(risk @ weight, weight.sum(), self.threshold))
+        events = np.vecdot(expit(self.log_odds + shift), weight).mean()
+        return float(decision.net_benefit(events, weight.sum() / len(weight), self.threshold))

@@ -18,6 +18,7 @@ from bayescal.data.validate import as_level, as_scores
 from bayescal.model.lapse.bounds import RATES
 from bayescal.model.lapse.family import RATE_PRIORS
 from bayescal.posterior.checks.rates import learnt_rates
+from bayescal.posterior.departures import AtPrevalence
 from bayescal.posterior.intervals import SUMMARY_COLUMNS, summary_rows
 from bayescal.posterior.one_sided import sure_region
 from bayescal.posterior.performance import PerformanceMeasures
@@ -104,7 +105,11 @@ class CalibrationPosterior(PerformanceMeasures):
     def _drawn_curve(self, scores: Floats) -> Floats:
         """The curves at these scores, which do not depend on the scores they are seen on."""
         fitted = self if self._fitted is None else self._fitted
-        return fitted._posterior.curve(scores)
+        curves = fitted._posterior.curve(scores)
+        if self._departure is None:
+            return curves
+        (own,) = self._posterior.parts
+        return np.asarray(expit(logit(clipped(curves)) + own.shift[:, None]))
 
     def prob_monotone(self) -> float:
         """Probability that the curve never falls over the range of the observed scores.
@@ -259,6 +264,11 @@ class CalibrationPosterior(PerformanceMeasures):
 
     def _errors(self, scores: Floats) -> Floats:
         """Draws of the curve minus the score, which in an average are those of distances."""
+        if self._departure is not None:
+            raise InputError(
+                "where the curve leaves the diagonal is told of the curve that was fitted. Ask the "
+                "posterior before at_prevalence."
+            )
         of = self.curves_of_distances if self.is_average else self._posterior
         return np.concatenate([part.curve(scores) - clipped(scores) for part in of.parts])
 
@@ -299,7 +309,8 @@ class CalibrationPosterior(PerformanceMeasures):
     @property
     def _cases_in_words(self) -> str:
         if not self.has_outcomes:
-            return f"{self.data.n:g} scores, without outcomes{self._outside_in_words}"
+            told = f"{self.data.n:g} scores, without outcomes{self._outside_in_words}"
+            return f"{told}{self._prevalence_in_words}"
         return f"{self.data.n:g} cases, {self.data.events:g} events"
 
     @property
@@ -311,6 +322,20 @@ class CalibrationPosterior(PerformanceMeasures):
         return (
             f", {100 * self.outside:.2g} % of them outside {lower:.3g} to {upper:.3g}, "
             "the range of the scores fitted"
+        )
+
+    @property
+    def _prevalence_in_words(self) -> str:
+        """Which prevalence was told, and what gave way; empty where none was."""
+        if not isinstance(self._departure, AtPrevalence):
+            return ""
+        (implied, lower, upper), (told, *_), (shift, *_) = self.prevalence_told.to_numpy()
+        moved = f"the log-odds of all risks are shifted by {shift:+.2f}"
+        if not self._departure.keeps_scores:
+            return f"\n  at a prevalence of {told:.3g}, not {implied:.3g}: {moved}"
+        return (
+            f"\n  conflict: curve and scores imply a prevalence of {implied:.3g} ({lower:.3g} to "
+            f"{upper:.3g}), told was {told:.3g}; the curve gives way: {moved}"
         )
 
     def _repr_html_(self) -> str:

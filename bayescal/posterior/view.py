@@ -12,16 +12,18 @@ from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, check_type
+from bayescal._base.text import shortened
 from bayescal.data.data import CalibrationData
 from bayescal.data.sources.alignment import aligned
-from bayescal.data.validate import as_scores, check_choice
+from bayescal.data.validate import as_floats, as_level, as_scores, as_vector, check_choice
 from bayescal.model.clusters.design import Design, cluster_design
 from bayescal.model.curves import Curve
 from bayescal.model.problem import Problem
 from bayescal.posterior.checks.ends import cautions_at_ends
 from bayescal.posterior.checks.undefined import undefined_measures
 from bayescal.posterior.checks.verdict import convergence, verdict_of
-from bayescal.posterior.evaluation import Departure, Evaluated, Evaluation
+from bayescal.posterior.departures import AtPrevalence, Departure, mean_risk
+from bayescal.posterior.evaluation import Evaluated, Evaluation
 from bayescal.posterior.one_sided import nearest_row
 from bayescal.posterior.population import POPULATIONS
 from bayescal.posterior.populations.bootstrap import Bootstrap
@@ -37,6 +39,7 @@ from bayescal.posterior.tree import (
 )
 
 if TYPE_CHECKING:
+    import pandas as pd
     import xarray as xr
 
 __all__ = ["PosteriorView", "as_seen"]
@@ -132,6 +135,11 @@ class PosteriorView:
 
     def _on(self, data: CalibrationData) -> Self:
         """The same, on a checked table whose outcomes stand for none."""
+        if self._departure is not None:
+            raise InputError(
+                "scores and a prevalence are told in the other order: "
+                "post.on(scores).at_prevalence(prevalence), where the scores stay."
+            )
         if self._fitted is not None:
             return self._fitted._on(data)
         drawn = self._drawn
@@ -161,6 +169,90 @@ class PosteriorView:
         other = self._with_draws(self._drawn)
         other._fitted, other._departure = self._fitted, departure
         return other
+
+    def at_prevalence(self, prevalence: Any) -> Self:
+        """The posterior where the event is as frequent as is told: after case-control sampling.
+
+        All risks are shifted by the same amount in log-odds, logit of the new prevalence less logit
+        of the old one, in each draw. That is what follows if events and non-events have the scores
+        that they have here and only their numbers differ, as in a case-control study, or where a
+        disease is rarer. The scores of the population then follow as well.
+
+        On other scores (`post.on(scores)`) this says more than can be true at once: the curve and
+        the scores imply a prevalence. The scores stay, the curve gives way, and `prevalence_told`
+        shows the conflict.
+
+        Parameters
+        ----------
+        prevalence : float in (0, 1), or pair of numbers
+            Or events and patients of another study, such as (45, 1000), so that its uncertainty
+            counts: draws are of Beta(events + 1/2, others + 1/2).
+
+        Returns
+        -------
+        CalibrationPosterior
+            Without outcomes. It cannot be saved: save `post`, and ask again.
+
+        Raises
+        ------
+        InputError
+            If the prevalence is not inside (0, 1), or the pair is not events and patients.
+
+        References
+        ----------
+        Prentice & Pyke (1979), Logistic disease incidence models and case-control studies,
+        Biometrika 66.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> y_true, y_prob = bc.simulate.sample("calibrated", 300, random_state=1)
+        >>> post = bc.fit(y_true, y_prob, random_state=1).at_prevalence(0.05)
+        >>> float(post.performance(population="sample")["events"].mean().round(3))
+        0.05
+        """
+        if self._departure is not None:
+            raise InputError("the posterior is at a prevalence already. Ask the one before.")
+        told = _prevalences(prevalence, self.draws, self.problem.rng("prevalence"))
+        return self.departing(AtPrevalence(told, keeps_scores=self._fitted is not None))
+
+    @property
+    def has_other_weights(self) -> bool:
+        """Whether a prevalence was told from which the weights of the scores follow."""
+        told = self._departure
+        return isinstance(told, AtPrevalence) and not told.keeps_scores
+
+    @property
+    def prevalence_told(self) -> pd.DataFrame:
+        """What `at_prevalence` changed: a table of the prevalence before, told, and the shift.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Rows implied (the mean risk before), told, and shift (in log-odds, of all risks);
+            columns mean, lower and upper, of 95 %. A shift whose interval is far from zero is, on
+            other scores, a conflict of the prevalence that was told with the curve.
+
+        Raises
+        ------
+        InputError
+            If no prevalence was told.
+        """
+        import pandas as pd
+
+        if not isinstance(self._departure, AtPrevalence):
+            raise InputError("no prevalence was told: use post.at_prevalence(prevalence).")
+        (curves,) = self._posterior.parts
+        values = {
+            "implied": mean_risk(curves.observed, self.problem),
+            "told": self._departure.prevalence,
+            "shift": curves.shift,
+        }
+        rows = {
+            name: (drawn.mean(), *np.quantile(drawn, [0.025, 0.975]))
+            for name, drawn in values.items()
+        }
+        return pd.DataFrame.from_dict(rows, orient="index", columns=["mean", "lower", "upper"])
 
     def _over(self, population: Any) -> tuple[Self, str]:
         """The posterior on the scores that `population` gives, or itself, and the name of one."""
@@ -211,6 +303,11 @@ class PosteriorView:
         Likelihoods, predictions and prior draws are added when this is first read. Of a posterior
         that is seen on other scores it is that of the fit, with these scores in the group `on`.
         """
+        if self._departure is not None:
+            raise InputError(
+                "a posterior at another prevalence has no tree of its own. Save the one that it "
+                "was asked of, and ask at_prevalence again after loading."
+            )
         if self._fitted is None:
             complete(self._tree, self._drawn)
         return self._tree
@@ -232,7 +329,7 @@ class PosteriorView:
     @property
     def has_outcomes(self) -> bool:
         """Whether `data` has outcomes: those of a site that has not been seen are scores alone."""
-        return self._fitted is None
+        return self._fitted is None and self._departure is None
 
     @property
     def family(self) -> Curve:
@@ -404,6 +501,21 @@ def as_seen(post: View, tree: xr.DataTree) -> View:
     if SEEN not in tree.children:
         return post
     return post._on(CalibrationData.from_xarray(tree[SEEN].to_dataset()))
+
+
+def _prevalences(prevalence: Any, draws: int, rng: np.random.Generator) -> Floats:
+    """Draws of a prevalence that was told, as a number or as events and patients."""
+    if np.ndim(prevalence) == 0:
+        return np.full(draws, as_level(prevalence, "prevalence"))
+    given = as_vector(prevalence, "prevalence")
+    events, cases = as_floats(given, "prevalence") if given.size == 2 else (np.nan, np.nan)
+    if not 0 <= events <= cases or not 0 < cases < np.inf:
+        raise InputError(
+            f"prevalence must be a number inside (0, 1), or events and patients such as (45, 1000)"
+            f", got {shortened(repr(prevalence))}."
+        )
+    drawn = rng.beta(events + 0.5, cases - events + 0.5, draws)
+    return np.clip(drawn, np.finfo(float).tiny, 1 - np.finfo(float).eps)
 
 
 def _scores_alone(scores: Any, sample_weight: Any) -> CalibrationData:

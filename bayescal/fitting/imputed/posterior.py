@@ -25,6 +25,7 @@ from bayescal.fitting.imputed.tree import (
 from bayescal.model.clusters.design import Design
 from bayescal.multilevel.fit import posterior_of_curve
 from bayescal.posterior.averaged.draws import Averaged
+from bayescal.posterior.departures import Departure
 from bayescal.posterior.evaluation import Wanted
 from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
 from bayescal.posterior.one_sided import sure_region
@@ -125,6 +126,12 @@ class ImputedPosterior(CalibrationPosterior):
         seen = self.of_posteriors([post._on(data) for post in fitted._posts])
         seen._fitted = fitted
         return seen
+
+    def departing(self, departure: Departure) -> Self:
+        """Refused: each imputation has scores of its own."""
+        raise InputError(
+            "this is of the scores of one imputation. Ask each of post.imputations, and compare."
+        )
 
     @property
     def imputations(self) -> tuple[CalibrationPosterior, ...]:

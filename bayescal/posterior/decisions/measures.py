@@ -194,6 +194,11 @@ class DecisionMeasures(Measures):
         if of is not self:
             return of.value_of_information(thresholds, n_more, method, kind)
         check_choice(kind, INFORMATION_POPULATIONS, "population")
+        if self._departure is not None:
+            raise InputError(
+                "value_of_information is of the prevalence that was fitted. Ask the posterior "
+                "before at_prevalence."
+            )
         check_choice(method, INFORMATION_METHODS, "method")
         if self.problem.clusters is not None:
             _check_without_clusters(sizes, method)
