@@ -28,6 +28,7 @@ def assess(
     cluster: option.Cluster = None,
     stratum: option.Stratum = None,
     independent: option.Independent = False,
+    ignore_column: option.IgnoreColumn = None,
     drop_missing: option.DropMissing = False,
     logit: option.Logit = False,
     percent: option.Percent = False,
@@ -89,7 +90,8 @@ def assess(
 
     roles = RoleColumns.of(
         site=site, factor=factor, period=period, cluster=cluster, stratum=stratum,
-        imputation=imputation, independent=independent,
+        imputation=imputation, independent=independent, ignored=ignore_column,
+        asks_of=("site", "period", "cluster"),
     )  # fmt: skip
     groups = [name for name, given in roles.groups.items() if given]
     if groups:

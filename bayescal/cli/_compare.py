@@ -29,6 +29,7 @@ def compare(
     cluster: option.Cluster = None,
     stratum: option.Stratum = None,
     independent: option.Independent = False,
+    ignore_column: option.IgnoreColumn = None,
     drop_missing: option.DropMissing = False,
     logit: option.Logit = False,
     percent: option.Percent = False,
@@ -74,7 +75,12 @@ def compare(
         drop_missing=drop_missing,
         form=form,
         roles=RoleColumns.of(
-            cluster=cluster, stratum=stratum, imputation=imputation, independent=independent
+            cluster=cluster,
+            stratum=stratum,
+            imputation=imputation,
+            independent=independent,
+            ignored=ignore_column,
+            asks_of=("cluster",),
         ),
     )
     from bayescal.assessment import Assessment

@@ -40,6 +40,7 @@ def monitor(
     cluster: option.Cluster = None,
     stratum: option.Stratum = None,
     independent: option.Independent = False,
+    ignore_column: option.IgnoreColumn = None,
     drop_missing: option.DropMissing = False,
     logit: option.Logit = False,
     percent: option.Percent = False,
@@ -72,7 +73,13 @@ def monitor(
     check_targets(None, json, inputs=[file, unlabelled])
     form = Form.of(file, unlabelled, encoding=encoding, sheet=sheet, logit=logit, percent=percent)
     roles = RoleColumns.of(
-        site=site, period=period, cluster=cluster, stratum=stratum, independent=independent
+        site=site,
+        period=period,
+        cluster=cluster,
+        stratum=stratum,
+        independent=independent,
+        ignored=ignore_column,
+        asks_of=("site", "period", "cluster"),
     )
     predictions = read_predictions(
         file,

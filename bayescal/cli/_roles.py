@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
+from bayescal.cli._questions import ask_about_columns
 from bayescal.data.sources.columns import Columns
 
 if TYPE_CHECKING:
@@ -31,6 +32,10 @@ class RoleColumns(NamedTuple):
         Columns.
     independent : bool
         Whether rows of one id were said to be independent.
+    ignored : tuple of str
+        Columns that were said not to matter.
+    asks_of : tuple of str
+        The options of a command that asks what a column of hospitals or dates means.
     """
 
     site: str | None = None
@@ -40,10 +45,17 @@ class RoleColumns(NamedTuple):
     imputation: str | None = None
     factors: tuple[str, ...] = ()
     independent: bool = False
+    ignored: tuple[str, ...] = ()
+    asks_of: tuple[str, ...] = ()
 
     @classmethod
     def of(
-        cls, *, site: Sequence[str] | None = None, factor: Sequence[str] | None = None, **given: Any
+        cls,
+        *,
+        site: Sequence[str] | None = None,
+        factor: Sequence[str] | None = None,
+        ignored: Sequence[str] | None = None,
+        **given: Any,
     ) -> RoleColumns:
         """The columns as they were typed."""
         if len(site or ()) > 1:
@@ -52,7 +64,9 @@ class RoleColumns(NamedTuple):
         for name in factors:
             if factors.count(name) > 1:
                 raise InputError(f"--factor {name!r} was given twice. Name each factor once.")
-        roles = cls(site=site[0] if site else None, factors=factors, **given)
+        roles = cls(
+            site=site[0] if site else None, factors=factors, ignored=tuple(ignored or ()), **given
+        )
         if roles.stratum is not None and roles.cluster is None:
             raise InputError("--stratum goes with --cluster, the column of the clusters.")
         if roles.cluster is not None and roles.independent:
@@ -65,7 +79,8 @@ class RoleColumns(NamedTuple):
         options = ("site", "period", "cluster", "stratum", "imputation")
         given = {option: getattr(self, option) for option in options}
         one = [(option, name) for option, name in given.items() if name is not None]
-        return one + [("factor", name) for name in self.factors]
+        several = {"factor": self.factors, "ignore-column": self.ignored}
+        return one + [(option, name) for option, names in several.items() for name in names]
 
     @property
     def groups(self) -> dict[str, bool]:
@@ -90,6 +105,7 @@ class RoleColumns(NamedTuple):
         """
         if self.cluster is not None or self.imputation is not None or self.independent:
             return
+        taken = [*taken, *self.ignored]
         for name in map(str, frame.columns):
             if name in taken or not _is_id(name):
                 continue
@@ -104,6 +120,8 @@ class RoleColumns(NamedTuple):
                     f"{shown} are not independent, add --cluster {shown}; if they are, add "
                     "--independent."
                 )
+        if self.asks_of and not any(self.groups.values()):
+            ask_about_columns(frame, taken, options=self.asks_of)
 
 
 NO_ROLES = RoleColumns()
