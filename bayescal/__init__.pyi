@@ -17,6 +17,7 @@ from .fitting import build_model as build_model
 from .fitting import combine_imputations as combine_imputations
 from .fitting import compare as compare
 from .fitting import fit as fit
+from .fitting import fit_known as fit_known
 from .fitting import load as load
 from .fitting import prior_sensitivity as prior_sensitivity
 from .fitting import update as update

@@ -9,6 +9,7 @@ import numpy as np
 
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
+from bayescal.cli._questions import ask_about_columns
 from bayescal.cli.form import Scale
 from bayescal.cli.reading import Reading
 from bayescal.data.sources.columns import Columns, listed
@@ -68,8 +69,9 @@ def ask_about_ids(frame: pd.DataFrame, reading: Reading, taken: Sequence[str]) -
     taken : sequence of str
         Columns that mean something else.
     """
+    known = {*taken, *reading.ignored}
     names = [str(name) for name in frame.columns] if reading.asks_about_ids else []
-    for name in _free(names, {*taken}):
+    for name in _free(names, known):
         plain = name.strip().lower().replace(" ", "_").replace(".", "_")
         if plain not in ID_NAMES and not plain.endswith("_id"):
             continue
@@ -81,6 +83,8 @@ def ask_about_ids(frame: pd.DataFrame, reading: Reading, taken: Sequence[str]) -
                 f"{shown} are not independent, add --cluster {shown}; if they are, add "
                 "--independent."
             )
+    if reading.asks_about_groups:
+        ask_about_columns(frame, known, options=reading.asks_about_groups)
 
 
 def check_column(name: str, names: Sequence[str], option: str) -> None:

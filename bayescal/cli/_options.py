@@ -22,6 +22,7 @@ __all__ = [
     "Factor",
     "File",
     "Html",
+    "IgnoreColumn",
     "Imputation",
     "Independent",
     "Judged",
@@ -119,6 +120,13 @@ Site = Annotated[
 ]
 Period = Annotated[
     str | None, typer.Option(help="Column with the time of each case, such as its month.")
+]
+IgnoreColumn = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Column of hospitals, dates or ids that does not matter, so that nobody asks what it "
+        "means. Repeat it for several."
+    ),
 ]
 Factor = Annotated[
     list[str] | None,

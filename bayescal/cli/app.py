@@ -16,6 +16,7 @@ from bayescal.cli._assess import assess
 from bayescal.cli._compare import compare
 from bayescal.cli._demo import demo
 from bayescal.cli._gain import gain
+from bayescal.cli._monitor import monitor
 from bayescal.cli._notes import in_options
 from bayescal.cli._plan import plan
 from bayescal.cli._recalibrate import recalibrate
@@ -67,7 +68,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for subcommand in (demo, assess, compare, gain, recalibrate, plan, simulate, validate):
+for subcommand in (demo, assess, compare, gain, recalibrate, plan, monitor, simulate, validate):
     app.command(cls=Command)(subcommand)
 app.command("app", cls=Command)(app_command)
 

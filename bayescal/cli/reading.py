@@ -73,11 +73,27 @@ class Reading:
         return {name: column for name, column in named.items() if column is not None}
 
     @property
+    def ignored(self) -> tuple[str, ...]:
+        """Columns that do not matter."""
+        return tuple(self._role("ignore_column") or ())
+
+    @property
     def told(self) -> list[tuple[str, str]]:
         """Options and columns, in order."""
         of_cases = {name: getattr(self, name) for name in ("outcome", "score", "weight")}
         one = [(name, column) for name, column in of_cases.items() if column is not None]
-        return [*one, *self.roles.items(), *(("factor", name) for name in self.factors)]
+        return [*one, *self.roles.items(), *self._repeated]
+
+    @property
+    def _repeated(self) -> list[tuple[str, str]]:
+        several = {"factor": self.factors, "ignore-column": self.ignored}
+        return [(option, name) for option, names in several.items() for name in names]
+
+    @property
+    def asks_about_groups(self) -> list[str]:
+        """The options that say what a column of hospitals or dates means, where none is given."""
+        ways = [name for name in ("site", "period", "cluster") if hasattr(self, name)]
+        return ways if self.asks_about_ids and not any(self.groups.values()) else []
 
     @property
     def asks_about_ids(self) -> bool:
@@ -150,6 +166,7 @@ class ClusterReading(Reading):
     cluster: option.Cluster = None
     stratum: option.Stratum = None
     independent: option.Independent = False
+    ignore_column: option.IgnoreColumn = None
     judged: option.Judged = None
 
 

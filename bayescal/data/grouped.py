@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, as_items, check_choice
 from bayescal.data.clusters import Clusters
-from bayescal.data.contents import Contents, forgotten, one_table, split
+from bayescal.data.contents import Contents, forgotten, one_table, pooled, split
 from bayescal.data.imputations import check_alike, stacked
 from bayescal.data.judged import Judged, as_judged
 from bayescal.data.members import Members
@@ -204,6 +204,21 @@ class GroupedRows:
         for each in (table, *table._imputations):
             each._is_observed = False
         return table
+
+    def scores_alone(self) -> Self:
+        """The scores without roles, for curves to be seen on; its outcomes stand for none.
+
+        Raises
+        ------
+        InputError
+            If there are several imputations.
+        """
+        if self._imputations:
+            raise InputError(
+                f"scores is a table of {len(self._imputations)} imputations. Pass the scores of "
+                "one: data.imputations[0]."
+            )
+        return self._new(pooled(_without_hits(self._contents)))
 
     @property
     def judged(self) -> Judged | None:

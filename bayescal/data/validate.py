@@ -139,7 +139,8 @@ def as_outcomes(
     wrong = (outcomes != 0) & (outcomes != 1)
     if wrong.any():
         if np.isnan(outcomes[wrong][0]):
-            _reject_first(wrong, outcomes, name, "is missing (NaN)", "Drop or impute it first")
+            cure = "Drop or impute it first, or use bayescal.fit_known"
+            _reject_first(wrong, outcomes, name, "is missing (NaN)", cure)
         _reject_first(
             wrong,
             outcomes,

@@ -8,3 +8,5 @@ from .imputed.posterior import ImputedPosterior as ImputedPosterior
 from .pymc import build_model as build_model
 from .sensitivity import prior_sensitivity as prior_sensitivity
 from .stored import load as load
+from .unknown import KnownFit as KnownFit
+from .unknown import fit_known as fit_known

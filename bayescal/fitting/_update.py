@@ -22,7 +22,7 @@ from bayescal.model.problem import prepare
 from bayescal.multilevel.known import THIS_SITE, check_few_labels
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.view import CurveView
-from bayescal.posterior.posterior import CalibrationPosterior, as_posterior
+from bayescal.posterior.posterior import CalibrationPosterior, as_posterior, check_outcomes
 
 __all__ = ["update"]
 
@@ -159,7 +159,8 @@ def _updated(
         structure["known"] = post.problem.known or None
         structure["vary"] = post.vary
     else:
-        problem = as_posterior(post).problem
+        check_outcomes(as_posterior(post), "update")
+        problem = post.problem
     was_given = problem.edges != problem.data.edges()
     edge = problem.edges.low if was_given else None
     fixed: dict[str, Any] = {"curve": problem.curve, "prior": problem.prior, "edge": edge}

@@ -14,6 +14,7 @@ from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.tree import is_multilevel_tree
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.stored import open_tree
+from bayescal.posterior.view import as_seen
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -60,4 +61,4 @@ def _posterior_of(tree: xr.DataTree) -> CalibrationPosterior | MultilevelPosteri
     else:
         posterior = CalibrationPosterior(tree)
     _ = posterior.problem  # read now, so that a fault is named here
-    return posterior
+    return as_seen(posterior, tree) if isinstance(posterior, CalibrationPosterior) else posterior

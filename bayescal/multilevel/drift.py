@@ -173,7 +173,7 @@ class DriftPosterior(MultilevelPosterior):
         return steps_of(self._drawn)
 
     def prob_now_above(
-        self, limit: float, name: str = "tce", population: str = "bootstrap"
+        self, limit: float, name: str = "tce", population: Any = "bootstrap"
     ) -> float:
         """Probability that the present error, or another functional, is above a limit.
 
@@ -182,7 +182,7 @@ class DriftPosterior(MultilevelPosterior):
         limit : float
         name : str
             A name in `bayescal.functionals.FUNCTIONALS`; "tce" is the calibration error.
-        population : {"bootstrap", "sample", "beta"}
+        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
 
         Returns
         -------

@@ -20,6 +20,7 @@ from bayescal.multilevel.term import VaryBy
 from bayescal.multilevel.tree import is_multilevel_tree, read_draws
 from bayescal.multilevel.view import ALL_CURVES, CurveView, key_of_view
 from bayescal.posterior.posterior import CalibrationPosterior
+from bayescal.posterior.view import as_seen
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -92,7 +93,8 @@ def posterior_of_tree(tree: xr.DataTree) -> MultilevelPosterior | CurveView:
 def posterior_of_curve(tree: xr.DataTree) -> CalibrationPosterior:
     """The posterior of one curve that a tree holds, a view among them."""
     post = posterior_of_tree(tree) if is_multilevel_tree(tree) else CalibrationPosterior(tree)
-    return check_type(post, CalibrationPosterior, "tree", "Pass that of one curve.")
+    post = check_type(post, CalibrationPosterior, "tree", "Pass that of one curve.")
+    return as_seen(post, tree)
 
 
 def _posterior(

@@ -79,13 +79,13 @@ class SeveralMeasures(RelatedCurves):
         """
         return self._each(lambda view: view.predict(y_prob), by)
 
-    def tce(self, p: float = 1, population: str = "bootstrap", *, by: Any = None) -> xr.DataArray:
+    def tce(self, p: float = 1, population: Any = "bootstrap", *, by: Any = None) -> xr.DataArray:
         """Posterior of the true calibration error of every site, level or period.
 
         Parameters
         ----------
         p : float, at least 1
-        population : {"bootstrap", "sample", "beta"}
+        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
         by : str or sequence of str, optional
             As in `functional`.
 
@@ -97,7 +97,7 @@ class SeveralMeasures(RelatedCurves):
         return self._each(lambda view: view.tce(p, population), by)
 
     def functional(
-        self, name: str, population: str = "bootstrap", *, by: Any = None, **options: Any
+        self, name: str, population: Any = "bootstrap", *, by: Any = None, **options: Any
     ) -> xr.DataArray:
         """Posterior of a functional of every site, level or period.
 
@@ -105,7 +105,7 @@ class SeveralMeasures(RelatedCurves):
         ----------
         name : str
             A name in `bayescal.functionals.FUNCTIONALS`.
-        population : {"bootstrap", "sample", "beta"}
+        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
         by : str or sequence of str, optional
             What is compared: one axis, such as "sex", or several, for the combinations of their
             levels; by default the levels of every axis.
@@ -122,14 +122,14 @@ class SeveralMeasures(RelatedCurves):
         return self._each(lambda view: view.functional(name, population, **options), by)
 
     def net_benefit(
-        self, thresholds: ArrayLike, population: str = "bootstrap", *, by: Any = None
+        self, thresholds: ArrayLike, population: Any = "bootstrap", *, by: Any = None
     ) -> xr.Dataset:
         """Posterior of the net benefit of every curve, as `CalibrationPosterior.net_benefit`.
 
         Parameters
         ----------
         thresholds : array-like of shape (k,)
-        population : {"bootstrap", "sample", "beta"}
+        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
         by : str or sequence of str, optional
             As in `functional`.
 
@@ -145,7 +145,7 @@ class SeveralMeasures(RelatedCurves):
         thresholds: ArrayLike,
         n_more: Any = None,
         method: str = "curve",
-        population: str = "bootstrap",
+        population: Any = "bootstrap",
         *,
         by: Any = None,
     ) -> xr.Dataset:
@@ -157,7 +157,7 @@ class SeveralMeasures(RelatedCurves):
         n_more : int or sequence of int, optional
             Patients of a further study of the level.
         method : {"curve", "cells"}
-        population : {"bootstrap", "sample"}
+        population : {"bootstrap", "sample"} or array-like of shape (n,)
         by : str or sequence of str, optional
             As in `functional`.
 

@@ -65,7 +65,7 @@ class MultilevelPosterior(SeveralMeasures):
         self,
         by: str | Sequence[str] | None = None,
         name: str = "tce",
-        population: str = "bootstrap",
+        population: Any = "bootstrap",
         *,
         side: Side = "both",
     ) -> pd.Series:
@@ -79,7 +79,7 @@ class MultilevelPosterior(SeveralMeasures):
         name : str
             A name in `bayescal.functionals.FUNCTIONALS`; "tce" is the calibration error. Its
             distance from its value at perfect calibration is compared.
-        population : {"bootstrap", "sample", "beta"}
+        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
         side : {"both", "above", "below"}
             "above" compares how far it is above that value, "below" how far below: of O/E, which
             has most events beyond those predicted, and which has fewest.
@@ -108,7 +108,7 @@ class MultilevelPosterior(SeveralMeasures):
         self,
         x: float,
         name: str = "tce",
-        population: str = "bootstrap",
+        population: Any = "bootstrap",
         *,
         by: str | Sequence[str] | None = None,
         side: Side = "both",
@@ -122,7 +122,7 @@ class MultilevelPosterior(SeveralMeasures):
             0.9 or above 1.1.
         name : str
             A name in `bayescal.functionals.FUNCTIONALS`.
-        population : {"bootstrap", "sample", "beta"}
+        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
         by : str or sequence of str, optional
             Which curves count, as in `functional`; by default every level of every axis. Of small
             cells the data say little: with 64 cells of 60 patients each it is likely that one of
@@ -151,7 +151,7 @@ class MultilevelPosterior(SeveralMeasures):
         second: Any = None,
         delta: float = OFF_BY,
         name: str = "observed_expected",
-        population: str = "bootstrap",
+        population: Any = "bootstrap",
     ) -> float:
         """Probability that a functional differs by more than `delta` between levels.
 
@@ -165,7 +165,7 @@ class MultilevelPosterior(SeveralMeasures):
             In units of the functional: of O/E, or of probability.
         name : str
             A name in `bayescal.functionals.FUNCTIONALS`, such as "signed_error", the mean error.
-        population : {"bootstrap", "sample", "beta"}
+        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
 
         Returns
         -------
@@ -187,7 +187,7 @@ class MultilevelPosterior(SeveralMeasures):
         name: str = "observed_expected",
         delta: float = OFF_BY,
         ci_prob: float = 0.95,
-        population: str = "bootstrap",
+        population: Any = "bootstrap",
     ) -> pd.DataFrame:
         """How far every two levels are apart.
 
@@ -200,7 +200,7 @@ class MultilevelPosterior(SeveralMeasures):
         delta : float
             Difference that counts, in units of the functional.
         ci_prob : float in (0, 1)
-        population : {"bootstrap", "sample", "beta"}
+        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
 
         Returns
         -------
@@ -299,7 +299,7 @@ class MultilevelPosterior(SeveralMeasures):
                 rows[f"{FUNCTIONALS[name].label}, {title}"] = middle, f"{low} to {high}"
         return card(repr(self), SUMMARY_COLUMNS, rows)
 
-    def _values(self, parts: Sequence[Part], name: str, population: str) -> Floats:
+    def _values(self, parts: Sequence[Part], name: str, population: Any) -> Floats:
         """Draws of a functional of each curve, of shape (parts, draws)."""
         check_choice(name, FUNCTIONALS, "name")
         return np.stack([self.at(each.levels).values_of(name, population) for each in parts])

@@ -14,6 +14,7 @@ from bayescal._base.errors import InputError
 from bayescal.data.validate import check_choice
 from bayescal.model.problem import Problem
 from bayescal.multilevel.draws import MultilevelDraws
+from bayescal.posterior.departures import Departure
 from bayescal.posterior.evaluation import CurvesOfTable, SampledCurves
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.populations.bootstrap import Mixture
@@ -94,6 +95,20 @@ class CurveView(CalibrationPosterior):
         view._key, view._all_curves = key, all_curves
         return view
 
+    def _with_draws(self, drawn: Drawn) -> Self:
+        """The same curve, not fitted to the table of these draws."""
+        view = self.of_draws(drawn)
+        view.title, view.is_new, view._has_outcomes = self.title, self.is_new, False
+        view._own_distances = self._own_distances
+        view._key, view._all_curves = self._key, self._all_curves
+        return view
+
+    def departing(self, departure: Departure) -> Self:
+        """The posterior of cases of which some have another curve."""
+        other = super().departing(departure)
+        other._mixture = self._mixture
+        return other
+
     @property
     def is_of_cases(self) -> bool:
         """Whether it is of the cases with some levels, and not of the average or of a new level."""
@@ -124,7 +139,8 @@ class CurveView(CalibrationPosterior):
 
     @cached_property
     def _posterior(self) -> SampledCurves:
-        return CurvesOfTable(self.problem, self._drawn.u, bootstrap=self._mixture)
+        own = self._mixture
+        return CurvesOfTable(self.problem, self._drawn.u, bootstrap=own, departure=self._departure)
 
     @cached_property
     def _prior(self) -> SampledCurves:
@@ -135,10 +151,13 @@ class CurveView(CalibrationPosterior):
     def _distances(self) -> SampledCurves | None:
         if self._exactly is None:
             return None
-        return CurvesOfTable(self.problem, self._exactly[0], bootstrap=self._mixture)
+        own, departure = self._mixture, self._departure
+        return CurvesOfTable(self.problem, self._exactly[0], bootstrap=own, departure=departure)
 
     @cached_property
     def _tree(self) -> xr.DataTree:
+        if self._fitted is not None:
+            return self._seen_tree(self._fitted)
         tree = sample_tree(self._drawn)
         if not self.has_outcomes:
             del tree["observed_data"]
@@ -153,7 +172,7 @@ class CurveView(CalibrationPosterior):
         The tree of all curves is in its group `several_curves`, from which `bayescal.load` reads
         the view back. Likelihoods and predictions are there if it has outcomes.
         """
-        return super().tree if self.has_outcomes else self._tree
+        return self._tree if self._departure is None and not self.has_outcomes else super().tree
 
     def _nuts_diagnostics(self, stats: xr.Dataset) -> dict[str, float]:
         return self._drawn.stats
@@ -163,7 +182,7 @@ class CurveView(CalibrationPosterior):
         name: str = "tce",
         ci_prob: float = 0.95,
         *,
-        population: str = "bootstrap",
+        population: Any = "bootstrap",
         **options: Any,
     ) -> float:
         """Point estimate of a functional, the mean of its draws.
@@ -173,8 +192,8 @@ class CurveView(CalibrationPosterior):
         """
         predicted = self.is_new and not self.has_distances
         if predicted and FUNCTIONALS[check_choice(name, FUNCTIONALS, "name")].is_distance:
-            values = self._posterior.values([(name, options)], population)[name]
-            return float(np.median(values))
+            of, kind = self._over(population)
+            return float(np.median(of._posterior.values([(name, options)], kind)[name]))
         return super().estimate(name, ci_prob, population=population, **options)
 
     def value_of_information(
@@ -182,7 +201,7 @@ class CurveView(CalibrationPosterior):
         thresholds: Any,
         n_more: Any = None,
         method: str = "curve",
-        population: str = "bootstrap",
+        population: Any = "bootstrap",
     ) -> xr.Dataset:
         """Value of knowing more; `n_more` are patients of this curve.
 

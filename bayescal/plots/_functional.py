@@ -37,7 +37,7 @@ def tce(
     close: float | None = None,
     p: float = 1,
     ci_prob: float = 0.95,
-    population: str = "bootstrap",
+    population: Any = "bootstrap",
     legend: bool = True,
 ) -> Axes:
     """Draw the posterior of the true calibration error.
@@ -56,7 +56,7 @@ def tce(
     p : float, at least 1
         Norm of the error.
     ci_prob : float in (0, 1)
-    population : {"bootstrap", "sample", "beta"}
+    population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
     legend : bool
         Whether to draw a legend.
 
@@ -98,7 +98,7 @@ def functional(
     *,
     close: Close | None = None,
     ci_prob: float = 0.95,
-    population: str = "bootstrap",
+    population: Any = "bootstrap",
     legend: bool = True,
     **options: Any,
 ) -> Axes:
@@ -115,7 +115,7 @@ def functional(
         Region of practical equivalence: from the first to the second, or up to this distance from
         the value at perfect calibration.
     ci_prob : float in (0, 1)
-    population : {"bootstrap", "sample", "beta"}
+    population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
     legend : bool
         Whether to draw a legend.
     **options

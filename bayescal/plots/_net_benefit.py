@@ -35,7 +35,7 @@ def net_benefit(
     ax: Axes | None = None,
     *,
     ci_prob: float = 0.95,
-    population: str = "bootstrap",
+    population: Any = "bootstrap",
     legend: bool = True,
 ) -> Axes:
     """Draw the decision curve of a model, or of several.
@@ -55,7 +55,7 @@ def net_benefit(
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default on a new figure.
     ci_prob : float in (0, 1)
-    population : {"bootstrap", "sample", "beta"}
+    population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
     legend : bool
         Whether to draw a legend.
 

@@ -17,6 +17,7 @@ from bayescal.data.validate import as_order, check_choice
 from bayescal.model.problem import Problem
 from bayescal.model.saturated.between import between
 from bayescal.posterior.averaged.curve import DrawnCurve
+from bayescal.posterior.departures import Departure
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws
 from bayescal.posterior.line import Expansion, Totals
 from bayescal.posterior.lost import as_risks
@@ -77,6 +78,8 @@ class CurvesOfTable:
         Whether curves, as they are drawn and predict, are moved so that their mean passes
         gradually from cell to cell and rises, unless a jump or a fall is probable (see
         `DrawnCurve`). Functionals are of the curves before.
+    departure : Departure, optional
+        By which functionals are of other curves than these, or of other weights.
     """
 
     problem: Problem
@@ -87,6 +90,7 @@ class CurvesOfTable:
     bootstrap: Bootstrap | None = None
     mean: tuple[Floats, Floats] | None = None
     gradual: bool = False
+    departure: Departure | None = None
     _known: dict[Key, Floats] = field(default_factory=dict, repr=False)
     _observed: list[Floats] = field(default_factory=list, repr=False)
     _populations: dict[str, list[tuple[slice, Population]]] = field(
@@ -180,6 +184,20 @@ class CurvesOfTable:
         return {key: item for key, item in keys.items() if key not in self._known}
 
     def _at(self, part: slice, drawn: Population) -> CurveDraws:
+        """The curves of a block of draws at the scores of a population, after a departure."""
+        draws = self._as_fitted(part, drawn)
+        if self.departure is None:
+            return draws
+        return self.departure.of(draws, self.shift[part])
+
+    @cached_property
+    def shift(self) -> Floats:
+        """By how much the departure shifts each curve, in log-odds, of shape (draws,)."""
+        if self.departure is None:
+            return np.zeros(len(self.u))
+        return self.departure.shift_of(self.observed, self.problem)
+
+    def _as_fitted(self, part: slice, drawn: Population) -> CurveDraws:
         """The curves of a block of draws at the scores of a population."""
         own = drawn.score.ndim == 1
         if self.averaged:
@@ -303,8 +321,9 @@ class _Pass:
             over = on_sample if functional.on_sample else draws
             self._values[key][part] = functional.compute(over, **options)
         if summed:
-            sums = self.of._expansion.sums(draws.curve, drawn.weight)
-            self._blocks.append((draws.curve, drawn.weight, sums))
+            weight = draws.population.weight
+            sums = self.of._expansion.sums(draws.curve, weight)
+            self._blocks.append((draws.curve, weight, sums))
             self._numbers += draws.curve.size
             if part.stop == len(self.of.u) or self._numbers > MOST_KEPT:
                 self._sum_up(slice(self._first, part.stop))

@@ -39,6 +39,7 @@ __all__ = [
     "net_benefit_lost",
     "net_benefit_of_all",
     "observed_expected",
+    "reaching",
     "signed_error",
     "tce",
     "usual_functionals",
@@ -185,6 +186,24 @@ def net_benefit(
     Vickers & Elkin, "Decision curve analysis: a novel method for evaluating prediction models",
     Medical Decision Making 26, 2006.
     """
+    return decision.net_benefit(*reaching(draws, thresholds, share, excess), thresholds)
+
+
+def reaching(
+    draws: CurveDraws,
+    thresholds: Floats,
+    share: Floats | None = None,
+    excess: Floats | None = None,
+) -> tuple[Floats, Floats]:
+    """Events among the cases that reach each threshold, and these cases, as shares of all.
+
+    Parameters as in `net_benefit`.
+
+    Returns
+    -------
+    events : ndarray of shape (draws, thresholds)
+    cases : ndarray of shape (draws, thresholds) or (1, thresholds)
+    """
     weight = np.atleast_2d(draws.population.weight)
     score = draws.population.score
     if share is None and score.ndim == 1:
@@ -196,7 +215,7 @@ def net_benefit(
     else:
         events = _above(score, weight * draws.curve, thresholds)
         cases = _above(score, weight, thresholds)
-    return decision.net_benefit(events, cases, thresholds)
+    return events, cases
 
 
 def net_benefit_of_all(draws: CurveDraws, thresholds: Floats) -> Floats:

@@ -32,15 +32,16 @@ class Measures(PosteriorView):
     calibration is among them, and no draw of the curve belongs to one of them.
     """
 
-    def tce(self, p: float = 1, population: str = "bootstrap") -> xr.DataArray:
+    def tce(self, p: float = 1, population: Any = "bootstrap") -> xr.DataArray:
         """Posterior of the true calibration error, (E_w |g - s|^p)^(1/p).
 
         Parameters
         ----------
         p : float, at least 1
             The norm. At 1 this is the integrated calibration index; `inf` is the largest error.
-        population : {"bootstrap", "sample", "beta"}
-            Population of the error: patients like these, exactly these patients, or a Beta density.
+        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
+            Population of the error: patients like these, exactly these patients, a Beta density, or
+            patients like others with these scores; see `on`.
 
         Returns
         -------
@@ -66,7 +67,7 @@ class Measures(PosteriorView):
     def functional(
         self,
         name: str,
-        population: str = "bootstrap",
+        population: Any = "bootstrap",
         *,
         group: str = "posterior",
         **options: Any,
@@ -85,7 +86,7 @@ class Measures(PosteriorView):
         ----------
         name : str
             A name in `bayescal.functionals.FUNCTIONALS`.
-        population : {"bootstrap", "sample", "beta"}
+        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
         group : {"posterior", "prior"}
             "prior" is its distribution under the prior, without the outcomes, given that
             calibration is not exact.
@@ -105,18 +106,19 @@ class Measures(PosteriorView):
         check_choice(name, FUNCTIONALS, "name")
         check_choice(group, ("posterior", "prior"), "group")
         wanted: FunctionalCalls = [(name, options)]
+        of, kind = self._over(population)
         if group == "prior":
-            return self._array(self._prior.values(wanted, population)[name], name)
-        return self._array(self._values(wanted, population)[name], name)
+            return of._array(of._prior.values(wanted, kind)[name], name)
+        return of._array(of._values(wanted, kind)[name], name)
 
-    def values_of(self, name: str, population: str = "bootstrap", **options: Any) -> Floats:
+    def values_of(self, name: str, population: Any = "bootstrap", **options: Any) -> Floats:
         """The draws of `functional` as an array of shape (draws,).
 
         Parameters
         ----------
         name : str
             A name in `bayescal.functionals.FUNCTIONALS`.
-        population : {"bootstrap", "sample", "beta"}
+        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
         **options
             Passed to the functional, such as `p` for "tce".
 
@@ -124,14 +126,15 @@ class Measures(PosteriorView):
         -------
         ndarray
         """
-        return self._draws_of(name, population, options)
+        of, kind = self._over(population)
+        return of._draws_of(name, kind, options)
 
     def interval(
         self,
         name: str = "tce",
         ci_prob: float = 0.95,
         *,
-        population: str = "bootstrap",
+        population: Any = "bootstrap",
         **options: Any,
     ) -> tuple[float, float]:
         """Credible interval of a functional: equal-tailed, of the draws of `functional`.
@@ -145,7 +148,7 @@ class Measures(PosteriorView):
         name : str
             A name in `bayescal.functionals.FUNCTIONALS`.
         ci_prob : float in (0, 1)
-        population : {"bootstrap", "sample", "beta"}
+        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
         **options
             Passed to the functional, such as `p` for "tce".
 
@@ -159,10 +162,11 @@ class Measures(PosteriorView):
             If a name is unknown.
         """
         level = as_level(ci_prob)
-        return self._ends(name, self._draws_of(name, population, options), level)
+        of, kind = self._over(population)
+        return of._ends(name, of._draws_of(name, kind, options), level)
 
     def prob_below(
-        self, x: float, name: str = "tce", *, population: str = "bootstrap", **options: Any
+        self, x: float, name: str = "tce", *, population: Any = "bootstrap", **options: Any
     ) -> float:
         """Probability that a functional is below `x`: the share of such draws.
 
@@ -171,7 +175,7 @@ class Measures(PosteriorView):
         x : float
         name : str
             A name in `bayescal.functionals.FUNCTIONALS`.
-        population : {"bootstrap", "sample", "beta"}
+        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
         **options
             Passed to the functional, such as `p` for "tce".
 
@@ -179,10 +183,10 @@ class Measures(PosteriorView):
         -------
         float
         """
-        return share_below(self._draws_of(name, population, options), as_number(x, "x"))
+        return share_below(self.values_of(name, population, **options), as_number(x, "x"))
 
     def prob_above(
-        self, x: float, name: str = "tce", *, population: str = "bootstrap", **options: Any
+        self, x: float, name: str = "tce", *, population: Any = "bootstrap", **options: Any
     ) -> float:
         """Probability that a functional is not below `x`: 1 - `prob_below`.
 
@@ -191,7 +195,7 @@ class Measures(PosteriorView):
         x : float
         name : str
             A name in `bayescal.functionals.FUNCTIONALS`.
-        population : {"bootstrap", "sample", "beta"}
+        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
         **options
             Passed to the functional, such as `p` for "tce".
 
@@ -201,11 +205,11 @@ class Measures(PosteriorView):
         """
         return 1 - self.prob_below(x, name, population=population, **options)
 
-    def prob_tce_below(self, x: float, *, p: float = 1, population: str = "bootstrap") -> float:
+    def prob_tce_below(self, x: float, *, p: float = 1, population: Any = "bootstrap") -> float:
         """`prob_below` of the true calibration error."""
         return self.prob_below(x, "tce", population=population, p=p)
 
-    def prob_tce_above(self, x: float, *, p: float = 1, population: str = "bootstrap") -> float:
+    def prob_tce_above(self, x: float, *, p: float = 1, population: Any = "bootstrap") -> float:
         """`prob_above` of the true calibration error."""
         return self.prob_above(x, "tce", population=population, p=p)
 
@@ -214,7 +218,7 @@ class Measures(PosteriorView):
         name: str = "tce",
         ci_prob: float = 0.95,
         *,
-        population: str = "bootstrap",
+        population: Any = "bootstrap",
         **options: Any,
     ) -> float:
         """Point estimate of a functional.
@@ -230,7 +234,7 @@ class Measures(PosteriorView):
             A name in `bayescal.functionals.FUNCTIONALS`.
         ci_prob : float in (0, 1)
             Of the interval that the estimate of a distance in one family is brought into.
-        population : {"bootstrap", "sample", "beta"}
+        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
         **options
             Passed to the functional, such as `p` for "tce".
 
@@ -244,18 +248,19 @@ class Measures(PosteriorView):
             If a name is unknown or `ci_prob` out of range.
         """
         check_choice(name, FUNCTIONALS, "name")
-        if self._is_read_off_mean_curve(name):
-            ends = self.interval(name, ci_prob, population=population, **options)
-            return self._of_mean_curve(name, population, options, ends)
+        of, kind = self._over(population)
+        if of._is_read_off_mean_curve(name):
+            ends = of.interval(name, ci_prob, population=kind, **options)
+            return of._of_mean_curve(name, kind, options, ends)
         as_level(ci_prob)
-        return float(self._draws_of(name, population, options).mean())
+        return float(of._draws_of(name, kind, options).mean())
 
     def summary(
         self,
         ci_prob: float = 0.95,
         *,
         p: float = 1,
-        population: str = "bootstrap",
+        population: Any = "bootstrap",
         names: Sequence[str] | None = None,
         thresholds: Sequence[float] = (),
     ) -> pd.DataFrame:
@@ -267,7 +272,7 @@ class Measures(PosteriorView):
             Probability of the interval.
         p : float, at least 1
             Norm of the row "tce".
-        population : {"bootstrap", "sample", "beta"}
+        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
         names : sequence of str, optional
             Rows to compute, by names in `bayescal.functionals.FUNCTIONALS`; by default all
             that differ. Intercept and slope have no row where the scores do not define them: 0.5 %
@@ -299,6 +304,9 @@ class Measures(PosteriorView):
         """
         import pandas as pd
 
+        of, kind = self._over(population)
+        if of is not self:
+            return of.summary(ci_prob, p=p, population=kind, names=names, thresholds=thresholds)
         level = as_level(ci_prob)
         if names is None:
             names = usual_functionals()

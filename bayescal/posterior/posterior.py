@@ -18,9 +18,10 @@ from bayescal.data.validate import as_level, as_scores
 from bayescal.model.lapse.bounds import RATES
 from bayescal.model.lapse.family import RATE_PRIORS
 from bayescal.posterior.checks.rates import learnt_rates
-from bayescal.posterior.decisions.measures import DecisionMeasures
+from bayescal.posterior.departures import AtPrevalence
 from bayescal.posterior.intervals import SUMMARY_COLUMNS, summary_rows
 from bayescal.posterior.one_sided import sure_region
+from bayescal.posterior.performance import PerformanceMeasures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["CalibrationPosterior", "as_posterior", "check_outcomes"]
 
 
-class CalibrationPosterior(DecisionMeasures):
+class CalibrationPosterior(PerformanceMeasures):
     """Posterior of a calibration curve and of everything computed from it.
 
     Its data, settings and draws are in an `xarray.DataTree` in ArviZ's schema, which can be saved,
@@ -74,7 +75,7 @@ class CalibrationPosterior(DecisionMeasures):
             If a score is outside [0, 1].
         """
         values = self.data.score if scores is None else as_scores(scores, "scores")
-        return self._array(self._posterior.curve(values), "curve", score=values)
+        return self._array(self._drawn_curve(values), "curve", score=values)
 
     def predict(self, y_prob: Any) -> xr.DataArray:
         """Recalibrated probabilities of new cases.
@@ -99,9 +100,16 @@ class CalibrationPosterior(DecisionMeasures):
             If a score is outside [0, 1].
         """
         values = as_scores(y_prob)
-        return self._array(
-            self._posterior.curve(values), "recalibrated", obs=np.arange(values.size)
-        )
+        return self._array(self._drawn_curve(values), "recalibrated", obs=np.arange(values.size))
+
+    def _drawn_curve(self, scores: Floats) -> Floats:
+        """The curves at these scores, which do not depend on the scores they are seen on."""
+        fitted = self if self._fitted is None else self._fitted
+        curves = fitted._posterior.curve(scores)
+        if self._departure is None:
+            return curves
+        (own,) = self._posterior.parts
+        return np.asarray(expit(logit(clipped(curves)) + own.shift[:, None]))
 
     def prob_monotone(self) -> float:
         """Probability that the curve never falls over the range of the observed scores.
@@ -256,6 +264,11 @@ class CalibrationPosterior(DecisionMeasures):
 
     def _errors(self, scores: Floats) -> Floats:
         """Draws of the curve minus the score, which in an average are those of distances."""
+        if self._departure is not None:
+            raise InputError(
+                "where the curve leaves the diagonal is told of the curve that was fitted. Ask the "
+                "posterior before at_prevalence."
+            )
         of = self.curves_of_distances if self.has_distances else self._posterior
         return np.concatenate([part.curve(scores) - clipped(scores) for part in of.parts])
 
@@ -296,8 +309,34 @@ class CalibrationPosterior(DecisionMeasures):
     @property
     def _cases_in_words(self) -> str:
         if not self.has_outcomes:
-            return f"{self.data.n:g} scores, without outcomes"
+            told = f"{self.data.n:g} scores, without outcomes{self._outside_in_words}"
+            return f"{told}{self._prevalence_in_words}"
         return f"{self.data.n:g} cases, {self.data.events:g} events"
+
+    @property
+    def _outside_in_words(self) -> str:
+        """How many scores lie where no case with an outcome was; empty on the scores fitted."""
+        if self._fitted is None:
+            return ""
+        lower, upper = self._fitted_range
+        return (
+            f", {100 * self.outside:.2g} % of them outside {lower:.3g} to {upper:.3g}, "
+            "the range of the scores fitted"
+        )
+
+    @property
+    def _prevalence_in_words(self) -> str:
+        """Which prevalence was told, and what gave way; empty where none was."""
+        if not isinstance(self._departure, AtPrevalence):
+            return ""
+        (implied, lower, upper), (told, *_), (shift, *_) = self.prevalence_told.to_numpy()
+        moved = f"the log-odds of all risks are shifted by {shift:+.2f}"
+        if not self._departure.keeps_scores:
+            return f"\n  at a prevalence of {told:.3g}, not {implied:.3g}: {moved}"
+        return (
+            f"\n  conflict: curve and scores imply a prevalence of {implied:.3g} ({lower:.3g} to "
+            f"{upper:.3g}), told was {told:.3g}; the curve gives way: {moved}"
+        )
 
     def _repr_html_(self) -> str:
         if self.has_distances and self._distances is None:
@@ -323,7 +362,7 @@ def check_outcomes(post: CalibrationPosterior, what: str) -> None:
     """
     if not post.has_outcomes:
         raise InputError(
-            f"{what} needs outcomes, and post has none: it is a view on a site of which there are "
-            "scores alone. Pass that of a site with patients, `post.site(name)`, or a fit of one "
-            "curve."
+            f"{what} needs outcomes, and post has none: it is of scores alone, those of a site "
+            "without patients or those of `on`. Pass that of a site with patients, "
+            "`post.site(name)`, or a fit of one curve."
         )

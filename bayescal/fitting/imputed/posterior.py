@@ -25,6 +25,7 @@ from bayescal.model.clusters.design import Design
 from bayescal.model.problem import Problem
 from bayescal.multilevel.fit import posterior_of_curve
 from bayescal.posterior.averaged.draws import Averaged
+from bayescal.posterior.departures import Departure
 from bayescal.posterior.evaluation import FunctionalCalls
 from bayescal.posterior.functionals import FUNCTIONALS, main_functionals, usual_functionals
 from bayescal.posterior.one_sided import sure_region
@@ -126,6 +127,19 @@ class ImputedPosterior(CalibrationPosterior):
         posterior._posts = tuple(posts)
         return posterior
 
+    def _on(self, data: CalibrationData) -> Self:
+        """Each imputation on the same scores."""
+        fitted = self if self._fitted is None else self._fitted
+        seen = self.of_posteriors([post._on(data) for post in fitted._posts])
+        seen._fitted = fitted
+        return seen
+
+    def departing(self, departure: Departure) -> Self:
+        """Refused: each imputation has scores of its own."""
+        raise InputError(
+            "this is of the scores of one imputation. Ask each of post.imputations, and compare."
+        )
+
     @property
     def imputations(self) -> tuple[CalibrationPosterior, ...]:
         """The posterior of each imputation."""
@@ -226,6 +240,8 @@ class ImputedPosterior(CalibrationPosterior):
 
     @cached_property
     def _tree(self) -> xr.DataTree:
+        if self._fitted is not None:
+            return self._seen_tree(self._fitted)
         return imputed_tree([post._tree for post in self._posts])
 
     @property
@@ -271,6 +287,11 @@ class ImputedPosterior(CalibrationPosterior):
             return None
         pooled = Pooled(tuple(one.parts[0] for one in each))
         return pooled.with_common_side() if pooled.parts[0].sides is not None else pooled
+
+    def _performances(self, at: Floats, kind: str, *, realised: bool) -> dict[str, Floats]:
+        """Draws of every measure, those of all imputations in turn."""
+        each = [post._performances(at, kind, realised=realised) for post in self._posts]
+        return {name: self._mixed([one[name] for one in each]) for name in each[0]}
 
     def _mixed(self, values: Sequence[Floats]) -> Floats:
         return in_turn(widened(np.stack(values)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -234,14 +234,14 @@ class CurveComparison:
         """
         return self._mixture.posterior()
 
-    def prob_tce_below(self, x: float, *, p: float = 1, population: str = "bootstrap") -> float:
+    def prob_tce_below(self, x: float, *, p: float = 1, population: Any = "bootstrap") -> float:
         """Probability that the true calibration error is below `x`.
 
         Parameters
         ----------
         x : float
         p : float, at least 1
-        population : {"bootstrap", "sample", "beta"}
+        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
 
         Returns
         -------
@@ -249,14 +249,14 @@ class CurveComparison:
         """
         return self.posterior.prob_tce_below(x, p=p, population=population)
 
-    def prob_tce_above(self, x: float, *, p: float = 1, population: str = "bootstrap") -> float:
+    def prob_tce_above(self, x: float, *, p: float = 1, population: Any = "bootstrap") -> float:
         """Probability that the true calibration error is not below `x`: 1 - `prob_tce_below`.
 
         Parameters
         ----------
         x : float
         p : float, at least 1
-        population : {"bootstrap", "sample", "beta"}
+        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
 
         Returns
         -------

@@ -28,7 +28,7 @@ MOST_FURTHER_CASES = 10**9
 class DecisionMeasures(Measures):
     """What treating by a model is worth, and what it is worth to know more."""
 
-    def net_benefit(self, thresholds: Any, population: str = "bootstrap") -> xr.Dataset:
+    def net_benefit(self, thresholds: Any, population: Any = "bootstrap") -> xr.Dataset:
         """Posterior of the net benefit of treating patients with a score of at least a threshold.
 
         In each draw, E_w [1(s >= t) (g - (1 - g) t / (1 - t))]: the events treated per patient,
@@ -38,7 +38,7 @@ class DecisionMeasures(Measures):
         ----------
         thresholds : array-like of shape (k,)
             Risks t at which a patient is treated, in (0, 1).
-        population : {"bootstrap", "sample", "beta"}
+        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
 
         Returns
         -------
@@ -80,11 +80,12 @@ class DecisionMeasures(Measures):
         import xarray as xr
 
         at = np.array(as_levels(as_vector(thresholds, "thresholds"), "thresholds"))
+        seen, kind = self._over(population)
         each = []
-        for of in self._posterior.parts:
+        for of in seen._posterior.parts:
             treated = by_score(of.problem, at)
             benefit = np.empty((len(of.u), 2, at.size))
-            for part, draws in of.draws(population):
+            for part, draws in of.draws(kind):
                 own = draws.population.score.ndim == 1
                 benefit[part, 0] = net_benefit(draws, at, *(treated if own else ()))
                 benefit[part, 1] = net_benefit_of_all(draws, at)
@@ -109,7 +110,7 @@ class DecisionMeasures(Measures):
         thresholds: Any,
         n_more: Any = None,
         method: str = "curve",
-        population: str = "bootstrap",
+        population: Any = "bootstrap",
     ) -> xr.Dataset:
         """Value of knowing more before patients are treated from a threshold on.
 
@@ -130,9 +131,10 @@ class DecisionMeasures(Measures):
             patients with and without the event who reach the threshold or do not: their shares are
             Dirichlet(counts), the Bayesian bootstrap of Sadatsafavi et al., and there is no
             updated model.
-        population : {"bootstrap", "sample"}
+        population : {"bootstrap", "sample"} or array-like of shape (n,)
             Of method "curve": whose net benefit it is. With "bootstrap" it is that of patients like
-            these, so that their scores are uncertain, too; with "sample" that of exactly these.
+            these, so that their scores are uncertain, too; with "sample" that of exactly these;
+            with scores that of patients like others, see `on`.
 
         Returns
         -------
@@ -196,12 +198,25 @@ class DecisionMeasures(Measures):
 
         at = np.array(as_levels(as_vector(thresholds, "thresholds"), "thresholds"))
         sizes = _as_sizes(n_more)
-        check_choice(population, INFORMATION_POPULATIONS, "population")
+        of, kind = self._over(population)
+        if of is not self:
+            return of.value_of_information(thresholds, n_more, method, kind)
+        check_choice(kind, INFORMATION_POPULATIONS, "population")
+        if self._departure is not None:
+            raise InputError(
+                "value_of_information is of the prevalence that was fitted. Ask the posterior "
+                "before at_prevalence."
+            )
         check_choice(method, INFORMATION_METHODS, "method")
         parts = self._posterior.parts
         if any(part.problem.clusters is not None for part in parts):
             _check_without_clusters(sizes, method)
         law = self.problem.likelihood
+        if method == "cells" and not self.has_outcomes:
+            raise InputError(
+                "method='cells' counts patients with outcomes, and these are scores alone. Use "
+                "method='curve'."
+            )
         if method == "cells" and not law.is_linear:
             raise InputError(
                 "method='cells' counts outcomes as they were recorded, and they are "
@@ -216,14 +231,14 @@ class DecisionMeasures(Measures):
         if method == "cells":
             information = by_cells(self.problem, at, sizes)
         else:
-            information = by_curve(parts, at, sizes, population, self._mixed)
+            information = by_curve(parts, at, sizes, kind, self._mixed)
         coords: dict[str, Any] = {"threshold": at, "strategy": list(information.strategies)}
         if n_more is not None:
             coords["n_more"] = sizes if np.ndim(n_more) else sizes[0]
         return xr.Dataset(
             _variables(information, several=bool(np.ndim(n_more))),
             coords,
-            {"method": method, "population": population, "cases": self.problem.n},
+            {"method": method, "population": kind, "cases": self.problem.n},
         )
 
 

@@ -1,0 +1,216 @@
+"""fit_known(): the known outcomes are fitted, and the scores of all cases are the population."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+from bayescal._base.text import interval
+from bayescal.data.build.labels import is_missing
+from bayescal.data.data import CalibrationData
+from bayescal.data.sources.alignment import aligned
+from bayescal.data.table import add_up
+from bayescal.data.validate import as_floats, as_level, as_scores, as_vector, check_same_length
+from bayescal.fitting._fit import fit
+from bayescal.posterior.departures import OtherRisk
+from bayescal.posterior.functionals import main_functionals
+from bayescal.posterior.posterior import CalibrationPosterior
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["KnownFit", "fit_known"]
+
+OF_CASES = ("sample_weight", "cluster", "strata")
+REFUSED = ("groups", "periods", "imputations", "known", "vary")
+FIFTHS = (0.2, 0.4, 0.6, 0.8)
+
+
+@dataclass(frozen=True)
+class KnownFit:
+    """A fit of the cases whose outcome is known, seen on the scores of all.
+
+    Attributes
+    ----------
+    posterior : CalibrationPosterior
+        Of all cases, with and without outcome: the curve of the known, on the scores of all.
+    known : CalibrationPosterior
+        The same curve on the cases whose outcome is known.
+    missing : pandas.DataFrame
+        By fifth of the score: lowest and highest score, cases, known and missing outcomes, and the
+        share that is missing.
+    """
+
+    posterior: CalibrationPosterior
+    known: CalibrationPosterior
+    missing: pd.DataFrame
+    _share: Floats
+
+    def sensitivity(
+        self,
+        deltas: ArrayLike = (-1.0, -0.5, 0.0, 0.5, 1.0),
+        ci_prob: float = 0.95,
+        *,
+        names: Sequence[str] | None = None,
+    ) -> pd.DataFrame:
+        """Results if the missing outcomes are not missing at random.
+
+        At each score, the log-odds of an event among the cases without an outcome are those of the
+        known plus delta: at 0 the outcomes are missing at random, above it cases without an outcome
+        had the event more often than others with the same score.
+
+        Parameters
+        ----------
+        deltas : array-like of shape (k,)
+            In log-odds.
+        ci_prob : float in (0, 1)
+        names : sequence of str, optional
+            Names in `bayescal.functionals.FUNCTIONALS`; by default the main ones.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Index: (delta, functional). Columns: estimate, mean, median, lower, upper, of all cases.
+        """
+        import pandas as pd
+
+        level, at = as_level(ci_prob), as_floats(deltas, "deltas")
+        chosen = main_functionals() if names is None else names
+        each = {
+            float(delta): self.posterior.departing(OtherRisk(self._share, float(delta))).summary(
+                level, names=chosen
+            )
+            for delta in at
+        }
+        return pd.concat(each, names=["delta", "functional"])
+
+    def __repr__(self) -> str:
+        cases, known = self.missing["cases"].sum(), self.missing["known"].sum()
+        low, high = self.posterior.interval("tce")
+        shares = ", ".join(f"{100 * share:.0f} %" for share in self.missing["share_missing"])
+        return (
+            f"KnownFit\n  {known:g} of {cases:g} outcomes are known; missing by fifth of the "
+            f"score: {shares}\n  missing outcomes are left out of the likelihood, not of the "
+            "population; this takes them as missing at random given the score\n  TCE of all cases "
+            f"{interval(self.posterior.estimate('tce'), low, high, 0.95)}"
+        )
+
+
+def fit_known(y_true: ArrayLike, y_prob: ArrayLike, **options: Any) -> KnownFit:
+    """Fit the cases whose outcome is known, and answer for all of them.
+
+    Outcomes are missing where they were not looked for, or not yet. If whether an outcome is known
+    depends on the score alone, the curve of the known is that of all, without weights; but the
+    scores of the known are not those of all. So missing outcomes are left out of the likelihood and
+    not of the population. If it depends on more than the score, impute the outcomes instead.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Outcomes; None, NaN or pandas.NA where one is missing.
+    y_prob : array-like of shape (n,)
+        Predicted probabilities of the event of all cases.
+    **options
+        As of `bayescal.fit`, of all cases, but for sites, factors, periods and imputations.
+
+    Returns
+    -------
+    KnownFit
+        With `posterior` (of all cases), `known`, `missing` (by fifth of the score) and
+        `sensitivity` (to outcomes that are not missing at random).
+
+    Raises
+    ------
+    InputError
+        If no outcome is known, a score is missing, or an option is given that needs several curves.
+
+    References
+    ----------
+    Begg & Greenes (1983), Assessment of diagnostic tests when disease verification is subject to
+    selection bias, Biometrics 39.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayescal as bc
+    >>> y_true, y_prob = bc.simulate.sample("calibrated", 400, random_state=1)
+    >>> known = np.where(np.arange(400) % 3 > 0, y_true, np.nan)
+    >>> result = bc.fit_known(known, y_prob, random_state=1)
+    >>> int(result.missing["known"].sum())
+    266
+    """
+    if isinstance(y_true, CalibrationData):
+        raise InputError(
+            "y_true is a table, which holds no missing outcomes. Pass outcomes and scores, or see "
+            "the posterior of the known on the scores of all: bc.fit(table).on(scores)."
+        )
+    for name in REFUSED:
+        if options.get(name) is not None:
+            raise InputError(
+                f"{name} cannot be given to fit_known, which fits one curve. Fit the cases with an "
+                "outcome, bc.fit(...), and see each of its views on the scores of all: "
+                "post.at(site='A').on(scores)."
+            )
+    given = {name: options.pop(name, None) for name in OF_CASES}
+    y_true, y_prob, *of_cases = aligned(y_true=y_true, y_prob=y_prob, **given)
+    labels = as_vector(_listed(y_true), "y_true")
+    scores = as_scores(y_prob)
+    check_same_length(labels.size, "y_true", scores.size, "y_prob")
+    is_known = ~np.array([is_missing(label) for label in labels.tolist()], dtype=np.bool_)
+    if not is_known.any():
+        raise InputError("y_true has no outcome: all are missing. One at least must be known.")
+    of_known = {
+        name: _among(values, is_known, name)
+        for name, values in zip(OF_CASES, of_cases, strict=True)
+    }
+    outcomes = np.array(labels[is_known].tolist())
+    weight = of_cases[0]
+    post = fit(outcomes, scores[is_known], **of_known, **options)
+    assert isinstance(post, CalibrationPosterior)
+    counted = np.ones(scores.size) if weight is None else as_floats(weight, "sample_weight")
+    seen = post.on(scores, weight)
+    table = seen.problem.data
+    rows = table.rows_of(scores)
+    share = add_up(rows, counted * ~is_known, table.score.size) / table.trials
+    return KnownFit(
+        seen, post, _by_fifth(scores, is_known, counted), seen.problem.mean_of_rows(share)
+    )
+
+
+def _listed(values: Any) -> Any:
+    """Outcomes as an array of objects where they are not numbers, so that None may stand there."""
+    array = np.asarray(values)
+    return array if array.dtype.kind in "biufO" else array.astype(object)
+
+
+def _among(values: Any, kept: NDArray[np.bool_], name: str) -> Any:
+    """An argument of the cases that are kept."""
+    if values is None:
+        return None
+    array = np.asarray(values)
+    check_same_length(array.shape[0] if array.ndim else 0, name, kept.size, "y_prob")
+    return array[kept]
+
+
+def _by_fifth(scores: Floats, known: NDArray[np.bool_], counted: Floats) -> pd.DataFrame:
+    """How many outcomes are known, by fifth of the score; equal scores share a fifth."""
+    import pandas as pd
+
+    fifth = np.searchsorted(np.quantile(scores, FIFTHS), scores, side="left")
+    table = pd.DataFrame(
+        {"fifth": fifth + 1, "score": scores, "cases": counted, "known": counted * known}
+    )
+    grouped = table.groupby("fifth")
+    shown = grouped.agg(
+        lowest=("score", "min"), highest=("score", "max"), cases=("cases", "sum"),
+        known=("known", "sum"),
+    )  # fmt: skip
+    shown["missing"] = shown["cases"] - shown["known"]
+    shown["share_missing"] = shown["missing"] / shown["cases"]
+    return shown

@@ -1,0 +1,89 @@
+"""A column of hospitals or dates asks what it means, and each answer is taken."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayescal as bc
+from bayescal.cli import main
+from bayescal.cli._questions import ask_about_columns
+from bayescal.errors import InputError
+
+OPTIONS = ("site", "period", "cluster")
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    y, s = bc.simulate.sample("calibrated", 120, random_state=1)
+    path = tmp_path_factory.mktemp("asked") / "cases.csv"
+    pd.DataFrame({"died": y, "risk": s, "Hospital": np.arange(120) % 6}).to_csv(path, index=False)
+    return path
+
+
+def run(capsys, *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        main(list(arguments))
+    shown = capsys.readouterr()
+    return int(ended.value.code or 0), " ".join(shown.out.split()), " ".join(shown.err.split())
+
+
+def test_a_column_of_hospitals_asks(capsys, file):
+    told = ["--outcome", "died", "--score", "risk", "--curve", "logistic"]
+    code, _, err = run(capsys, "assess", str(file), *told)
+    assert code == 2
+    assert "column 'Hospital' has 6 values in 120 rows" in err
+    assert "--site Hospital, or --cluster Hospital, or --ignore-column Hospital" in err
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [["--ignore-column", "Hospital"], ["--cluster", "Hospital"], ["--independent"]],
+)  # fmt: skip
+def test_each_answer_is_taken(capsys, file, answer):
+    told = ["--outcome", "died", "--score", "risk", "--curve", "logistic", "--seed", "1"]
+    code, out, _ = run(capsys, "assess", str(file), *told, *answer)
+    assert code == 0
+    assert "120" in out
+
+
+def test_a_command_without_sites_does_not_offer_them(capsys, file):
+    code, _, err = run(capsys, "compare", str(file), "--outcome", "died", "--score", "risk")
+    assert code == 2
+    assert "--site" not in err
+    assert "--cluster Hospital, or --ignore-column Hospital" in err
+
+
+def test_a_column_that_is_ignored_must_be_there(capsys, file):
+    told = ["--outcome", "died", "--score", "risk", "--ignore-column", "ward"]
+    code, _, err = run(capsys, "assess", str(file), *told)
+    assert code == 2
+    assert "--ignore-column: there is no column 'ward'" in err
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [("site", "site"), ("Centre", "site"), ("study", "site"), ("month", "period"),
+     ("Date", "period"), ("clinic", "site")],
+)  # fmt: skip
+def test_names_and_roles(name, role):
+    frame = pd.DataFrame({name: ["a", "a", "b"]})
+    with pytest.raises(InputError, match=f"--{role} {name}, or --cluster {name}"):
+        ask_about_columns(frame, (), options=OPTIONS)
+    ask_about_columns(frame, (name,), options=OPTIONS)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"hospital": ["a", "a", "a"]}),
+        pd.DataFrame({"date": ["1", "2", "3"]}),
+        pd.DataFrame({"hospitalised": [0, 1, 1]}),
+        pd.DataFrame({"site": [[1], [1], [2]]}),
+        pd.DataFrame([[1, 2], [1, 3], [2, 2]], columns=["site", "site"]),
+    ],
+    ids=["one value", "no repeats", "another name", "lists", "two columns"],
+)
+def test_what_says_nothing_is_not_asked(frame):
+    ask_about_columns(frame, (), options=OPTIONS)

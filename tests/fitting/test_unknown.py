@@ -1,0 +1,126 @@
+"""Missing outcomes are left out of the likelihood, not of the population."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit, logit
+
+import bayescal as bc
+from bayescal.errors import InputError
+
+OPTIONS = {"draws": 400, "random_state": 1}
+
+
+@pytest.fixture(scope="module")
+def cases():
+    y, s = bc.simulate.sample("clinical-middle-overconfident", 400, random_state=1)
+    known = np.random.default_rng(1).random(400) < np.where(s > np.median(s), 0.9, 0.3)
+    return np.where(known, y, np.nan), s, known
+
+
+@pytest.fixture(scope="module")
+def result(cases):
+    return bc.fit_known(cases[0], cases[1], **OPTIONS)
+
+
+def test_it_is_the_fit_of_the_known_on_the_scores_of_all(cases, result):
+    y, s, known = cases
+    post = bc.fit(y[known], s[known], **OPTIONS)
+    assert np.array_equal(result.known.values_of("tce"), post.values_of("tce"))
+    seen = post.on(s)
+    assert np.array_equal(result.posterior.values_of("tce"), seen.values_of("tce"))
+    of_known, of_all = (each.values_of("observed_expected").mean() for each in (post, seen))
+    assert abs(of_known - of_all) > 0.005
+
+
+def test_missing_outcomes_are_counted_by_fifth_of_the_score(cases, result):
+    _, s, known = cases
+    table = result.missing
+    assert list(table.index) == [1, 2, 3, 4, 5]
+    assert (table["cases"] == 80).all()
+    lowest = s <= np.quantile(s, 0.2)
+    assert table.loc[1, "known"] == known[lowest].sum()
+    assert table["missing"].sum() == (~known).sum()
+    assert table.loc[1, "share_missing"] > 0.5 > table.loc[5, "share_missing"]
+    told = f"{known.sum()} of 400 outcomes are known"
+    assert told in repr(result)
+    assert f"{100 * table.loc[1, 'share_missing']:.0f} %" in repr(result)
+
+
+@pytest.mark.parametrize(
+    "missing", [None, np.nan, pd.NA, float("nan")], ids=["None", "nan", "NA", "float"]
+)
+def test_any_sign_of_a_missing_outcome_is_read(cases, result, missing):
+    y, s, known = cases
+    outcomes = [int(value) if there else missing for value, there in zip(y, known, strict=True)]
+    other = bc.fit_known(outcomes, s, **OPTIONS)
+    assert np.array_equal(other.posterior.values_of("tce"), result.posterior.values_of("tce"))
+    series = pd.Series(outcomes, dtype="Int64" if missing is pd.NA else object)
+    again = bc.fit_known(series, pd.Series(s), **OPTIONS)
+    assert np.array_equal(again.posterior.values_of("tce"), result.posterior.values_of("tce"))
+
+
+def test_labels_weights_and_clusters_are_those_of_the_known(cases, result):
+    y, s, known = cases
+    labels = np.where(known, np.where(y == 1, "dead", "alive"), None)
+    named = bc.fit_known(labels, s, pos_label="dead", **OPTIONS)
+    assert np.array_equal(named.known.values_of("tce"), result.known.values_of("tce"))
+    twice = bc.fit_known(y, s, sample_weight=np.full(400, 2), weight_type="counts", **OPTIONS)
+    assert twice.known.data.n == 2 * known.sum()
+    assert twice.missing["cases"].sum() == 800
+    clustered = bc.fit_known(y, s, cluster=np.arange(400) // 4, **OPTIONS)
+    assert clustered.known.design is not None
+    assert clustered.known.data.n == known.sum()
+
+
+def test_at_delta_zero_outcomes_are_missing_at_random(result):
+    table = result.sensitivity([0.0])
+    summary = result.posterior.summary(names=["tce", "observed_expected", "calibration_slope"])
+    for name in summary.index:
+        assert np.allclose(table.loc[(0.0, name)], summary.loc[name], rtol=1e-9)
+
+
+def test_sensitivity_moves_the_risk_of_the_missing_alone(cases):
+    y, s, known = cases
+    few = slice(0, 100)  # few enough scores to have a row each
+    result = bc.fit_known(y[few], s[few], curve="logistic", **OPTIONS)
+    g = result.posterior.curve(s[few]).to_numpy().reshape(400, -1)
+    moved = np.where(known[few], g, expit(logit(g) + 0.8))
+    expected = (moved.mean(axis=1) / s[few].mean()).mean()
+    table = result.sensitivity([-0.8, 0.0, 0.8], names=["observed_expected"])
+    means = table.xs("observed_expected", level="functional")["mean"]
+    assert means[0.8] == pytest.approx(expected, rel=0.02)  # the population is drawn
+    assert means[-0.8] < means[0.0] - 0.02 < means[0.8] - 0.04
+
+
+def test_complete_outcomes_change_nothing():
+    y, s = bc.simulate.sample("calibrated", 120, random_state=1)
+    result = bc.fit_known(y, s, curve="logistic", **OPTIONS)
+    plain = bc.fit(y, s, curve="logistic", **OPTIONS)
+    assert np.array_equal(result.posterior.values_of("tce"), plain.values_of("tce"))
+    assert result.sensitivity([0.0, 2.0], names=["tce"])["mean"].nunique() == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"y_true": [None, np.nan]}, "all are missing"),
+        ({"y_prob": [0.2]}, "y_true"),
+        ({"y_prob": [0.2, None]}, "y_prob"),
+        ({"groups": ["A", "B"]}, "groups cannot be given"),
+        ({"y_true": bc.CalibrationData([0, 1], [0.2, 0.4])}, "table"),
+        ({"sample_weight": [1, 2, 3]}, "sample_weight"),
+        ({"y_true": [0, 3]}, "neither 0 nor 1"),
+    ],
+)
+def test_bad_input_is_refused(change, told):
+    given = {"y_true": [0, None], "y_prob": [0.2, 0.4]} | change
+    with pytest.raises(InputError, match=told):
+        bc.fit_known(given.pop("y_true"), given.pop("y_prob"), **given)
+
+
+def test_fit_names_the_way_on():
+    with pytest.raises(InputError, match="fit_known"):
+        bc.fit([0, 1, np.nan], [0.1, 0.2, 0.3])
