@@ -68,6 +68,7 @@ def assess(
     cluster: Any = None,
     strata: Any = None,
     judged: Judged | None = None,
+    horizon: float | None = None,
 ) -> Assessment:
     """Assess the calibration of predicted probabilities.
 
@@ -76,8 +77,8 @@ def assess(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,) or CalibrationData
-        Outcomes, 0/1 or boolean; or a table, and then no `y_prob`.
+    y_true : array-like of shape (n,), Survival or CalibrationData
+        Outcomes, 0/1 or boolean; times to an event; or a table, and then no `y_prob`.
     y_prob : array-like of shape (n,), optional
         Predicted probabilities of the event, in [0, 1].
     close : float in (0, 1), optional
@@ -110,6 +111,8 @@ def assess(
         As in `bayescal.fit`; not beside `groups`.
     judged : Judged, optional
         Who recorded the outcomes, as in `bayescal.fit`; not beside `groups`.
+    horizon : float, optional
+        Of times to an event, as in `bayescal.fit`.
 
     Returns
     -------
@@ -145,6 +148,8 @@ def assess(
         strata=strata,
         imputations=imputations,
         check_sites=check_few_labels,
+        takes_times=True,
+        horizon=horizon,
     )
     check_roles(data)
     refuse_judged(judged, data)

@@ -1,1 +1,2 @@
 from .data import CalibrationData as CalibrationData
+from .survival import Survival as Survival

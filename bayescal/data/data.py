@@ -15,6 +15,7 @@ from bayescal.data.contents import added, pooled, selected
 from bayescal.data.edges import Edges, edges_of
 from bayescal.data.roles import IMPUTATION, NO_STRUCTURE, Crossed, as_roles
 from bayescal.data.sources.constructors import FromSources
+from bayescal.data.survival import Survival, contents_at, refuse_horizon
 from bayescal.data.validate import check_choice
 from bayescal.data.weights import WeightType
 
@@ -31,8 +32,8 @@ class CalibrationData(FromSources):
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Outcomes, 0/1 or boolean; other labels need `pos_label`.
+    y_true : array-like of shape (n,), or Survival
+        Outcomes, 0/1 or boolean; other labels need `pos_label`. Or times to an event.
     y_prob : array-like of shape (n,)
         Predicted probabilities of the event, in [0, 1].
     sample_weight : array-like of shape (n,), optional
@@ -60,6 +61,8 @@ class CalibrationData(FromSources):
         counts if all are whole numbers, otherwise sampling weights.
     pos_label : object, optional
         The label in `y_true` that counts as the event.
+    horizon : float, optional
+        Of times to an event: by when the scores are risks of it, in the units of time.
 
     Attributes
     ----------
@@ -107,7 +110,7 @@ class CalibrationData(FromSources):
 
     def __init__(
         self,
-        y_true: ArrayLike,
+        y_true: ArrayLike | Survival,
         y_prob: ArrayLike | None,
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | Crossed | None = None,
@@ -120,17 +123,23 @@ class CalibrationData(FromSources):
         factors: Crossed | None = None,
         weight_type: WeightType | None = None,
         pos_label: Any = None,
+        horizon: float | None = None,
     ) -> None:
         roles = as_roles(
             groups=groups, site=site, period=period, cluster=cluster, stratum=stratum,
             imputation=imputation, factors=factors,
         )  # fmt: skip
-        (y_true, y_prob, sample_weight), roles = roles.aligned(
-            y_true=y_true, y_prob=y_prob, sample_weight=sample_weight
-        )
-        contents = contents_of(
-            *(y_true, y_prob, sample_weight, roles), weight_type=weight_type, pos_label=pos_label
-        )
+        if not isinstance(y_true, Survival):
+            (y_true, y_prob, sample_weight), roles = roles.aligned(
+                y_true=y_true, y_prob=y_prob, sample_weight=sample_weight
+            )
+        options: dict[str, Any] = {"weight_type": weight_type, "pos_label": pos_label}
+        if isinstance(y_true, Survival):
+            given = (y_true, y_prob, sample_weight, roles)
+            contents = contents_at(*given, horizon=horizon, **options)
+        else:
+            refuse_horizon(horizon)
+            contents = contents_of(y_true, y_prob, sample_weight, roles, **options)
         self.__dict__.update(self._new(contents).__dict__)
 
     def edges(self, edge: float | None = None) -> Edges:
@@ -202,15 +211,20 @@ class CalibrationData(FromSources):
             table = self._imputations[self.levels[IMPUTATION].index(label)]
         return table._each(partial(selected, levels=wanted)) if wanted else table
 
-    def one_group(self) -> CalibrationData:
+    def one_group(self, *, takes_times: bool = False) -> CalibrationData:
         """The table itself, refused if it holds more than the cases of one curve.
+
+        Parameters
+        ----------
+        takes_times : bool
+            Whether times to an event are taken.
 
         Raises
         ------
         InputError
             If there are several groups or imputations, or no outcomes.
         """
-        self.complete()
+        self.complete(takes_times=takes_times)
         if self._imputations:
             raise InputError(
                 f"the table holds {len(self._imputations)} imputations of its cases, and this is "
@@ -232,7 +246,7 @@ class CalibrationData(FromSources):
     def __add__(self, other: object) -> CalibrationData:
         if not isinstance(other, CalibrationData):
             return NotImplemented
-        first, second = self.complete(), other.complete()
+        first, second = (table.complete(takes_times=True) for table in (self, other))
         if not first._imputations and not second._imputations:
             return self._new(added(first._contents, second._contents))
         one, two = (table.levels.get(IMPUTATION) for table in (first, second))
@@ -247,7 +261,8 @@ class CalibrationData(FromSources):
         if not isinstance(other, CalibrationData):
             return NotImplemented
         mine, theirs = (
-            (it.groups, it._structure, it.weight_type, it.has_outcomes, it.members, it._imputations)
+            (it.groups, it._structure, it.weight_type, it.has_outcomes, it.members, it.follow_up,
+             it._imputations)
             for it in (self, other)
         )
         if mine != theirs or not np.isclose(self.weight_scale, other.weight_scale, 1e-9, 0):
@@ -264,6 +279,9 @@ class CalibrationData(FromSources):
         if self.is_pseudo:
             weights = f", sampling weights of effective size {self.effective_size:.4g}"
         events = f"{self.events:g} events" if self.has_outcomes else "no outcomes"
+        if self.follow_up is not None:
+            left, at = self.follow_up.censored, self.follow_up.horizon
+            events += f" by {at:g}, {left:g} censored before"
         if self._imputations:
             groups += f", {len(self._imputations)} imputations"
         if self._dependence:

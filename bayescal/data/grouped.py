@@ -15,6 +15,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, as_items, check_choice
 from bayescal.data.clusters import Clusters
 from bayescal.data.contents import Contents, forgotten, one_table, split
+from bayescal.data.follow_up import FollowUp
 from bayescal.data.imputations import check_alike, stacked
 from bayescal.data.members import Members
 from bayescal.data.periods import Periods
@@ -137,6 +138,11 @@ class GroupedRows:
         """The clusters by what is known of them in every table; None without any."""
         return self._contents.members
 
+    @property
+    def follow_up(self) -> FollowUp | None:
+        """How long the cases were followed, of times to an event; None of plain outcomes."""
+        return self._contents.follow_up
+
     def independent(self) -> Self:
         """The table itself, refused if its cases come in clusters or strata."""
         if self._dependence and not (self.clusters is not None and self.clusters.are_single):
@@ -215,8 +221,13 @@ class GroupedRows:
             each._is_judged = True
         return table
 
-    def complete(self) -> Self:
+    def complete(self, *, takes_times: bool = False) -> Self:
         """The table itself, refused if it has no outcomes, or a judge recorded them.
+
+        Parameters
+        ----------
+        takes_times : bool
+            Whether times to an event are taken; if not, they are refused, too.
 
         Raises
         ------
@@ -229,6 +240,12 @@ class GroupedRows:
                 "the outcomes of this table are not known for certain, such as those that a judge "
                 "recorded, and would count as the truth. Pass y_true and y_prob, with judged= "
                 "where it can be given."
+            )
+        if self.follow_up is not None and not takes_times:
+            raise InputError(
+                "this table has times to an event, and cases that left before the horizon: this is "
+                "of outcomes that are known. Times are taken by bayescal.fit, compare, assess and "
+                "build_model."
             )
         return self
 

@@ -64,6 +64,7 @@ class FitOptions(TypedDict, total=False):
     cluster: ArrayLike | None
     strata: ArrayLike | None
     judged: Judged | None
+    horizon: float | None
 
 
 @overload
@@ -146,13 +147,14 @@ def fit(
     cluster: ArrayLike | None = None,
     strata: ArrayLike | None = None,
     judged: Judged | None = None,
+    horizon: float | None = None,
 ) -> CalibrationPosterior | MultilevelPosterior:
     """Fit a calibration curve: the posterior of P(event | score).
 
     Parameters
     ----------
-    y_true : array-like of shape (n,) or CalibrationData, or None
-        Outcomes, 0/1 or boolean; or a table, and then no `y_prob`. None if there are no patients
+    y_true : array-like of shape (n,), Survival or CalibrationData, or None
+        Outcomes, 0/1 or boolean; times to an event; or a table, and then no `y_prob`. None if there are no patients
         but only sites `known` by their summaries.
     y_prob : array-like of shape (n,), optional
         Predicted probabilities of the event, in [0, 1]. Without outcomes, those of patients like
@@ -232,6 +234,10 @@ def fit(
         How often the judge was right who recorded the outcomes, where they are not the truth
         itself: `bc.Judged(sensitivity=(90, 100), specificity=(95, 100))`. All results are then of
         the true outcomes. Not beside groups, periods, clusters or imputations.
+    horizon : float, optional
+        Of times to an event, `bc.Survival(time, event)` in place of outcomes: by when the scores
+        are risks of it. Cases that left before count as far as they were followed. Not beside
+        groups, periods, clusters, imputations or judged.
 
     Returns
     -------
@@ -293,6 +299,7 @@ def fit(
         data = scores_alone(y_prob, known, roles, **weights)
     else:
         of_cases = roles | weights | {"pos_label": pos_label}
+        of_cases |= {"takes_times": True, "horizon": horizon}
         data = as_data(y_true, y_prob, check_sites=check_few_labels, **of_cases)
     refuse_judged(judged, data, known=known)
     fixed: dict[str, Any] = {"prior": prior, "edge": edge, "random_state": random_state}

@@ -45,6 +45,7 @@ def build_model(
     edge: float | None = None,
     pos_label: Any = None,
     judged: Judged | None = None,
+    horizon: float | None = None,
 ) -> pm.Model:
     """Build the PyMC model that `bayescal.fit(engine="nuts")` samples.
 
@@ -84,6 +85,10 @@ def build_model(
     judged : Judged, optional
         Who recorded the outcomes, as in `bayescal.fit`: the model then has the variables
         `sensitivity` and `specificity`.
+    horizon : float, optional
+        Of times to an event, as in `bayescal.fit`: the model then has the variables `step` and
+        `step_by_score`, by `interval`, and `hits` is no observed variable but a potential,
+        `followed`.
 
     Returns
     -------
@@ -129,6 +134,7 @@ def build_model(
         data = scores_alone(y_prob, known, {"groups": groups}, **weights)
     else:
         of_cases = weights | {"groups": groups, "pos_label": pos_label}
+        of_cases |= {"takes_times": True, "horizon": horizon}
         data = as_data(y_true, y_prob, check_sites=check_few_labels, **of_cases).independent()
     law = as_likelihood(judged)
     refuse_judged(judged, data, known=known)

@@ -27,6 +27,7 @@ from bayescal.model.curves import AVERAGE, Curve, Frame, as_curve, stored_curve,
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.law import Likelihood
 from bayescal.model.likelihood.laws import stored_likelihood
+from bayescal.model.likelihood.times.law import TimeToEvent, likelihood_of
 from bayescal.model.partition.cells import first_of_merged
 from bayescal.model.pieces import PIECES_PRIOR, PartitionPrior, prior_pieces
 from bayescal.model.priors import Prior, as_prior
@@ -75,7 +76,12 @@ class Problem:
     @cached_property
     def own_data(self) -> CalibrationData:
         """The table for whoever asks for it: judged outcomes do not count as the truth."""
-        return self.data if self.likelihood.is_linear else self.data.judged()
+        return self.data if self.likelihood.is_linear or self.of_times else self.data.judged()
+
+    @property
+    def of_times(self) -> bool:
+        """Whether outcomes are times to an event, some of them censored."""
+        return isinstance(self.likelihood, TimeToEvent)
 
     @property
     def clusters(self) -> Clusters | None:
@@ -326,6 +332,7 @@ def prepare(
     pos_label: Any = None,
     cluster: ArrayLike | None = None,
     strata: ArrayLike | None = None,
+    horizon: float | None = None,
     likelihood: Likelihood = BINOMIAL,
 ) -> Problem:
     """Make the problem that every fit of a curve starts from.
@@ -339,8 +346,10 @@ def prepare(
     weight_type : {"counts", "sampling"}, optional
     cluster, strata : array-like of shape (n,), optional
         All as in `bayescal.fit`.
+    horizon : float, optional
+        Of times to an event, as in `bayescal.fit`.
     likelihood : Likelihood
-        The law of the outcomes given the curve.
+        The law of the outcomes given the curve; of a table of times to an event, that of times.
 
     Examples
     --------
@@ -352,8 +361,12 @@ def prepare(
     array([2., 1., 1.])
     """
     of_cases = {"sample_weight": sample_weight, "weight_type": weight_type, "pos_label": pos_label}
-    data = as_data(y_true, y_prob, cluster=cluster, strata=strata, **of_cases).one_group()
+    data = as_data(
+        y_true, y_prob, cluster=cluster, strata=strata, takes_times=True, horizon=horizon, **of_cases
+    ).one_group(takes_times=True)
     seed, family, chosen = as_seed(random_state), as_curve(curve), as_prior(prior)
+    if likelihood is BINOMIAL:
+        likelihood = likelihood_of(data)
     unfitted = Problem(
         *(data, family, chosen, Frame(0.5), data.edges(edge), seed), likelihood=likelihood
     )

@@ -8,10 +8,11 @@ from bayescal.data.validate import check_choice
 from bayescal.model.likelihood.binomial import Binomial
 from bayescal.model.likelihood.judged import Judged
 from bayescal.model.likelihood.law import Likelihood
+from bayescal.model.likelihood.times.law import TimeToEvent
 
 __all__ = ["LIKELIHOODS", "stored_likelihood"]
 
-LIKELIHOODS: dict[str, type[Likelihood]] = {law.name: law for law in (Binomial, Judged)}
+LIKELIHOODS: dict[str, type[Likelihood]] = {law.name: law for law in (Binomial, Judged, TimeToEvent)}
 """The laws by name."""
 
 

@@ -1,0 +1,270 @@
+"""The log likelihood of times to an event, of a curve alone: the steps of Q integrated out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import expit, logit
+
+from bayescal._base.arrays import Floats, blocks
+from bayescal.model.curve import expit_in_place
+from bayescal.model.lapse.bounds import bounded_log_odds
+from bayescal.model.likelihood.binomial import BINOMIAL
+from bayescal.model.likelihood.gauss import gauss_rule
+from bayescal.model.likelihood.general import LawRows
+from bayescal.model.likelihood.law import Likelihood
+from bayescal.model.likelihood.rows import basis_at
+from bayescal.model.likelihood.times.entries import Partial, entries_of, law_of, merged
+from bayescal.model.likelihood.times.steps import Steps, steps_of
+from bayescal.model.problem import Problem
+
+__all__ = ["Correction", "Shared", "TimesRows", "times_rows"]
+
+NODES, NODES_OF_BIN, FEW = 48, 8, 160
+LEAST_CURVATURE = 0.05
+MOST_GAIN = 3.0
+"""Of log density, by a Newton step and by the curvature."""
+
+
+class Shared(Likelihood):
+    """Events, and non-events by the time that a share Q of all events has come by.
+
+    Parameters
+    ----------
+    share : ndarray of shape (rows,)
+        1 where a case was followed to the horizon.
+    """
+
+    name = "shared"
+
+    def __init__(self, share: Floats) -> None:
+        self.share = share
+
+    def log_density(
+        self, log_odds: Floats, trials: Floats, hits: Floats, nuisance: Floats
+    ) -> Floats:
+        """As `Likelihood.log_density`."""
+        g, rest = expit(log_odds), expit(-log_odds)
+        value = (trials - hits) * np.log(rest + g * (1 - self.share))
+        some = hits > 0
+        value[..., some] += hits[some] * np.log(g[..., some])
+        return np.asarray(value)
+
+    def derivatives(
+        self, log_odds: Floats, trials: Floats, hits: Floats, nuisance: Floats
+    ) -> tuple[Floats, Floats, Floats]:
+        """As `Likelihood.derivatives`."""
+        g, rest = expit(log_odds), expit(-log_odds)
+        without = rest + g * (1 - self.share)
+        late = g * rest * self.share / without
+        slope = hits * rest - (trials - hits) * late
+        bend = -hits * g * rest - (trials - hits) * late * (rest - g + late)
+        value = self.log_density(log_odds[None], trials, hits, nuisance)[0]
+        return value, slope[None], bend[None, None]
+
+    def draw(
+        self, generator: np.random.Generator, trials: Floats, probability: Floats, nuisance: Floats
+    ) -> Floats:
+        """As `Likelihood.draw`."""
+        return np.asarray(generator.binomial(trials, probability * self.share), np.float64)
+
+    def pymc_log_density(self, hits: Floats, trials: Floats, log_odds: Floats, *_: Floats) -> Floats:
+        """As `Likelihood.log_density`, of one curve."""
+        return self.log_density(log_odds[None], trials, hits, np.empty((1, 0)))[0]
+
+
+class Correction:
+    """What integrating over the steps of Q adds to the log likelihood at their likeliest values.
+
+    Laplace's approximation, after a Newton step from there for each curve. A constant where no case
+    is known in part. Within the posterior of a curve the step gains little; what is more than
+    `MOST_GAIN` is of a curve that is far away, and is not believed.
+
+    Parameters
+    ----------
+    partial : Partial
+        The entries that are known in part.
+    g : ndarray of shape (entries,)
+        A curve of the posterior, for the curvature there.
+    """
+
+    def __init__(self, steps: Steps, partial: Partial, g: Floats) -> None:
+        shares = steps.shares(partial)
+        self.share, self.partial, self.steps = shares.value, partial, steps
+        size = steps.at.size
+        self._upper = np.triu_indices(size)
+        weight = partial.weight[:, None]
+        self._slope = weight * shares.slope
+        self._bend = weight * shares.bend[:, *self._upper]
+        outer = shares.slope[:, :, None] * shares.slope[:, None, :]
+        self._outer = weight * outer[:, *self._upper]
+        at_mode = self._information_at((g / (1 - g * self.share))[None])
+        self._log_det = float(np.linalg.slogdet(at_mode)[1][0]) / 2
+
+    def __call__(self, g: Floats) -> Floats:
+        """Of curves by their values at the entries, of shape (n, entries)."""
+        rate = g / (1 - g * self.share)
+        slope, information = self._slope_at(rate), self._information_at(rate)
+        try:
+            root = np.linalg.cholesky(information)
+        except np.linalg.LinAlgError:
+            values, vectors = np.linalg.eigh(information)
+            values = np.maximum(values, LEAST_CURVATURE)
+            along = np.einsum("nij,ni->nj", vectors, slope)
+            gain, log_det = (along**2 / values).sum(axis=1) / 2, np.log(values).sum(axis=1) / 2
+        else:
+            along = np.linalg.solve(root, slope[..., None])[..., 0]
+            gain = np.vecdot(along, along) / 2
+            log_det = np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
+        log_det = np.clip(log_det, self._log_det - MOST_GAIN, self._log_det + MOST_GAIN)
+        gain = np.minimum(gain, MOST_GAIN)
+        return np.asarray(self.steps.constant + gain - log_det)
+
+    def _slope_at(self, rate: Floats) -> Floats:
+        """Of the log density by a and c, for curves by g / (1 - g Q)."""
+        return np.asarray(self.steps.slope - rate @ self._slope)
+
+    def _information_at(self, rate: Floats) -> Floats:
+        """Its negative Hessian."""
+        upper = self.steps.information[self._upper] + rate @ self._bend
+        upper += rate**2 @ self._outer
+        size = self.steps.at.size
+        information = np.empty((len(rate), size, size))
+        information[:, self._upper[0], self._upper[1]] = upper
+        information[:, self._upper[1], self._upper[0]] = upper
+        return information
+
+
+@dataclass(frozen=True)
+class TimesRows(LawRows):
+    """Sums over cases whose outcome is known, then over those that are known in part.
+
+    Attributes
+    ----------
+    known : int
+        Rows of the first kind.
+    correction : Correction
+    """
+
+    known: int
+    correction: Correction
+
+    def log_likelihood(self, coefficients: Floats, others: Floats) -> Floats:
+        """As `LawRows.log_likelihood`."""
+        value = np.empty(len(coefficients))
+        for part in blocks(len(value), self.size):
+            log_odds = coefficients[part] @ self.columns
+            rates = others[part, : self.bounds]
+            if self.bounds:
+                log_odds = bounded_log_odds(log_odds, rates[:, :1], rates[:, 1:])
+            value[part] = self._of_log_odds(log_odds)
+        return value
+
+    def _of_log_odds(self, log_odds: Floats) -> Floats:
+        known, hits, trials = self.known, self.hits, self.trials
+        x = log_odds[:, :known]
+        value = x @ hits[:known] - BINOMIAL.cost_near(x.copy()) @ trials[:known]
+        g = expit_in_place(np.ascontiguousarray(log_odds[:, known:]))
+        value += np.log1p(-g * self.correction.share) @ trials[known:]
+        return np.asarray(value + self.correction(g))
+
+    def expanded_at(self, coefficients: Floats, others: Floats) -> TimesRows:
+        """The same, expanded at the likeliest steps given one curve, as in `log_likelihood`."""
+        partial = self.correction.partial
+        if not partial.size:
+            return self
+        log_odds = coefficients @ self.columns[:, self.known :]
+        if self.bounds:
+            log_odds = bounded_log_odds(log_odds, others[:, :1], others[:, 1:2])
+        g = expit(log_odds)[0]
+        correction = Correction(self.correction.steps.likeliest(partial, g), partial, g)
+        law = Shared(np.concatenate([np.ones(self.known), correction.share]))
+        return replace(self, law=law, correction=correction)
+
+
+def times_rows(problem: Problem, *, exact: bool = False) -> TimesRows:
+    """Nodes for the cases of a problem of times to an event.
+
+    Parameters
+    ----------
+    exact : bool
+        Whether to take every row instead.
+    """
+    entries, law = entries_of(problem), law_of(problem)
+    steps, bounds = steps_of(problem), 2 * problem.curve.is_bounded
+    rough = problem.curve.is_rough
+    columns, weights = [], []
+    for cases in (entries.events, entries.free):
+        made = _known(problem, cases, exact)
+        columns.append(made[0])
+        weights.append(made[1])
+    partial = entries.partial
+    if not exact and partial.size > FEW:
+        bins = partial.bins(law)
+        if rough:
+            size = int(bins.max()) + 1
+            group = problem.merged(partial.row) * size + bins
+            of_partial = _weighted_columns(problem, partial, group)
+            partial = merged(partial, group)
+        else:
+            partial = _at_nodes(partial, bins)
+            of_partial = _columns_at(problem, partial.x)
+    else:
+        of_partial = _columns_at(problem, partial.x)
+    correction = Correction(steps, partial, expit(partial.x))
+    hits = np.concatenate([weights[0], np.zeros(weights[1].size + partial.size)])
+    trials = np.concatenate([*weights, partial.weight])
+    known = weights[0].size + weights[1].size
+    share = np.concatenate([np.ones(known), correction.share])
+    every = np.hstack([*columns, of_partial])
+    return TimesRows(Shared(share), bounds, every, trials, hits, known, correction)
+
+
+def _known(problem: Problem, cases: Floats, exact: bool) -> tuple[Floats, Floats]:
+    """Columns and weights of the cases of one outcome."""
+    if problem.curve.is_rough and problem.is_merged and not exact:
+        offset, basis = problem.curve.basis(problem.table.score, problem.frame)
+        number = problem.sum_of_rows(cases)
+        means = problem.mean_of_rows(np.column_stack([offset, basis]), cases)
+        return means[number > 0].T, number[number > 0]
+    some = cases > 0
+    x, weight = np.asarray(logit(problem.table.score[some])), cases[some]
+    if not exact and not problem.curve.is_rough and weight.size > NODES:
+        x, weight = gauss_rule(x, weight, NODES)
+    return _columns_at(problem, x), weight
+
+
+def _columns_at(problem: Problem, x: Floats) -> Floats:
+    """Offset and basis at log-odds, of shape (1 + k, entries)."""
+    if not x.size:
+        return np.empty((1 + len(problem.curve.positive), 0))
+    offset, basis = basis_at(problem, x)
+    return np.vstack([offset, basis.T])
+
+
+def _weighted_columns(problem: Problem, partial: Partial, group: Floats) -> Floats:
+    """Means of offset and basis over the entries of each group."""
+    offset, basis = problem.curve.basis(problem.table.score, problem.frame)
+    columns = np.column_stack([offset, basis])[partial.row]
+    keys, at = np.unique(group, return_inverse=True)
+    total = np.bincount(at, partial.weight, keys.size)
+    sums = [np.bincount(at, partial.weight * column, keys.size) for column in columns.T]
+    return np.stack(sums) / total
+
+
+def _at_nodes(partial: Partial, bins: Floats) -> Partial:
+    """Nodes of Gauss rules of the scores in each bin of time, at its mean time."""
+    parts = []
+    for each in np.unique(bins):
+        mine = np.flatnonzero(bins == each)
+        order = mine[np.argsort(partial.x[mine], kind="stable")]
+        x, weight = partial.x[order], np.abs(partial.weight[order])
+        sign = np.sign(partial.weight[order[0]])
+        step = float(weight @ partial.step[order] / weight.sum())
+        if x.size > NODES_OF_BIN:
+            x, weight = gauss_rule(x, weight, NODES_OF_BIN)
+        times = np.full(x.size, step)
+        parts.append((np.full(x.size, partial.row[order[0]]), x, times, sign * weight))
+    row, x, step, weight = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return Partial(row, x, step, weight)
