@@ -13,65 +13,18 @@ from bayescal.model.lapse.bounds import bounded_log_odds
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.gauss import gauss_rule
 from bayescal.model.likelihood.general import LawRows
-from bayescal.model.likelihood.law import Likelihood
 from bayescal.model.likelihood.rows import basis_at
-from bayescal.model.likelihood.times.entries import Partial, entries_of, law_of, merged
+from bayescal.model.likelihood.times.entries import Entries, Partial, entries_of, law_of, merged
+from bayescal.model.likelihood.times.shared import Shared
 from bayescal.model.likelihood.times.steps import Steps, steps_of
 from bayescal.model.problem import Problem
 
-__all__ = ["Correction", "Shared", "TimesRows", "times_rows"]
+__all__ = ["Correction", "TimesRows", "times_rows"]
 
 NODES, NODES_OF_BIN, FEW = 48, 8, 160
 LEAST_CURVATURE = 0.05
 MOST_GAIN = 3.0
 """Of log density, by a Newton step and by the curvature."""
-
-
-class Shared(Likelihood):
-    """Events, and non-events by the time that a share Q of all events has come by.
-
-    Parameters
-    ----------
-    share : ndarray of shape (rows,)
-        1 where a case was followed to the horizon.
-    """
-
-    name = "shared"
-
-    def __init__(self, share: Floats) -> None:
-        self.share = share
-
-    def log_density(
-        self, log_odds: Floats, trials: Floats, hits: Floats, nuisance: Floats
-    ) -> Floats:
-        """As `Likelihood.log_density`."""
-        g, rest = expit(log_odds), expit(-log_odds)
-        value = (trials - hits) * np.log(rest + g * (1 - self.share))
-        some = hits > 0
-        value[..., some] += hits[some] * np.log(g[..., some])
-        return np.asarray(value)
-
-    def derivatives(
-        self, log_odds: Floats, trials: Floats, hits: Floats, nuisance: Floats
-    ) -> tuple[Floats, Floats, Floats]:
-        """As `Likelihood.derivatives`."""
-        g, rest = expit(log_odds), expit(-log_odds)
-        without = rest + g * (1 - self.share)
-        late = g * rest * self.share / without
-        slope = hits * rest - (trials - hits) * late
-        bend = -hits * g * rest - (trials - hits) * late * (rest - g + late)
-        value = self.log_density(log_odds[None], trials, hits, nuisance)[0]
-        return value, slope[None], bend[None, None]
-
-    def draw(
-        self, generator: np.random.Generator, trials: Floats, probability: Floats, nuisance: Floats
-    ) -> Floats:
-        """As `Likelihood.draw`."""
-        return np.asarray(generator.binomial(trials, probability * self.share), np.float64)
-
-    def pymc_log_density(self, hits: Floats, trials: Floats, log_odds: Floats, *_: Floats) -> Floats:
-        """As `Likelihood.log_density`, of one curve."""
-        return self.log_density(log_odds[None], trials, hits, np.empty((1, 0)))[0]
 
 
 class Correction:
@@ -145,10 +98,13 @@ class TimesRows(LawRows):
     known : int
         Rows of the first kind.
     correction : Correction
+    constant : float
+        What merging the rows of a table would change on the diagonal.
     """
 
     known: int
     correction: Correction
+    constant: float
 
     def log_likelihood(self, coefficients: Floats, others: Floats) -> Floats:
         """As `LawRows.log_likelihood`."""
@@ -167,7 +123,7 @@ class TimesRows(LawRows):
         value = x @ hits[:known] - BINOMIAL.cost_near(x.copy()) @ trials[:known]
         g = expit_in_place(np.ascontiguousarray(log_odds[:, known:]))
         value += np.log1p(-g * self.correction.share) @ trials[known:]
-        return np.asarray(value + self.correction(g))
+        return np.asarray(value + self.correction(g) + self.constant)
 
     def expanded_at(self, coefficients: Floats, others: Floats) -> TimesRows:
         """The same, expanded at the likeliest steps given one curve, as in `log_likelihood`."""
@@ -194,11 +150,7 @@ def times_rows(problem: Problem, *, exact: bool = False) -> TimesRows:
     entries, law = entries_of(problem), law_of(problem)
     steps, bounds = steps_of(problem), 2 * problem.curve.is_bounded
     rough = problem.curve.is_rough
-    columns, weights = [], []
-    for cases in (entries.events, entries.free):
-        made = _known(problem, cases, exact)
-        columns.append(made[0])
-        weights.append(made[1])
+    known, of_known, constant = _known(problem, entries, exact)
     partial = entries.partial
     if not exact and partial.size > FEW:
         bins = partial.bins(law)
@@ -213,24 +165,54 @@ def times_rows(problem: Problem, *, exact: bool = False) -> TimesRows:
     else:
         of_partial = _columns_at(problem, partial.x)
     correction = Correction(steps, partial, expit(partial.x))
-    hits = np.concatenate([weights[0], np.zeros(weights[1].size + partial.size)])
-    trials = np.concatenate([*weights, partial.weight])
-    known = weights[0].size + weights[1].size
-    share = np.concatenate([np.ones(known), correction.share])
-    every = np.hstack([*columns, of_partial])
-    return TimesRows(Shared(share), bounds, every, trials, hits, known, correction)
+    hits = np.concatenate([of_known[0], np.zeros(partial.size)])
+    trials = np.concatenate([of_known[1], partial.weight])
+    share = np.concatenate([np.ones(hits.size - partial.size), correction.share])
+    every = np.hstack([known, of_partial])
+    size = known.shape[1]
+    return TimesRows(Shared(share), bounds, every, trials, hits, size, correction, constant)
 
 
-def _known(problem: Problem, cases: Floats, exact: bool) -> tuple[Floats, Floats]:
-    """Columns and weights of the cases of one outcome."""
-    if problem.curve.is_rough and problem.is_merged and not exact:
-        offset, basis = problem.curve.basis(problem.table.score, problem.frame)
-        number = problem.sum_of_rows(cases)
-        means = problem.mean_of_rows(np.column_stack([offset, basis]), cases)
-        return means[number > 0].T, number[number > 0]
-    some = cases > 0
-    x, weight = np.asarray(logit(problem.table.score[some])), cases[some]
-    if not exact and not problem.curve.is_rough and weight.size > NODES:
+def _known(problem: Problem, entries: Entries, exact: bool) -> tuple[Floats, Floats, float]:
+    """Columns, events and trials of the cases whose outcome is known, and a constant.
+
+    The log likelihood is linear in the log-odds of the events, so that of a curve that is linear in
+    its coefficients one row stands for all of them.
+    """
+    table, rough = problem.table, problem.curve.is_rough
+    trials = entries.events + entries.free
+    x, some = np.asarray(logit(table.score)), trials > 0
+    columns, constant = _columns_at(problem, x), 0.0
+    had = entries.events > 0
+    if problem.curve.is_bounded:
+        sides = [_of_one_outcome(problem, cases, exact) for cases in (entries.events, entries.free)]
+        weight = np.concatenate([sides[0][1], sides[1][1]])
+        events = np.concatenate([sides[0][1], np.zeros(sides[1][1].size)])
+        return np.hstack([sides[0][0], sides[1][0]]), np.stack([events, weight]), 0.0
+    number = float(entries.events.sum())
+    of_events = (columns @ entries.events / max(number, 1e-300))[:, None][:, : int(had.any())]
+    if exact or not (rough and problem.is_merged):
+        x, weight = x[some], trials[some]
+        if not exact and not rough and weight.size > NODES:
+            x, weight = gauss_rule(x, weight, NODES)
+        at = _columns_at(problem, x)
+    else:
+        weight = problem.sum_of_rows(trials)
+        kept = weight > 0
+        means = problem.mean_of_rows(np.column_stack([columns.T, x]), trials)[kept]
+        weight, at = weight[kept], means[:, :-1].T
+        cost = float(weight @ BINOMIAL.cost(means[:, -1].copy()))
+        constant = cost - float(trials @ BINOMIAL.cost(x.copy()))
+    both = np.hstack([of_events, at])
+    one = of_events.shape[1]
+    hits = np.append(np.full(one, number), np.zeros(weight.size))
+    return both, np.stack([hits, np.append(np.zeros(one), weight)]), constant
+
+
+def _of_one_outcome(problem: Problem, cases: Floats, exact: bool) -> tuple[Floats, Floats]:
+    """Nodes of the cases of one outcome."""
+    x, weight = np.asarray(logit(problem.table.score[cases > 0])), cases[cases > 0]
+    if not exact and weight.size > NODES:
         x, weight = gauss_rule(x, weight, NODES)
     return _columns_at(problem, x), weight
 
