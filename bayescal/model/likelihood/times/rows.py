@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.special import expit, logit
@@ -23,6 +24,7 @@ __all__ = ["Correction", "TimesRows", "times_rows"]
 
 NODES, NODES_OF_BIN, FEW = 48, 8, 160
 LEAST_CURVATURE = 0.05
+BESIDE = 1e-3
 MOST_GAIN = 3.0
 """Of log density, by a Newton step and by the curvature."""
 
@@ -30,7 +32,8 @@ MOST_GAIN = 3.0
 class Correction:
     """What integrating over the steps of Q adds to the log likelihood at their likeliest values.
 
-    Laplace's approximation, after a Newton step from there for each curve. A constant where no case
+    Laplace's approximation, after a Newton step from there for each curve, with the curvature moved
+    by as much. A constant where no case
     is known in part. Within the posterior of a curve the step gains little; what is more than
     `MOST_GAIN` is of a curve that is far away, and is not believed.
 
@@ -52,6 +55,7 @@ class Correction:
         self._bend = weight * shares.bend[:, *self._upper]
         outer = shares.slope[:, :, None] * shares.slope[:, None, :]
         self._outer = weight * outer[:, *self._upper]
+        self._g = g
         at_mode = self._information_at((g / (1 - g * self.share))[None])
         self._log_det = float(np.linalg.slogdet(at_mode)[1][0]) / 2
 
@@ -65,14 +69,33 @@ class Correction:
             values, vectors = np.linalg.eigh(information)
             values = np.maximum(values, LEAST_CURVATURE)
             along = np.einsum("nij,ni->nj", vectors, slope)
+            step = np.einsum("nij,nj->ni", vectors, along / values)
             gain, log_det = (along**2 / values).sum(axis=1) / 2, np.log(values).sum(axis=1) / 2
         else:
             along = np.linalg.solve(root, slope[..., None])[..., 0]
             gain = np.vecdot(along, along) / 2
+            step = np.linalg.solve(root.transpose(0, 2, 1), along[..., None])[..., 0]
             log_det = np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
+        log_det += step @ self._turn
         log_det = np.clip(log_det, self._log_det - MOST_GAIN, self._log_det + MOST_GAIN)
         gain = np.minimum(gain, MOST_GAIN)
         return np.asarray(self.steps.constant + gain - log_det)
+
+    @cached_property
+    def _turn(self) -> Floats:
+        """Slope of the log determinant by a and c, halved: the step moves the curvature, too."""
+        steps, slope = self.steps, np.zeros(self.steps.at.size)
+        for k in range(slope.size) if self.partial.size else ():
+            for sign in (-1, 1):
+                at = steps.at.copy()
+                at[k] += sign * BESIDE
+                shares = steps.shares(self.partial, at)
+                rate = self._g / (1 - self._g * shares.value)
+                weight, by = rate * self.partial.weight, shares.slope
+                information = steps.of_events(at)[2] + shares.summed_bend(weight)
+                information += (by.T * (rate * weight)) @ by
+                slope[k] += sign * np.linalg.slogdet(information)[1] / (4 * BESIDE)
+        return slope
 
     def _slope_at(self, rate: Floats) -> Floats:
         """Of the log density by a and c, for curves by g / (1 - g Q)."""
