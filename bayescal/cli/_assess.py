@@ -19,6 +19,9 @@ def assess(
     outcome: option.Outcome = None,
     score: option.Score = None,
     event: option.Event = None,
+    time: option.Time = None,
+    entry: option.Entry = None,
+    horizon: option.Horizon = None,
     weight: option.Weight = None,
     weight_type: option.WeightType = None,
     site: option.Site = None,
@@ -82,6 +85,7 @@ def assess(
     from bayescal.cli._predictions import read_predictions
     from bayescal.cli._roles import RoleColumns
     from bayescal.cli._terminal import output, say
+    from bayescal.cli._times import TimeColumns, read_times
     from bayescal.cli._update import RunningTable
     from bayescal.cli.form import Form
     from bayescal.data.validate import check_choice
@@ -96,6 +100,11 @@ def assess(
         alone = {name: True for name in groups[1:]}
         alone |= {"--cluster": cluster is not None, "--imputation": imputation is not None}
         _refuse(alone, f"all cases as one, not with {groups[0]}")
+    followed = TimeColumns.of(
+        time=time, event=event, entry=entry, horizon=horizon,
+        **roles.groups, **{"--cluster": cluster, "--imputation": imputation},
+        **{"--outcome": outcome, "--update": update},
+    )  # fmt: skip
     check_choice(curve, (AVERAGED, *CURVES), "curve")
     analysis: Analysis | Averaged
     common: dict[str, Any] = {
@@ -125,17 +134,17 @@ def assess(
     _refuse({"--force": force and update is None}, "--update, the file of a running table")
     form = Form.of(file, encoding=encoding, sheet=sheet, logit=logit, percent=percent)
     running = None if update is None else RunningTable.open(update)
-    predictions = read_predictions(
-        file,
-        outcome=outcome,
-        score=score,
-        event=event,
-        weight=weight,
-        weight_type=weight_type,
-        drop_missing=drop_missing,
-        form=form,
-        roles=roles,
-    )
+    of_cases: dict[str, Any] = {
+        "score": score,
+        "weight": weight,
+        "weight_type": weight_type,
+        "drop_missing": drop_missing,
+        "form": form,
+    }
+    if followed is not None:
+        predictions = read_times(file, followed, **of_cases)
+    else:
+        predictions = read_predictions(file, outcome=outcome, event=event, roles=roles, **of_cases)
     data, source = predictions.data, predictions.source
     if running is not None:
         running = running.with_cases(predictions, force=force)

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 __all__ = [
     "Cases",
     "about_counts",
+    "about_missing",
     "about_sampling_weights",
+    "as_numbers",
     "as_probabilities",
     "check_weight_type",
     "read_cases",
@@ -125,7 +127,7 @@ def read_cases(
     score = as_probabilities(frame[columns.score], columns.score, source, scale)
     weight = None
     if columns.weight is not None:
-        weight = _as_numbers(frame[columns.weight], columns.weight, source)
+        weight = as_numbers(frame[columns.weight], columns.weight, source)
     missing = label.isna().to_numpy(dtype=bool) | np.isnan(score)
     if weight is not None:
         missing |= np.isnan(weight)
@@ -136,7 +138,7 @@ def read_cases(
         names = " or ".join(map(shortened, columns.labelled))
         needed = f"an outcome, a score, a weight or a value of {names}"
     if missing.any() and not drop_missing:
-        raise InputError(_about_missing(missing, needed, source))
+        raise InputError(about_missing(missing, needed, source))
     if missing.all() and not part:
         raise InputError(f"every row of {source.path} lacks {needed}.")
     keep = ~missing
@@ -226,12 +228,12 @@ def as_probabilities(
     -------
     ndarray of shape (n,)
     """
-    score = _as_numbers(column, name, source, scale)
+    score = as_numbers(column, name, source, scale)
     _check_scores(score, name, source, scale)
     return scale.to_probability(score)
 
 
-def _as_numbers(column: pd.Series, name: str, source: Source, scale: Scale | None = None) -> Floats:
+def as_numbers(column: pd.Series, name: str, source: Source, scale: Scale | None = None) -> Floats:
     """The column as floats, NaN where it is missing; decimal commas between semicolons.
 
     Percentages may have their sign. `scale` is None for what is no score.
@@ -338,7 +340,7 @@ def _check_weights(weight: Floats, name: str | None, source: Source) -> None:
         )
 
 
-def _about_missing(missing: NDArray[np.bool_], needed: str, source: Source) -> str:
+def about_missing(missing: NDArray[np.bool_], needed: str, source: Source) -> str:
     rows = int(missing.sum())
     first = source.where(int(missing.argmax()))
     return (

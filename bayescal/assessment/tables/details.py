@@ -117,14 +117,13 @@ def diagnostics_table(f: Findings) -> Table:
 def val_prob_table(f: Findings) -> Table:
     """The statistics of R's val.prob."""
     values = f.val_prob()
-    names = [name for name in VAL_PROB if not f.posterior.problem.of_times]
     return Table(
         "val_prob",
         "The statistics of val.prob (R package rms)",
         "Name",
         (fixed("value", "Value"), words("meaning", "Meaning")),
         [
-            Row(name, name, {"value": float(values[name]), "meaning": VAL_PROB[name][0]})
-            for name in names
+            Row(name, name, {"value": float(values[name]), "meaning": meaning})
+            for name, (meaning, _) in VAL_PROB.items()
         ],
     )

@@ -31,7 +31,7 @@ def as_text(f: Findings, tables: Mapping[str, Table]) -> str:
     """All that an assessment says, at most 80 columns wide."""
     first = first_words(f)
     parts: list[Iterable[str]] = [_summary(f, first)]
-    names = ("measures", "estimators", "benefit", "information")
+    names = ("measures", "followed", "estimators", "benefit", "information")
     parts += [tables[name].lines() for name in names if name in tables]
     parts.append(_wrapped(exactness(f)))
     if f.data.groups:

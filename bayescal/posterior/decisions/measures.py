@@ -193,6 +193,11 @@ class DecisionMeasures(Measures):
         if self.problem.clusters is not None:
             _check_without_clusters(sizes, method)
         law = self.problem.likelihood
+        if method == "cells" and self.problem.of_times:
+            raise InputError(
+                "method='cells' counts outcomes that are known, and some cases left before the horizon. "
+                "Take method='curve'."
+            )
         if method == "cells" and not law.is_linear:
             raise InputError(
                 "method='cells' counts outcomes as they were recorded, and they are "

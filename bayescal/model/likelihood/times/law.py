@@ -81,6 +81,10 @@ class TimeToEvent(Likelihood):
         """Events by the horizon, if no case left before."""
         return generator.binomial(trials, probability)
 
+    def of_tables(self, log_odds: Floats, trials: Floats, hits: Floats, nuisance: Floats) -> Floats:
+        """As `Likelihood.of_tables`, of further cases, all of them followed to the horizon."""
+        return BINOMIAL.of_tables(log_odds, trials, hits, nuisance)
+
     def pymc_log_density(self, hits: Any, trials: Any, log_odds: Any, *nuisance: Any) -> Any:
         """As `log_density`."""
         _refuse()
