@@ -23,7 +23,7 @@ import bayescal as bc
 from bayescal._base.versions import library_versions
 
 RESULTS = Path(__file__).parent / "results"
-SEED, DRAWS = 2032, 1000
+SEED, DRAWS = 2032, 400
 MEAN, SPREAD = -1.0, 1.1  # of the scores' log-odds
 SIZES = (400, 1000)
 AT = (0.1, 0.3, 0.5, 0.7, 0.9)

@@ -24,6 +24,8 @@ __all__ = ["Correction", "TimesRows", "times_rows"]
 
 NODES, NODES_OF_BIN, FEW = 48, 8, 160
 LEAST_CURVATURE = 0.05
+FAR = 60.0
+"""How much less likely a curve is than the likeliest where its correction does not matter."""
 BESIDE = 1e-3
 MOST_GAIN = 3.0
 """Of log density, by a Newton step and by the curvature."""
@@ -80,6 +82,11 @@ class Correction:
         log_det = np.clip(log_det, self._log_det - MOST_GAIN, self._log_det + MOST_GAIN)
         gain = np.minimum(gain, MOST_GAIN)
         return np.asarray(self.steps.constant + gain - log_det)
+
+    @property
+    def at_most(self) -> float:
+        """More than it is of any curve."""
+        return self.steps.constant - self._log_det + 2 * MOST_GAIN
 
     @cached_property
     def _turn(self) -> Floats:
@@ -146,7 +153,10 @@ class TimesRows(LawRows):
         value = x @ hits[:known] - BINOMIAL.cost_near(x.copy()) @ trials[:known]
         g = expit_in_place(np.ascontiguousarray(log_odds[:, known:]))
         value += np.log1p(-g * self.correction.share) @ trials[known:]
-        return np.asarray(value + self.correction(g) + self.constant)
+        near = value > value.max() - FAR
+        correction = np.full(value.size, self.correction.at_most)
+        correction[near] = self.correction(g[near])
+        return np.asarray(value + correction + self.constant)
 
     def expanded_at(self, coefficients: Floats, others: Floats) -> TimesRows:
         """The same, expanded at the likeliest steps given one curve, as in `log_likelihood`."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import expit, logit, logsumexp, softmax
+from scipy.special import expit, logit, softmax
 
 from bayescal._base.arrays import Floats
 from bayescal._base.newton import maximise
+from bayescal.model.likelihood.gauss import gauss_rule
 from bayescal.model.likelihood.times.entries import (
     MOST_EXACT,
     Entries,
@@ -25,6 +26,7 @@ __all__ = ["Steps", "steps_of"]
 
 ROUNDS, NEAR_STEPS, NEAR_CURVE = 4, 1e-10, 1e-2
 LONGEST_STEP = 3.0
+Z_NODES = 24
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,22 @@ class Shares:
         return square
 
 
+class EventSums(NamedTuple):
+    """What the likelihood of the steps needs of the events.
+
+    Attributes
+    ----------
+    sums : ndarray of shape (2 intervals,)
+        Events by interval, and the sums of their z.
+    z, total : ndarray of shape (nodes,)
+        Nodes of a Gauss rule of the z of all events.
+    """
+
+    sums: Floats
+    z: Floats
+    total: Floats
+
+
 class Steps:
     """The likelihood of the steps: a and c, given the curve, and values to expand it at.
 
@@ -89,20 +107,23 @@ class Steps:
         normal law, there.
     """
 
-    def __init__(self, law: TimeToEvent, events: tuple[Floats, Floats], at: Floats) -> None:
+    def __init__(self, law: TimeToEvent, events: EventSums, at: Floats) -> None:
         self.law, self._of = law, events
         self.at = at
         self.constant, self.slope, self.information = self.of_events(at)
 
     def of_events(self, at: Floats) -> tuple[float, Floats, Floats]:
         """Log density of prior and events, its gradient and its negative Hessian."""
-        k, (in_interval, z) = self.law.size, self._of
-        scores = at[:k] + z[:, None] * at[k:]
-        log_q = scores - logsumexp(scores, axis=1, keepdims=True)
-        q, total = np.exp(log_q), in_interval.sum(axis=1)
-        value = float((in_interval * log_q).sum()) - float(at @ at) / 2
-        rest = in_interval - total[:, None] * q
-        slope = np.concatenate([rest.sum(axis=0), z @ rest]) - at
+        k, (events, z, total) = self.law.size, self._of
+        q = at[:k] + z[:, None] * at[k:]
+        highest = q.max(axis=1)
+        q = np.exp(q - highest[:, None])
+        sums = q.sum(axis=1)
+        q /= sums[:, None]
+        log_sum = np.log(sums) + highest
+        value = float(events @ at - total @ log_sum) - float(at @ at) / 2
+        fitted = total[:, None] * q
+        slope = events - np.concatenate([fitted.sum(axis=0), z @ fitted]) - at
         blocks = []
         for power in range(3):
             weight = total * z**power
@@ -159,7 +180,7 @@ def _fitted(problem: Problem, law: TimeToEvent) -> Steps:
     if partial.size > MOST_EXACT:
         bins = partial.bins(law)
         partial = merged(partial, problem.merged(partial.row) * (int(bins.max()) + 1) + bins)
-    events = _by_z(entries.in_interval, law.standardised(np.asarray(logit(score))))
+    events = _event_sums(entries.in_interval, law.standardised(np.asarray(logit(score))))
     steps = Steps(law, events, np.zeros(2 * law.size))
     reference, curve = _Reference(score, entries, partial), np.array([0.0, 1.0, 1.0])
     for _ in range(ROUNDS):
@@ -170,6 +191,15 @@ def _fitted(problem: Problem, law: TimeToEvent) -> Steps:
         if np.abs(before - curve).max() < NEAR_CURVE:
             break
     return steps
+
+
+def _event_sums(in_interval: Floats, z: Floats) -> EventSums:
+    total = in_interval.sum(axis=1)
+    some = total > 0
+    nodes, weight = z[some], total[some]
+    if weight.size > Z_NODES:
+        nodes, weight = gauss_rule(nodes, weight, Z_NODES)
+    return EventSums(np.concatenate([in_interval.sum(axis=0), z @ in_interval]), nodes, weight)
 
 
 class _Reference:
@@ -204,20 +234,3 @@ class _Reference:
             return value, slope, hessian
 
         return maximise(objective, start, tolerance=NEAR_STEPS, longest=LONGEST_STEP).point
-
-
-Z_BINS = 64
-
-
-def _by_z(in_interval: Floats, z: Floats) -> tuple[Floats, Floats]:
-    """Events by interval, of rows that have any; of many rows merged by their z."""
-    some = in_interval.sum(axis=1) > 0
-    in_interval, z = in_interval[some], z[some]
-    if z.size <= MOST_EXACT:
-        return in_interval, z
-    weight = in_interval.sum(axis=1)
-    bins: NDArray[np.intp] = ((z - z.min()) / max(np.ptp(z), 1e-12) * (Z_BINS - 1)).astype(np.intp)
-    total = np.bincount(bins, weight, Z_BINS)
-    kept = total > 0
-    summed = np.stack([np.bincount(bins, column, Z_BINS) for column in in_interval.T], axis=1)
-    return summed[kept], (np.bincount(bins, weight * z, Z_BINS) / np.where(kept, total, 1))[kept]
