@@ -27,7 +27,7 @@ __all__ = [
 ASSUMPTION = (
     "This holds if those who left had the same outlook as others with the same predicted risk."
 )
-FEW_AT_RISK = 20
+FEW_AT_RISK, EARLY = 20, 0.05
 
 
 def performance_at(post: CalibrationPosterior, ci_prob: float) -> pd.DataFrame:
@@ -129,6 +129,12 @@ def followed_words(data: CalibrationData) -> list[str]:
             "Some came under observation later than at time 0. They count from then on, and what "
             "is averaged over cases is of those who came under observation."
         )
+        early = float(followed.at_risk(np.array([at * EARLY]))[0])
+        if early < FEW_AT_RISK:
+            told.append(
+                f"Only {count(early, 'case')} were under observation at {at * EARLY:g}: what "
+                "happens before then is hardly known."
+            )
     followed_to = float(table["at_risk"].sum())
     if followed.censored and followed_to < FEW_AT_RISK:
         told.append(

@@ -261,8 +261,15 @@ class CalibrationData(FromSources):
         if not isinstance(other, CalibrationData):
             return NotImplemented
         mine, theirs = (
-            (it.groups, it._structure, it.weight_type, it.has_outcomes, it.members, it.follow_up,
-             it._imputations)
+            (
+                it.groups,
+                it._structure,
+                it.weight_type,
+                it.has_outcomes,
+                it.members,
+                it.follow_up,
+                it._imputations,
+            )
             for it in (self, other)
         )
         if mine != theirs or not np.isclose(self.weight_scale, other.weight_scale, 1e-9, 0):

@@ -142,7 +142,10 @@ class FollowUp:
         variables: dict[str, Any] = {"horizon": ((), self.horizon)}
         for name in (*COLUMNS, "weight"):
             values = getattr(self, name)
-            variables[f"exit_{name}"] = ("exit", values.astype(np.int8) if name == "event" else values)
+            variables[f"exit_{name}"] = (
+                "exit",
+                values.astype(np.int8) if name == "event" else values,
+            )
         return variables
 
     @classmethod

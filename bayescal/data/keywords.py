@@ -67,8 +67,8 @@ def as_data(
     if isinstance(y_true, Survival) and takes_times:
         if imputations is not None:
             raise InputError(
-                "imputations was given beside a Survival. Fit each imputation, and mix the "
-                "posteriors with bayescal.combine_imputations."
+                "imputations was given beside a Survival, and several imputations are not yet "
+                "combined of times to an event. Fit each imputation by itself."
             )
         given_cases = (y_true, y_prob, sample_weight, roles)
         return CalibrationData._new(contents_at(*given_cases, horizon=horizon, **options))

@@ -21,6 +21,8 @@ from bayescal.data.weights import WeightType
 
 __all__ = ["Survival", "check_horizon", "contents_at", "refuse_horizon"]
 
+EARLY = 0.05
+"""Share of the time to the horizon by which some case must be under observation."""
 COMPETING = (
     "Competing events are not fitted yet. If nobody was censored between a competing event and the "
     "horizon, such a case is known not to have the event: set its time to the horizon and its "
@@ -103,7 +105,7 @@ class Survival:
     def __array__(self, *args: Any, **kwargs: Any) -> NDArray[Any]:
         raise InputError(
             "a Survival was passed where outcomes are 0 or 1. Times to an event are taken by "
-            "bayescal.fit, compare, assess, build_model and CalibrationData, with horizon=."
+            "bayescal.fit, compare, update, assess, build_model and CalibrationData, with horizon=."
         )
 
     def __repr__(self) -> str:
@@ -139,10 +141,16 @@ def check_horizon(outcome: Survival, horizon: Any) -> float:
             f"{int(left.sum())} left before the event: nothing says what happens between "
             f"{longest:g} and {at:g}. Choose a horizon of at most {longest:g}, with risks by then."
         )
-    if outcome.entry is not None and (outcome.entry >= at).any():
-        first = int((outcome.entry >= at).argmax())
+    if outcome.entry is not None and (first := float(outcome.entry.min())) > at * EARLY:
         raise InputError(
-            f"entry[{first}] = {exact(outcome.entry[first])} is not before the horizon {at:g}: "
+            f"no case was under observation before {first:g}, so that nothing says how many had the "
+            f"event by then, and the scores are risks from 0 on to {at:g}. Count time from a moment "
+            "at which cases were under observation, with risks from then on."
+        )
+    if outcome.entry is not None and (outcome.entry >= at).any():
+        late = int((outcome.entry >= at).argmax())
+        raise InputError(
+            f"entry[{late}] = {exact(outcome.entry[late])} is not before the horizon {at:g}: "
             "such a case says nothing of it. Leave it out."
         )
     return at

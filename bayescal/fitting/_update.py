@@ -9,10 +9,12 @@ from numpy.typing import ArrayLike
 from bayescal._base.errors import InputError
 from bayescal.data.keywords import as_data
 from bayescal.data.read import Outcomes
+from bayescal.data.survival import Survival
 from bayescal.data.weights import WeightType
 from bayescal.fitting._fit import fit
 from bayescal.fitting.imputed.posterior import ImputedPosterior
 from bayescal.inference.curve.average import fit_average
+from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.problem import prepare
 from bayescal.multilevel.known import check_few_labels
 from bayescal.multilevel.posterior import MultilevelPosterior
@@ -47,9 +49,9 @@ def update(
     ----------
     post : CalibrationPosterior or MultilevelPosterior
         From `bayescal.fit`, `bayescal.compare`, `bayescal.update` or `bayescal.load`.
-    y_true : array-like of shape (n,) or CalibrationData
+    y_true : array-like of shape (n,), Survival or CalibrationData
         Outcomes of more cases, 0/1 or boolean; or their table, and then no `y_prob`. Of a posterior
-        of judged outcomes, those that the same judge recorded.
+        of judged outcomes, those that the same judge recorded; of times to an event, such times.
     y_prob : array-like of shape (n,), optional
         Predicted probabilities of the event, in [0, 1].
     groups : array-like of shape (n,), optional
@@ -99,6 +101,7 @@ def update(
         )
     if sample_weight is not None and weight_type is None and post.data.is_pseudo:
         weight_type = "sampling"
+    times = isinstance(y_true, Survival) and post.data.follow_up is not None
     more = as_data(
         y_true,
         y_prob,
@@ -110,6 +113,8 @@ def update(
         cluster=cluster,
         strata=strata,
         check_sites=check_few_labels,
+        takes_times=True,
+        horizon=post.data.follow_up.horizon if times else None,
     )
     several = post if isinstance(post, MultilevelPosterior) else None
     if several and "period" in several.levels and more.roles != ("period",):
@@ -139,10 +144,11 @@ def update(
             prior=problem.prior,
             edge=edge,
             random_state=problem.seed,
-            likelihood=problem.likelihood,
+            likelihood=BINOMIAL if problem.of_times else problem.likelihood,
         )
         return fit_average(averaged, post.asked_weights, post.draws)
-    judged: Any = None if problem.likelihood.is_linear else problem.likelihood
+    known = problem.likelihood.is_linear or problem.of_times
+    judged: Any = None if known else problem.likelihood
     without = isinstance(post, MultilevelPosterior) and not post.has_outcomes
     again: CalibrationPosterior | MultilevelPosterior = fit(
         more if without else (problem.data if judged else post.data) + more,

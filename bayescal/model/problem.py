@@ -362,7 +362,13 @@ def prepare(
     """
     of_cases = {"sample_weight": sample_weight, "weight_type": weight_type, "pos_label": pos_label}
     data = as_data(
-        y_true, y_prob, cluster=cluster, strata=strata, takes_times=True, horizon=horizon, **of_cases
+        y_true,
+        y_prob,
+        cluster=cluster,
+        strata=strata,
+        takes_times=True,
+        horizon=horizon,
+        **of_cases,
     ).one_group(takes_times=True)
     seed, family, chosen = as_seed(random_state), as_curve(curve), as_prior(prior)
     if likelihood is BINOMIAL:

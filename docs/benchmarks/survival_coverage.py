@@ -133,9 +133,7 @@ def page_table(results):
         "| curve, mean of five | worst of five |",
         "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
-    for key, part in table.groupby(
-        ["curve", "hazards", "leaving", "entry", "cases"], sort=False
-    ):
+    for key, part in table.groupby(["curve", "hazards", "leaving", "entry", "cases"], sort=False):
         each = part.set_index("number")
         at = [name for name in each.index if name.startswith("curve at")]
         covered = each["covered"]

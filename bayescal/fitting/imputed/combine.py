@@ -68,6 +68,11 @@ def combine_imputations(posts: Sequence[CalibrationPosterior]) -> ImputedPosteri
                 f"posts[{index}] is an ImputedPosterior, which cannot be combined again. Pass "
                 "what bayescal.fit or bayescal.compare makes of the scores of one imputation."
             )
+        if post.problem.of_times:
+            raise InputError(
+                f"posts[{index}] is of times to an event, and posteriors of outcomes that are known "
+                "are combined. Read each posterior by itself."
+            )
         if not post.problem.likelihood.is_linear:
             raise InputError(
                 f"posts[{index}] is of outcomes that a judge recorded, and posteriors of outcomes "

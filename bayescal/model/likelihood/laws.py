@@ -12,7 +12,9 @@ from bayescal.model.likelihood.times.law import TimeToEvent
 
 __all__ = ["LIKELIHOODS", "stored_likelihood"]
 
-LIKELIHOODS: dict[str, type[Likelihood]] = {law.name: law for law in (Binomial, Judged, TimeToEvent)}
+LIKELIHOODS: dict[str, type[Likelihood]] = {
+    law.name: law for law in (Binomial, Judged, TimeToEvent)
+}
 """The laws by name."""
 
 

@@ -53,6 +53,8 @@ class Shared(Likelihood):
         """As `Likelihood.draw`."""
         return np.asarray(generator.binomial(trials, probability * self.share), np.float64)
 
-    def pymc_log_density(self, hits: Floats, trials: Floats, log_odds: Floats, *_: Floats) -> Floats:
+    def pymc_log_density(
+        self, hits: Floats, trials: Floats, log_odds: Floats, *_: Floats
+    ) -> Floats:
         """As `Likelihood.log_density`, of one curve."""
         return self.log_density(log_odds[None], trials, hits, np.empty((1, 0)))[0]

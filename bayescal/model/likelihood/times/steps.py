@@ -222,7 +222,9 @@ class _Reference:
         def objective(curve: Floats) -> tuple[float, Floats, Floats]:
             x, away = self.basis @ curve, curve - np.array([0.0, 1.0, 1.0])
             g = expit(x)
-            value = float(events @ x - (events + free) @ np.logaddexp(0, x)) - float(away @ away) / 2
+            value = (
+                float(events @ x - (events + free) @ np.logaddexp(0, x)) - float(away @ away) / 2
+            )
             slope = self.basis.T @ (events - (events + free) * g) - away
             hessian = -(self.basis.T * ((events + free) * g * (1 - g))) @ self.basis - np.eye(3)
             g = expit(self.of_partial @ curve)
