@@ -12,6 +12,7 @@ from .assessment import assess as assess
 from .assessment import read_report as read_report
 from .data import CalibrationData as CalibrationData
 from .data import Judged as Judged
+from .data import Survival as Survival
 from .fitting import ImputedPosterior as ImputedPosterior
 from .fitting import build_model as build_model
 from .fitting import combine_imputations as combine_imputations

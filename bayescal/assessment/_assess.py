@@ -11,8 +11,8 @@ import numpy as np
 
 from bayescal._base.card import card
 from bayescal._base.errors import as_items
-from bayescal._base.text import cases_and_events
 from bayescal.assessment.findings import Findings
+from bayescal.assessment.followed import cases_and_events_of
 from bayescal.assessment.groups import (
     check_few_groups,
     check_few_labels,
@@ -20,7 +20,7 @@ from bayescal.assessment.groups import (
     check_roles,
 )
 from bayescal.assessment.notes import assessment_notes
-from bayescal.assessment.panel import PANEL
+from bayescal.assessment.panel import PANEL, none_of_times
 from bayescal.assessment.performance import close_enough
 from bayescal.assessment.record import as_dict
 from bayescal.assessment.tables import Tables
@@ -69,6 +69,7 @@ def assess(
     cluster: Any = None,
     strata: Any = None,
     judged: Judged | None = None,
+    horizon: float | None = None,
 ) -> Assessment:
     """Assess the calibration of predicted probabilities.
 
@@ -77,8 +78,8 @@ def assess(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,) or CalibrationData
-        Outcomes, 0/1 or boolean; or a table, and then no `y_prob`.
+    y_true : array-like of shape (n,), Survival or CalibrationData
+        Outcomes, 0/1 or boolean; times to an event; or a table, and then no `y_prob`.
     y_prob : array-like of shape (n,), optional
         Predicted probabilities of the event, in [0, 1].
     close : float in (0, 1), optional
@@ -92,7 +93,8 @@ def assess(
     thresholds : sequence of float in (0, 1)
         Risks from which a patient is treated. The report then has the net benefit at each.
     estimators : sequence of str
-        The panel, by names in `bayescal.estimators`.
+        The panel, by names in `bayescal.estimators`. Of times to an event there is none, since
+        estimators are of outcomes that are known.
     draws : int
     groups : array-like of shape (n,), data frame or mapping, optional
         A label for each case, such as its hospital. All cases together are assessed, and each
@@ -111,6 +113,8 @@ def assess(
         As in `bayescal.fit`; not beside `groups`.
     judged : Judged, optional
         Who recorded the outcomes, as in `bayescal.fit`; not beside `groups`.
+    horizon : float, optional
+        Of times to an event, as in `bayescal.fit`.
 
     Returns
     -------
@@ -148,9 +152,13 @@ def assess(
         judged=judged,
         takes_judged=True,
         check_sites=check_few_labels,
+        takes_times=True,
+        horizon=horizon,
     )
     check_roles(data)
     refuse_judged(data)
+    if data.follow_up is not None:
+        panel = none_of_times(panel)
     crossed = CrossedTable(data) if len(data.factors) > 1 else None
     check_few_groups(len(data.groups))
     if crossed is None:
@@ -259,6 +267,6 @@ class Assessment(Findings):
 
     def _repr_html_(self) -> str:
         data = self.posterior.data
-        told = cases_and_events(data.n, data.events, data.effective_size)
+        told = cases_and_events_of(data)
         text = f"{self.headline()}\n{told}\n{self.recommendation}"
         return card(text, SUMMARY_COLUMNS, summary_rows(self.table))

@@ -13,13 +13,14 @@ import numpy as np
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.text import in_natural_order
+from bayescal.assessment.followed import performance_at
 from bayescal.assessment.groups import group_table
 from bayescal.assessment.imputed import combined_estimates
-from bayescal.assessment.panel import panel_of
+from bayescal.assessment.panel import no_panel, panel_of
 from bayescal.assessment.performance import is_extreme, mean_score, performance_of
 from bayescal.assessment.stretches import Stretch, stretches_of
 from bayescal.assessment.treatment import information_table, net_benefit_table
-from bayescal.assessment.val_prob import RawCases, val_prob
+from bayescal.assessment.val_prob import RawCases, no_val_prob, val_prob
 from bayescal.assessment.verdict.equation import Equation, update_equation
 from bayescal.assessment.verdict.off import Off, is_off
 from bayescal.assessment.verdict.settle import more_to_settle
@@ -184,7 +185,8 @@ class Findings:
         Infinite if that takes more than 100 times the present ones. An approximation. NaN where a
         judge recorded the outcomes, whose errors more patients do not make better known.
         """
-        if not self.comparison.problem.likelihood.is_linear:
+        problem = self.comparison.problem
+        if not problem.likelihood.is_linear and not problem.of_times:
             return 0.0 if self.verdict != "cannot tell" else float("nan")
         error = self.posterior.values_of("tce")
         size = self.posterior.data.effective_size
@@ -221,6 +223,8 @@ class Findings:
         "larger" if that share is below 5 %. Of imputations: computed on each and averaged. For an
         interval see `bayescal.estimators.estimator_interval`.
         """
+        if self.posterior.problem.of_times:
+            return no_panel()
         return combined_estimates(
             [panel_of(post, self.panel, self.seed) for post in by_imputation(self.posterior)],
             self.ci_prob,
@@ -228,7 +232,12 @@ class Findings:
 
     @cached_property
     def performance(self) -> pd.DataFrame:
-        """C-statistic and Brier scores: title, estimate, lower and upper (bootstrap)."""
+        """C-statistic and Brier scores: title, estimate, lower and upper (bootstrap).
+
+        Of times to an event they are read off the curve, with its interval.
+        """
+        if self.posterior.problem.of_times:
+            return performance_at(self.posterior, self.ci_prob)
         return combined_estimates(
             [
                 performance_of(post.problem.unclustered, self.ci_prob, self.seed)
@@ -284,13 +293,15 @@ class Findings:
         pandas.Series
             Dxy, C (ROC), R2, D, D:Chi-sq, U, U:Chi-sq, U:p, Q, Brier, Intercept, Slope, Emax,
             E90, Eavg, S:z and S:p; NaN where the data do not define one. Of imputations, each is
-            the mean over them. More than 2048 distinct scores are used themselves where the cases
+            the mean over them. All are NaN of times to an event, of which `val.prob` is not. More than 2048 distinct scores are used themselves where the cases
             were passed as arrays; a `CalibrationData` has the mean score of each cell of a grid.
         """
         return self._val_prob.copy()
 
     @cached_property
     def _val_prob(self) -> pd.Series:
+        if self.posterior.problem.of_times:
+            return no_val_prob()
         tables = (post.problem.unclustered for post in by_imputation(self.posterior))
         each = [val_prob(cases) for cases in self.raw or tables]
         return sum(each[1:], each[0]) / len(each)

@@ -17,7 +17,7 @@ from bayescal.validation.consistency import RARE, CalibratedOutcomes
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["PANEL", "panel_of", "resamples_for"]
+__all__ = ["PANEL", "no_panel", "none_of_times", "panel_of", "resamples_for"]
 
 PANEL = ("ece", "debiased_ece", "sweep_ece", "smooth_ece", "ici", "ks_error")
 RESAMPLES = 400
@@ -65,6 +65,24 @@ def panel_of(post: CalibrationPosterior, names: Sequence[str], seed: int) -> pd.
     table = pd.DataFrame.from_dict(rows, orient="index")
     table.index.name = "estimator"
     return table
+
+
+def no_panel() -> pd.DataFrame:
+    """The panel of no estimator: where outcomes are not known."""
+    import pandas as pd
+
+    columns = ("title", "estimate", "calibrated_lower", "calibrated_upper", "prob_exceeds")
+    return pd.DataFrame(columns=[*columns, "verdict"], index=pd.Index([], name="estimator"))
+
+
+def none_of_times(panel: Sequence[str]) -> tuple[str, ...]:
+    """No estimators, of times to an event; those that a user named are refused."""
+    if tuple(panel) not in ((), PANEL):
+        raise InputError(
+            f"estimators={list(panel)!r} was given with times to an event, and estimators are of "
+            "outcomes that are known. Leave estimators= out."
+        )
+    return ()
 
 
 def resamples_for(data: CalibrationData) -> int:

@@ -20,7 +20,7 @@ from bayescal.posterior.checks.undefined import MOST_AT_ENDS, share_at_ends
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["VAL_PROB", "RawCases", "raw_cases", "val_prob"]
+__all__ = ["VAL_PROB", "RawCases", "no_val_prob", "raw_cases", "val_prob"]
 
 
 class RawCases(NamedTuple):
@@ -53,7 +53,7 @@ def raw_cases(
     tuple of RawCases
         One for each row of `scores`, or empty.
     """
-    if isinstance(y_true, CalibrationData) or not data.is_compressed:
+    if isinstance(y_true, CalibrationData) or not data.is_compressed or data.follow_up is not None:
         return ()
     read = [paired(y_true, row, sample_weight, pos_label=pos_label) for row in scores]
     return tuple(
@@ -117,6 +117,13 @@ VAL_PROB: dict[str, tuple[str, Callable[[_Measured], float]]] = {
     "S:p": ("its two-sided p-value", lambda m: m.by(estimators.spiegelhalter_test).pvalue),
 }
 """Names in the order of val.prob, what each is, and how it is computed."""
+
+
+def no_val_prob() -> pd.Series:
+    """The same names, none of them defined: of times to an event."""
+    import pandas as pd
+
+    return pd.Series(dict.fromkeys(VAL_PROB, float("nan")))
 
 
 def val_prob(cases: CalibrationData | RawCases) -> pd.Series:

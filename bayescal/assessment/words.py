@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bayescal._base.arrays import Floats
 from bayescal._base.text import capitalised, chance, percent, rounded
 from bayescal.assessment.findings import Findings
+from bayescal.assessment.followed import followed_words
 from bayescal.assessment.performance import values_in_data
 from bayescal.assessment.stretches import FEWEST_CASES, LIKELY, Stretch
 from bayescal.data.data import CalibrationData
@@ -57,6 +58,7 @@ def first_words(f: Findings) -> list[str]:
             "the Brier score, estimators and points in figures are of the outcomes as they were "
             "recorded."
         )
+    told += followed_words(f.posterior.data)
     row = f.performance.loc["c_statistic"]
     if row["estimate"] < 0.5:
         middle, low, high = numbers(row, 0.5)

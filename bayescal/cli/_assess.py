@@ -68,6 +68,7 @@ def assess(
     from bayescal.cli._averaged import Averaged
     from bayescal.cli._predictions import read_predictions
     from bayescal.cli._terminal import output, say
+    from bayescal.cli._times import TimeColumns, read_times
     from bayescal.cli._update import RunningTable
     from bayescal.data.validate import check_choice
     from bayescal.model.curves import CURVES
@@ -77,6 +78,7 @@ def assess(
         alone = {name: True for name in groups[1:]}
         alone |= {"--cluster": "cluster" in reading.roles}
         _refuse(alone, f"all cases as one, not with {groups[0]}")
+    followed = TimeColumns.of(reading, update=update)
     check_choice(curve, (AVERAGED, *CURVES), "curve")
     analysis: Analysis | Averaged
     common: dict[str, Any] = {
@@ -99,7 +101,8 @@ def assess(
         analysis = Analysis(curve=curve, engine=engine, p=p, **common)
     _refuse({"--force": force and update is None}, "--update, the file of a running table")
     running = None if update is None else RunningTable.open(update)
-    predictions = read_predictions(reading)
+    times = None if followed is None else read_times(reading, followed)
+    predictions = read_predictions(reading) if times is None else times
     data, source = predictions.data, predictions.source
     if running is not None:
         running = running.with_cases(predictions, force=force)

@@ -127,8 +127,9 @@ class Averaged(Settings):
         console.print(table)
         if a.thresholds:
             console.print(drawn(a.tables["benefit"], narrow=narrow))
+        name = "estimators" if "estimators" in a.tables else "followed"
         with steps.working("Comparing estimators with those of calibrated models"):
-            table = drawn(a.tables["estimators"], narrow=narrow)
+            table = drawn(a.tables[name], narrow=narrow)
         console.print(table)
         if a.data.groups:
             with steps.counting("Assessing groups", "groups") as progress:

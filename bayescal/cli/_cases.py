@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from bayescal.data.data import CalibrationData
 
-__all__ = ["Cases", "about_weights", "as_numbers", "in_file", "read_cases"]
+__all__ = ["Cases", "about_missing", "about_weights", "as_numbers", "in_file", "read_cases"]
 
 
 class Cases(NamedTuple):
@@ -93,11 +93,7 @@ def read_cases(
         names = " or ".join(map(shortened, columns.labelled))
         needed = f"an outcome, a score, a weight or a value of {names}"
     if missing.any() and not drop_missing:
-        raise InputError(
-            f"{missing.sum()} of {missing.size} rows lack {needed}, the first on "
-            f"{source.where(int(missing.argmax()))} of {source.path}. Fill them in, or leave them "
-            "out with --drop-missing."
-        )
+        raise InputError(about_missing(np.asarray(missing), needed, source))
     if missing.all() and not part:
         raise InputError(f"every row of {source.path} lacks {needed}.")
     kept = frame[~missing]
@@ -213,6 +209,15 @@ def _by_column(
     split = re.match(r" ('.*'|\".*\"|\S+) .*?(?=; | \(|\. |\.$)", fault, re.DOTALL)
     end = split.end() if split else 0
     return f"{found}:{fault[:end]} on {place(int(match[2]))}{fault[end:]}"
+
+
+def about_missing(missing: NDArray[np.bool_], needed: str, source: Source) -> str:
+    """What to say of rows that lack something."""
+    return (
+        f"{missing.sum()} of {missing.size} rows lack {needed}, the first on "
+        f"{source.where(int(missing.argmax()))} of {source.path}. Fill them in, or leave them "
+        "out with --drop-missing."
+    )
 
 
 def about_weights(data: CalibrationData, rows: int) -> str:

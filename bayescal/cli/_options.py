@@ -18,9 +18,11 @@ __all__ = [
     "DropMissing",
     "Edge",
     "Encoding",
+    "Entry",
     "Event",
     "Factor",
     "File",
+    "Horizon",
     "Html",
     "IgnoreColumn",
     "Imputation",
@@ -39,6 +41,7 @@ __all__ = [
     "Site",
     "Stratum",
     "Threshold",
+    "Time",
     "Weight",
     "WeightType",
     "bundled",
@@ -63,7 +66,25 @@ Score = Annotated[
 ]
 Event = Annotated[
     str | None,
-    typer.Option(help="Value of the outcome that is the event, if outcomes are not 0 and 1."),
+    typer.Option(
+        help="Value of the outcome that is the event, if outcomes are not 0 and 1. With --time: "
+        "column that says whether the event ended the time."
+    ),
+]
+Time = Annotated[
+    str | None,
+    typer.Option(
+        help="Column with the time to the event, or until the case left, if some left before the "
+        "horizon. Needs --event and --horizon."
+    ),
+]
+Entry = Annotated[
+    str | None,
+    typer.Option(help="With --time: column with when each case came under observation, if late."),
+]
+Horizon = Annotated[
+    float | None,
+    typer.Option(help="With --time: by when the scores are risks of the event, in its units."),
 ]
 Weight = Annotated[
     str | None, typer.Option(help="Column with the weight of each row; see --weight-type.")

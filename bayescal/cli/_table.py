@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import rich.table
 from rich.text import Text
 
-from bayescal._base.text import capitalised, cases_and_events, percent, shortened
+from bayescal._base.text import capitalised, percent, shortened
+from bayescal.assessment.followed import cases_and_events_of
 from bayescal.assessment.performance import mean_score
 from bayescal.assessment.tables.measures import functional_rows, measure_columns
 from bayescal.assessment.tables.table import Table
@@ -92,7 +93,7 @@ def summary_table(summary: pd.DataFrame, p: float = 1) -> Table:
 def describe_cases(data: CalibrationData) -> str:
     """How many cases and events there are, and what was predicted of them."""
     mean = mean_score(data)
-    cases = cases_and_events(data.n, data.events, data.effective_size)
+    cases = cases_and_events_of(data)
     by = "" if data.judged is None else f", recorded by {data.judged.described()}"
     return f"{cases}{by}; mean score {mean:#.3g}"
 

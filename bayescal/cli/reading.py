@@ -174,6 +174,9 @@ class ClusterReading(Reading):
 class GroupReading(ClusterReading):
     """Of cases that may also have a site, a period or factors."""
 
+    time: option.Time = None
+    entry: option.Entry = None
+    horizon: option.Horizon = None
     site: option.Site = None
     period: option.Period = None
     factor: option.Factor = None

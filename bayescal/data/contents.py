@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bayescal._base.errors import InputError
 from bayescal.data.build.builder import TableBuilder, sum_rows
 from bayescal.data.build.labels import GroupNames, in_order
+from bayescal.data.follow_up import FollowUp
 from bayescal.data.members import Members
 from bayescal.data.roles import IMPUTATION, NO_STRUCTURE, Structure
 from bayescal.data.table import Rows, Tables, locate
@@ -33,12 +34,15 @@ class Contents(NamedTuple):
         The roles of the groups.
     members : Members, optional
         The clusters of the cases.
+    follow_up : FollowUp, optional
+        How long the cases were followed, of times to an event.
     """
 
     tables: Tables
     weight_type: WeightType | None = None
     structure: Structure = NO_STRUCTURE
     members: Members | None = None
+    follow_up: FollowUp | None = None
 
     def renamed(self, name_of: Mapping[str | None, str | None], structure: Structure) -> Contents:
         """Some of the groups under other names, in order."""
@@ -116,6 +120,10 @@ def added(first: Contents, second: Contents) -> Contents:
             "one table has clusters and the other has none. Make both with cluster=, where every "
             "case that stands alone is a cluster of its own."
         )
+    if (first.follow_up is None) != (second.follow_up is None):
+        raise InputError(
+            "one table has times to an event and the other has outcomes. Make both of the same kind."
+        )
     builder, names = TableBuilder(), GroupNames()
     new_names = []
     for part in (first, second):
@@ -128,7 +136,16 @@ def added(first: Contents, second: Contents) -> Contents:
     both = [part.moved(of, tables) for part, of in zip((first, second), new_names, strict=True)]
     members = [each for each in both if each is not None]
     together = Members.joined(members) if members else None
-    return Contents(tables, _common_weight_type(first, second), structure, together)
+    kept = Contents(tables, _common_weight_type(first, second), structure, together)
+    if first.follow_up is None or second.follow_up is None:
+        return kept
+    (rows,) = tables.values()
+    followed = [
+        part.follow_up.in_rows(_rows_in(next(iter(part.tables.values())), rows))
+        for part in (first, second)
+        if part.follow_up is not None
+    ]
+    return kept._replace(follow_up=FollowUp.joined(followed))
 
 
 def split(contents: Contents) -> list[Contents]:

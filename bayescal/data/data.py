@@ -16,6 +16,7 @@ from bayescal.data.edges import Edges, edges_of
 from bayescal.data.judged import Judged
 from bayescal.data.roles import IMPUTATION, NO_STRUCTURE, Crossed, Structure, as_roles
 from bayescal.data.sources.constructors import FromSources
+from bayescal.data.survival import Survival, contents_at, refuse_horizon
 from bayescal.data.validate import check_choice
 from bayescal.data.weights import WeightType
 
@@ -32,8 +33,8 @@ class CalibrationData(FromSources):
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Outcomes, 0/1 or boolean; other labels need `pos_label`.
+    y_true : array-like of shape (n,), or Survival
+        Outcomes, 0/1 or boolean; other labels need `pos_label`. Or times to an event.
     y_prob : array-like of shape (n,)
         Predicted probabilities of the event, in [0, 1].
     sample_weight : array-like of shape (n,), optional
@@ -64,6 +65,8 @@ class CalibrationData(FromSources):
     judged : Judged, optional
         That a judge recorded the outcomes who is not always right, and how often it was right on
         cases of known truth.
+    horizon : float, optional
+        Of times to an event: by when the scores are risks of it, in the units of time.
 
     Attributes
     ----------
@@ -111,7 +114,7 @@ class CalibrationData(FromSources):
 
     def __init__(
         self,
-        y_true: ArrayLike,
+        y_true: ArrayLike | Survival,
         y_prob: ArrayLike | None,
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | Crossed | None = None,
@@ -125,17 +128,26 @@ class CalibrationData(FromSources):
         weight_type: WeightType | None = None,
         pos_label: Any = None,
         judged: Judged | None = None,
+        horizon: float | None = None,
     ) -> None:
         roles = as_roles(
             groups=groups, site=site, period=period, cluster=cluster, stratum=stratum,
             imputation=imputation, factors=factors,
         )  # fmt: skip
-        (y_true, y_prob, sample_weight), roles = roles.aligned(
-            y_true=y_true, y_prob=y_prob, sample_weight=sample_weight
-        )
-        contents = contents_of(
-            *(y_true, y_prob, sample_weight, roles), weight_type=weight_type, pos_label=pos_label
-        )
+        if isinstance(y_true, Survival):
+            given = (y_true, y_prob, sample_weight, roles)
+            options: dict[str, Any] = {"weight_type": weight_type, "pos_label": pos_label}
+            contents = contents_at(*given, horizon=horizon, **options)
+        else:
+            refuse_horizon(horizon)
+            (y_true, y_prob, sample_weight), roles = roles.aligned(
+                y_true=y_true, y_prob=y_prob, sample_weight=sample_weight
+            )
+            contents = contents_of(
+                *(y_true, y_prob, sample_weight, roles),
+                weight_type=weight_type,
+                pos_label=pos_label,
+            )
         self.__dict__.update(self._new(contents).recorded_by(judged).__dict__)
 
     def edges(self, edge: float | None = None) -> Edges:
@@ -207,20 +219,24 @@ class CalibrationData(FromSources):
             table = self._imputations[self.levels[IMPUTATION].index(label)]
         return table._each(partial(selected, levels=wanted)) if wanted else table
 
-    def one_group(self, *, takes_judged: bool = False) -> CalibrationData:
+    def one_group(
+        self, *, takes_judged: bool = False, takes_times: bool = False
+    ) -> CalibrationData:
         """The table itself, refused if it holds more than the cases of one curve.
 
         Parameters
         ----------
         takes_judged : bool
             Take outcomes that a judge recorded too.
+        takes_times : bool
+            Whether times to an event are taken.
 
         Raises
         ------
         InputError
             If there are several groups or imputations, or no outcomes that are known.
         """
-        self.complete(takes_judged=takes_judged)
+        self.complete(takes_judged=takes_judged, takes_times=takes_times)
         if self._imputations:
             raise InputError(
                 f"the table holds {len(self._imputations)} imputations of its cases, and this is "
@@ -247,7 +263,8 @@ class CalibrationData(FromSources):
     def __add__(self, other: object) -> CalibrationData:
         if not isinstance(other, CalibrationData):
             return NotImplemented
-        first, second = (table.complete(takes_judged=True) for table in (self, other))
+        tables = (self, other)
+        first, second = (each.complete(takes_judged=True, takes_times=True) for each in tables)
         if first.judged != second.judged:
             raise InputError(
                 "the outcomes of the tables were not recorded by one judge, whose counts are the "
@@ -268,7 +285,15 @@ class CalibrationData(FromSources):
         if not isinstance(other, CalibrationData):
             return NotImplemented
         mine, theirs = (
-            (it.groups, it._structure, it.weight_type, it.has_outcomes, it.members, it._imputations)
+            (
+                it.groups,
+                it._structure,
+                it.weight_type,
+                it.has_outcomes,
+                it.members,
+                it.follow_up,
+                it._imputations,
+            )
             for it in (self, other)
         )
         if mine != theirs or self.judged != other.judged:
@@ -288,6 +313,9 @@ class CalibrationData(FromSources):
             weights = f", sampling weights of effective size {self.effective_size:.4g}"
         events = f"{self.events:g} events" if self.has_outcomes else "no outcomes"
         events += " recorded by a judge" * (self.judged is not None)
+        if self.follow_up is not None:
+            left, at = self.follow_up.censored, self.follow_up.horizon
+            events += f" by {at:g}, {left:g} censored before"
         if self._imputations:
             groups += f", {len(self._imputations)} imputations"
         if self._dependence:

@@ -16,6 +16,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, as_items, check_choice
 from bayescal.data.clusters import Clusters
 from bayescal.data.contents import Contents, forgotten, one_table, pooled, split
+from bayescal.data.follow_up import FollowUp
 from bayescal.data.imputations import check_alike, stacked
 from bayescal.data.judged import Judged, as_judged
 from bayescal.data.members import Members
@@ -144,6 +145,11 @@ class GroupedRows:
         """The clusters by what is known of them in every table; None without any."""
         return self._contents.members
 
+    @property
+    def follow_up(self) -> FollowUp | None:
+        """How long the cases were followed, of times to an event; None of plain outcomes."""
+        return self._contents.follow_up
+
     def independent(self) -> Self:
         """The table itself, refused if its cases come in clusters or strata."""
         if self._dependence and not (self.clusters is not None and self.clusters.are_single):
@@ -245,13 +251,15 @@ class GroupedRows:
             each._judge = judge
         return table
 
-    def complete(self, *, takes_judged: bool = False) -> Self:
+    def complete(self, *, takes_judged: bool = False, takes_times: bool = False) -> Self:
         """The table itself, refused if it has no outcomes, or a judge recorded them.
 
         Parameters
         ----------
         takes_judged : bool
             Take the outcomes that a judge recorded too.
+        takes_times : bool
+            Whether times to an event are taken; if not, they are refused, too.
 
         Raises
         ------
@@ -263,6 +271,12 @@ class GroupedRows:
             raise InputError(
                 f"the outcomes of this table were recorded by {self._judge.described()}, and "
                 "would count as the truth here. Pass cases whose outcomes are known."
+            )
+        if self.follow_up is not None and not takes_times:
+            raise InputError(
+                "this table has times to an event, and cases that left before the horizon: this is "
+                "of outcomes that are known. Times are taken by bayescal.fit, compare, assess and "
+                "build_model."
             )
         return self
 

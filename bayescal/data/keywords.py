@@ -13,6 +13,7 @@ from bayescal.data.data import CalibrationData
 from bayescal.data.imputations import as_imputations
 from bayescal.data.judged import Judged
 from bayescal.data.roles import Crossed, as_roles
+from bayescal.data.survival import Survival, contents_at, refuse_horizon
 from bayescal.data.weights import WeightType
 
 __all__ = ["as_data"]
@@ -22,7 +23,7 @@ ROLE_OF = {"groups": "site", "periods": "period", "strata": "stratum", "imputati
 
 
 def as_data(
-    y_true: ArrayLike | CalibrationData,
+    y_true: ArrayLike | CalibrationData | Survival,
     y_prob: ArrayLike | None = None,
     *,
     sample_weight: ArrayLike | None = None,
@@ -36,12 +37,15 @@ def as_data(
     judged: Judged | None = None,
     takes_judged: bool = False,
     check_sites: Callable[[Any], None] | None = None,
+    takes_times: bool = False,
+    horizon: float | None = None,
 ) -> CalibrationData:
     """The table behind `(y_true, y_prob)`, or `y_true` itself when it is one that is complete.
 
     Every door turns its keywords into roles here. `imputations` is a matrix in place of `y_prob`;
     `takes_judged` says whether the door takes outcomes that a judge recorded; `check_sites` is
-    called with the labels of sites, before any case is read.
+    called with the labels of sites, before any case is read. A door that fits times to an event
+    passes `takes_times`, and the horizon that it was given.
     """
     given = {
         "y_prob": y_prob, "sample_weight": sample_weight, "weight_type": weight_type,
@@ -55,7 +59,8 @@ def as_data(
                     f"{name} was given beside a CalibrationData, which holds its own. Pass arrays, "
                     f"or the table alone, made with {ROLE_OF.get(name, name)}=."
                 )
-        return y_true.complete(takes_judged=takes_judged)
+        refuse_horizon(horizon)
+        return y_true.complete(takes_judged=takes_judged, takes_times=takes_times)
     roles = as_roles(
         groups=groups, period=periods, cluster=cluster, stratum=strata,
         called={"period": "periods", "stratum": "strata"},
@@ -63,6 +68,15 @@ def as_data(
     if check_sites is not None and "site" in roles.columns:
         check_sites(roles.columns["site"])
     options: dict[str, Any] = {"weight_type": weight_type, "pos_label": pos_label}
+    if isinstance(y_true, Survival) and takes_times:
+        if imputations is not None:
+            raise InputError(
+                "imputations was given beside a Survival, and several imputations are not yet "
+                "combined of times to an event. Fit each imputation by itself."
+            )
+        given_cases = (y_true, y_prob, sample_weight, roles)
+        return CalibrationData._new(contents_at(*given_cases, horizon=horizon, **options))
+    refuse_horizon(horizon)
     if imputations is None:
         (y_true, y_prob, weight), roles = roles.aligned(
             y_true=y_true, y_prob=y_prob, sample_weight=sample_weight

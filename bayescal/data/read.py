@@ -16,6 +16,7 @@ from bayescal.data.build.cases import check_cases, check_given
 from bayescal.data.data import CalibrationData
 from bayescal.data.keywords import as_data
 from bayescal.data.sources.alignment import aligned
+from bayescal.data.survival import Survival
 from bayescal.data.table import LIMIT
 from bayescal.data.validate import (
     as_floats,
@@ -42,8 +43,9 @@ __all__ = [
 LARGEST_NUMBER = 1e60
 """So that squares, and their ratios to variances, are finite."""
 
-Outcomes: TypeAlias = ArrayLike | CalibrationData
-"""What `y_true` may be: outcomes, or a table that stands for outcomes, scores and weights."""
+Outcomes: TypeAlias = ArrayLike | Survival | CalibrationData
+"""What `y_true` may be: outcomes, times to an event where they are taken, or a table that stands
+for outcomes, scores and weights."""
 
 Needs: TypeAlias = Literal["rows", "scores", "cases", "order"]
 """What a function needs of a table: weighted rows with the mean score of each; the score of every

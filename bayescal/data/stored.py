@@ -17,6 +17,7 @@ from bayescal._base.files import as_path, existing_file, replacing
 from bayescal._base.text import exact, shortened
 from bayescal.data.build.digits import Totals
 from bayescal.data.build.labels import GroupNames
+from bayescal.data.follow_up import FollowUp
 from bayescal.data.members import Members
 from bayescal.data.roles import Structure
 from bayescal.data.table import Rows, Tables
@@ -42,7 +43,11 @@ COUNT_ROUNDING = 1e-9
 
 
 def to_dataset(
-    tables: Tables, weight_type: WeightType | None, structure: Structure, members: Members | None
+    tables: Tables,
+    weight_type: WeightType | None,
+    structure: Structure,
+    members: Members | None,
+    follow_up: FollowUp | None,
 ) -> xr.Dataset:
     """All rows along one dimension `row`, with what else a table remembers."""
     import xarray as xr
@@ -65,6 +70,8 @@ def to_dataset(
         attributes["roles"] = structure.to_json()
     if members is not None:
         variables |= members.to_variables()
+    if follow_up is not None:
+        variables |= follow_up.to_variables()
     return xr.Dataset(variables, {"row": np.arange(sum(sizes))}, attributes)
 
 
@@ -90,7 +97,7 @@ def check_dataset(dataset: Any, source: str) -> None:
 
 def from_dataset(
     dataset: xr.Dataset,
-) -> tuple[Tables, WeightType | None, Structure, Members | None]:
+) -> tuple[Tables, WeightType | None, Structure, Members | None, FollowUp | None]:
     """Read back what `to_dataset` wrote, also in earlier versions, whose groups are sites."""
     check_dataset(dataset, "CalibrationData.to_xarray")
     missing = {"score", "trials", "hits"} - set(map(str, dataset.data_vars))
@@ -123,7 +130,8 @@ def from_dataset(
         )
     structure = _stored_structure(dataset, [name for name in tables if name is not None])
     members = Members.of_dataset(dataset, columns["score"].size)
-    return tables, _stored_weight_type(dataset), structure, members
+    follow_up = FollowUp.of_dataset(dataset, columns["score"].size)
+    return tables, _stored_weight_type(dataset), structure, members, follow_up
 
 
 def _check_columns(columns: dict[str, NDArray[Any]]) -> None:

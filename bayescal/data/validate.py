@@ -307,6 +307,8 @@ def _to_numpy(values: Any, name: str) -> NDArray[Any]:
         values = values.to_numpy()
     try:
         array = np.asarray(values)
+    except InputError:
+        raise
     except (TypeError, ValueError) as error:
         raise InputError(
             f"{name} is not an array of numbers: its rows differ in length, or are of no type that "

@@ -44,6 +44,7 @@ def compare(
     cluster: ArrayLike | None = None,
     strata: ArrayLike | None = None,
     judged: Judged | None = None,
+    horizon: float | None = None,
 ) -> CurveComparison:
     """Compare families of calibration curves, and average over them.
 
@@ -58,8 +59,8 @@ def compare(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,) or CalibrationData
-        Outcomes, 0/1 or boolean; or a table, and then no `y_prob`.
+    y_true : array-like of shape (n,), Survival or CalibrationData
+        Outcomes, 0/1 or boolean; times to an event; or a table, and then no `y_prob`.
     y_prob : array-like of shape (n,), optional
         Predicted probabilities of the event, in [0, 1].
     curves : sequence of str, optional
@@ -82,6 +83,7 @@ def compare(
         means over the imputations, and `log_evidence` is the log of the mean evidence.
     cluster, strata : array-like of shape (n,), optional
     judged : Judged, optional
+    horizon : float, optional
         As in `bayescal.fit`.
 
     Returns
@@ -117,6 +119,8 @@ def compare(
         imputations=imputations,
         judged=judged,
         takes_judged=True,
+        takes_times=True,
+        horizon=horizon,
     )
     refuse_judged(data)
     fixed: dict[str, Any] = {"prior": prior, "edge": edge, "random_state": random_state}

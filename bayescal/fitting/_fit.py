@@ -64,6 +64,7 @@ class FitOptions(TypedDict, total=False):
     cluster: ArrayLike | None
     strata: ArrayLike | None
     judged: Judged | None
+    horizon: float | None
 
 
 @overload
@@ -146,13 +147,14 @@ def fit(
     cluster: ArrayLike | None = None,
     strata: ArrayLike | None = None,
     judged: Judged | None = None,
+    horizon: float | None = None,
 ) -> CalibrationPosterior | MultilevelPosterior:
     """Fit a calibration curve: the posterior of P(event | score).
 
     Parameters
     ----------
-    y_true : array-like of shape (n,) or CalibrationData, or None
-        Outcomes, 0/1 or boolean; or a table, and then no `y_prob`. None if there are no patients
+    y_true : array-like of shape (n,), Survival or CalibrationData, or None
+        Outcomes, 0/1 or boolean; times to an event; or a table, and then no `y_prob`. None if there are no patients
         but only sites `known` by their summaries.
     y_prob : array-like of shape (n,), optional
         Predicted probabilities of the event, in [0, 1]. Without outcomes, those of patients like
@@ -236,6 +238,10 @@ def fit(
         How often the judge was right who recorded the outcomes, where they are not the truth
         itself: `bc.Judged(sensitivity=(90, 100), specificity=(95, 100))`. All results are then of
         the true outcomes. Not beside groups, periods, clusters or imputations.
+    horizon : float, optional
+        Of times to an event, `bc.Survival(time, event)` in place of outcomes: by when the scores
+        are risks of it. Cases that left before count as far as they were followed. Not beside
+        groups, periods, clusters, imputations or judged.
 
     Returns
     -------
@@ -296,8 +302,9 @@ def fit(
     if y_true is None:
         data = scores_alone(y_prob, known, roles, **weights).recorded_by(judged)
     else:
-        of_cases = roles | weights | {"pos_label": pos_label, "judged": judged}
-        data = as_data(y_true, y_prob, check_sites=check_few_labels, takes_judged=True, **of_cases)
+        of_cases = roles | weights | {"pos_label": pos_label, "judged": judged, "horizon": horizon}
+        of_cases |= {"takes_judged": True, "takes_times": True}
+        data = as_data(y_true, y_prob, check_sites=check_few_labels, **of_cases)
         if known is not None and not data.levels and vary is None:
             data = data.of_site(THIS_SITE)
     refuse_judged(data, known=known)

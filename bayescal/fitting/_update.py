@@ -10,6 +10,7 @@ from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
 from bayescal.data.keywords import as_data
 from bayescal.data.read import Outcomes
+from bayescal.data.survival import Survival
 from bayescal.data.weights import WeightType
 from bayescal.fitting._fit import fit
 from bayescal.fitting.imputed.combine import combine_imputations
@@ -53,9 +54,9 @@ def update(
     ----------
     post : CalibrationPosterior or MultilevelPosterior
         From `bayescal.fit`, `bayescal.compare`, `bayescal.update` or `bayescal.load`.
-    y_true : array-like of shape (n,) or CalibrationData
+    y_true : array-like of shape (n,), Survival or CalibrationData
         Outcomes of more cases, 0/1 or boolean; or their table, and then no `y_prob`. Of a posterior
-        of judged outcomes, those that the same judge recorded.
+        of judged outcomes, those that the same judge recorded; of times to an event, such times.
     y_prob : array-like of shape (n,), optional
         Predicted probabilities of the event, in [0, 1].
     groups : array-like of shape (n,), optional
@@ -102,6 +103,7 @@ def update(
         )
     if sample_weight is not None and weight_type is None and post.data.is_pseudo:
         weight_type = "sampling"
+    times = isinstance(y_true, Survival) and post.data.follow_up is not None
     more = as_data(
         y_true,
         y_prob,
@@ -115,6 +117,8 @@ def update(
         imputations=imputations,
         takes_judged=True,
         check_sites=check_few_labels,
+        takes_times=True,
+        horizon=follow_up.horizon if follow_up is not None else None,
     )
     if more.judged is None:
         more = more.recorded_by(post.data.judged)
@@ -172,7 +176,8 @@ def _updated(
             together, engine=engine, draws=post.draws, **fixed, **structure
         )
         return again
-    larger = prepare(problem.data + more, likelihood=problem.likelihood, **fixed)
+    law = None if problem.of_times else problem.likelihood
+    larger = prepare(problem.data + more, likelihood=law, **fixed)
     if post.asked_weights is not None:
         return fit_average(larger, post.asked_weights, post.draws)
     return fit_curve(larger, post.draws, engine, as_sampler(None))

@@ -46,6 +46,7 @@ def build_model(
     edge: float | None = None,
     pos_label: Any = None,
     judged: Judged | None = None,
+    horizon: float | None = None,
 ) -> pm.Model:
     """Build the PyMC model that `bayescal.fit(engine="nuts")` samples.
 
@@ -85,6 +86,10 @@ def build_model(
     judged : Judged, optional
         Who recorded the outcomes, as in `bayescal.fit`: the model then has the variables
         `sensitivity` and `specificity`.
+    horizon : float, optional
+        Of times to an event, as in `bayescal.fit`: the model then has the variables `step` and
+        `step_by_score`, by `interval`, and `hits` is no observed variable but a potential,
+        `followed`.
 
     Returns
     -------
@@ -130,8 +135,8 @@ def build_model(
         data = scores_alone(y_prob, known, {"groups": groups}, **weights).recorded_by(judged)
     else:
         of_cases = weights | {"groups": groups, "pos_label": pos_label, "judged": judged}
-        data = as_data(y_true, y_prob, check_sites=check_few_labels, takes_judged=True, **of_cases)
-        data = data.independent()
+        of_cases |= {"takes_judged": True, "takes_times": True, "horizon": horizon}
+        data = as_data(y_true, y_prob, check_sites=check_few_labels, **of_cases).independent()
     refuse_judged(data, known=known)
     for role in ("imputation", "period", *data.factors):
         if role in data.levels:
@@ -161,5 +166,7 @@ def build_model(
             "families is a mixture that has none. Name a family, such as curve='beta'."
         )
     problem = prepare(data, curve=curve, prior=prior, edge=edge, random_state=0)
-    given = None if isinstance(y_true, CalibrationData) else (y_true, y_prob, sample_weight)
+    given: Any = (y_true, y_prob, sample_weight)
+    if isinstance(y_true, CalibrationData) or problem.of_times:
+        given = None
     return model_of(problem, rows_of(problem, given, offset, pos_label), by_row=True)

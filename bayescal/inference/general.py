@@ -17,6 +17,7 @@ from bayescal.model.lapse.rate import Rate
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.general import LawRows, law_rows
 from bayescal.model.likelihood.outcomes import OutcomeNodes, outcome_nodes
+from bayescal.model.likelihood.times.rows import TimesRows, times_rows
 from bayescal.model.problem import Problem
 from bayescal.model.share import Beta
 
@@ -25,6 +26,8 @@ __all__ = ["GeneralDensity"]
 FIRST_NODES, MOST_OUTCOME_NODES = 32, 256
 NODES_ERROR = 1e-6
 """Most by which nodes may change the log likelihood where it is checked."""
+TIMES_ROUNDS = 2
+"""Expansions of the steps of times to an event."""
 CHECKED_ROUND = 3.0
 """How far from the mode that is, in standard deviations."""
 BOUNDED_NEAR = 1e-3
@@ -74,6 +77,8 @@ class GeneralDensity:
 
     def _chosen(self, problem: Problem) -> tuple[OutcomeNodes | LawRows, Mode | None]:
         """Nodes, doubled until they agree with every row at the mode and round it, and the mode."""
+        if problem.of_times:
+            return self._at_likeliest(times_rows(problem))
         of_nodes = outcome_nodes if problem.likelihood.is_linear else law_rows
         if self.curve.is_rough:
             return law_rows(problem, problem.score.size if problem.is_merged else None), None
@@ -92,6 +97,17 @@ class GeneralDensity:
             if np.abs(error).max() <= NODES_ERROR:
                 return self.nodes, peak
             count, start = 2 * count, peak.point
+
+    def _at_likeliest(self, rows: TimesRows) -> tuple[TimesRows, Mode | None]:
+        """Rows of times to an event, expanded at the mode, and the mode."""
+        self.nodes, peak = rows, None
+        for _ in range(TIMES_ROUNDS):
+            if self.curve.is_rough:
+                peak = max(modes_by_scale(self), key=lambda each: each[1])[0]
+            else:
+                peak = self._mode(None if peak is None else peak.point)
+            self.nodes = rows = rows.expanded_at(*self._read(peak.point[None]))
+        return rows, None if self.curve.is_rough else self._mode(peak.point if peak else None)
 
     def __call__(self, v: Floats) -> Floats:
         """Log density at points `v` of shape (n, d)."""

@@ -12,6 +12,7 @@ from scipy.special import softmax
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.log_odds import clipped
 from bayescal._base.sampling.pareto import smooth_rows
+from bayescal.model.likelihood.times.cases import cases_of_times
 from bayescal.model.problem import Problem
 
 __all__ = ["LeaveOneOut", "elpd_difference", "leave_one_out", "stacking_weights"]
@@ -67,6 +68,9 @@ def leave_one_out(problem: Problem, draws: Floats) -> LeaveOneOut:
     table, thin = problem.table, draws[:: max(len(draws) // THINNED, 1)]
     parts, counts, within = [], [], []
     law, own = problem.likelihood, problem.nuisance(draws[:DRAWS])
+    if problem.of_times:
+        density, count = cases_of_times(problem, draws[:DRAWS])
+        return _summed(density, count, draws.shape[1])
     if not law.of_cases:
         log_odds = problem.curve.log_odds(draws[:DRAWS], table.score, problem.frame)
         by_row = law.log_density(log_odds, table.trials, table.hits, own)

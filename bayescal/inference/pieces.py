@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import logsumexp, ndtri
+from scipy.special import expit, logsumexp, ndtri
 
 from bayescal._base.arrays import Floats
 from bayescal._base.sampling.importance import Sample, importance_sample, resample
+from bayescal._base.sampling.pareto import smooth_rows
 from bayescal._base.sampling.points import lattice_points
 from bayescal.inference.general import GeneralDensity
 from bayescal.model.clusters.design import cluster_design
 from bayescal.model.families import BETA, IDENTITY
 from bayescal.model.likelihood.law import Likelihood
+from bayescal.model.likelihood.times.late import late_of_cells, late_rows
 from bayescal.model.partition.paths import draw_partitions, partition_sums
 from bayescal.model.partition.prior import PartitionPrior
 from bayescal.model.partition.stretches import stretch_evidences
-from bayescal.model.pieces import PIECES_PRIOR
+from bayescal.model.pieces import PIECES, PIECES_PRIOR
 from bayescal.model.problem import Problem
 
 __all__ = ["sample_pieces", "variance_factor"]
@@ -27,6 +29,7 @@ NUISANCE_NODES = 2, 2, 3
 ENOUGH, MOST_POINTS = 5.0, 64
 """Effective number of points from which no more are added, and most of them."""
 PILOT_DRAWS = 256
+ENOUGH_OF_DRAWS = 0.2
 PROPOSED_WIDER = 1.5
 
 
@@ -58,6 +61,8 @@ def sample_pieces(
         it nor the draws come from importance weights of whole curves, so it has no Monte Carlo
         error and k-hat is minus infinity.
     """
+    if problem.of_times:
+        return _of_times(problem, draws, priors)
     if not problem.likelihood.is_linear:
         return _under_law(problem, draws, priors)
     table, effect = problem.table, variance_factor(problem)
@@ -116,6 +121,47 @@ def _under_law(problem: Problem, draws: int, priors: Sequence[PartitionPrior]) -
         error = float(np.linalg.norm(share[:, index] - 1 / len(share)))
         samples.append(Sample(u, float(log_evidence[index]), error, -np.inf, float(draws)))
     return samples
+
+
+def _of_times(problem: Problem, draws: int, priors: Sequence[PartitionPrior]) -> list[Sample]:
+    """The same of times to an event: at the likeliest steps, then weighted as if integrated out."""
+    known, late = late_of_cells(problem)
+    table, exact = problem.table, late_rows(problem)
+    stretches = stretch_evidences(
+        table.score,
+        known.sum(axis=0),
+        known[0],
+        np.array(problem.frame.cells[1:-1]),
+        hinges=any(prior.hinge > 0 for prior in priors),
+        late=late,
+    )
+    samples = []
+    for index, prior in enumerate(priors):
+        sums = partition_sums(stretches, prior)
+        rng = problem.rng(f"curve {index}" if index else "curve")
+        drawn = draw_partitions(sums, draws, rng)
+        u = np.hstack([drawn.shift, drawn.slope])
+        near, at = (_curves_at(problem, u, x) for x in (late.x, exact.x))
+        log_ratio = exact.log_likelihood(at) - late.log_likelihood(near)
+        smooth, pareto_k = smooth_rows(log_ratio[None])
+        share = np.exp(smooth[0] - logsumexp(smooth[0]))
+        ess = float(1 / np.sum(share**2))
+        log_evidence = sums.log_evidence + float(logsumexp(log_ratio) - np.log(draws))
+        kept = resample(share, draws, rng)
+        error = float(np.sqrt(max(1 / ess - 1 / draws, 0)))
+        # The weights are bounded: the number of draws that they are worth says whether to trust them.
+        trusted = ess > ENOUGH_OF_DRAWS * draws
+        k = -np.inf if trusted else float(pareto_k[0])
+        samples.append(Sample(u[kept], log_evidence, error, k, ess))
+    return samples
+
+
+def _curves_at(problem: Problem, u: Floats, x: Floats) -> Floats:
+    """The curves at log-odds of scores, of shape (draws, scores)."""
+    if not x.size:
+        return np.empty((len(u), 0))
+    score, pieces = expit(x), problem.of_family(PIECES)
+    return pieces.curve.at_scores(score, pieces.frame, score).probability(u)
 
 
 Normals = list[tuple[Floats, Floats]]

@@ -28,6 +28,7 @@ from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.judged import JudgedOutcomes
 from bayescal.model.likelihood.law import Likelihood
 from bayescal.model.likelihood.laws import law_of, stored_likelihood
+from bayescal.model.likelihood.times.law import TimeToEvent, likelihood_of
 from bayescal.model.partition.cells import first_of_merged
 from bayescal.model.pieces import PIECES_PRIOR, PartitionPrior, prior_pieces
 from bayescal.model.priors import Prior, as_prior
@@ -72,6 +73,11 @@ class Problem:
     seed: int
     most_rows: int | None = None
     likelihood: Likelihood = BINOMIAL
+
+    @property
+    def of_times(self) -> bool:
+        """Whether outcomes are times to an event, some of them censored."""
+        return isinstance(self.likelihood, TimeToEvent)
 
     @property
     def clusters(self) -> Clusters | None:
@@ -325,6 +331,7 @@ def prepare(
     pos_label: Any = None,
     cluster: ArrayLike | None = None,
     strata: ArrayLike | None = None,
+    horizon: float | None = None,
     likelihood: Likelihood | None = None,
 ) -> Problem:
     """Make the problem that every fit of a curve starts from.
@@ -338,6 +345,8 @@ def prepare(
     weight_type : {"counts", "sampling"}, optional
     cluster, strata : array-like of shape (n,), optional
         All as in `bayescal.fit`.
+    horizon : float, optional
+        Of times to an event, as in `bayescal.fit`.
     likelihood : Likelihood, optional
         The law of the outcomes given the curve; by default what the table says of them.
 
@@ -351,9 +360,18 @@ def prepare(
     array([2., 1., 1.])
     """
     of_cases = {"sample_weight": sample_weight, "weight_type": weight_type, "pos_label": pos_label}
-    data = as_data(y_true, y_prob, cluster=cluster, strata=strata, takes_judged=True, **of_cases)
-    data = data.one_group(takes_judged=True)
+    data = as_data(
+        *(y_true, y_prob),
+        cluster=cluster,
+        strata=strata,
+        takes_judged=True,
+        takes_times=True,
+        horizon=horizon,
+        **of_cases,
+    ).one_group(takes_judged=True, takes_times=True)
     seed, family, chosen = as_seed(random_state), as_curve(curve), as_prior(prior)
-    law = law_of(data.judged) if likelihood is None else likelihood
+    law = likelihood
+    if law is None:
+        law = law_of(data.judged) if data.follow_up is None else likelihood_of(data)
     unfitted = Problem(*(data, family, chosen, Frame(0.5), data.edges(edge), seed), likelihood=law)
     return unfitted.with_prior(chosen)

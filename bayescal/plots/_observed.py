@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_level
 from bayescal.estimators.binned.bins import as_bins
@@ -103,8 +104,14 @@ def observed_of(
         "auto" is None of data without outcomes.
     """
     automatic = isinstance(bins, str) and bins == "auto"
-    if bins is None or (automatic and not post.has_outcomes):
+    followed = post.problem.of_times
+    if bins is None or (automatic and (followed or not post.has_outcomes)):
         return None
+    if followed:
+        raise InputError(
+            "n_bins was given, and observed proportions are of outcomes that are known: some cases "
+            "left before the horizon. Leave n_bins out."
+        )
     check_outcomes(post, "n_bins")
     return observed_proportions(post.problem.unclustered, bins, ci_prob)
 

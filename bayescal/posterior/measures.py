@@ -397,6 +397,11 @@ class Measures(PosteriorView):
         return self._values([(name, options)], population)[name]
 
     @property
+    def curves_of_draws(self) -> SampledCurves:
+        """The draws of the curve, over their draws of the population."""
+        return self._posterior
+
+    @property
     def curves_of_distances(self) -> SampledCurves:
         """The curves that distances of an average are read from, errors counted by side.
 

@@ -16,6 +16,7 @@ from bayescal._base.versions import library_versions
 from bayescal.data.data import CalibrationData
 from bayescal.data.stored import reading_tree
 from bayescal.model.curves import Curve
+from bayescal.model.likelihood.times.cases import cases_of_times
 from bayescal.model.mixture import RARELY, Component, sample_prior
 from bayescal.model.problem import Problem
 from bayescal.posterior.averaged.draws import Averaged, DistanceDraws
@@ -168,7 +169,16 @@ def complete(tree: xr.DataTree, drawn: Drawn) -> None:
     data, law, own = problem.data, problem.likelihood, problem.nuisance(drawn.u)
     log_odds = problem.curves_at(data.score).log_odds(drawn.u)
     rng = problem.rng("predictive")
-    if _has_cases(data) and law.of_cases:
+    if problem.of_times:
+        density, _ = cases_of_times(problem, drawn.u)
+        free = rng.binomial(np.rint(problem.table.trials).astype(np.int64), expit(log_odds))
+        groups = {"posterior_predictive": {"hits": with_chains(free.astype(np.int32), chains)}}
+        coords, dims = {"row": np.arange(data.score.size)}, {"hits": ["row"]}
+        if data.n <= OBSERVATION_LIMIT:
+            groups["log_likelihood"] = {"followed": with_chains(density, chains)}
+            coords["kind"] = np.arange(density.shape[1])
+            dims["followed"] = ["kind"]
+    elif _has_cases(data) and law.of_cases:
         row, outcome = _cases(data)
         constant = tree["constant_data"].to_dataset()
         tree["constant_data"] = xr.DataTree(
@@ -358,7 +368,7 @@ def as_dataset(
 def _observed(data: CalibrationData) -> xr.Dataset:
     import xarray as xr
 
-    if _has_cases(data):
+    if _has_cases(data) and data.follow_up is None:
         row, outcome = _cases(data)
         return xr.Dataset({"y": ("obs", outcome)}, {"obs": np.arange(row.size)})
     return xr.Dataset({"hits": ("row", data.hits)}, {"row": np.arange(data.score.size)})

@@ -16,6 +16,7 @@ from markupsafe import Markup, escape
 from bayescal._base.files import as_path, check_page, replacing
 from bayescal._base.text import count, percent, plain, shortened
 from bayescal.assessment.findings import Findings
+from bayescal.assessment.followed import cases_and_events_of, observed_words
 from bayescal.assessment.html import _about, _figures
 from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.performance import mean_score
@@ -235,6 +236,11 @@ def _population(f: Findings) -> str:
     data = f.posterior.data
     events, expected = 100 * data.events / data.n, 100 * mean_score(data)
     places = 1 if min(expected, 100 - expected) >= 1 else 3
+    if data.follow_up is not None:
+        ratio = float(f.table.loc["observed_expected", "estimate"])
+        observed, predicted = observed_words(f.posterior, ratio)
+        told = f"{observed} with it by the curve, {predicted} predicted on average"
+        return f"{cases_and_events_of(data)}: {told}"
     if data.is_pseudo:
         cases = f"Sampling weights worth {data.effective_size:,.1f} cases"
     else:

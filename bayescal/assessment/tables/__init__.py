@@ -19,6 +19,7 @@ from bayescal.assessment.tables.details import (
     families_table,
     val_prob_table,
 )
+from bayescal.assessment.tables.followed import followed_table
 from bayescal.assessment.tables.groups import (
     groups_table,
     sites_table,
@@ -79,6 +80,9 @@ class Tables(Mapping[str, Table]):
             "diagnostics": diagnostics_table,
             "val_prob": val_prob_table,
         }
+        if f.posterior.problem.of_times:
+            del known["estimators"], known["val_prob"]  # of outcomes that are known
+            known["followed"] = followed_table
         is_imputed = len(by_imputation(f.posterior)) > 1
         if f.thresholds:
             known["benefit"] = benefit_table

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from bayescal._base.text import capitalised, cases_and_events, percent
+from bayescal._base.text import capitalised, percent
 from bayescal.assessment.findings import Findings
+from bayescal.assessment.followed import cases_and_events_of
 from bayescal.assessment.imputed import imputations_sentence
 from bayescal.assessment.performance import mean_score
 from bayescal.assessment.text.references import REFERENCES, cited
@@ -119,7 +120,7 @@ def sample(f: Findings) -> str:
     """Cases, events and the mean prediction, in a sentence."""
     data = f.posterior.data
     return (
-        f"Among {cases_and_events(data.n, data.events, data.effective_size, ' with ')}, the mean "
+        f"Among {cases_and_events_of(data, ' with ')}, the mean "
         f"predicted probability was {mean_score(data):#.3g}."
     )
 
@@ -144,9 +145,16 @@ def performance(f: Findings) -> list[str]:
     if c_statistic["estimate"] == c_statistic["estimate"]:
         sentences.append(
             f"The C-statistic was {with_interval(c_statistic)} and the Brier score "
-            f"{with_interval(f.performance.loc['brier_score'])}, with bootstrap intervals."
+            f"{with_interval(f.performance.loc['brier_score'])}, {_how(f)}."
         )
     return sentences
+
+
+def _how(f: Findings) -> str:
+    """Where C-statistic and Brier score come from."""
+    if f.posterior.problem.of_times:
+        return "both at the horizon and read off the calibration curve, with its intervals"
+    return "with bootstrap intervals"
 
 
 def _undefined(reasons: Mapping[str, str]) -> Iterator[str]:

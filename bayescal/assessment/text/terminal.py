@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from textwrap import wrap
 
-from bayescal._base.text import cases_and_events
 from bayescal.assessment.findings import Findings
+from bayescal.assessment.followed import cases_and_events_of
 from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.tables.table import Table
 from bayescal.assessment.text.sites import site_sentences
@@ -31,7 +31,7 @@ def as_text(f: Findings, tables: Mapping[str, Table]) -> str:
     """All that an assessment says, at most 80 columns wide."""
     first = first_words(f)
     parts: list[Iterable[str]] = [_summary(f, first)]
-    names = ("measures", "estimators", "benefit", "lost", "information")
+    names = ("measures", "followed", "estimators", "benefit", "lost", "information")
     parts += [tables[name].lines() for name in names if name in tables]
     parts.append(_wrapped(exactness(f)))
     if f.data.groups:
@@ -46,7 +46,7 @@ def as_text(f: Findings, tables: Mapping[str, Table]) -> str:
 
 def _summary(f: Findings, first: list[str]) -> Iterator[str]:
     data = f.posterior.data
-    yield cases_and_events(data.n, data.events, data.effective_size)
+    yield cases_and_events_of(data)
     yield ""
     for text in first:
         yield from _wrapped(text)

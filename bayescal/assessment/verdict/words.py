@@ -8,6 +8,7 @@ import numpy as np
 
 from bayescal._base.text import chance, count, decimals, percent, shortened
 from bayescal.assessment.findings import Findings
+from bayescal.assessment.followed import observed_words
 from bayescal.assessment.performance import CLOSE, close_enough
 from bayescal.assessment.verdict.off import CANNOT_SAY, LEVEL_AND_SLOPE, NO_SIGN, OVER_A_RANGE, YES
 from bayescal.assessment.verdict.settle import MOST_TIMES, PROBABLY
@@ -89,7 +90,8 @@ def _clear(f: Findings) -> list[str]:
 
 def _all_fits(f: Findings) -> str:
     """Events beside what was predicted, and the spread of risks, of which none stands out."""
-    counts = _counts(f, "{} events for {} predicted")
+    events = "" if f.posterior.problem.of_times else " events"
+    counts = _counts(f, f"{{}}{events} for {{}} predicted")
     level = f"{counts} ({_ratio(f)})" if counts else _ratio(f)
     why = f.table.attrs["undefined"].get("calibration_slope")
     if why:
@@ -112,6 +114,10 @@ def _without_slope(f: Findings) -> str:
 def _counts(f: Findings, pattern: str) -> str:
     """Events and the number predicted; empty of sampling weights, whose sums count no one."""
     data = f.posterior.data
+    if data.follow_up is not None:
+        ratio = float(f.table.loc["observed_expected", "estimate"])
+        observed, expected = observed_words(f.posterior, ratio)
+        return pattern.format(f"{observed} with the event by {data.follow_up.horizon:g}", expected)
     if data.is_pseudo:
         return ""
     expected = float(data.trials @ data.score)

@@ -40,6 +40,8 @@ EVEN = 0.5
 
 NET_BENEFIT = "net_benefit"
 
+OF_TIMES = "times to an event"
+
 
 @dataclass(frozen=True)
 class Recommendation:
@@ -113,6 +115,12 @@ class Recommendation:
         )
 
     def __str__(self) -> str:
+        if self.recorded_by == OF_TIMES:
+            return (
+                "Nothing is recommended, since some cases left before the horizon: how much the gains "
+                "of updates are overstated on the patients they were fitted to is known of outcomes "
+                "that are known alone."
+            )
         if self.recorded_by:
             return (
                 f"Nothing is recommended: the outcomes were recorded by {self.recorded_by}. How "
@@ -218,6 +226,8 @@ def recommendation(
     too_few = _too_few(data)
     law = comparison.problem.likelihood
     judge = "" if law.is_linear else law.described() or f"a law named {law.name!r}"
+    if comparison.problem.of_times:
+        judge = OF_TIMES
     choice = None if too_few or judge else simplest_better(decides)
     return Recommendation(choice, table, data.n, too_few, tuple(thresholds), ci_prob, judge)
 

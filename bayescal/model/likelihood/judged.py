@@ -119,6 +119,7 @@ class JudgedOutcomes(Likelihood):
 def refuse_judged(data: CalibrationData, **beside: Any) -> None:
     """Refuse judged outcomes of cases with roles, which are fitted to outcomes that are known."""
     given = [*data.roles, *(name for name, value in beside.items() if value is not None)]
+    given += ["times to an event"] * (data.follow_up is not None)
     if data.judged is not None and given:
         raise InputError(
             f"judged was given beside {given[0]}, which is fitted to outcomes that are known. "

@@ -9,10 +9,13 @@ from bayescal.data.validate import check_choice
 from bayescal.model.likelihood.binomial import BINOMIAL, Binomial
 from bayescal.model.likelihood.judged import JudgedOutcomes
 from bayescal.model.likelihood.law import Likelihood
+from bayescal.model.likelihood.times.law import TimeToEvent
 
 __all__ = ["LIKELIHOODS", "law_of", "stored_likelihood"]
 
-LIKELIHOODS: dict[str, type[Likelihood]] = {law.name: law for law in (Binomial, JudgedOutcomes)}
+LIKELIHOODS: dict[str, type[Likelihood]] = {
+    law.name: law for law in (Binomial, JudgedOutcomes, TimeToEvent)
+}
 """The laws by name."""
 
 

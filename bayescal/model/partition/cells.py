@@ -22,6 +22,7 @@ __all__ = [
     "every_row_of_stretches",
     "first_of_merged",
     "passage",
+    "ranges",
     "stretch_nodes",
     "weight_of_rows",
 ]
@@ -263,7 +264,7 @@ def stretch_nodes(
         made.append(_block_nodes(x, trials, hits, start[low], end[high] + 1))
     node_x, weight, events, count = (np.concatenate(part) for part in zip(*made, strict=True))
     stretch, used = np.nonzero(np.hstack(uses))
-    index = _ranges((np.cumsum(count) - count)[used], count[used])
+    index = ranges((np.cumsum(count) - count)[used], count[used])
     total = np.bincount(stretch, count[used], first.size).astype(np.intp)
     return Nodes(node_x[index], weight[index], events[index], np.cumsum(total) - total, total)
 
@@ -274,7 +275,7 @@ def every_row_of_stretches(
     """Every row of each stretch, for likelihoods whose rows cannot be merged."""
     start = np.searchsorted(cell, np.arange(cell[-1] + 2))
     size = start[last + 1] - start[first]
-    index = _ranges(start[first], size)
+    index = ranges(start[first], size)
     return Nodes(x[index], trials[index], hits[index], np.cumsum(size) - size, size)
 
 
@@ -284,7 +285,7 @@ def _block_nodes(
     """Two nodes a block of rows, or two for each part of a block that is too wide."""
     if not start.size:
         return np.empty(0), np.empty(0), np.empty(0), np.empty(0, dtype=np.intp)
-    rows = _ranges(start, stop - start)
+    rows = ranges(start, stop - start)
     block = np.repeat(np.arange(start.size), stop - start)
     low, width = x[start], x[stop - 1] - x[start]
     parts = 2 * np.ceil((np.maximum(width / WIDEST, 1) - 1) / 2) + 1  # odd, as the cells are
@@ -330,7 +331,7 @@ def _nearest(position: Floats) -> Floats:
     return np.asarray(np.sign(position) * np.ceil(np.abs(position) - 0.5 - TIE))
 
 
-def _ranges(start: Index, size: Index) -> Index:
+def ranges(start: Index, size: Index) -> Index:
     """Consecutive integers from each start on, as many as its size, one range after the other."""
     offset = np.cumsum(size) - size
     return np.asarray(np.arange(size.sum()) + np.repeat(start - offset, size))

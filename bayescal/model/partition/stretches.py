@@ -13,27 +13,57 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, logit, logsumexp, roots_legendre, stdtrit
+from scipy.special import expit, gammaln, logit, logsumexp, roots_legendre, stdtrit
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.law import Likelihood
-from bayescal.model.partition.cells import Nodes, cell_of, every_row_of_stretches, stretch_nodes
+from bayescal.model.likelihood.times.shared import Shared
+from bayescal.model.partition.cells import (
+    Nodes,
+    cell_of,
+    every_row_of_stretches,
+    ranges,
+    stretch_nodes,
+)
 from bayescal.model.partition.prior import DEGREES as PRIOR_DEGREES
 from bayescal.model.partition.prior import PRIOR_SCALES, log_prior
 
-__all__ = ["LEFT", "LINE", "RIGHT", "SHIFT", "TYPES", "Stretches", "stretch_evidences"]
+__all__ = ["LEFT", "LINE", "RIGHT", "SHIFT", "TYPES", "Late", "Stretches", "stretch_evidences"]
 
 SHIFT, LINE, LEFT, RIGHT = range(4)
 TYPES = 4
 
 STRETCHES_STEPS = 16
+NO_CASE = 1e-9
+"""So that no cell is empty where all cases left early."""
 LONGEST_STEP = 2.0  # in log-odds, anywhere in the stretch
 STRETCHES_DEGREES = 5
 RINGS, SPOKES, LEVELS = 6, 10, 16
 
 Index = NDArray[np.intp]
 Law = tuple[Likelihood, Floats]
+
+
+@dataclass(frozen=True)
+class Late:
+    """Cases that are known to have had no event by the time that a share of all events has come.
+
+    Attributes
+    ----------
+    x : ndarray of shape (entries,)
+        Log-odds of their scores, ascending.
+    weight, share : ndarray of shape (entries,)
+        The weight is below zero of cases that came under observation then.
+    """
+
+    x: Floats
+    weight: Floats
+    share: Floats
+
+    def log_likelihood(self, g: Floats) -> Floats:
+        """Of curves by their values at these scores."""
+        return np.asarray(np.log1p(-g * self.share) @ self.weight)
 
 
 @dataclass(frozen=True)
@@ -70,6 +100,7 @@ def stretch_evidences(
     edges: Floats,
     hinges: bool = False,
     law: Law | None = None,
+    late: Late | None = None,
 ) -> Stretches:
     """Integrate the likelihood of every stretch over its shift and slope.
 
@@ -85,13 +116,17 @@ def stretch_evidences(
         Whether to integrate over lines that meet the diagonal at an end, too.
     law : tuple of (Likelihood, ndarray), optional
         The likelihood, if it is not binomial, and its nuisance coordinates.
+    late : Late, optional
+        Further cases, which are known to have had no event by some time.
     """
     x = logit(score)
     cell = cell_of(x, edges)
     cells = edges.size + 1
     first, last = np.triu_indices(cells)
     likelihood: _OfStretches
-    if law is None:
+    if late is not None:
+        likelihood = _OfLate(late, edges, x, trials, hits, cell, first, last)
+    elif law is None:
         likelihood = _Binomial(x, trials, hits, cell, first, last)
     else:
         likelihood = _OfLaw(*law, x, trials, hits, cell, first, last)
@@ -111,6 +146,8 @@ def stretch_evidences(
         log_diagonal = BINOMIAL.of_calibrated(score, trials, hits)
     else:
         log_diagonal = float(law[0].log_density(x[None].copy(), trials, hits, law[1][None]).sum())
+    if late is not None:
+        log_diagonal += float(late.log_likelihood(expit(late.x)))
     return Stretches(cells, index, np.array(log_evidence), log_weight, shift, slope, log_diagonal)
 
 
@@ -244,6 +281,36 @@ class _OfLaw(_OfStretches):
         """Log likelihood of every stretch, of curves by their log-odds at the nodes."""
         nodes, own = self.nodes, self.nuisance[None]
         return self._sum(self.law.log_density(log_odds, nodes.weight, nodes.hits, own))
+
+
+class _OfLate(_OfLaw):
+    """Of cases whose outcome is known, and of others that had no event by some time."""
+
+    def __init__(
+        self, late: Late, edges: Floats, x: Floats, trials: Floats, hits: Floats, cell: Index,
+        first: Index, last: Index,
+    ) -> None:  # fmt: skip
+        trials = trials + NO_CASE
+        known = stretch_nodes(x, trials, hits, cell, first, last)
+        border = np.searchsorted(cell_of(late.x, edges), np.arange(edges.size + 2))
+        size = border[last + 1] - border[first]
+        index = ranges(border[first], size)
+        stretch = np.repeat(np.tile(np.arange(first.size), 2), np.append(known.size, size))
+        order = np.argsort(stretch, kind="stable")
+        columns = (
+            (known.x, late.x[index]),
+            (known.weight, late.weight[index]),
+            (known.hits, np.zeros(index.size)),
+            (np.ones(known.x.size), late.share[index]),
+        )
+        node_x, weight, events, share = (np.concatenate(both)[order] for both in columns)
+        self.law, self.nuisance = Shared(share), np.empty(0)
+        information = BINOMIAL.spread(trials, BINOMIAL.mean(x))
+        total, total_x = _sums((information, information * x), cell, first, last)
+        size = known.size + size
+        nodes = Nodes(node_x, weight, events, np.cumsum(size) - size, size)
+        _OfStretches.__init__(self, nodes, total_x / total)
+        self.at_zero = self._values(node_x[None].copy())[0]
 
 
 Part = tuple[Floats, Floats, Floats, Floats]

@@ -8,6 +8,7 @@ import numpy as np
 
 from bayescal._base.errors import InputError
 from bayescal.model.lapse.bounds import RATES
+from bayescal.model.likelihood.times.pymc import observe_times
 from bayescal.model.problem import Problem
 from bayescal.model.pymc.rows import ModelRows
 
@@ -42,6 +43,8 @@ def model_of(problem: Problem, rows: ModelRows | None = None, *, by_row: bool = 
     import pymc as pm
     import pytensor.tensor as pt
 
+    if problem.of_times:
+        rows = _rows_of_times(problem, rows)
     curve, frame = problem.curve, problem.frame
     rows = ModelRows(problem.score, problem.trials, problem.hits) if rows is None else rows
     offset, basis = curve.basis(rows.score, frame)
@@ -77,8 +80,22 @@ def model_of(problem: Problem, rows: ModelRows | None = None, *, by_row: bool = 
             pm.Data("row_of_obs", rows.of_obs, dims="obs")
         trials = pm.Data("trials", rows.trials, dims="row")
         nuisance = [named[name] for name in problem.likelihood.coordinates]
-        problem.likelihood.observe("hits", (trials, log_odds, rows.hits), nuisance, dims="row")
+        if problem.of_times:
+            observe_times(problem, log_odds)
+        else:
+            known = trials, log_odds, rows.hits
+            problem.likelihood.observe("hits", known, nuisance, dims="row")
     return model
+
+
+def _rows_of_times(problem: Problem, rows: ModelRows | None) -> ModelRows:
+    """Every row of the table, of times to an event."""
+    if rows is not None and rows.offset is not None:
+        raise InputError(
+            "offset was given beside times to an event, whose model has no offset. Leave it out."
+        )
+    table = problem.table
+    return ModelRows(table.score, table.trials, table.hits)
 
 
 def _bounded(log_odds: Any, guess: Any, lapse: Any) -> Any:

@@ -217,6 +217,11 @@ class DecisionMeasures(Measures):
                 "method='cells' counts patients with outcomes, and these are scores alone. Use "
                 "method='curve'."
             )
+        if method == "cells" and self.problem.of_times:
+            raise InputError(
+                "method='cells' counts outcomes that are known, and some cases left before the "
+                "horizon. Take method='curve'."
+            )
         if method == "cells" and not law.is_linear:
             raise InputError(
                 "method='cells' counts outcomes as they were recorded, and they are "

@@ -1,0 +1,167 @@
+"""How long the cases of a table were followed, up to a horizon, on a grid of times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+from bayescal.data.table import add_up
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["TIMES", "FollowUp"]
+
+TIMES = 1200
+"""Steps of the grid from 0 to the horizon."""
+ROUNDING = 1e-6
+COLUMNS = ("row", "entry", "exit", "event")
+
+
+@dataclass(frozen=True, eq=False)
+class FollowUp:
+    """Cases by row of a table, and by when they came, when they went, and whether by the event.
+
+    Times are steps of a fixed grid, so that tables can be added. An event lies within the step that
+    ends at its exit; a case that left did so at its exit, and was followed to the horizon where
+    that is the last step.
+
+    Attributes
+    ----------
+    horizon : float
+    row, entry, exit : ndarray of int of shape (entries,)
+        The last two from 0 to `TIMES`.
+    event : ndarray of bool of shape (entries,)
+        By the horizon.
+    weight : ndarray of shape (entries,)
+        Sum of the weights of these cases.
+    """
+
+    horizon: float
+    row: NDArray[np.intp]
+    entry: NDArray[np.intp]
+    exit: NDArray[np.intp]
+    event: NDArray[np.bool_]
+    weight: Floats
+
+    @classmethod
+    def of_cases(
+        cls,
+        horizon: float,
+        row: NDArray[np.intp],
+        time: Floats,
+        event: NDArray[np.bool_],
+        entry: Floats | None,
+        weight: Floats,
+    ) -> Self:
+        """Of cases, each in a row of a table."""
+        at = time / horizon * TIMES
+        had = event & (time <= horizon)
+        of_event = np.clip(np.ceil(at - ROUNDING), 1, TIMES)
+        left = np.where(time >= horizon, TIMES, np.clip(np.rint(at), 0, TIMES - 1))
+        went = np.where(had, of_event, left).astype(np.intp)
+        came = np.zeros(row.size, np.intp)
+        if entry is not None:
+            came = np.minimum(np.rint(entry / horizon * TIMES).astype(np.intp), went - had)
+        return cls._summed(horizon, row, came, went, had, weight)
+
+    @classmethod
+    def _summed(cls, horizon: float, *columns: NDArray[Any]) -> Self:
+        row, entry, exit_, event, weight = columns
+        key = ((row * (TIMES + 1) + entry) * (TIMES + 1) + exit_) * 2 + event
+        keys, first, at = np.unique(key, return_index=True, return_inverse=True)
+        parts = (each[first] for each in (row, entry, exit_, event))
+        return cls(horizon, *parts, add_up(at, weight, keys.size))
+
+    @classmethod
+    def joined(cls, parts: Sequence[FollowUp]) -> FollowUp:
+        """All entries of several tables, whose rows were made those of one."""
+        horizons = sorted({part.horizon for part in parts})
+        if len(horizons) > 1:
+            raise InputError(
+                f"the tables have the horizons {horizons[0]:g} and {horizons[1]:g}. Add tables of "
+                "one horizon."
+            )
+        names = (*COLUMNS, "weight")
+        columns = (np.concatenate([getattr(part, name) for part in parts]) for name in names)
+        return cls._summed(horizons[0], *columns)
+
+    def in_rows(self, row: NDArray[np.intp]) -> FollowUp:
+        """The same, where what was in row r is now in row `row[r]`."""
+        others = (self.entry, self.exit, self.event, self.weight)
+        return self._summed(self.horizon, row[self.row], *others)
+
+    @property
+    def left_early(self) -> NDArray[np.bool_]:
+        """Which entries left before the horizon, without the event."""
+        return ~self.event & (self.exit < TIMES)
+
+    @property
+    def censored(self) -> float:
+        """Cases that left before the horizon, without the event (the sum of their weights)."""
+        return float(self.weight[self.left_early].sum())
+
+    @property
+    def is_delayed(self) -> bool:
+        """Whether some cases came under observation later than at time 0."""
+        return bool(self.entry.any())
+
+    def at_risk(self, times: Floats) -> Floats:
+        """Cases under observation, without the event, just before each time of [0, horizon]."""
+        step = np.asarray(times, np.float64) / self.horizon * TIMES
+        inside = (self.entry < step[:, None]) & (self.exit >= step[:, None] - ROUNDING)
+        inside |= (step[:, None] <= 0) & (self.entry == 0)
+        return np.asarray(inside @ self.weight)
+
+    def cuts(self, intervals: int) -> tuple[int, ...]:
+        """Steps between intervals with as much time at risk each: from 0 to the horizon."""
+        came = np.bincount(self.entry, self.weight, TIMES + 1)
+        went = np.bincount(self.exit, self.weight, TIMES + 1)
+        risk = np.cumsum(came - went)[:TIMES]  # in the step after each time
+        share = np.cumsum(risk) / max(float(risk.sum()), np.finfo(float).tiny)
+        inner = np.searchsorted(share, np.arange(1, intervals) / intervals) + 1
+        inner = np.unique(np.clip(inner, 1, TIMES - 1))
+        return (0, *map(int, inner), TIMES)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, FollowUp) or self.horizon != other.horizon:
+            return False
+        same = all(np.array_equal(getattr(self, n), getattr(other, n)) for n in COLUMNS)
+        return same and np.allclose(self.weight, other.weight, rtol=1e-12, atol=0)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def to_variables(self) -> dict[str, Any]:
+        """Variables of a dataset, with the dimension `exit`."""
+        variables: dict[str, Any] = {"horizon": ((), self.horizon)}
+        for name in (*COLUMNS, "weight"):
+            values = getattr(self, name)
+            variables[f"exit_{name}"] = (
+                "exit",
+                values.astype(np.int8) if name == "event" else values,
+            )
+        return variables
+
+    @classmethod
+    def of_dataset(cls, dataset: xr.Dataset, rows: int) -> FollowUp | None:
+        """Read back what `to_variables` wrote, for a table of so many rows; None without any."""
+        if "horizon" not in dataset:
+            return None
+        row, entry, exit_, event, weight = (
+            dataset[f"exit_{name}"].to_numpy() for name in (*COLUMNS, "weight")
+        )
+        inside = row.min() >= 0 and row.max() < rows and entry.min() >= 0 and exit_.max() <= TIMES
+        if not (inside and (entry <= exit_).all() and (weight > 0).all()):
+            raise InputError(
+                "the follow-up is not that of the table: it was edited or damaged. Load the file "
+                "as it was written, or make the table again."
+            )
+        horizon = float(dataset["horizon"])
+        numbers = (each.astype(np.intp) for each in (row, entry, exit_))
+        return cls(horizon, *numbers, event.astype(bool), weight.astype(np.float64))

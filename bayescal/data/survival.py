@@ -1,0 +1,243 @@
+"""Time to event as it is passed: how long each case was followed, and what ended it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError, as_number
+from bayescal._base.text import exact, shortened
+from bayescal.data.build.chunks import contents_of
+from bayescal.data.contents import Contents
+from bayescal.data.follow_up import FollowUp
+from bayescal.data.roles import Roles
+from bayescal.data.sources.alignment import aligned
+from bayescal.data.table import row_of
+from bayescal.data.validate import as_floats, as_vector, as_weights, check_same_length
+from bayescal.data.weights import WeightType
+
+__all__ = ["Survival", "check_horizon", "contents_at", "refuse_horizon"]
+
+EARLY = 0.05
+"""Share of the time to the horizon by which some case must be under observation."""
+COMPETING = (
+    "Competing events are not fitted yet. If nobody was censored between a competing event and the "
+    "horizon, such a case is known not to have the event: set its time to the horizon and its "
+    "event to 0"
+)
+
+
+class Survival:
+    """Times to an event, some of them censored, in place of outcomes.
+
+    Parameters
+    ----------
+    time : array-like of shape (n,)
+        How long each case was followed, from the moment that its risk was predicted for: until the
+        event, or until it left (was censored). Or, without `event`, a structured array of a boolean
+        and a numeric field, as scikit-survival makes them, or a matrix or data frame with the
+        columns time and event.
+    event : array-like of shape (n,), optional
+        Whether the event ended it: 0/1 or boolean.
+    entry : array-like of shape (n,), optional
+        When each case came under observation, if that was later: cases that had the event before
+        are not among them.
+
+    Raises
+    ------
+    InputError
+        If times are negative or missing, events are not 0/1, or an entry is not before the time.
+
+    Notes
+    -----
+    Cases that left are taken to have the outlook of other cases with the same score: censoring may
+    depend on the score, but not on more that says when the event will come.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> outcome = bc.Survival(time=[2.5, 5.0, 1.2, 7.1], event=[1, 0, 0, 1])
+    >>> outcome
+    Survival(4 cases, 2 events, 2 censored)
+    >>> table = bc.CalibrationData(outcome, [0.4, 0.1, 0.2, 0.3], horizon=5)
+    >>> table
+    CalibrationData(4 cases, 1 events by 5, 1 censored before, 4 rows)
+    """
+
+    time: Floats
+    event: NDArray[np.bool_]
+    entry: Floats | None
+
+    def __init__(
+        self, time: Any, event: ArrayLike | None = None, entry: ArrayLike | None = None
+    ) -> None:
+        if event is None:
+            time, event = _columns(time)
+        time, event, entry = aligned(time=time, event=event, entry=entry)
+        self.time, self.event = as_floats(time, "time"), _as_events(event)
+        self.entry = None if entry is None else as_floats(entry, "entry")
+        check_same_length(self.time.size, "time", self.event.size, "event")
+        _refuse_first(
+            ~((self.time >= 0) & (self.time < np.inf)),
+            self.time,
+            "time",
+            "is no time under observation; times are finite and not negative",
+        )
+        if self.entry is None:
+            return
+        check_same_length(self.time.size, "time", self.entry.size, "entry")
+        _refuse_first(~(self.entry >= 0), self.entry, "entry", "is before the start of time, 0")
+        after = self.entry >= self.time
+        if after.any():
+            at = int(after.argmax())
+            what = "the event" if self.event[at] else "the end of follow-up"
+            raise InputError(
+                f"entry[{at}] = {exact(self.entry[at])} is not before {what}, time[{at}] = "
+                f"{exact(self.time[at])}: such a case was never under observation. Leave it out."
+            )
+
+    def __len__(self) -> int:
+        return int(self.time.size)
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NDArray[Any]:
+        raise InputError(
+            "a Survival was passed where outcomes are 0 or 1. Times to an event are taken by "
+            "bayescal.fit, compare, update, assess, build_model and CalibrationData, with horizon=."
+        )
+
+    def __repr__(self) -> str:
+        events = int(self.event.sum())
+        entry = "" if self.entry is None else ", delayed entry"
+        size = self.time.size
+        return f"Survival({size} cases, {events} events, {size - events} censored{entry})"
+
+    def outcome(self, horizon: float) -> Floats:
+        """Whether each case is known to have the event by a horizon, 0 or 1.
+
+        Parameters
+        ----------
+        horizon : float
+        """
+        return (self.event & (self.time <= check_horizon(self, horizon))).astype(np.float64)
+
+
+def check_horizon(outcome: Survival, horizon: Any) -> float:
+    """The horizon as a positive number that some case was followed to."""
+    if horizon is None:
+        raise InputError(
+            "horizon is missing: times to an event were given, and the scores are risks of the "
+            "event by some time. Pass it in the units of time, such as horizon=5."
+        )
+    at = as_number(horizon, "horizon")
+    if not 0 < at < np.inf:
+        raise InputError(f"horizon must be a positive time, got {shortened(repr(horizon))}.")
+    longest, left = float(outcome.time.max()), ~outcome.event
+    if longest < at and left.any():
+        raise InputError(
+            f"horizon is {at:g}, but no case was followed beyond {longest:g}, and "
+            f"{int(left.sum())} left before the event: nothing says what happens between "
+            f"{longest:g} and {at:g}. Choose a horizon of at most {longest:g}, with risks by then."
+        )
+    if outcome.entry is not None and (first := float(outcome.entry.min())) > at * EARLY:
+        raise InputError(
+            f"no case was under observation before {first:g}, so that nothing says how many had the "
+            f"event by then, and the scores are risks from 0 on to {at:g}. Count time from a moment "
+            "at which cases were under observation, with risks from then on."
+        )
+    if outcome.entry is not None and (outcome.entry >= at).any():
+        late = int((outcome.entry >= at).argmax())
+        raise InputError(
+            f"entry[{late}] = {exact(outcome.entry[late])} is not before the horizon {at:g}: "
+            "such a case says nothing of it. Leave it out."
+        )
+    return at
+
+
+def contents_at(
+    outcome: Survival,
+    y_prob: Any,
+    sample_weight: Any,
+    roles: Roles,
+    *,
+    horizon: Any,
+    weight_type: WeightType | None = None,
+    pos_label: Any = None,
+) -> Contents:
+    """What the table of cases that were followed to a horizon, or left before, holds."""
+    if pos_label is not None:
+        raise InputError("pos_label was given beside a Survival, whose events are 0/1. Drop it.")
+    if roles.columns:
+        given = roles.name(next(iter(roles.columns)))
+        raise InputError(
+            f"{given} was given beside a Survival: times to an event are fitted for all cases as "
+            f"one group of independent cases, and not yet with {given}."
+        )
+    at = check_horizon(outcome, horizon)
+    contents = contents_of(
+        outcome.outcome(at), y_prob, sample_weight, roles, weight_type=weight_type
+    )
+    score = as_floats(y_prob, "y_prob")
+    weight = as_weights(sample_weight, score.size)
+    counted = np.ones(score.size, bool) if weight is None else weight > 0
+    row = row_of(contents.tables[None], score[counted])
+    follow_up = FollowUp.of_cases(
+        at,
+        row,
+        outcome.time[counted],
+        outcome.event[counted],
+        None if outcome.entry is None else outcome.entry[counted],
+        np.ones(row.size) if weight is None else weight[counted],
+    )
+    return contents._replace(follow_up=follow_up)
+
+
+def refuse_horizon(horizon: Any) -> None:
+    """Refuse a horizon of outcomes that have no times."""
+    if horizon is not None:
+        raise InputError(
+            "horizon was given, but no times to an event. Pass bc.Survival(time, event) in place "
+            "of the outcomes; a CalibrationData holds its own horizon."
+        )
+
+
+def _columns(both: Any) -> tuple[Any, Any]:
+    """Time and event of a structured array, a matrix or a data frame."""
+    names = getattr(getattr(both, "dtype", None), "names", None)
+    if names is not None and len(names) == 2:
+        kinds = [both.dtype[name].kind for name in names]
+        if sorted(kind == "b" for kind in kinds) == [False, True]:
+            first = names[kinds.index("b")]
+            return both[names[1] if first == names[0] else names[0]], both[first]
+    if hasattr(both, "columns") and {"time", "event"} <= set(both.columns):
+        return both["time"], both["event"]
+    if np.ndim(both) == 2 and np.shape(both)[1] == 2 and not hasattr(both, "columns"):
+        matrix = np.asarray(both)
+        return matrix[:, 0], matrix[:, 1]
+    raise InputError(
+        "event is missing: pass whether the event ended each case's time, as "
+        "bc.Survival(time, event). One argument can be a structured array of a boolean and a "
+        "number, or hold the columns time and event."
+    )
+
+
+def _as_events(event: Any) -> NDArray[np.bool_]:
+    vector = as_vector(event, "event")
+    if vector.dtype == np.bool_:
+        return vector
+    values = as_floats(vector, "event")
+    wrong = (values != 0) & (values != 1)
+    if wrong.any():
+        at = int(wrong.argmax())
+        whole = bool((values % 1 == 0).all()) and bool((values >= 0).all())
+        cure = COMPETING if whole else "Pass 1 for the event and 0 for a case that left"
+        raise InputError(f"event[{at}] = {exact(values[at])} is not 0 or 1. {cure}.")
+    return values == 1
+
+
+def _refuse_first(wrong: NDArray[np.bool_], values: Floats, name: str, problem: str) -> None:
+    if wrong.any():
+        at = int(wrong.argmax())
+        raise InputError(f"{name}[{at}] = {exact(values[at])} {problem}. Correct or drop it.")

@@ -1,0 +1,111 @@
+"""Followed cases as the law of times reads them: with known outcomes, and known in part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logit
+
+from bayescal._base.arrays import Floats
+from bayescal.data.follow_up import TIMES
+from bayescal.data.table import add_up
+from bayescal.model.likelihood.times.law import TimeToEvent
+from bayescal.model.problem import Problem
+
+__all__ = ["Entries", "Partial", "entries_of", "law_of", "merged"]
+
+MOST_EXACT = 1500
+"""Entries past which those of neighbouring scores and times are merged where the steps are set."""
+BINS = 4
+"""Of time, in an interval."""
+
+
+@dataclass(frozen=True)
+class Partial:
+    """Cases of which it is known that they had no event by some time before the horizon.
+
+    Attributes
+    ----------
+    row : ndarray of int of shape (entries,)
+        Of the table.
+    x : ndarray of shape (entries,)
+        Log-odds of the scores.
+    step : ndarray of shape (entries,)
+        That time, as steps of the grid of `FollowUp`; need not be whole.
+    weight : ndarray of shape (entries,)
+        Effective cases; below zero where a case came under observation at that time, and so is one
+        of those without an event by then.
+    """
+
+    row: NDArray[np.intp]
+    x: Floats
+    step: Floats
+    weight: Floats
+
+    @property
+    def size(self) -> int:
+        """Number of entries."""
+        return self.weight.size
+
+    def bins(self, law: TimeToEvent) -> NDArray[np.intp]:
+        """Bin of each entry, by its time and the sign of its weight."""
+        interval, fraction = law.located(self.step)
+        within = np.minimum((fraction * BINS).astype(np.intp), BINS - 1)
+        return np.asarray((interval * BINS + within) * 2 + (self.weight < 0))
+
+
+@dataclass(frozen=True)
+class Entries:
+    """All followed cases of a table.
+
+    Attributes
+    ----------
+    events, free : ndarray of shape (rows,)
+        Cases with the event by the horizon, and those followed to it without, by row.
+    in_interval : ndarray of shape (rows, intervals)
+        The events by the interval in which they came.
+    partial : Partial
+    """
+
+    events: Floats
+    free: Floats
+    in_interval: Floats
+    partial: Partial
+
+
+def law_of(problem: Problem) -> TimeToEvent:
+    """The likelihood of a problem of times to an event."""
+    assert isinstance(problem.likelihood, TimeToEvent)
+    return problem.likelihood
+
+
+def entries_of(problem: Problem) -> Entries:
+    """The followed cases of a problem's table, on the scale of effective cases."""
+    followed, law = problem.data.follow_up, law_of(problem)
+    assert followed is not None
+    weight, rows = followed.weight * problem.data.weight_scale, problem.table.score.size
+    event, early = followed.event, followed.left_early & (followed.exit > 0)
+    free = ~event & (followed.exit == TIMES)
+    interval = law.located(followed.exit[event])[0]
+    cell = followed.row[event] * law.size + interval
+    late = followed.entry > 0
+    row = np.concatenate([followed.row[early], followed.row[late]])
+    step = np.concatenate([followed.exit[early], followed.entry[late]]).astype(np.float64)
+    signed = np.concatenate([weight[early], -weight[late]])
+    return Entries(
+        add_up(followed.row[event], weight[event], rows),
+        add_up(followed.row[free], weight[free], rows),
+        add_up(cell, weight[event], rows * law.size).reshape(rows, law.size),
+        Partial(row, np.asarray(logit(problem.table.score))[row], step, signed),
+    )
+
+
+def merged(partial: Partial, group: NDArray[np.intp]) -> Partial:
+    """Entries of one group as one, at their mean score and time; `row` is that of one of them."""
+    _, first, at = np.unique(group, return_index=True, return_inverse=True)
+    weight = add_up(at, partial.weight, first.size)
+    means = (add_up(at, partial.weight * each, first.size) for each in (partial.x, partial.step))
+    x, step = (each / weight for each in means)
+    return Partial(partial.row[first], x, step, weight)

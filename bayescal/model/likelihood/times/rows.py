@@ -1,0 +1,285 @@
+"""The log likelihood of times to an event, of a curve alone: the steps of Q integrated out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.special import expit, logit
+
+from bayescal._base.arrays import Floats, blocks
+from bayescal.model.curve import expit_in_place
+from bayescal.model.lapse.bounds import bounded_log_odds
+from bayescal.model.likelihood.binomial import BINOMIAL
+from bayescal.model.likelihood.gauss import gauss_rule
+from bayescal.model.likelihood.general import LawRows
+from bayescal.model.likelihood.rows import basis_at
+from bayescal.model.likelihood.times.entries import Entries, Partial, entries_of, law_of, merged
+from bayescal.model.likelihood.times.shared import Shared
+from bayescal.model.likelihood.times.steps import Steps, steps_of
+from bayescal.model.problem import Problem
+
+__all__ = ["Correction", "TimesRows", "times_rows"]
+
+NODES, NODES_OF_BIN, FEW = 48, 8, 160
+LEAST_CURVATURE = 0.05
+FAR = 60.0
+"""How much less likely a curve is than the likeliest where its correction does not matter."""
+BESIDE = 1e-3
+MOST_GAIN = 3.0
+"""Of log density, by a Newton step and by the curvature."""
+
+
+class Correction:
+    """What integrating over the steps of Q adds to the log likelihood at their likeliest values.
+
+    Laplace's approximation, after a Newton step from there for each curve, with the curvature moved
+    by as much. A constant where no case
+    is known in part. Within the posterior of a curve the step gains little; what is more than
+    `MOST_GAIN` is of a curve that is far away, and is not believed.
+
+    Parameters
+    ----------
+    partial : Partial
+        The entries that are known in part.
+    g : ndarray of shape (entries,)
+        A curve of the posterior, for the curvature there.
+    """
+
+    def __init__(self, steps: Steps, partial: Partial, g: Floats) -> None:
+        shares = steps.shares(partial)
+        self.share, self.partial, self.steps = shares.value, partial, steps
+        size = steps.at.size
+        self._upper = np.triu_indices(size)
+        weight = partial.weight[:, None]
+        self._slope = weight * shares.slope
+        self._bend = weight * shares.bend[:, *self._upper]
+        outer = shares.slope[:, :, None] * shares.slope[:, None, :]
+        self._outer = weight * outer[:, *self._upper]
+        self._g = g
+        at_mode = self._information_at((g / (1 - g * self.share))[None])
+        self._log_det = float(np.linalg.slogdet(at_mode)[1][0]) / 2
+
+    def __call__(self, g: Floats) -> Floats:
+        """Of curves by their values at the entries, of shape (n, entries)."""
+        rate = g / (1 - g * self.share)
+        slope, information = self._slope_at(rate), self._information_at(rate)
+        try:
+            root = np.linalg.cholesky(information)
+        except np.linalg.LinAlgError:
+            values, vectors = np.linalg.eigh(information)
+            values = np.maximum(values, LEAST_CURVATURE)
+            along = np.einsum("nij,ni->nj", vectors, slope)
+            step = np.einsum("nij,nj->ni", vectors, along / values)
+            gain, log_det = (along**2 / values).sum(axis=1) / 2, np.log(values).sum(axis=1) / 2
+        else:
+            along = np.linalg.solve(root, slope[..., None])[..., 0]
+            gain = np.vecdot(along, along) / 2
+            step = np.linalg.solve(root.transpose(0, 2, 1), along[..., None])[..., 0]
+            log_det = np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
+        log_det += step @ self._turn
+        log_det = np.clip(log_det, self._log_det - MOST_GAIN, self._log_det + MOST_GAIN)
+        gain = np.minimum(gain, MOST_GAIN)
+        return np.asarray(self.steps.constant + gain - log_det)
+
+    @property
+    def at_most(self) -> float:
+        """More than it is of any curve."""
+        return self.steps.constant - self._log_det + 2 * MOST_GAIN
+
+    @cached_property
+    def _turn(self) -> Floats:
+        """Slope of the log determinant by a and c, halved: the step moves the curvature, too."""
+        steps, slope = self.steps, np.zeros(self.steps.at.size)
+        for k in range(slope.size) if self.partial.size else ():
+            for sign in (-1, 1):
+                at = steps.at.copy()
+                at[k] += sign * BESIDE
+                shares = steps.shares(self.partial, at)
+                rate = self._g / (1 - self._g * shares.value)
+                weight, by = rate * self.partial.weight, shares.slope
+                information = steps.of_events(at)[2] + shares.summed_bend(weight)
+                information += (by.T * (rate * weight)) @ by
+                slope[k] += sign * np.linalg.slogdet(information)[1] / (4 * BESIDE)
+        return slope
+
+    def _slope_at(self, rate: Floats) -> Floats:
+        """Of the log density by a and c, for curves by g / (1 - g Q)."""
+        return np.asarray(self.steps.slope - rate @ self._slope)
+
+    def _information_at(self, rate: Floats) -> Floats:
+        """Its negative Hessian."""
+        upper = self.steps.information[self._upper] + rate @ self._bend
+        upper += rate**2 @ self._outer
+        size = self.steps.at.size
+        information = np.empty((len(rate), size, size))
+        information[:, self._upper[0], self._upper[1]] = upper
+        information[:, self._upper[1], self._upper[0]] = upper
+        return information
+
+
+@dataclass(frozen=True)
+class TimesRows(LawRows):
+    """Sums over cases whose outcome is known, then over those that are known in part.
+
+    Attributes
+    ----------
+    known : int
+        Rows of the first kind.
+    correction : Correction
+    constant : float
+        What merging the rows of a table would change on the diagonal.
+    """
+
+    known: int
+    correction: Correction
+    constant: float
+
+    def log_likelihood(self, coefficients: Floats, others: Floats) -> Floats:
+        """As `LawRows.log_likelihood`."""
+        value = np.empty(len(coefficients))
+        for part in blocks(len(value), self.size):
+            log_odds = coefficients[part] @ self.columns
+            rates = others[part, : self.bounds]
+            if self.bounds:
+                log_odds = bounded_log_odds(log_odds, rates[:, :1], rates[:, 1:])
+            value[part] = self._of_log_odds(log_odds)
+        return value
+
+    def _of_log_odds(self, log_odds: Floats) -> Floats:
+        known, hits, trials = self.known, self.hits, self.trials
+        x = log_odds[:, :known]
+        value = x @ hits[:known] - BINOMIAL.cost_near(x.copy()) @ trials[:known]
+        g = expit_in_place(np.ascontiguousarray(log_odds[:, known:]))
+        value += np.log1p(-g * self.correction.share) @ trials[known:]
+        near = value > value.max() - FAR
+        correction = np.full(value.size, self.correction.at_most)
+        correction[near] = self.correction(g[near])
+        return np.asarray(value + correction + self.constant)
+
+    def expanded_at(self, coefficients: Floats, others: Floats) -> TimesRows:
+        """The same, expanded at the likeliest steps given one curve, as in `log_likelihood`."""
+        partial = self.correction.partial
+        if not partial.size:
+            return self
+        log_odds = coefficients @ self.columns[:, self.known :]
+        if self.bounds:
+            log_odds = bounded_log_odds(log_odds, others[:, :1], others[:, 1:2])
+        g = expit(log_odds)[0]
+        correction = Correction(self.correction.steps.likeliest(partial, g), partial, g)
+        law = Shared(np.concatenate([np.ones(self.known), correction.share]))
+        return replace(self, law=law, correction=correction)
+
+
+def times_rows(problem: Problem, *, exact: bool = False) -> TimesRows:
+    """Nodes for the cases of a problem of times to an event.
+
+    Parameters
+    ----------
+    exact : bool
+        Whether to take every row instead.
+    """
+    entries, law = entries_of(problem), law_of(problem)
+    steps, bounds = steps_of(problem), 2 * problem.curve.is_bounded
+    rough = problem.curve.is_rough
+    known, of_known, constant = _known(problem, entries, exact)
+    partial = entries.partial
+    if not exact and partial.size > FEW:
+        bins = partial.bins(law)
+        if rough:
+            size = int(bins.max()) + 1
+            group = problem.merged(partial.row) * size + bins
+            of_partial = _weighted_columns(problem, partial, group)
+            partial = merged(partial, group)
+        else:
+            partial = _at_nodes(partial, bins)
+            of_partial = _columns_at(problem, partial.x)
+    else:
+        of_partial = _columns_at(problem, partial.x)
+    correction = Correction(steps, partial, expit(partial.x))
+    hits = np.concatenate([of_known[0], np.zeros(partial.size)])
+    trials = np.concatenate([of_known[1], partial.weight])
+    share = np.concatenate([np.ones(hits.size - partial.size), correction.share])
+    every = np.hstack([known, of_partial])
+    size = known.shape[1]
+    return TimesRows(Shared(share), bounds, every, trials, hits, size, correction, constant)
+
+
+def _known(problem: Problem, entries: Entries, exact: bool) -> tuple[Floats, Floats, float]:
+    """Columns, events and trials of the cases whose outcome is known, and a constant.
+
+    The log likelihood is linear in the log-odds of the events, so that of a curve that is linear in
+    its coefficients one row stands for all of them.
+    """
+    table, rough = problem.table, problem.curve.is_rough
+    trials = entries.events + entries.free
+    x, some = np.asarray(logit(table.score)), trials > 0
+    columns, constant = _columns_at(problem, x), 0.0
+    had = entries.events > 0
+    if problem.curve.is_bounded:
+        sides = [_of_one_outcome(problem, cases, exact) for cases in (entries.events, entries.free)]
+        weight = np.concatenate([sides[0][1], sides[1][1]])
+        events = np.concatenate([sides[0][1], np.zeros(sides[1][1].size)])
+        return np.hstack([sides[0][0], sides[1][0]]), np.stack([events, weight]), 0.0
+    number = float(entries.events.sum())
+    of_events = (columns @ entries.events / max(number, 1e-300))[:, None][:, : int(had.any())]
+    if exact or not (rough and problem.is_merged):
+        x, weight = x[some], trials[some]
+        if not exact and not rough and weight.size > NODES:
+            x, weight = gauss_rule(x, weight, NODES)
+        at = _columns_at(problem, x)
+    else:
+        weight = problem.sum_of_rows(trials)
+        kept = weight > 0
+        means = problem.mean_of_rows(np.column_stack([columns.T, x]), trials)[kept]
+        weight, at = weight[kept], means[:, :-1].T
+        cost = float(weight @ BINOMIAL.cost(means[:, -1].copy()))
+        constant = cost - float(trials @ BINOMIAL.cost(x.copy()))
+    both = np.hstack([of_events, at])
+    one = of_events.shape[1]
+    hits = np.append(np.full(one, number), np.zeros(weight.size))
+    return both, np.stack([hits, np.append(np.zeros(one), weight)]), constant
+
+
+def _of_one_outcome(problem: Problem, cases: Floats, exact: bool) -> tuple[Floats, Floats]:
+    """Nodes of the cases of one outcome."""
+    x, weight = np.asarray(logit(problem.table.score[cases > 0])), cases[cases > 0]
+    if not exact and weight.size > NODES:
+        x, weight = gauss_rule(x, weight, NODES)
+    return _columns_at(problem, x), weight
+
+
+def _columns_at(problem: Problem, x: Floats) -> Floats:
+    """Offset and basis at log-odds, of shape (1 + k, entries)."""
+    if not x.size:
+        return np.empty((1 + len(problem.curve.positive), 0))
+    offset, basis = basis_at(problem, x)
+    return np.vstack([offset, basis.T])
+
+
+def _weighted_columns(problem: Problem, partial: Partial, group: Floats) -> Floats:
+    """Means of offset and basis over the entries of each group."""
+    offset, basis = problem.curve.basis(problem.table.score, problem.frame)
+    columns = np.column_stack([offset, basis])[partial.row]
+    keys, at = np.unique(group, return_inverse=True)
+    total = np.bincount(at, partial.weight, keys.size)
+    sums = [np.bincount(at, partial.weight * column, keys.size) for column in columns.T]
+    return np.stack(sums) / total
+
+
+def _at_nodes(partial: Partial, bins: Floats) -> Partial:
+    """Nodes of Gauss rules of the scores in each bin of time, at its mean time."""
+    parts = []
+    for each in np.unique(bins):
+        mine = np.flatnonzero(bins == each)
+        order = mine[np.argsort(partial.x[mine], kind="stable")]
+        x, weight = partial.x[order], np.abs(partial.weight[order])
+        sign = np.sign(partial.weight[order[0]])
+        step = float(weight @ partial.step[order] / weight.sum())
+        if x.size > NODES_OF_BIN:
+            x, weight = gauss_rule(x, weight, NODES_OF_BIN)
+        times = np.full(x.size, step)
+        parts.append((np.full(x.size, partial.row[order[0]]), x, times, sign * weight))
+    row, x, step, weight = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return Partial(row, x, step, weight)

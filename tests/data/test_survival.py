@@ -1,0 +1,125 @@
+"""Times to an event as input: what is read, and what is refused in words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayescal as bc
+from bayescal.data.follow_up import TIMES
+from bayescal.errors import InputError
+
+TIME, EVENT, RISK = [2.5, 5.0, 1.2, 7.1, 5.0], [1, 0, 0, 1, 1], [0.4, 0.1, 0.2, 0.3, 0.5]
+
+
+def table(time=TIME, event=EVENT, risk=RISK, horizon=5, **options):
+    return bc.CalibrationData(bc.Survival(time, event, **options), risk, horizon=horizon)
+
+
+def test_an_event_at_the_horizon_counts_and_leaving_there_is_without():
+    data = table()
+    assert data.events == 2
+    followed = data.follow_up
+    assert followed.censored == 1
+    known = dict(zip(data.score[followed.row], followed.exit, strict=True))
+    assert known[0.1] == TIMES
+    assert known[0.5] == TIMES
+    assert known[0.2] == round(1.2 / 5 * TIMES)
+    assert repr(data) == "CalibrationData(5 cases, 2 events by 5, 1 censored before, 5 rows)"
+
+
+def test_cases_at_risk_fall_with_time():
+    np.testing.assert_array_equal(table().follow_up.at_risk(np.array([0.0, 2.0, 5.0])), [5, 4, 3])
+
+
+def test_tables_add_and_are_stored(tmp_path):
+    data, other = table(), table(time=[4.0, 9.0], event=[0, 1], risk=[0.2, 0.9])
+    both = table([*TIME, 4.0, 9.0], [*EVENT, 0, 1], [*RISK, 0.2, 0.9])
+    assert data + other == both
+    assert data != both
+    both.to_netcdf(tmp_path / "table.nc")
+    assert bc.CalibrationData.from_netcdf(tmp_path / "table.nc") == both
+    with pytest.raises(InputError, match="horizons 3 and 5"):
+        data + table(horizon=3)
+    with pytest.raises(InputError, match="times to an event and the other has outcomes"):
+        data + bc.CalibrationData([0, 1], [0.2, 0.9])
+
+
+def test_cuts_have_as_much_time_at_risk_each():
+    time = np.full(100, 5.0)
+    cuts = table(time, np.zeros(100), np.full(100, 0.2)).follow_up.cuts(5)
+    np.testing.assert_allclose(cuts, np.arange(6) * TIMES / 5, atol=1)
+
+
+def test_a_structured_array_a_frame_and_a_matrix_are_read():
+    structured = np.array(
+        [(bool(e), t) for e, t in zip(EVENT, TIME, strict=True)], dtype=[("d", bool), ("t", float)]
+    )
+    frame = pd.DataFrame({"event": EVENT, "time": TIME})
+    for given in (structured, frame, np.column_stack([TIME, EVENT])):
+        assert bc.CalibrationData(bc.Survival(given), RISK, horizon=5) == table()
+
+
+def test_a_case_without_weight_is_left_out():
+    weights = np.array([1, 1, 1, 1, 0])
+    data = bc.CalibrationData(bc.Survival(TIME, EVENT), RISK, weights, horizon=5)
+    assert data == table(TIME[:4], EVENT[:4], RISK[:4])
+
+
+@pytest.mark.parametrize(
+    ("time", "event", "options", "message"),
+    [
+        ([1, -2.0], [0, 1], {}, r"time\[1\] = -2 is no time"),
+        ([1, np.nan], [0, 1], {}, r"time\[1\] = nan is no time"),
+        ([1, 2], [0, 2], {}, r"event\[1\] = 2 is not 0 or 1. Competing events"),
+        ([1, 2], [0, 0.5], {}, r"event\[1\] = 0.5 is not 0 or 1. Pass 1"),
+        ([1, 2], [0, 1], {"entry": [0, 2]}, r"entry\[1\] = 2 is not before the event"),
+        ([1, 2], [0, 1], {"entry": [1.5, 0]}, r"entry\[0\] = 1.5 is not before the end"),
+        ([1, 2], [0, 1], {"entry": [-1, 0]}, r"entry\[0\] = -1 is before the start"),
+        ([1, 2], [1], {}, "time has 2"),
+    ],
+)
+def test_wrong_times_are_refused_in_words(time, event, options, message):
+    with pytest.raises(InputError, match=message):
+        bc.Survival(time, event, **options)
+
+
+def test_event_is_needed():
+    with pytest.raises(InputError, match="event is missing"):
+        bc.Survival([1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("horizon", "message"),
+    [
+        (None, "horizon is missing"),
+        (0, "must be a positive time"),
+        (9, "no case was followed beyond 7.1, and 2 left"),
+    ],
+)
+def test_wrong_horizons_are_refused_in_words(horizon, message):
+    with pytest.raises(InputError, match=message):
+        table(horizon=horizon)
+
+
+def test_all_censored_at_one_time_before_the_horizon_is_refused():
+    with pytest.raises(InputError, match="no case was followed beyond 3"):
+        table(np.full(5, 3.0), np.zeros(5))
+
+
+def test_a_horizon_needs_times():
+    with pytest.raises(InputError, match="horizon was given, but no times"):
+        bc.fit([0, 1], [0.2, 0.9], horizon=5)
+    with pytest.raises(InputError, match="horizon was given, but no times"):
+        bc.fit(table(), horizon=5)
+
+
+def test_entries_that_are_all_late_are_refused():
+    with pytest.raises(InputError, match="no case was under observation before 0.5"):
+        table(entry=[0.5, 0.7, 0.6, 0.9, 0.5])
+
+
+def test_entry_at_the_horizon_is_refused():
+    with pytest.raises(InputError, match=r"entry\[3\] = 5.5 is not before the horizon 5"):
+        table(entry=[0, 0, 0, 5.5, 0])

@@ -1,0 +1,268 @@
+"""Times to an event: the posterior, and what each door does with it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+import bayescal as bc
+from bayescal.errors import InputError
+from bayescal.inference.density import density_of
+from bayescal.model.problem import prepare
+
+FAST = {"draws": 400, "random_state": 1}
+FAMILIES = ("identity", "logistic", "beta", "lapse", "noise", "spline", "pieces")
+
+
+def study(n=400, seed=3, leaving=0.6, by_score=0.9):
+    """Hazards that are not proportional, and high risks that leave early."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(-1, 1.1, n)
+    z = (x + 1) / 1.1
+    g = expit(-0.45 + 0.6 * x)
+    event = (-rng.exponential(1, n) / np.log1p(-g)) ** np.exp(0.7 * z)
+    left = rng.exponential(1, n) / (leaving * np.exp(by_score * z)) if leaving else np.full(n, 2.0)
+    left = np.minimum(left, 2.0)
+    return np.minimum(event, left), event <= left, expit(x), event, g
+
+
+@pytest.fixture(scope="module")
+def followed():
+    time, event, risk, *_ = study(1000)
+    return bc.CalibrationData(bc.Survival(time, event), risk, horizon=1)
+
+
+@pytest.fixture(scope="module")
+def assessed():
+    time, event, risk, *_ = study(300)
+    return bc.assess(bc.Survival(time, event), risk, horizon=1, **FAST)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_without_censoring_it_is_the_binomial_fit(family):
+    """Also where the time of an event depends on the score: when it came says nothing of g."""
+    _, _, risk, event, _ = study(300)
+    post = bc.fit(bc.Survival(event, np.ones(300)), risk, horizon=1, curve=family, **FAST)
+    known = bc.fit((event <= 1).astype(int), risk, curve=family, **FAST)
+    mine, theirs = (np.sort(each.curve([0.1, 0.5]).to_numpy(), axis=None) for each in (post, known))
+    np.testing.assert_allclose(mine, theirs, rtol=1e-6)
+
+
+def test_without_censoring_evidence_differs_by_a_constant():
+    _, _, risk, event, _ = study(300)
+    outcome = bc.Survival(event, np.ones(300))
+    differences = [
+        bc.fit(outcome, risk, horizon=1, curve=family, **FAST).diagnostics["log_evidence"]
+        - bc.fit((event <= 1).astype(int), risk, curve=family, **FAST).diagnostics["log_evidence"]
+        for family in FAMILIES
+    ]
+    np.testing.assert_allclose(differences, differences[0], atol=1e-6)
+
+
+def test_censoring_by_score_does_not_bias_the_level(followed):
+    """Those who leave are left out by a naive analysis, which then sees far too many events."""
+    time, event, risk, _, g = study(1000)
+    post = bc.fit(followed, curve="beta", **FAST)
+    lower, upper = post.interval("observed_expected")
+    assert lower < g.mean() / risk.mean() < upper
+    seen = event | (time >= 1)
+    naive = bc.fit((event & (time <= 1))[seen].astype(int), risk[seen], curve="beta", **FAST)
+    assert naive.interval("observed_expected")[0] > 1.05 * g.mean() / risk.mean()
+
+
+def test_laplace_over_the_steps_is_the_integral():
+    """Against importance sampling of the steps at each of several curves."""
+    from bayescal.model.likelihood.times.entries import entries_of
+    from bayescal.model.likelihood.times.rows import times_rows
+
+    time, event, risk, *_ = study(400)
+    outcome = bc.Survival(time, event, np.where(np.arange(400) % 3 == 0, time / 3, 0))
+    problem = prepare(outcome, risk, horizon=1, curve="logistic", random_state=1)
+    density, entries = density_of(problem), entries_of(problem)
+    peak = density.peak.point
+    curves = peak + np.array([[0, 0], [0.15, 0], [-0.15, 0.1], [0, 0.2], [0.1, -0.2]])
+    coefficients, none = problem.curve.with_offset(curves), np.empty((5, 0))
+    exact = times_rows(problem, exact=True)
+    exact = exact.expanded_at(problem.curve.with_offset(peak[None]), none[:1])
+    found, rng = exact.log_likelihood(coefficients, none), np.random.default_rng(0)
+    partial, g = entries.partial, problem.probability(curves, problem.data.score)
+    normal, integral = rng.standard_normal((1500, 12)), []
+    for curve in g:
+        own = curve[partial.row]
+        steps = exact.correction.steps.likeliest(partial, own)
+        shares = steps.shares(partial)
+        rate = own / (1 - own * shares.value)
+        information = steps.information + shares.summed_bend(rate * partial.weight)
+        information += (shares.slope.T * (rate**2 * partial.weight)) @ shares.slope
+        root = np.linalg.cholesky(1.2 * np.linalg.inv(information))
+        points = steps.at + normal @ root.T
+        each = np.array(
+            [
+                steps.of_events(at)[0]
+                + np.log1p(-own * steps.shares(partial, at).value) @ partial.weight
+                for at in points
+            ]
+        )
+        weight = each + (normal**2).sum(axis=1) / 2 + np.log(np.diag(root)).sum()
+        known = entries.events @ np.log(curve) + entries.free @ np.log1p(-curve)
+        integral.append(known + np.logaddexp.reduce(weight) - np.log(len(weight)))
+    away = (found - found[0]) - (np.array(integral) - integral[0])
+    assert np.abs(away).max() < 0.1
+    nodes = density.nodes.log_likelihood(coefficients, none)
+    np.testing.assert_allclose(nodes - nodes[0], found - found[0], atol=0.1)
+
+
+@pytest.mark.slow
+def test_nuts_samples_the_same_posterior(followed):
+    post = bc.fit(followed, curve="logistic", draws=4000, random_state=1)
+    reference = bc.fit(followed, curve="logistic", engine="nuts", draws=2000, random_state=1)
+    at = [0.1, 0.3, 0.6]
+    mine, theirs = (each.curve(at).to_numpy().reshape(-1, 3) for each in (post, reference))
+    assert np.abs((mine.mean(axis=0) - theirs.mean(axis=0)) / theirs.std(axis=0)).max() < 0.15
+    np.testing.assert_allclose(mine.std(axis=0), theirs.std(axis=0), rtol=0.15)
+
+
+def test_late_entry_is_counted_from_then_on():
+    """Whoever had the event before is not among those under observation."""
+    rng = np.random.default_rng(8)
+    time, event, risk, _, g = study(6000, seed=8, leaving=0)
+    entry = np.where(rng.random(6000) < 0.5, 0, rng.uniform(0, 0.7, 6000))
+    seen = time > entry
+    outcome = bc.Survival(time[seen], event[seen], entry[seen])
+    post = bc.fit(outcome, risk[seen], horizon=1, curve="beta", **FAST)
+    lower, upper = post.interval("observed_expected")
+    assert lower < g[seen].mean() / risk[seen].mean() < upper
+    blind = bc.fit(
+        bc.Survival(time[seen], event[seen]), risk[seen], horizon=1, curve="beta", **FAST
+    )
+    assert blind.interval("observed_expected")[1] < g[seen].mean() / risk[seen].mean()
+
+
+def test_the_average_its_data_and_a_stored_one_are_the_same_fit(tmp_path):
+    time, event, risk, *_ = study(200)
+    asked = {"curves": ["identity", "beta", "pieces"], **FAST}
+    post = bc.fit(bc.Survival(time, event), risk, horizon=1, **asked)
+    compared = bc.compare(bc.Survival(time, event), risk, horizon=1, **asked)
+    assert post.summary().equals(compared.posterior.summary())
+    assert bc.fit(post.data, **asked).summary().equals(post.summary())
+    post.to_netcdf(tmp_path / "post.nc")
+    assert bc.load(tmp_path / "post.nc").summary().equals(post.summary())
+    assert compared.table["elpd_loo"].notna().all()
+    assert np.isnan(compared.prob_calibrated_bic)
+
+
+def test_update_is_one_fit_on_all_cases():
+    time, event, risk, *_ = study(300)
+    first = bc.fit(
+        bc.Survival(time[:200], event[:200]), risk[:200], horizon=1, curve="beta", **FAST
+    )
+    both = bc.update(first, bc.Survival(time[200:], event[200:]), risk[200:])
+    every = bc.fit(bc.Survival(time, event), risk, horizon=1, curve="beta", **FAST)
+    assert both.summary().equals(every.summary())
+
+
+def test_counts_are_repeated_cases():
+    time, event, risk, *_ = study(200)
+    often = np.arange(200) % 2 + 1
+    weighted = bc.fit(
+        bc.Survival(time, event), risk, sample_weight=often, weight_type="counts", horizon=1,
+        curve="beta", **FAST,
+    )  # fmt: skip
+    again = [np.repeat(each, often) for each in (time, event, risk)]
+    repeated = bc.fit(bc.Survival(*again[:2]), again[2], horizon=1, curve="beta", **FAST)
+    np.testing.assert_allclose(weighted.interval("tce"), repeated.interval("tce"), rtol=1e-6)
+
+
+def test_no_event_and_one_event_are_fitted():
+    time, risk = np.linspace(0.1, 2, 60), np.linspace(0.02, 0.4, 60)
+    for events in (0, 1):
+        event = np.arange(60) < events
+        post = bc.fit(bc.Survival(time, event), risk, horizon=1, curve="beta", **FAST)
+        assert post.interval("observed_expected")[1] < 1
+    assert np.isfinite(post.summary().loc["tce", "estimate"])
+
+
+def test_the_assessment_says_who_left(assessed):
+    text = " ".join(str(assessed).split())
+    assert "censored before" in text
+    assert "same outlook as others with the same predicted risk" in text
+    assert "Estimator" not in text
+    table = assessed.tables["followed"].to_frame()
+    assert len(table) == 5
+    assert "with the event by 1" in assessed.describe()
+    record = assessed.to_dict()
+    assert record["observed_expected_in_data"] is None
+    assert not record["estimators"]
+    assert {"C-statistic (AUC)", "Brier score"} <= set(assessed.performance["title"])
+
+
+def test_the_page_is_written_of_times(assessed, tmp_path):
+    assessed.to_html(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "Follow-up" in page
+    assert 'id="from-r"' not in page
+    assert 'id="other-estimators"' not in page
+
+
+def test_c_statistic_and_brier_are_those_of_the_curve():
+    """Of a calibrated model the Brier score is the mean of s (1 - s)."""
+    from bayescal.assessment.followed import performance_at
+
+    rng = np.random.default_rng(5)
+    risk = expit(rng.normal(-1, 1.1, 4000))
+    event = -rng.exponential(1, 4000) / np.log1p(-risk)
+    left = np.minimum(rng.exponential(1, 4000), 2)
+    outcome = bc.Survival(np.minimum(event, left), event <= left)
+    post = bc.fit(outcome, risk, horizon=1, curve="logistic", **FAST)
+    found = performance_at(post, 0.95)
+    assert found.loc["brier_score", "estimate"] == pytest.approx(
+        np.mean(risk * (1 - risk)), abs=0.01
+    )
+    known = bc.scores.c_statistic((event <= 1).astype(int), risk)
+    assert found.loc["c_statistic", "estimate"] == pytest.approx(known, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("role", "labels"),
+    [("groups", 3), ("periods", 3), ("cluster", 20), ("imputations", None)],
+)
+def test_what_is_not_yet_fitted_is_refused_by_name(role, labels):
+    time, event, risk, *_ = study(60)
+    given = [risk, risk] if labels is None else np.arange(60) % labels
+    scores = None if labels is None else risk
+    with pytest.raises(InputError, match=f"{role} was given beside a Survival"):
+        bc.fit(bc.Survival(time, event), scores, horizon=1, **{role: given})
+
+
+def test_other_doors_refuse_by_name(followed):
+    time, event, risk, *_ = study(60)
+    outcome = bc.Survival(time, event)
+    judge = bc.Judged(sensitivity=(90, 100), specificity=(95, 100))
+    with pytest.raises(InputError, match="judged was given beside times to an event"):
+        bc.fit(outcome, risk, horizon=1, judged=judge)
+    with pytest.raises(InputError, match="not simulated case by case"):
+        bc.check_consistency(bc.fit(followed, curve="identity", **FAST))
+    for door in (bc.estimators.ece, bc.scores.brier_score):
+        with pytest.raises(InputError, match=r"Times are taken by bayescal\.fit"):
+            door(followed)
+    with pytest.raises(InputError, match="a Survival was passed where outcomes are 0 or 1"):
+        bc.estimators.ece(outcome, risk)
+    with pytest.raises(InputError, match="estimators are of outcomes that are known"):
+        bc.assess(outcome, risk, horizon=1, estimators=["ece"])
+    post = bc.fit(followed, curve="beta", **FAST)
+    with pytest.raises(InputError, match="is of times to an event"):
+        bc.combine_imputations([post, post])
+    with pytest.raises(InputError, match="some cases left before the horizon"):
+        post.value_of_information([0.2], method="cells")
+    with pytest.raises(InputError, match="curve='saturated' sums over events"):
+        bc.fit(followed, curve="saturated")
+    with pytest.raises(InputError, match="offset was given beside times"):
+        bc.build_model(followed, curve="beta", offset=np.zeros(followed.score.size))
+
+
+@pytest.mark.slow
+def test_the_model_of_pymc_has_the_steps(followed):
+    model = bc.build_model(followed, curve="beta")
+    assert {"step", "step_by_score"} <= {variable.name for variable in model.free_RVs}
+    assert [each.name for each in model.potentials] == ["followed"]
