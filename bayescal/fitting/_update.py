@@ -103,7 +103,7 @@ def update(
         )
     if sample_weight is not None and weight_type is None and post.data.is_pseudo:
         weight_type = "sampling"
-    times = isinstance(y_true, Survival) and post.data.follow_up is not None
+    follow_up = post.data.follow_up if isinstance(y_true, Survival) else None
     more = as_data(
         y_true,
         y_prob,
