@@ -10,6 +10,8 @@ import pytest
 from scipy.special import expit
 
 import bayescal as bc
+import bayescal.multilevel.calibrated as module
+from bayescal._base.errors import DiagnosticWarning
 from bayescal._base.newton import Mode
 from bayescal._base.sampling.importance import importance_sample
 from bayescal.model.mixture import HEDGE, modest_scale
@@ -216,3 +218,12 @@ def test_a_tree_of_an_earlier_version_computes_them(calibrated):
     del tree["distances"]
     again = bc.HierarchicalPosterior(tree)
     assert again.site("3").interval("tce") == calibrated.site("3").interval("tce")
+
+
+def test_an_uncertain_evidence_is_a_warning(calibrated, monkeypatch):
+    problem = module._with_exact_average(calibrated.problem)
+    pinned = draw_terms(problem, calibrated.draws)
+    stats = pinned.stats | {"log_evidence_error": 0.9}
+    monkeypatch.setattr(module, "draw_terms", lambda *_: replace(pinned, stats=stats))
+    with pytest.warns(DiagnosticWarning, match=r"Monte Carlo error of 0.9. Fit with more draws"):
+        distances_of(calibrated._drawn)
