@@ -227,3 +227,19 @@ def test_an_uncertain_evidence_is_a_warning(calibrated, monkeypatch):
     monkeypatch.setattr(module, "draw_terms", lambda *_: replace(pinned, stats=stats))
     with pytest.warns(DiagnosticWarning, match=r"Monte Carlo error of 0.9. Fit with more draws"):
         distances_of(calibrated._drawn)
+
+
+def test_imputations_of_a_site_mix_its_draws_of_distances():
+    y, s, label = simulated(1, sites=3, n=60)
+    posts = [
+        bc.fit(y, np.clip(s + off, 0.01, 0.99), groups=label, draws=400, random_state=1)
+        for off in (0.0, 0.01)
+    ]
+    views = [post.site("1") for post in posts]
+    both = bc.combine_imputations(views)
+    assert both.has_distances
+    assert both.prob_calibrated == np.mean([view.prob_calibrated for view in views])
+    assert both.interval("tce")[0] == 0
+    assert both.estimate("tce") == pytest.approx(both.tce().to_numpy().mean())
+    with pytest.raises(bc.errors.InputError, match="Combine sites"):
+        bc.combine_imputations([post.average() for post in posts])
