@@ -62,6 +62,8 @@ def floored(distance: Floats, signed: Floats) -> Floats:
     array([0.3, 0. , 0.1])
     >>> floored(np.array([0.3, 0.0, 0.0]), np.array([-0.1, -0.2, -0.4]))
     array([0.4, 0.1, 0.2])
+    >>> floored(np.array([0.0, 0.0, 0.0]), np.array([-0.3, 0.1, 0.2]))
+    array([0.3, 0. , 0.1])
     """
     order, ranked = np.lexsort((np.abs(signed), distance)), np.sort(signed)
     least = np.maximum(ranked, -ranked[::-1])

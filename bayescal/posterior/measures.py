@@ -28,8 +28,9 @@ SUMMARY = ["estimate", "mean", "median", "lower", "upper"]
 class Measures(PosteriorView):
     """What one asks of the functionals of a posterior, all of it read from one set of draws each.
 
-    Of a distance from calibration in an averaged posterior, these draws are of their own: exact
-    calibration is among them, and no draw of the curve belongs to one of them.
+    Of a distance from calibration in an averaged posterior, and of one of several curves, these
+    draws are of their own: exact calibration is among them, and no draw of the curve belongs to one
+    of them.
     """
 
     def tce(self, p: float = 1, population: Any = "bootstrap") -> xr.DataArray:
@@ -77,10 +78,11 @@ class Measures(PosteriorView):
         All functionals of one fit share the same draws of the population, and asking twice gives
         the same numbers.
 
-        Draws of a distance (TCE, ICI, E50, E90, Emax) in an averaged posterior do not pair with
-        draws of the curve, nor with those of another distance. Exact calibration is among them and
-        counts 0; stretches that are often calibrated count an error by how sure its side is; and
-        no quantile of TCE, ICI or Emax lies below that of the size of the signed error.
+        Draws of a distance (TCE, ICI, E50, E90, Emax) in an averaged posterior, and of one of
+        several curves, do not pair with draws of the curve, nor with those of another distance.
+        Exact calibration is among them and counts 0; stretches that are often calibrated count an
+        error by how sure its side is; and no quantile of TCE, ICI or Emax lies below that of the
+        size of the signed error.
 
         Parameters
         ----------
@@ -139,9 +141,9 @@ class Measures(PosteriorView):
     ) -> tuple[float, float]:
         """Credible interval of a functional: equal-tailed, of the draws of `functional`.
 
-        In a fit of one family, exact calibration was not considered. In an average, the draws of a
-        distance from calibration know it as a possibility; anything else is given that calibration
-        is not exact.
+        In a fit of one family, exact calibration was not considered. In an average, and of one of
+        several curves, the draws of a distance from calibration know it as a possibility; anything
+        else is given that calibration is not exact.
 
         Parameters
         ----------

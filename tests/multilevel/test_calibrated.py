@@ -10,6 +10,8 @@ import pytest
 from scipy.special import expit
 
 import bayescal as bc
+import bayescal.multilevel.calibrated as module
+from bayescal._base.errors import DiagnosticWarning
 from bayescal._base.newton import Mode
 from bayescal._base.sampling.importance import importance_sample
 from bayescal.model.mixture import HEDGE, modest_scale
@@ -217,3 +219,28 @@ def test_a_tree_of_an_earlier_version_computes_them(calibrated):
     del tree["distances"]
     again = bc.HierarchicalPosterior(tree)
     assert again.site("3").interval("tce") == calibrated.site("3").interval("tce")
+
+
+def test_an_uncertain_evidence_is_a_warning(calibrated, monkeypatch):
+    problem = module._with_exact_average(calibrated.problem)
+    pinned = draw_terms(problem, calibrated.draws)
+    stats = pinned.stats | {"log_evidence_error": 0.9}
+    monkeypatch.setattr(module, "draw_terms", lambda *_: replace(pinned, stats=stats))
+    with pytest.warns(DiagnosticWarning, match=r"Monte Carlo error of 0.9. Fit with more draws"):
+        distances_of(calibrated._drawn)
+
+
+def test_imputations_of_a_site_mix_its_draws_of_distances():
+    y, s, label = simulated(1, sites=3, n=60)
+    posts = [
+        bc.fit(y, np.clip(s + off, 0.01, 0.99), groups=label, draws=400, random_state=1)
+        for off in (0.0, 0.01)
+    ]
+    views = [post.site("1") for post in posts]
+    both = bc.combine_imputations(views)
+    assert both.has_distances
+    assert both.prob_calibrated == np.mean([view.prob_calibrated for view in views])
+    assert both.interval("tce")[0] == 0
+    assert both.estimate("tce") == pytest.approx(both.tce().to_numpy().mean())
+    with pytest.raises(bc.errors.InputError, match="Combine sites"):
+        bc.combine_imputations([post.average() for post in posts])

@@ -209,7 +209,12 @@ class Pooled:
         return Pooled(tuple(parts), is_widened=False)
 
     def with_common_side(self) -> Pooled:
-        """The same, where how sure a side is follows from all imputations together."""
+        """The same, where how sure a side is follows from all imputations together.
+
+        Curves of several, of which none counts errors by side, are as they are.
+        """
+        if any(part.sides is None for part in self.parts):
+            return self
         score = np.unique(np.concatenate([part.problem.score for part in self.parts]))
         above, below = np.mean([part.sides_at(score) for part in self.parts], axis=0)
         parts = []
