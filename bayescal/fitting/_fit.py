@@ -187,15 +187,16 @@ def fit(
         Site of each case, such as its hospital; at most 2000. Every site then has a shift and a
         slope of its own, drawn towards those of the average site as far as sites are alike;
         other coordinates are common. A site may be unlike the others, with probability 0.1 before
-        the data; `vary=bc.by("site", robust=False)` leaves this out. Curves are "logistic", "beta", "intercept" or "temperature".
+        the data; `vary=bc.by("site", robust=False)` leaves this out. Curves are "logistic",
+        "beta", "intercept" or "temperature".
         A table with several groups is fitted in the same way. A data frame with two or more
         columns, or a mapping of names to labels, has crossed factors such as sex and age: every
         combination that occurs, at most 200, then has a curve of its own.
     heterogeneity_prior : Heterogeneity or mapping, optional
         How much sites are expected to differ: `bc.priors.Heterogeneity()` by default, with its
         scales 0.6 times as large where a site may be unlike the others: it is then of those that
-        are like each other. A mapping changes parts of it, such as `{"shift": 0.5}`. Of periods, the size of a sudden change, and
-        of gradual drift over all periods together.
+        are like each other. A mapping changes parts of it, such as `{"shift": 0.5}`. Of periods,
+        the size of a sudden change, and of gradual drift over all periods together.
     known : pandas.DataFrame or mapping, optional
         Sites of which there are no patients but summaries, one row a site, beside those of
         `groups` or alone. Columns `observed`, `expected` and `n` (events, sum of the predicted

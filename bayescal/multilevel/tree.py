@@ -34,8 +34,8 @@ def multilevel_tree(drawn: MultilevelDraws) -> xr.DataTree:
         The posterior has the coordinates of the average (`shift`, ...); those of each group
         (`site_shift`, ..., by `site`, `period` or `cell`); the scales of each term (`sd_shift`,
         ..., by `term`) and their `correlation`; of a robust term the `share_unlike`, and of each
-        group whether it is unlike the others (`site_unlike`); and of ordered periods those of the next
-        (`next_shift`, ...) and the `explanation` of each draw: 0 for no change, k for a sudden
+        group whether it is unlike the others (`site_unlike`); and of ordered periods those of the
+        next (`next_shift`, ...) and the `explanation` of each draw: 0 for no change, k for a sudden
         change into the period of index k, and the number of periods for gradual drift. Attributes
         describe the terms.
     """

@@ -14,7 +14,9 @@ __all__ = ["draw_sites"]
 def draw_sites(problem: MultilevelProblem, draws: int) -> MultilevelDraws:
     """Equal-weight posterior draws of the population and of every site."""
     density, pooled = PopulationDensity(problem), problem.pooled
-    population = importance_sample(density, density.peaks(), draws, pooled.rng("population of sites"))
+    population = importance_sample(
+        density, density.peaks(), draws, pooled.rng("population of sites")
+    )
     share = None
     if density.is_robust:
         share = density.draw_shares(population.draws, pooled.rng("share of unlike sites"))
