@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["HierarchicalPosterior", "as_hierarchical"]
 
-LEAST_LEVELS = 10
-"""Levels from which on the data say which of them are unlike the others."""
+LEAST_LEVELS, LIKELY = 10, 0.75
+"""Levels from which on the data say which of them are unlike the others, and the probability from
+which on a level is named."""
 ROW_FUNCTIONALS = ("observed_expected", "calibration_slope", "tce")
 
 
@@ -173,14 +174,14 @@ class HierarchicalPosterior(MultilevelPosterior):
         return pd.Series(shares, index, name="prob_unlike")
 
     def unlike_sites(self) -> dict[str, float]:
-        """Sites that are more likely unlike the others than like them, the most likely first.
+        """Sites that are unlike the others with a probability above 0.75, the most likely first.
 
         With their probabilities. There are none among fewer than ten sites, of which the data say
         little more than the prior.
         """
         if not self.is_robust or len(self.labels) < LEAST_LEVELS:
             return {}
-        clear = self.prob_unlike().loc[lambda prob: prob > 0.5].sort_values(ascending=False)
+        clear = self.prob_unlike().loc[lambda prob: prob > LIKELY].sort_values(ascending=False)
         return {str(label): float(prob) for label, prob in clear.items()}
 
     def prob_differs_from_average(self, delta: float = OFF_BY) -> pd.Series:

@@ -33,7 +33,7 @@ class SiteRow(NamedTuple):
     cases : float
         Zero where they are not known.
     unlike : bool
-        Whether it is more likely unlike the others than like them.
+        Whether it is probably unlike the others.
     """
 
     name: str
@@ -66,7 +66,7 @@ def sites(
 
     Sites stand in the order of their estimates. The interval of the average site says how well the
     average is known; that of a new site says what a site that has not been seen will meet. Sites
-    that are more likely unlike the others than like them have a triangle, from ten sites on.
+    that are unlike the others with a probability above 0.75 have a triangle, from ten sites on.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def _title(rows: list[SiteRow], level: float) -> str:
     if np.isfinite([row.raw for row in rows]).any():
         title += "\nSquares: each site alone. Larger dots: more cases"
     if any(row.unlike for row in rows):
-        title += "\nTriangles: more likely unlike the others than like them"
+        title += "\nTriangles: unlike the others with a probability above 0.75"
     return title
 
 

@@ -212,8 +212,10 @@ def test_a_new_level_is_drawn_from_both(one_unlike):
 
 def test_effects_are_robust_where_a_term_stands_alone():
     y, s, site = simulated([0.0] * 3, 40)
-    age = np.resize(["old", "new", "old"], y.size)
-    factors = {"sex": np.resize(["F", "M"], y.size), "age": age}
+    factors = {
+        "sex": np.resize(["F", "M"], y.size),
+        "age": np.resize(["old", "new", "old"], y.size),
+    }
     options = {"curve": "logistic", "prior": "neutral", "random_state": 1}
     one = prepare_terms(bc.CalibrationData(y, s, site=site), "site", **options)
     two = prepare_terms(bc.CalibrationData(y, s, factors=factors), ["sex", "age"], **options)
