@@ -104,8 +104,8 @@ class Periods:
 def _check_few(periods: int, name: str) -> None:
     if periods > MOST_PERIODS:
         raise InputError(
-            f"{name} has {periods:,} periods, but at most {MOST_PERIODS} are compared, in about ten "
-            f"seconds. Use longer ones, such as months: {name}=dates.astype('datetime64[M]')."
+            f"{name} has {periods:,} periods, but at most {MOST_PERIODS} are compared, in about "
+            f"ten seconds. Use longer ones, such as months: {name}=dates.astype('datetime64[M]')."
         )
 
 

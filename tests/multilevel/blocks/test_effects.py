@@ -136,7 +136,7 @@ def test_both_engines_agree(problem):
     fast = draw_effects(problem, 16_000)
     slow = sample_terms_nuts(problem, 6000, {"target_accept": 0.98})
     assert fast.verdict == "ok"
-    # A rare divergence at a scale of almost 0 differs between machines; the draws are compared below.
+    # A rare divergence at a scale of almost 0 differs between machines; the draws are compared.
     assert slow.stats["divergences"] <= 0.001 * slow.average.shape[0]
     assert slow.stats["r_hat"] < 1.01
     for (name, one), (_, other) in zip(named(fast), named(slow), strict=True):
