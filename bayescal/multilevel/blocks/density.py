@@ -51,7 +51,7 @@ class Given:
         """Number of points."""
         return len(self.common)
 
-    def at(self, points: Floats | slice) -> Given:
+    def at(self, points: NDArray[np.intp]) -> Given:
         """Some of the points, each as often as its index."""
         return Given(self.scales[:, points], self.common[points])
 
@@ -82,8 +82,8 @@ class Eliminated:
             back = _times(self.factor, own)[self.layout.level]
             moved = products(self.of_groups, back)
             left = of_rest - _by_point(sums_of(self.layout.of_position, moved))
-        rest = np.linalg.solve(self.rest, left[..., None])[..., 0]
-        gain = (own**2).sum(axis=(0, 1)) + np.vecdot(left, rest)
+        rest: Floats = np.asarray(np.linalg.solve(self.rest, left[..., None])[..., 0], np.float64)
+        gain: Floats = (own**2).sum(axis=(0, 1)) + np.vecdot(left, rest)
         return _times(self.factor, own - self.pulled(rest)), rest, gain
 
     def pulled(self, rest: Floats) -> Floats:
@@ -93,8 +93,8 @@ class Eliminated:
 
     def at(self, points: NDArray[np.intp]) -> Eliminated:
         """Some of the points."""
-        parts = (each[..., points] for each in (self.of_groups, self.factor))
-        return Eliminated(self.layout, *parts, self.rest[points])
+        of_groups, factor = self.of_groups[..., points], self.factor[..., points]
+        return Eliminated(self.layout, of_groups, factor, self.rest[points])
 
     @property
     def log_det(self) -> Floats:

@@ -72,8 +72,9 @@ def _proposed_rest(root: Floats, rng: np.random.Generator) -> tuple[Floats, Floa
     n, size = root.shape[:2]
     degrees = DEGREES * size
     standard = rng.standard_normal((n, size))
-    standard *= student_stretch(rng.standard_normal(n), degrees)[:, None]
-    off = np.linalg.solve(root.transpose(0, 2, 1), standard[..., None])[..., 0]
+    standard *= student_stretch(np.asarray(rng.standard_normal(n)), degrees)[:, None]
+    solved = np.linalg.solve(root.transpose(0, 2, 1), standard[..., None])
+    off: Floats = np.asarray(solved[..., 0], np.float64)
     log_density = log_student(np.vecdot(standard, standard), size, degrees)
     return off, log_density + np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
 
