@@ -12,8 +12,7 @@ from bayescal.data.read import Outcomes
 from bayescal.data.weights import WeightType
 from bayescal.fitting._fit import fit
 from bayescal.fitting.imputed.posterior import ImputedPosterior
-from bayescal.inference.curve.average import fit_average
-from bayescal.inference.curve.fit import fit_curve
+from bayescal.inference.curve import fit_average, fit_curve
 from bayescal.inference.nuts import as_sampler
 from bayescal.model.problem import prepare
 from bayescal.multilevel.known import check_few_labels

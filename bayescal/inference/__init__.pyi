@@ -1,2 +1,2 @@
-from .comparison.curves import CurveComparison as CurveComparison
+from .comparison import CurveComparison as CurveComparison
 from .loo import LeaveOneOut as LeaveOneOut
