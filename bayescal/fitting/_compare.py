@@ -16,8 +16,8 @@ from bayescal.data.weights import WeightType
 from bayescal.fitting.imputed.combine import each_imputation
 from bayescal.fitting.imputed.comparison import ImputedComparison
 from bayescal.inference.candidates import PRIOR_CALIBRATED
-from bayescal.inference.comparison.curves import CurveComparison
-from bayescal.inference.curve.average import Averaging
+from bayescal.inference.comparison import CurveComparison
+from bayescal.inference.curve import Averaging
 from bayescal.inference.samples import FamilySamples
 from bayescal.model.likelihood.judged import refuse_judged
 from bayescal.model.priors import Prior

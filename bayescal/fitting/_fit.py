@@ -20,8 +20,7 @@ from bayescal.data.weights import WeightType
 from bayescal.fitting.imputed.combine import combine_imputations, each_imputation
 from bayescal.fitting.imputed.posterior import ImputedPosterior
 from bayescal.inference.candidates import PRIOR_CALIBRATED
-from bayescal.inference.curve.average import Averaging, fit_average
-from bayescal.inference.curve.fit import fit_curve
+from bayescal.inference.curve import Averaging, fit_average, fit_curve
 from bayescal.inference.nuts import as_sampler
 from bayescal.model.curves import Curve
 from bayescal.model.heterogeneity import Heterogeneity

@@ -16,8 +16,7 @@ from bayescal.fitting._fit import fit
 from bayescal.fitting.imputed.combine import combine_imputations
 from bayescal.fitting.imputed.posterior import ImputedPosterior
 from bayescal.fitting.imputed.several import ImputedCurves
-from bayescal.inference.curve.average import fit_average
-from bayescal.inference.curve.fit import fit_curve
+from bayescal.inference.curve import fit_average, fit_curve
 from bayescal.inference.nuts import as_sampler
 from bayescal.model.problem import prepare
 from bayescal.multilevel.known import THIS_SITE, check_few_labels

@@ -6,10 +6,10 @@ from bayescal.gain._cross import cross_fit
 from bayescal.gain._gain import recalibration_gain
 from bayescal.gain._result import RecalibrationGain
 from bayescal.gain.development.optimism import Optimism, optimism
-from bayescal.gain.imputed.gain import ImputedGain
+from bayescal.gain.imputed import ImputedGain
 from bayescal.gain.updates.recommend import recommend
 from bayescal.gain.updates.recommendation import Recommendation, recommendation
-from bayescal.gain.variance.gain import VarianceGain, variance_gain
+from bayescal.gain.variance import VarianceGain, variance_gain
 
 __all__ = [
     "ImputedGain",

@@ -19,7 +19,7 @@ from bayescal.gain._double_use import double_use
 from bayescal.gain._paired_route import by_pairs
 from bayescal.gain._result import RecalibrationGain, evidence_of
 from bayescal.gain._terms import PARTS, SCORES, net_benefit_name
-from bayescal.gain.imputed.gain import gain_of_imputations
+from bayescal.gain.imputed import gain_of_imputations
 from bayescal.gain.paired import as_paired
 from bayescal.model.priors import Prior, as_prior
 

@@ -1,4 +1,4 @@
-from .comparison.curves import CurveComparison as CurveComparison
+from .comparison import CurveComparison as CurveComparison
 from .evidence import EValue as EValue
 from .evidence import e_value as e_value
 from .loo import LeaveOneOut as LeaveOneOut

@@ -15,7 +15,7 @@ from bayescal._base.errors import InputError
 from bayescal._base.newton import Mode, maximise
 from bayescal._base.sampling.importance import GOOD_ESS, GOOD_K, Sample, importance_sample
 from bayescal._base.sampling.pareto import BAD_K
-from bayescal.inference.clusters.adjustment import Adjustment, adjustment_of
+from bayescal.inference.clusters import Adjustment, adjustment_of
 from bayescal.inference.general import GeneralDensity
 from bayescal.inference.pieces import sample_pieces
 from bayescal.inference.saturated import sample_saturated

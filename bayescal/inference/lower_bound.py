@@ -18,7 +18,7 @@ from bayescal._base.arrays import Floats, random_generator
 from bayescal._base.errors import InputError, as_count, as_level
 from bayescal.data.data import CalibrationData
 from bayescal.data.keywords import as_data
-from bayescal.inference.curve.fit import fit_curve
+from bayescal.inference.curve import fit_curve
 from bayescal.model.curves import Curve
 from bayescal.model.problem import prepare
 

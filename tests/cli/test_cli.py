@@ -316,7 +316,7 @@ def test_what_the_reader_should_know_is_a_note(run, tmp_path, patients, change, 
 def test_a_poor_diagnostic_is_a_note_in_the_words_of_the_command_line(
     run, csv, monkeypatch
 ) -> None:
-    monkeypatch.setattr("bayescal.inference.curve.fit.BAD_K", -math.inf)
+    monkeypatch.setattr("bayescal.inference.curve.BAD_K", -math.inf)
     result = run("assess", csv, *ONE, "--engine", "importance")
     assert (result.code, result.err) == (0, "")
     printed = " ".join(result.out.split())

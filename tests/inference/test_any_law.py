@@ -8,8 +8,7 @@ from scipy.special import expit, logit, logsumexp, ndtri
 
 import bayescal as bc
 from bayescal.inference import pieces
-from bayescal.inference.curve.average import Averaging, fit_average
-from bayescal.inference.curve.fit import fit_curve
+from bayescal.inference.curve import Averaging, fit_average, fit_curve
 from bayescal.inference.density import sample_importance
 from bayescal.inference.loo import leave_one_out
 from bayescal.inference.samples import FamilySamples

@@ -78,7 +78,7 @@ def test_importance_agrees_with_nuts(name, curve, shared_data):
 
 @pytest.mark.slow
 def test_auto_visibly_hands_over_to_nuts(monkeypatch):
-    monkeypatch.setattr("bayescal.inference.curve.fit.BAD_K", -10.0)
+    monkeypatch.setattr("bayescal.inference.curve.BAD_K", -10.0)
     y, s = bc.simulate.sample("clinical-middle-shifted", 60, random_state=5)
     with pytest.warns(bc.errors.DiagnosticWarning, match="NUTS samples instead"):
         post = bc.fit(y, s, curve="intercept", draws=2000, random_state=1)
@@ -90,7 +90,7 @@ def test_auto_visibly_hands_over_to_nuts(monkeypatch):
 
 
 def test_importance_says_so_when_it_should_not_be_trusted(monkeypatch):
-    monkeypatch.setattr("bayescal.inference.curve.fit.BAD_K", -10.0)
+    monkeypatch.setattr("bayescal.inference.curve.BAD_K", -10.0)
     y, s = bc.simulate.sample("clinical-middle-shifted", 60, random_state=5)
     with pytest.warns(bc.errors.DiagnosticWarning, match="use engine='nuts'"):
         post = bc.fit(y, s, curve="beta", engine="importance", random_state=1)

@@ -2,21 +2,71 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, blocks
 from bayescal._base.docstrings import documented
 from bayescal._base.errors import InputError
 from bayescal.data.table import Table, tabulate
 from bayescal.data.validate import as_count
-from bayescal.estimators.cells._nearest import on_line
 from bayescal.estimators.door import Cases, OutcomesLike, Statistic, evaluate, read
 from bayescal.estimators.registry import estimator
 
-__all__ = ["ValidityCurve", "auc_v", "validity_curve"]
+__all__ = ["Sums", "ValidityCurve", "auc_v", "on_line", "validity_curve"]
+
+Sums = Callable[[Floats], Floats]
+"""A value of each point, such as its events, to the sum over each point's neighbourhood."""
+
+SAME = 1e-12
+ON_LINE_BLOCK = 1 << 13
+
+
+def on_line(points: Floats, cases: Floats, nearest: float) -> Sums:
+    """Neighbourhoods of distinct ascending points."""
+    radius = _radius_on_line(points, cases, nearest) + SAME
+    start = np.searchsorted(points, points - radius)
+    stop = np.searchsorted(points, points + radius, side="right")
+
+    def sums(values: Floats) -> Floats:
+        below = np.concatenate([[0.0], np.cumsum(values)])
+        inside: Floats = below[stop] - below[start]
+        return inside
+
+    return sums
+
+
+def _radius_on_line(points: Floats, cases: Floats, nearest: float) -> Floats:
+    """Distance of each point to the last of its nearest cases.
+
+    Of the stretches that begin at a point to the left and hold enough cases, the one that reaches
+    least far is one of two: where the reach to the right overtakes the one to the left.
+    """
+    below = np.concatenate([[0.0], np.cumsum(cases)])
+    ends = np.searchsorted(below, below[:-1] + (nearest - SAME * below[-1])) - 1
+    right_end = np.append(points, np.inf)
+
+    def radius(here: NDArray[np.intp]) -> Floats:
+        point = points[here]
+
+        def reach(first: NDArray[np.intp]) -> Floats:
+            """Distance to the right end of the shortest stretch from `first` with enough cases."""
+            right: Floats = right_end[np.maximum(ends[first], here)] - point
+            return right
+
+        low, high = np.searchsorted(ends, here), here
+        while (low < high).any():
+            middle = (low + high) // 2
+            overtaken = point - points[middle] <= reach(middle)
+            low, high = np.where(overtaken, low, middle + 1), np.where(overtaken, middle, high)
+        left = np.where(low > 0, point - points[low - 1], np.inf)
+        return np.minimum(reach(low), left)
+
+    rows = (np.arange(part.start, part.stop) for part in blocks(points.size, room=ON_LINE_BLOCK))
+    return np.concatenate([radius(here) for here in rows])
 
 
 class ValidityCurve(NamedTuple):

@@ -18,8 +18,7 @@ from bayescal._base.docstrings import documented
 from bayescal.data.validate import check_choice
 from bayescal.estimators._result import Tested
 from bayescal.estimators.binned.labels import Labels, read_with_cells
-from bayescal.estimators.cumulative._brownian import range_sf, supremum_sf
-from bayescal.estimators.cumulative._walk import Walk, ends_of
+from bayescal.estimators.cumulative._walk import Walk, ends_of, range_sf, supremum_sf
 from bayescal.estimators.door import Core, OutcomesLike, Statistic, evaluate, read_ranked
 from bayescal.estimators.registry import estimator
 

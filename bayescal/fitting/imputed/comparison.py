@@ -14,7 +14,7 @@ from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
 from bayescal.fitting.imputed.combine import combine_imputations
 from bayescal.fitting.imputed.posterior import ImputedPosterior
-from bayescal.inference.comparison.curves import CurveComparison
+from bayescal.inference.comparison import CurveComparison
 from bayescal.inference.loo import LeaveOneOut
 from bayescal.model.priors import Prior
 from bayescal.model.problem import Problem

@@ -11,8 +11,8 @@ from scipy.special import expit, logit
 from scipy.stats import logistic, norm, t
 
 from bayescal._base.errors import InputError
-from bayescal.inference.variance import posterior
-from bayescal.inference.variance.likelihood import best_line, rows_of
+from bayescal.inference import variance as room
+from bayescal.inference.variance import best_line, rows_of
 
 
 def data(n: int = 200, seed: int = 0, slope: float = 3.0, intercept: float = 0.5) -> Any:
@@ -80,17 +80,17 @@ def test_density_is_its_definition() -> None:
         return float(likelihood + t(4).logpdf(log_scale) + logistic.logpdf(log_odds))
 
     points = np.random.default_rng(1).normal(size=(20, 2))
-    difference = posterior._log_density(rows, points) - [plain(*point) for point in points]
+    difference = room._log_density(rows, points) - [plain(*point) for point in points]
     np.testing.assert_allclose(difference, difference[0], atol=1e-9)
 
 
 def test_gradient_and_hessian_are_those_of_the_density() -> None:
     rows = rows_of(*data(30))
     for point in np.random.default_rng(1).normal(size=(5, 2)):
-        _, gradient, hessian = posterior._objective(rows, point)
-        numeric = approx_fprime(point, lambda x: posterior._objective(rows, x)[0], 1e-6)
+        _, gradient, hessian = room._objective(rows, point)
+        numeric = approx_fprime(point, lambda x: room._objective(rows, x)[0], 1e-6)
         np.testing.assert_allclose(gradient, numeric, rtol=1e-3, atol=1e-3)
-        columns = approx_fprime(point, lambda x: posterior._objective(rows, x)[1], 1e-6)
+        columns = approx_fprime(point, lambda x: room._objective(rows, x)[1], 1e-6)
         np.testing.assert_allclose(hessian, columns, rtol=1e-3, atol=1e-3)
 
 
@@ -98,13 +98,13 @@ def test_gradient_and_hessian_are_those_of_the_density() -> None:
 @pytest.mark.parametrize(("slope", "intercept"), [(3, 0.5), (1, 0), (0, 2)])
 def test_draws_have_the_quantiles_of_a_grid(n: int, slope: float, intercept: float) -> None:
     rows = rows_of(*data(n, 3, slope, intercept))
-    line = posterior.variance_line(rows, 4000, np.random.default_rng(0))
+    line = room.variance_line(rows, 4000, np.random.default_rng(0))
     assert line.pareto_k < 0.7
     share = line.slope / (line.slope + line.intercept / rows.unit)
     draws = np.log(line.slope + line.intercept / rows.unit), logit(share)
     axes = [np.linspace(x.mean() - 8 * x.std(), x.mean() + 8 * x.std(), 401) for x in draws]
     points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
-    log_density = posterior._log_density(rows, points)
+    log_density = room._log_density(rows, points)
     mass = np.exp(log_density - log_density.max()).reshape(401, 401)
     for axis, drawn in enumerate(draws):
         cumulated = np.cumsum(mass.sum(axis=1 - axis)) / mass.sum()
@@ -118,6 +118,6 @@ def test_extreme_predictions_have_a_finite_posterior() -> None:
     for variance in (np.geomspace(1e-100, 1e100, 50), np.full(50, 3.0), np.full(50, 1e-110)):
         squared = rng.normal(size=50) ** 2
         rows = rows_of(squared, variance, np.ones(50))
-        line = posterior.variance_line(rows, 400, rng)
+        line = room.variance_line(rows, 400, rng)
         assert np.isfinite([line.slope, line.intercept]).all()
         assert np.isfinite(best_line(rows)).all()

@@ -15,12 +15,7 @@ from bayescal._base.text import chance
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_level, check_choice
 from bayescal.inference.averaging import Mixture
-from bayescal.inference.loo import (
-    LeaveOneOut,
-    elpd_difference,
-    leave_one_out,
-    stacking_weights,
-)
+from bayescal.inference.loo import LeaveOneOut, elpd_difference, leave_one_out, stacking_weights
 from bayescal.inference.samples import FamilySamples
 from bayescal.inference.sensitivity import power_scaling, probabilities_by_prior
 from bayescal.model.clusters.design import cluster_design

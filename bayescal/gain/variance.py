@@ -15,8 +15,7 @@ from bayescal._base.sampling.pareto import BAD_K
 from bayescal._base.text import rounded
 from bayescal.data.read import VarianceCases, read_variance_cases
 from bayescal.data.validate import as_draws, as_level, as_number, check_choice
-from bayescal.inference.variance.likelihood import rows_of
-from bayescal.inference.variance.posterior import VarianceLine, variance_line
+from bayescal.inference.variance import VarianceLine, rows_of, variance_line
 from bayescal.posterior.population import draw_population
 
 if TYPE_CHECKING:

@@ -1,1 +1,0 @@
-"""The gain of a recalibration over several imputations."""

@@ -1,1 +1,0 @@
-"""What a recalibration of predicted variances gained."""

@@ -1,1 +1,0 @@
-"""The likelihood of a curve where cases come in clusters."""

@@ -1,1 +1,0 @@
-"""Comparisons of families of curves: on one table, and on several imputations."""

@@ -1,1 +1,0 @@
-"""From the problem of one curve to its posterior."""

@@ -1,1 +1,0 @@
-"""The Gaussian likelihood of errors about a predicted mean, given a predicted variance."""
