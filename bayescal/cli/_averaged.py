@@ -160,6 +160,9 @@ class Averaged:
         narrow = is_narrow(console)
         with steps.working("Computing measures of calibration"):
             table = drawn(a.tables["measures"], narrow=narrow)
+        if "populations" in a.tables:
+            for line in a.tables["populations"].lines():
+                say(console, line)
         say(console, a.headline(), "bold")
         with steps.working("Computing leave-one-out, and what is true of other patients"):
             first = [words.ranges(a), words.whom(a), words.to_do(a), words.settling(a)]

@@ -14,7 +14,7 @@ from bayescal.assessment.tables.details import (
     families_table,
     val_prob_table,
 )
-from bayescal.assessment.tables.groups import groups_table, subgroups_table
+from bayescal.assessment.tables.groups import groups_table, populations_table, subgroups_table
 from bayescal.assessment.tables.measures import (
     curve_table,
     first_table,
@@ -78,6 +78,8 @@ class Tables(Mapping[str, Table]):
             known["imputations"] = imputations_table
         if f.data.groups:
             known["groups"] = groups_table
+        if f.sites is not None:
+            known = {"populations": populations_table} | known
         if f.crossed is not None:
             known["levels"] = subgroups_table
             known["combinations"] = partial(subgroups_table, of="cells")

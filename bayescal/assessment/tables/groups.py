@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from bayescal._base.text import capitalised, percent, shortened
+from typing import TYPE_CHECKING
+
+from bayescal._base.text import capitalised, chance, percent, shortened
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.tables.columns import chances, counts, measured
+from bayescal.assessment.populations import NAMES
+from bayescal.assessment.tables.columns import chances, counts, measured, words
 from bayescal.assessment.tables.table import MEDIA, Column, Row, Table
 from bayescal.multilevel.compared import subgroups_of
 from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
 
-__all__ = ["groups_table", "subgroups_table"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["groups_table", "populations_table", "subgroups_table"]
 
 
 def groups_table(f: Findings) -> Table:
@@ -32,6 +38,26 @@ def groups_table(f: Findings) -> Table:
         names_cases=True,
         stacks=True,
     )
+
+
+def populations_table(f: Findings) -> Table:
+    """Whom the results are true of, each with a verdict of its own."""
+    assert f.populations is not None
+    level = percent(f.ci_prob)
+    columns = [measured(name, capitalised(FUNCTIONALS[name].short)) for name in main_functionals()]
+    columns.append(words("verdict", "Verdict", media=MEDIA[:1]))
+    rows = [
+        Row(str(name), NAMES[str(name)], row.to_dict(), caution=_verdict_on(row, f))
+        for name, row in f.populations.iterrows()
+    ]
+    title = f"Whom it is true of: estimates and {level} intervals of one hierarchical fit"
+    return Table("populations", title, "Population", columns, rows, stacks=True)
+
+
+def _verdict_on(row: pd.Series, f: Findings) -> str:
+    """The verdict on a population and what it rests on."""
+    below = chance(float(row["prob_close"]))
+    return f"{row['verdict']}: the error is below {f.close:g} with probability {below}"
 
 
 def subgroups_table(f: Findings, of: str = "levels") -> Table:

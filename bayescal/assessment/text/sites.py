@@ -8,6 +8,7 @@ import numpy as np
 
 from bayescal._base.text import chance, ratio
 from bayescal.assessment.findings import Findings
+from bayescal.assessment.populations import LEAST_OF_NEXT
 from bayescal.assessment.words import with_interval
 from bayescal.fitting import fit
 from bayescal.multilevel import heterogeneity_sensitivity
@@ -27,22 +28,31 @@ def site_sentences(f: Findings) -> list[str]:
     if f.sites is None:
         return []
     post = f.sites
-    new, average = (_of(view, f, "tce") for view in (post.new_site(), post.average_site()))
-    below = chance(post.new_site().prob_tce_below(f.close))
     spread = post.heterogeneity
     shift, slope = (
         with_interval(spread.loc[name].to_dict() | {"estimate": spread.loc[name, "median"]})
         for name in ("shift", "log_slope")
     )
     return [
-        "A hierarchical fit draws the curves of the groups towards each other: "
-        f"in a group that has not been seen, the true calibration error is expected to be {new}, "
-        f"and is below the limit of {f.close:g} with probability {below}. "
-        f"That of the average group is {average}.",
+        f"A hierarchical fit draws the curves of the groups towards each other: {_of_new(f, post)}",
         f"Between groups the standard deviation of the shift is {shift} in log-odds, and that of "
         f"the logarithm of the slope {slope}.{_evidence(f, post)}",
-        *([_sensitivity(post)] if len(post.labels) <= FEW_SITES else []),
+        *([_sensitivity(post)] if LEAST_OF_NEXT <= len(post.labels) <= FEW_SITES else []),
     ]
+
+
+def _of_new(f: Findings, post: HierarchicalPosterior) -> str:
+    """What a group that has not been seen will meet; nothing with few groups."""
+    average = _of(post.average_site(), f, "tce")
+    if len(post.labels) < LEAST_OF_NEXT:
+        return f"the true calibration error of the average group is {average}."
+    new = post.new_site()
+    below = chance(new.prob_tce_below(f.close))
+    return (
+        f"in a group that has not been seen, the true calibration error is expected to be "
+        f"{_of(new, f, 'tce')}, and is below the limit of {f.close:g} with probability {below}. "
+        f"That of the average group is {average}."
+    )
 
 
 def _evidence(f: Findings, post: HierarchicalPosterior) -> str:

@@ -30,7 +30,7 @@ LINE_WIDTH = 78
 def as_text(f: Findings, tables: Mapping[str, Table]) -> str:
     """All that an assessment says, at most 80 columns wide."""
     first = first_words(f)
-    parts: list[Iterable[str]] = [_summary(f, first)]
+    parts: list[Iterable[str]] = [_summary(f, first, tables)]
     names = ("measures", "estimators", "benefit", "information")
     parts += [tables[name].lines() for name in names if name in tables]
     parts.append(_wrapped(exactness(f)))
@@ -43,10 +43,13 @@ def as_text(f: Findings, tables: Mapping[str, Table]) -> str:
     return "\n\n".join("\n".join(lines) for lines in parts)
 
 
-def _summary(f: Findings, first: list[str]) -> Iterator[str]:
+def _summary(f: Findings, first: list[str], tables: Mapping[str, Table]) -> Iterator[str]:
     data = f.posterior.data
     yield cases_and_events(data.n, data.events, data.effective_size)
     yield ""
+    if "populations" in tables:
+        yield from tables["populations"].lines()
+        yield ""
     for text in first:
         yield from _wrapped(text)
     for text in (headline(f), ranges(f), whom(f), to_do(f), settling(f)):

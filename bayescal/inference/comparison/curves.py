@@ -241,7 +241,7 @@ class CurveComparison:
         ----------
         x : float
         p : float, at least 1
-        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
+        population : {"bootstrap", "sample", "beta"} or scores
 
         Returns
         -------
@@ -256,7 +256,7 @@ class CurveComparison:
         ----------
         x : float
         p : float, at least 1
-        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
+        population : {"bootstrap", "sample", "beta"} or scores
 
         Returns
         -------
