@@ -223,6 +223,7 @@ def values(owner: str) -> dict[str, Any]:
         "outcome": "y",
         "post": made["CalibrationPosterior"],
         "posts": made["ImputedPosterior"].imputations,
+        "prevalence": 0.1,
         "prior": "neutral",
         "prob": 0.5,
         "recalibrator": bc.recalibrate.LogisticRecalibrator(),

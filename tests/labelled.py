@@ -50,6 +50,7 @@ COLUMNS: dict[str, Any] = {
     "periods": np.arange(N) % 4,
     "sample_weight": 1 + np.arange(N) * 7 % 3,
     "score": SCORE,
+    "scores": SCORE,
     "site": np.arange(N) % 3,
     "strata": np.arange(N) * 3 % 11 % 2,
     "stratum": np.arange(N) * 3 % 11 % 2,

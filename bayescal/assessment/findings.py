@@ -18,6 +18,7 @@ from bayescal.assessment.groups import group_table
 from bayescal.assessment.imputed import combined_estimates
 from bayescal.assessment.panel import no_panel, panel_of
 from bayescal.assessment.performance import is_extreme, mean_score, performance_of
+from bayescal.assessment.populations import populations_of
 from bayescal.assessment.stretches import Stretch, stretches_of
 from bayescal.assessment.treatment import information_table, net_benefit_table
 from bayescal.assessment.val_prob import RawCases, no_val_prob, val_prob
@@ -417,6 +418,17 @@ class Findings:
             HierarchicalPosterior,
             fit(self.data, curve="logistic", prior=self.prior, random_state=self.seed, **kept),
         )
+
+    @cached_property
+    def populations(self) -> pd.DataFrame | None:
+        """Whom the results are true of: these groups' patients, the average group, the next group.
+
+        All of one hierarchical fit, each with its error, O/E, slope and verdict. None where there
+        are fewer than three groups, or periods; the next group is left out with fewer than five.
+        """
+        if self.sites is None:
+            return None
+        return populations_of(self.sites, self.close, self.ci_prob)
 
     @cached_property
     def subgroups(self) -> SubgroupPosterior | None:

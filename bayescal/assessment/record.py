@@ -119,6 +119,8 @@ def as_dict(f: Findings) -> dict[str, Any]:
         record["groups"] = _rows(f.by_group)
         if f.sites is not None:
             record["sites"] = sites_record(f)
+        if f.populations is not None:
+            record["populations"] = _rows(f.populations)
     if f.missing_information is not None:
         record["imputations"] = {
             "number": len(by_imputation(f.posterior)),

@@ -119,6 +119,9 @@ class Averaged(Settings):
         narrow = is_narrow(console)
         with steps.working("Computing measures of calibration"):
             table = drawn(a.tables["measures"], narrow=narrow)
+        if "populations" in a.tables:
+            for line in a.tables["populations"].lines():
+                say(console, line)
         say(console, a.headline(), "bold")
         with steps.working("Computing leave-one-out, and what is true of other patients"):
             first = [words.ranges(a), words.whom(a), words.to_do(a), words.settling(a)]
@@ -140,7 +143,7 @@ class Averaged(Settings):
             console.print(table)
         if a.has_sites:
             with working("Fitting all groups together"):
-                tables = [drawn(a.tables[name], narrow=narrow) for name in ("sites", "spread")]
+                tables = [drawn(a.tables[name], narrow=narrow) for name in ("spread",)]
                 sentences = site_sentences(a)
             for table in tables:
                 console.print(table)

@@ -83,7 +83,7 @@ class KnownFit:
         level, at = as_level(ci_prob), as_floats(deltas, "deltas")
         chosen = main_functionals() if names is None else names
         each = {
-            float(delta): self.posterior.departing(OtherRisk(self._share, float(delta))).summary(
+            float(delta): self.posterior._departing(OtherRisk(self._share, float(delta))).summary(
                 level, names=chosen
             )
             for delta in at

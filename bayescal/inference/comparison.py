@@ -236,7 +236,7 @@ class CurveComparison:
         ----------
         x : float
         p : float, at least 1
-        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
+        population : {"bootstrap", "sample", "beta"} or scores
 
         Returns
         -------
@@ -251,7 +251,7 @@ class CurveComparison:
         ----------
         x : float
         p : float, at least 1
-        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
+        population : {"bootstrap", "sample", "beta"} or scores
 
         Returns
         -------

@@ -182,7 +182,7 @@ class DriftPosterior(MultilevelPosterior):
         limit : float
         name : str
             A name in `bayescal.functionals.FUNCTIONALS`; "tce" is the calibration error.
-        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
+        population : {"bootstrap", "sample", "beta"} or scores
 
         Returns
         -------

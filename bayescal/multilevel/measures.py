@@ -85,7 +85,7 @@ class SeveralMeasures(RelatedCurves):
         Parameters
         ----------
         p : float, at least 1
-        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
+        population : {"bootstrap", "sample", "beta"} or scores
         by : str or sequence of str, optional
             As in `functional`.
 
@@ -105,7 +105,7 @@ class SeveralMeasures(RelatedCurves):
         ----------
         name : str
             A name in `bayescal.functionals.FUNCTIONALS`.
-        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
+        population : {"bootstrap", "sample", "beta"} or scores
         by : str or sequence of str, optional
             What is compared: one axis, such as "sex", or several, for the combinations of their
             levels; by default the levels of every axis.
@@ -129,7 +129,7 @@ class SeveralMeasures(RelatedCurves):
         Parameters
         ----------
         thresholds : array-like of shape (k,)
-        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
+        population : {"bootstrap", "sample", "beta"} or scores
         by : str or sequence of str, optional
             As in `functional`.
 
@@ -157,7 +157,7 @@ class SeveralMeasures(RelatedCurves):
         n_more : int or sequence of int, optional
             Patients of a further study of the level.
         method : {"curve", "cells"}
-        population : {"bootstrap", "sample"} or array-like of shape (n,)
+        population : {"bootstrap", "sample"} or scores
         by : str or sequence of str, optional
             As in `functional`.
 

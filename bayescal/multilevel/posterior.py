@@ -79,7 +79,7 @@ class MultilevelPosterior(SeveralMeasures):
         name : str
             A name in `bayescal.functionals.FUNCTIONALS`; "tce" is the calibration error. Its
             distance from its value at perfect calibration is compared.
-        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
+        population : {"bootstrap", "sample", "beta"} or scores
         side : {"both", "above", "below"}
             "above" compares how far it is above that value, "below" how far below: of O/E, which
             has most events beyond those predicted, and which has fewest.
@@ -122,7 +122,7 @@ class MultilevelPosterior(SeveralMeasures):
             0.9 or above 1.1.
         name : str
             A name in `bayescal.functionals.FUNCTIONALS`.
-        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
+        population : {"bootstrap", "sample", "beta"} or scores
         by : str or sequence of str, optional
             Which curves count, as in `functional`; by default every level of every axis. Of small
             cells the data say little: with 64 cells of 60 patients each it is likely that one of
@@ -165,7 +165,7 @@ class MultilevelPosterior(SeveralMeasures):
             In units of the functional: of O/E, or of probability.
         name : str
             A name in `bayescal.functionals.FUNCTIONALS`, such as "signed_error", the mean error.
-        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
+        population : {"bootstrap", "sample", "beta"} or scores
 
         Returns
         -------
@@ -200,7 +200,7 @@ class MultilevelPosterior(SeveralMeasures):
         delta : float
             Difference that counts, in units of the functional.
         ci_prob : float in (0, 1)
-        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
+        population : {"bootstrap", "sample", "beta"} or scores
 
         Returns
         -------

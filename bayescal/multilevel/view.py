@@ -103,9 +103,9 @@ class CurveView(CalibrationPosterior):
         view._key, view._all_curves = self._key, self._all_curves
         return view
 
-    def departing(self, departure: Departure) -> Self:
+    def _departing(self, departure: Departure) -> Self:
         """The posterior of cases of which some have another curve."""
-        other = super().departing(departure)
+        other = super()._departing(departure)
         other._mixture = self._mixture
         return other
 

@@ -56,7 +56,7 @@ def tce(
     p : float, at least 1
         Norm of the error.
     ci_prob : float in (0, 1)
-    population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
+    population : {"bootstrap", "sample", "beta"} or scores
     legend : bool
         Whether to draw a legend.
 
@@ -115,7 +115,7 @@ def functional(
         Region of practical equivalence: from the first to the second, or up to this distance from
         the value at perfect calibration.
     ci_prob : float in (0, 1)
-    population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
+    population : {"bootstrap", "sample", "beta"} or scores
     legend : bool
         Whether to draw a legend.
     **options

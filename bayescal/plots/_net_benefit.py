@@ -55,7 +55,7 @@ def net_benefit(
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default on a new figure.
     ci_prob : float in (0, 1)
-    population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
+    population : {"bootstrap", "sample", "beta"} or scores
     legend : bool
         Whether to draw a legend.
 

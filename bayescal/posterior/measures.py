@@ -40,7 +40,7 @@ class Measures(PosteriorView):
         ----------
         p : float, at least 1
             The norm. At 1 this is the integrated calibration index; `inf` is the largest error.
-        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
+        population : {"bootstrap", "sample", "beta"} or scores
             Population of the error: patients like these, exactly these patients, a Beta density, or
             patients like others with these scores; see `on`.
 
@@ -88,7 +88,7 @@ class Measures(PosteriorView):
         ----------
         name : str
             A name in `bayescal.functionals.FUNCTIONALS`.
-        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
+        population : {"bootstrap", "sample", "beta"} or scores
         group : {"posterior", "prior"}
             "prior" is its distribution under the prior, without the outcomes, given that
             calibration is not exact.
@@ -120,7 +120,7 @@ class Measures(PosteriorView):
         ----------
         name : str
             A name in `bayescal.functionals.FUNCTIONALS`.
-        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
+        population : {"bootstrap", "sample", "beta"} or scores
         **options
             Passed to the functional, such as `p` for "tce".
 
@@ -150,7 +150,7 @@ class Measures(PosteriorView):
         name : str
             A name in `bayescal.functionals.FUNCTIONALS`.
         ci_prob : float in (0, 1)
-        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
+        population : {"bootstrap", "sample", "beta"} or scores
         **options
             Passed to the functional, such as `p` for "tce".
 
@@ -177,7 +177,7 @@ class Measures(PosteriorView):
         x : float
         name : str
             A name in `bayescal.functionals.FUNCTIONALS`.
-        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
+        population : {"bootstrap", "sample", "beta"} or scores
         **options
             Passed to the functional, such as `p` for "tce".
 
@@ -197,7 +197,7 @@ class Measures(PosteriorView):
         x : float
         name : str
             A name in `bayescal.functionals.FUNCTIONALS`.
-        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
+        population : {"bootstrap", "sample", "beta"} or scores
         **options
             Passed to the functional, such as `p` for "tce".
 
@@ -236,7 +236,7 @@ class Measures(PosteriorView):
             A name in `bayescal.functionals.FUNCTIONALS`.
         ci_prob : float in (0, 1)
             Of the interval that the estimate of a distance in one family is brought into.
-        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
+        population : {"bootstrap", "sample", "beta"} or scores
         **options
             Passed to the functional, such as `p` for "tce".
 
@@ -274,7 +274,7 @@ class Measures(PosteriorView):
             Probability of the interval.
         p : float, at least 1
             Norm of the row "tce".
-        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
+        population : {"bootstrap", "sample", "beta"} or scores
         names : sequence of str, optional
             Rows to compute, by names in `bayescal.functionals.FUNCTIONALS`; by default all
             that differ. Intercept and slope have no row where the scores do not define them: 0.5 %

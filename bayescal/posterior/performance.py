@@ -159,7 +159,7 @@ class PerformanceMeasures(DecisionMeasures):
         ----------
         thresholds : array-like of shape (k,)
             Scores from which an event is predicted, in (0, 1), for the measures that need one.
-        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
+        population : {"bootstrap", "sample", "beta"} or scores
         realised : bool
             What the outcomes of exactly these cases will give, once they are known, instead of
             what they give on average. Outcomes are drawn, so that intervals are wider; `population`
@@ -219,7 +219,7 @@ class PerformanceMeasures(DecisionMeasures):
         ----------
         thresholds : array-like of shape (k,)
         ci_prob : float in (0, 1)
-        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
+        population : {"bootstrap", "sample", "beta"} or scores
         realised : bool
             All as in `performance`.
 

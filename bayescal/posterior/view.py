@@ -154,7 +154,7 @@ class PosteriorView:
         seen._fitted = self
         return seen
 
-    def departing(self, departure: Departure) -> Self:
+    def _departing(self, departure: Departure) -> Self:
         """The posterior of cases of which some have another curve.
 
         Parameters
@@ -214,7 +214,7 @@ class PosteriorView:
         if self._departure is not None:
             raise InputError("the posterior is at a prevalence already. Ask the one before.")
         told = _prevalences(prevalence, self.draws, self.problem.rng("prevalence"))
-        return self.departing(AtPrevalence(told, keeps_scores=self._fitted is not None))
+        return self._departing(AtPrevalence(told, keeps_scores=self._fitted is not None))
 
     @property
     def has_other_weights(self) -> bool:

@@ -22,7 +22,7 @@ from bayescal.assessment.tables.details import (
 from bayescal.assessment.tables.followed import followed_table
 from bayescal.assessment.tables.groups import (
     groups_table,
-    sites_table,
+    populations_table,
     spread_table,
     subgroups_table,
 )
@@ -94,7 +94,7 @@ class Tables(Mapping[str, Table]):
         if f.data.groups:
             known["groups"] = groups_table
         if f.has_sites:
-            known |= {"sites": sites_table, "spread": spread_table}
+            known = {"populations": populations_table} | known | {"spread": spread_table}
         if f.crossed is not None:
             known["levels"] = subgroups_table
             known["combinations"] = partial(subgroups_table, of="cells")

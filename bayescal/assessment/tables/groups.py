@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from math import nan
+from typing import TYPE_CHECKING
 
-from bayescal._base.text import capitalised, percent, shortened
+from bayescal._base.text import capitalised, chance, percent, shortened
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.tables.columns import chances, counts, measured
+from bayescal.assessment.populations import NAMES
+from bayescal.assessment.tables.columns import chances, counts, measured, words
 from bayescal.assessment.tables.table import MEDIA, Column, Row, Table
 from bayescal.multilevel.compared import subgroups_of
 from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
 
-__all__ = ["groups_table", "sites_table", "spread_table", "subgroups_table"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["groups_table", "populations_table", "spread_table", "subgroups_table"]
 
 
 def groups_table(f: Findings) -> Table:
@@ -30,34 +34,15 @@ def groups_table(f: Findings) -> Table:
     )
 
 
-def sites_table(f: Findings) -> Table:
-    """The average group, and one that has not been seen, of one hierarchical fit."""
-    assert f.sites is not None
-    views = {
-        "average_group": ("The average group", f.sites.average_site()),
-        "new_group": ("A new group", f.sites.new_site()),
-    }
-    rows = []
-    for key, (label, view) in views.items():
-        ends = ("estimate", "lower", "upper")
-        numbers = dict.fromkeys(
-            (f"{name}_{end}" for name in main_functionals() for end in ends), nan
-        )
-        numbers["prob_close"] = view.prob_tce_below(f.close)
-        for name in view.summary(f.ci_prob, names=main_functionals()).index:
-            numbers[f"{name}_estimate"] = view.estimate(name, f.ci_prob)
-            numbers[f"{name}_lower"], numbers[f"{name}_upper"] = view.interval(name, f.ci_prob)
-        rows.append(Row(key, label, numbers))
-    level = percent(f.ci_prob)
-    return Table(
-        "sites",
-        f"One hierarchical fit of all groups: estimates and {level} intervals. A new group is one "
-        "that has not been seen",
-        "Group",
-        _main_columns(f),
-        rows,
-        stacks=True,
-    )
+def _main_columns(f: Findings) -> list[Column]:
+    """The main functionals, and the probability that the error is below the limit."""
+    level, columns = percent(f.ci_prob), []
+    for name in main_functionals():
+        short = capitalised(FUNCTIONALS[name].short)
+        media = MEDIA if name == "tce" else MEDIA[:1]
+        columns.append(measured(name, short, short=f"{short} ({level} interval)", media=media))
+    limit, short = f"P(TCE below {f.close:g})", f"P(< {f.close:g})"
+    return [*columns, chances("prob_close", limit, short=short, media=MEDIA[:2])]
 
 
 def spread_table(f: Findings) -> Table:
@@ -77,15 +62,24 @@ def spread_table(f: Findings) -> Table:
     return Table("spread", "How much the groups differ", "Between groups", columns, rows)
 
 
-def _main_columns(f: Findings) -> list[Column]:
-    """The main functionals, and the probability that the error is below the limit."""
-    level, columns = percent(f.ci_prob), []
-    for name in main_functionals():
-        short = capitalised(FUNCTIONALS[name].short)
-        media = MEDIA if name == "tce" else MEDIA[:1]
-        columns.append(measured(name, short, short=f"{short} ({level} interval)", media=media))
-    limit, short = f"P(TCE below {f.close:g})", f"P(< {f.close:g})"
-    return [*columns, chances("prob_close", limit, short=short, media=MEDIA[:2])]
+def populations_table(f: Findings) -> Table:
+    """Whom the results are true of, each with a verdict of its own."""
+    assert f.populations is not None
+    level = percent(f.ci_prob)
+    columns = [measured(name, capitalised(FUNCTIONALS[name].short)) for name in main_functionals()]
+    columns.append(words("verdict", "Verdict", media=MEDIA[:1]))
+    rows = [
+        Row(str(name), NAMES[str(name)], row.to_dict(), caution=_verdict_on(row, f))
+        for name, row in f.populations.iterrows()
+    ]
+    title = f"Whom it is true of: estimates and {level} intervals of one hierarchical fit"
+    return Table("populations", title, "Population", columns, rows, stacks=True)
+
+
+def _verdict_on(row: pd.Series, f: Findings) -> str:
+    """The verdict on a population and what it rests on."""
+    below = chance(float(row["prob_close"]))
+    return f"{row['verdict']}: the error is below {f.close:g} with probability {below}"
 
 
 def subgroups_table(f: Findings, of: str = "levels") -> Table:

@@ -30,12 +30,12 @@ LINE_WIDTH = 78
 def as_text(f: Findings, tables: Mapping[str, Table]) -> str:
     """All that an assessment says, at most 80 columns wide."""
     first = first_words(f)
-    parts: list[Iterable[str]] = [_summary(f, first)]
+    parts: list[Iterable[str]] = [_summary(f, first, tables)]
     names = ("measures", "followed", "estimators", "benefit", "lost", "information")
     parts += [tables[name].lines() for name in names if name in tables]
     parts.append(_wrapped(exactness(f)))
     if f.data.groups:
-        parts += [tables[name].lines() for name in ("groups", "sites", "spread") if name in tables]
+        parts += [tables[name].lines() for name in ("groups", "spread") if name in tables]
         parts += [_wrapped(text) for text in site_sentences(f)]
     if f.crossed is not None:
         parts.append(_with_sentences(tables["levels"], subgroup_sentences(f)))
@@ -44,10 +44,13 @@ def as_text(f: Findings, tables: Mapping[str, Table]) -> str:
     return "\n\n".join("\n".join(lines) for lines in parts)
 
 
-def _summary(f: Findings, first: list[str]) -> Iterator[str]:
+def _summary(f: Findings, first: list[str], tables: Mapping[str, Table]) -> Iterator[str]:
     data = f.posterior.data
     yield cases_and_events_of(data)
     yield ""
+    if "populations" in tables:
+        yield from tables["populations"].lines()
+        yield ""
     for text in first:
         yield from _wrapped(text)
     for text in (headline(f), ranges(f), whom(f), to_do(f), settling(f)):

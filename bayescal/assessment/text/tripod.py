@@ -7,6 +7,7 @@ from typing import NamedTuple
 from bayescal._base.text import (
     capitalised,
     cases_and_events,
+    chance,
     count,
     in_natural_order,
     percent,
@@ -15,7 +16,7 @@ from bayescal._base.text import (
 from bayescal.assessment.findings import LEAST_SITES, Findings
 from bayescal.assessment.notes import posterior_notes
 from bayescal.assessment.tables.decisions import benefit_table, information_table
-from bayescal.assessment.tables.groups import groups_table, sites_table, spread_table
+from bayescal.assessment.tables.groups import groups_table, populations_table, spread_table
 from bayescal.assessment.tables.table import in_markdown
 from bayescal.assessment.text.paper import methods, performance, sample
 from bayescal.assessment.text.references import REFERENCES, cited
@@ -178,18 +179,25 @@ def _heterogeneity(f: Findings) -> list[str]:
         for group, cells in groups_table(f).texts().items()
     }
     level = f"Estimates with {percent(f.ci_prob)} credible intervals, each group by itself."
-    if f.sites is None:
+    if f.populations is None:
         return [level, _listed(f, each)]
-    average, new = sites_table(f).texts().values()
+    told = populations_table(f).texts()
+    average = told["average"]["tce"]
+    of_next = ""
+    if "next" in f.populations.index:
+        below = chance(float(f.populations["prob_close"]["next"]))
+        of_next = (
+            "the true calibration error of a group that has not been seen is "
+            f"{told['next']['tce']}, and below the limit of {f.close:g} with probability "
+            f"{below}; "
+        )
     spread = {name: cells["spread"] for name, cells in spread_table(f).texts().items()}
     return [
         level,
         _listed(f, each),
-        "By one hierarchical fit, the true calibration error of a group that has not been seen is "
-        f"{new['tce']}, and below the limit of {f.close:g} with probability {new['prob_close']}; "
-        f"that of the average group is {average['tce']}. Between groups the standard deviation of "
-        f"the shift is {spread['shift']} in log-odds, and that of the log slope "
-        f"{spread['log_slope']}.",
+        f"By one hierarchical fit, {of_next}the true calibration error of the average group is "
+        f"{average}. Between groups the standard deviation of the shift is {spread['shift']} in "
+        f"log-odds, and that of the log slope {spread['log_slope']}.",
         *site_sentences(f),
     ]
 

@@ -10,6 +10,7 @@ from bayescal._base.text import chance, count, decimals, percent, shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.followed import observed_words
 from bayescal.assessment.performance import CLOSE, close_enough
+from bayescal.assessment.populations import LEAST_OF_NEXT
 from bayescal.assessment.verdict.off import CANNOT_SAY, LEVEL_AND_SLOPE, NO_SIGN, OVER_A_RANGE, YES
 from bayescal.assessment.verdict.settle import MOST_TIMES, PROBABLY
 from bayescal.assessment.words import in_the_data, numbers, where
@@ -298,6 +299,11 @@ def whom(f: Findings) -> str:
 
 
 def _next_group(f: Findings) -> str:
+    if f.sites is not None and len(f.sites.labels) < LEAST_OF_NEXT:
+        return (
+            "This is of the patients of these groups taken together; with fewer than "
+            f"{LEAST_OF_NEXT} groups nothing can be said of a next one."
+        )
     new = f.sites.new_site() if f.sites is not None else f.posterior
     lower, upper = new.interval("observed_expected", f.ci_prob)
     below = new.prob_tce_below(f.close)

@@ -134,7 +134,7 @@ class ImputedPosterior(CalibrationPosterior):
         seen._fitted = fitted
         return seen
 
-    def departing(self, departure: Departure) -> Self:
+    def _departing(self, departure: Departure) -> Self:
         """Refused: each imputation has scores of its own."""
         raise InputError(
             "this is of the scores of one imputation. Ask each of post.imputations, and compare."

@@ -38,7 +38,7 @@ class DecisionMeasures(Measures):
         ----------
         thresholds : array-like of shape (k,)
             Risks t at which a patient is treated, in (0, 1).
-        population : {"bootstrap", "sample", "beta"} or array-like of shape (n,)
+        population : {"bootstrap", "sample", "beta"} or scores
 
         Returns
         -------
@@ -131,7 +131,7 @@ class DecisionMeasures(Measures):
             patients with and without the event who reach the threshold or do not: their shares are
             Dirichlet(counts), the Bayesian bootstrap of Sadatsafavi et al., and there is no
             updated model.
-        population : {"bootstrap", "sample"} or array-like of shape (n,)
+        population : {"bootstrap", "sample"} or scores
             Of method "curve": whose net benefit it is. With "bootstrap" it is that of patients like
             these, so that their scores are uncertain, too; with "sample" that of exactly these;
             with scores that of patients like others, see `on`.
