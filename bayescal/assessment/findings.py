@@ -6,7 +6,7 @@ import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, cast, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 import numpy as np
 
@@ -443,9 +443,7 @@ class Findings:
         return group_table(self.groups, self.close, self.ci_prob)
 
 
-def _unless_refused(
-    ask: Callable[..., Asked], data: CalibrationData, seed: int
-) -> Asked | None:
+def _unless_refused(ask: Callable[..., Asked], data: CalibrationData, seed: int) -> Asked | None:
     """What is asked of the data; None where it is not defined for them."""
     try:
         return ask(data, random_state=seed)

@@ -47,7 +47,7 @@ def as_risks(threshold: Any, name: str = "threshold") -> tuple[float, float]:
     InputError
         If it is neither.
     """
-    if np.isscalar(threshold) or isinstance(threshold, np.ndarray) and not threshold.ndim:
+    if np.isscalar(threshold) or (isinstance(threshold, np.ndarray) and not threshold.ndim):
         return (as_level(threshold, name),) * 2
     given = as_items(threshold, name)
     if len(given) != 2:

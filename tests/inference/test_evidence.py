@@ -49,9 +49,7 @@ def test_it_is_the_mean_likelihood_ratio_of_the_mixture(evidence) -> None:
     y, s = bc.simulate.sample("D4", 30, random_state=3)
     g = expit(logit(s) + [np.interp(logit(s), evidence.log_odds, d) for d in evidence.deviation])
     ratio = np.prod(np.where(y, g / s, (1 - g) / (1 - s)), axis=1)
-    fresh = bc.EValue(
-        evidence.log_odds, evidence.deviation, np.zeros(len(g)), (0.0,), 0.0
-    )
+    fresh = bc.EValue(evidence.log_odds, evidence.deviation, np.zeros(len(g)), (0.0,), 0.0)
     assert fresh.update(y, s).value == pytest.approx(ratio.mean(), rel=1e-9)
 
 

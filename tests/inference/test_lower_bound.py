@@ -40,7 +40,11 @@ def test_it_is_the_mean_of_signed_errors_less_students_quantile(cases, monkeypat
         "_in_blocks",
         lambda data, blocks, rng: (
             module._Entries(
-                np.arange(data.score.size), np.ones(data.score.size, int), data.trials, data.hits, None
+                np.arange(data.score.size),
+                np.ones(data.score.size, int),
+                data.trials,
+                data.hits,
+                None,
             ),
             "case",
         ),
@@ -63,9 +67,7 @@ def test_clusters_and_sites_stay_together(cases, kind):
     assert doubled.unit == {"cluster": "cluster", "groups": "site"}[kind]
     assert alone.unit == "case"
     assert doubled.units == 240
-    assert alone.estimate - alone.lower == pytest.approx(
-        doubled.estimate - doubled.lower, rel=0.25
-    )
+    assert alone.estimate - alone.lower == pytest.approx(doubled.estimate - doubled.lower, rel=0.25)
     naive = bc.tce_lower_bound(np.tile(y, 2), np.tile(s, 2), random_state=1)
     assert naive.estimate - naive.lower < 0.8 * (doubled.estimate - doubled.lower)
 

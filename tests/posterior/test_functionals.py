@@ -144,7 +144,7 @@ def test_another_cutoff_gains_at_most_the_cutoff_error():
     cutoffs = np.append(SCORE, 1.0)
     for t in (0.1, 0.3, 0.55):
         odds = t / (1 - t)
-        treated = (SCORE >= cutoffs[:, None]).astype(float)
+        treated = (cutoffs[:, None] <= SCORE).astype(float)
         benefit = (WEIGHT * (CURVE - (1 - CURVE) * odds)) @ treated.T
         own = f.net_benefit(DRAWS, np.array([t]))[:, 0]
         gain = (benefit.max(axis=1) - own) * (1 - t)
