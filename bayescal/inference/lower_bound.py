@@ -160,7 +160,8 @@ def tce_lower_bound(
     estimate = float(sign @ (hits - cases * score) / total)
     if entries.unit is None:
         gaps = (1 - score) * sign - estimate, -score * sign - estimate
-        squares, units = hits @ gaps[0] ** 2 + (cases - hits) @ gaps[1] ** 2, int(total)
+        squares = float(hits @ gaps[0] ** 2 + (cases - hits) @ gaps[1] ** 2)
+        units = int(total)
     else:
         sums = np.bincount(entries.unit[judged], sign * (hits - cases * score) - estimate * cases)
         squares, units = float(sums @ sums), int(np.unique(entries.unit[judged]).size)
