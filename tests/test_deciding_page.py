@@ -5,8 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
+
+import bayescal as bc
 import deciding_coverage as deciding
+import e_value
 import lower_bound as bound
+import truthfulness
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "explanation" / "deciding.md"
 
@@ -42,3 +47,33 @@ def test_the_page_has_the_lower_bounds_and_these_keep_what_was_asked() -> None:
     assert f"{false:.3f} of all".lstrip("0") in PAGE.read_text("utf-8")
     for row in rows:
         assert row["false"] <= 0.05 + 3 * (0.05 * 0.95 / row["sets"]) ** 0.5
+
+
+def test_the_page_says_which_measures_reward_a_lie() -> None:
+    rows = {row["measure"]: row for row in stored("truthfulness")}
+    assert truthfulness.page_table(list(rows.values())) in PAGE.read_text("utf-8")
+    assert rows["Brier score"]["difference"] < -5 * rows["Brier score"]["error"]
+    for name in ("ECE, 10 bins", "SmoothECE", "debiased ECE"):
+        assert rows[name]["difference"] > 5 * rows[name]["error"]
+    ours = rows["TCE of the averaged posterior"]["difference"]
+    assert ours < 0.15 * rows["ECE, 10 bins"]["difference"]
+
+
+def test_both_ways_of_telling_are_calibrated() -> None:
+    sets = [truthfulness.told(run) for run in range(200)]
+    for how in ("exact risks", "three values"):
+        y, s = (np.concatenate([each[how][k] for each in sets]) for k in (0, 1))
+        assert bc.estimators.debiased_ece(y, s, p=1) < 0.01
+    assert np.unique(s).size == 3
+
+
+def test_the_page_has_the_e_values_and_these_keep_what_was_asked() -> None:
+    rows = stored("e_value")
+    assert e_value.page_table(rows) in PAGE.read_text("utf-8")
+    calibrated = [row for row in rows if row["cell"].startswith("calibrated")]
+    assert sum(row["series"] for row in calibrated) == 2000
+    for row in calibrated:
+        assert row["ever_20"] <= 0.05
+        assert row["ever_10"] <= 0.1
+    for row in rows:
+        assert row in calibrated or row["ever_20"] > 0.5

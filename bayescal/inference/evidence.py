@@ -118,7 +118,7 @@ class EValue:
             line = x + known[:, right - 1] + share * (known[:, right] - known[:, right - 1])
             total[part] = log_expit(line) @ data.trials - line @ misses
         calibrated = xlogy(hits, score).sum() + xlog1py(misses, -score).sum()
-        return total - calibrated
+        return np.asarray(total - calibrated)
 
     def to_netcdf(self, path: str | PathLike[str]) -> None:
         """Write the frozen mixture and all evidence so far to a file.

@@ -1,8 +1,8 @@
 """A lower bound of the true calibration error that assumes no family of curves.
 
-E|g - s| is the largest E[(y - s) w(s)] over weights |w(s)| <= 1, so that any signs chosen without an
-outcome give a mean that is at most the error in expectation. The signs of a block of cases come from
-the blocks before it.
+E|g - s| is the largest E[(y - s) w(s)] over weights |w(s)| <= 1, so that any signs chosen without
+an outcome give a mean that is at most the error in expectation. The signs of a block of cases come
+from the blocks before it.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def tce_lower_bound(
 
     Cases are put into blocks at random. A curve is fitted to all blocks before each; where its mean
     is above the score the sign is 1, where it is below -1, and the bound is read off the mean of
-    (outcome - score) times the sign. If the curve is a poor one, the bound is low but still a bound.
+    (outcome - score) times the sign. If the curve is a poor one, the bound is low, and still one.
 
     Parameters
     ----------
@@ -160,7 +160,8 @@ def tce_lower_bound(
     estimate = float(sign @ (hits - cases * score) / total)
     if entries.unit is None:
         gaps = (1 - score) * sign - estimate, -score * sign - estimate
-        squares, units = hits @ gaps[0] ** 2 + (cases - hits) @ gaps[1] ** 2, int(total)
+        squares = float(hits @ gaps[0] ** 2 + (cases - hits) @ gaps[1] ** 2)
+        units = int(total)
     else:
         sums = np.bincount(entries.unit[judged], sign * (hits - cases * score) - estimate * cases)
         squares, units = float(sums @ sums), int(np.unique(entries.unit[judged]).size)

@@ -250,9 +250,9 @@ class DriftPosterior(MultilevelPosterior):
 
     @cached_property
     def lower_bound(self) -> LowerBound:
-        """A lower bound of the error over all periods, without a family; `bayescal.tce_lower_bound`.
+        """A lower bound of the error of all cases together, without a family of curves.
 
-        Of all cases together, whenever they were.
+        See `bayescal.tce_lower_bound`.
         """
         return tce_lower_bound(self.data, random_state=self.problem.pooled.seed)
 

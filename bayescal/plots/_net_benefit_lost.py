@@ -11,9 +11,9 @@ from bayescal.data.validate import as_level
 from bayescal.plots import style
 from bayescal.plots._legend import legend_beneath
 from bayescal.plots._limits import round_up
-from bayescal.plots._several import as_posterior
 from bayescal.plots.text import interval, percent
 from bayescal.posterior.lost import LOST, USUAL_THRESHOLDS, as_risks
+from bayescal.posterior.posterior import as_posterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,8 +93,9 @@ def net_benefit_lost(
     axes.set_xlabel("Risk from which a patient is treated")
     axes.set_ylabel("Net benefit lost per 1000 patients")
     axes.spines[["top", "right"]].set_visible(False)
-    most = 1000 * np.array(_estimate_and_ends(of, level, population, (low, high)))
-    title = f"Most that is lost from {low:g} to {high:g}, per 1000:\n{interval(*most, level)}"
+    most = [1000 * value for value in _estimate_and_ends(of, level, population, (low, high))]
+    told = interval(most[0], most[1], most[2], level)
+    title = f"Most that is lost from {low:g} to {high:g}, per 1000:\n{told}"
     axes.set_title(title, loc="left", fontsize="medium")
     if as_flag(legend, "legend"):
         legend_beneath(axes, columns=2, look=style.MODEL_LEGEND)

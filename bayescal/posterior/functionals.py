@@ -112,11 +112,7 @@ def cutoff_error(draws: CurveDraws) -> Floats:
     """
     order = np.argsort(draws.population.score, axis=-1)
     sums = np.broadcast_to(draws.population.weight, draws.error.shape) * draws.error
-    if order.ndim == 1:
-        sums = sums[:, order]
-    else:
-        sums = np.take_along_axis(sums, order, axis=1)
-    walk = np.cumsum(sums, axis=1)
+    walk = np.cumsum(np.take_along_axis(sums, np.atleast_2d(order), axis=1), axis=1)
     return np.asarray(np.maximum(walk.max(axis=1), 0) - np.minimum(walk.min(axis=1), 0))
 
 

@@ -1,7 +1,7 @@
 """Net benefit lost to miscalibration: what treating by the score loses against its actual risk.
 
-Who treats from a risk of t on, and knows the curve g, treats where g >= t. Who takes the score s for
-the risk treats where s >= t. Where the two differ, |g - t| / (1 - t) net benefit is lost.
+Who treats from a risk of t on, and knows the curve g, treats where g >= t. Who takes the score s
+for the risk treats where s >= t. Where the two differ, |g - t| / (1 - t) net benefit is lost.
 """
 
 from __future__ import annotations

@@ -73,7 +73,9 @@ def of_cases(name, n, runs):
     """One cell of independent cases."""
     truth = bc.simulate.truth(name)
     sets = [truth.sample(n, batches.stream(SEED, name, n, run)) for run in range(runs)]
-    bounds = [bc.tce_lower_bound(y, s, prob=PROB, random_state=run) for run, (y, s) in enumerate(sets)]
+    bounds = [
+        bc.tce_lower_bound(y, s, prob=PROB, random_state=run) for run, (y, s) in enumerate(sets)
+    ]
     return row_of(f"{name}, {n} cases", truth.tce(), bounds, sets)
 
 

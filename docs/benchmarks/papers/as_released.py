@@ -2,8 +2,8 @@
 
 Confidences are numbers of 32 bits, of which three in ten are exactly 1. Bins of equal mass split
 ties, and so do the sweep and KS. SmoothECE is the first version of relplot: on a grid, on which the
-reflected kernel leaves half of the mass at 0 and 1 out. Histogram binning of Table 4 has the value 0
-below the lowest score and no last bin, for 10 to 49 bins.
+reflected kernel leaves half of the mass at 0 and 1 out. Histogram binning of Table 4 has the value
+0 below the lowest score and no last bin, for 10 to 49 bins.
 
 `python docs/benchmarks/papers/as_released.py` stores `results/papers/as_released.json`: the rows of
 Tables 1 and 4 that these conventions decide. What depends on the order in which a sort leaves ties,
