@@ -178,13 +178,19 @@ def checked(options: Mapping[str, Any]) -> dict[str, Any]:
     seed = given["seed"]
     if seed is not None:
         given["seed"] = as_count(int(seed) if seed.is_integer() else seed, "seed", 0)
-    thresholds = options.get("thresholds") or []
-    if not isinstance(thresholds, list):
-        raise InputError("thresholds must be a list of risks.")
+    given["ignore_column"] = list(map(str, _listed(options, "ignore_column")))
+    thresholds = _listed(options, "thresholds")
     given["thresholds"] = [_number(each, "threshold") for each in thresholds]
     for name in TICKED:
         given[name] = bool(options.get(name))
     return given
+
+
+def _listed(options: Mapping[str, Any], name: str) -> list[Any]:
+    value = options.get(name) or []
+    if not isinstance(value, list):
+        raise InputError(f"{name} must be a list, got {value!r}.")
+    return value
 
 
 def _number(value: Any, name: str) -> float | None:
@@ -206,6 +212,7 @@ def _reading(upload: Upload, given: Mapping[str, Any]) -> GroupReading:
     same = ("outcome", "score", "event", "weight", "weight_type", "encoding", "sheet", "cluster")
     options: dict[str, Any] = {name: given.get(name) for name in same}
     options |= {name: given.get(name, False) for name in TICKED}
+    options["ignore_column"] = given.get("ignore_column")
     return GroupReading(
         file=cast("Path", upload),  # the command's is a path; what is read is a TableFile
         **options,
@@ -228,6 +235,8 @@ def command(name: str, given: Mapping[str, Any], form: Form) -> str:
             words += [f"--{option.replace('_', '-')}", _typed(value)]
     for risk in given["thresholds"]:
         words += ["--threshold", _typed(risk)]
+    for column in given["ignore_column"]:
+        words += ["--ignore-column", column]
     words += [f"--{flag.replace('_', '-')}" for flag in TICKED if given[flag]]
     words += [*form.words, "--html", "report.html", "--json", "report.json"]
     return shlex.join(words)

@@ -260,6 +260,7 @@ def test_where_columns_are_not_clear_the_page_asks():
         ({"seed": "1.5"}, "seed"),
         ({"seed": "-1"}, "seed"),
         ({"thresholds": "0.1"}, "thresholds"),
+        ({"ignore_column": "hospital"}, "ignore_column"),
         ({"thresholds": ["x"]}, "threshold"),
         ({"ci_prob": [1]}, "ci_prob"),
     ],
@@ -273,7 +274,7 @@ def test_options_that_no_page_sends_are_refused(options, words):
 @pytest.mark.parametrize(
     "options",
     [
-        {},
+        {"ignore_column": ["hospital"]},
         {"outcome": "died", "site": "hospital", "close": "0.1", "thresholds": ["0.2", "0.3"]},
     ],
 )
@@ -308,6 +309,11 @@ def test_a_person_drops_a_file_and_changes_the_limit(tmp_path):
     try:
         one, two = browser.tab(server.address), browser.tab(server.address)
         browser.choose_file(one, tmp_path / "predictions.csv")
+        browser.wait(one, "document.getElementById('error').textContent.includes('--site')")
+        choose = "Array.from(document.forms[0].elements.ignore_column.options)"
+        browser.value(one, f"{choose}.find(o => o.value === 'hospital').selected = true")
+        changed = "new Event('input', {bubbles: true})"
+        browser.value(one, f"document.forms[0].dispatchEvent({changed})")
         browser.wait(one, done)
         before = browser.value(one, shown)
         field = "document.forms[0].elements.close"

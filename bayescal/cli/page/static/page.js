@@ -47,7 +47,7 @@ const take = guarded(async (file) => {
 
 function choices(columns) {
   for (const select of form.querySelectorAll("select[data-columns]")) {
-    select.replaceChildren(new Option(select.dataset.columns, ""));
+    select.replaceChildren(...(select.multiple ? [] : [new Option(select.dataset.columns, "")]));
     for (const name of columns.names) select.append(new Option(name, name));
   }
   form.elements.outcome.value = columns.outcome ?? "";
@@ -58,7 +58,8 @@ function choices(columns) {
 function options() {
   const given = {};
   for (const field of form.elements) {
-    if (field.name) given[field.name] = field.type === "checkbox" ? field.checked : field.value.trim();
+    if (field.multiple) given[field.name] = Array.from(field.selectedOptions, (option) => option.value);
+    else if (field.name) given[field.name] = field.type === "checkbox" ? field.checked : field.value.trim();
   }
   given.thresholds = given.thresholds.split(/[\s,;]+/).filter(Boolean);
   return given;
