@@ -192,7 +192,7 @@ def test_the_floor_holds_every_quantile_and_keeps_the_order(pairs) -> None:
     for x in np.unique(np.abs(signed)):
         assert np.mean(values >= x) >= max(np.mean(signed >= x), np.mean(-signed >= x))
     assert (values >= distance).all()
-    order = np.argsort(distance, kind="stable")
+    order = np.lexsort((np.abs(signed), distance))  # equal ones by the size of the signed error
     assert (np.diff(values[order]) >= 0).all()
     low = np.maximum(np.sort(distance), np.maximum(np.sort(signed), np.sort(-signed)))
     np.testing.assert_array_equal(np.sort(values), low)
