@@ -32,7 +32,7 @@ LIKE_SHARE = 0.6
 """Expected size of the effects of like levels, relative to that of normal effects of all levels."""
 PROB_UNLIKE = SHARE_UNLIKE[0] / sum(SHARE_UNLIKE)
 """Prior probability that a level is unlike the others."""
-MOST_SHARES = 64
+MOST_SHARES_UNLIKE = 64
 FARTHER = 2.0
 """Levels unlike the others are spread at least so many times as far as those that are like them."""
 
@@ -65,7 +65,7 @@ def shares_unlike(levels: int) -> tuple[Floats, Floats]:
     the number of levels, has its integral exactly up to 127 levels.
     """
     a, b = SHARE_UNLIKE
-    at, weight = roots_jacobi(min(levels // 2 + 1, MOST_SHARES), b - 1, a - 1)
+    at, weight = roots_jacobi(min(levels // 2 + 1, MOST_SHARES_UNLIKE), b - 1, a - 1)
     return (1 + at) / 2, np.log(weight / weight.sum())
 
 

@@ -31,8 +31,8 @@ def robust_part() -> list[str]:
         'default); with `vary=bc.by("site", robust=False)` all effects are normal. From '
         f"{' to '.join(map(str, dict.fromkeys((runs[0], runs[-1]))))} data sets a cell, each "
         "fitted in both ways. Sites have 20 to 500 patients, and the population is calibrated. A "
-        "site that is unlike the others has a shift of 1.2 and a slope of 0.6; the shifts of the others have "
-        "standard deviation 0.12, and log slopes half of it. Made by "
+        "site that is unlike the others has a shift of 1.2 and a slope of 0.6; the shifts of the "
+        "others have standard deviation 0.12, and log slopes half of it. Made by "
         "`docs/benchmarks/sites_robust.py`.",
         "Coverage of 95 % intervals of the sites that are unlike the others, and how often such a "
         "site is found (its probability is above one half):",

@@ -102,24 +102,24 @@ def one_run(name: str, seed: int) -> dict[str, float]:
     for how, robust in ROBUST.items():
         start = time.process_time()
         post = bc.fit(data, vary=bc.by("site", robust=robust), **options)
-        found = {"seconds": time.process_time() - start, "k": post.diagnostics["pareto_k"]}
+        answers = {"seconds": time.process_time() - start, "k": post.diagnostics["pareto_k"]}
         drawn = np.stack([of_view(post.site(label))[:, 0] for label in labels], axis=1)
         each = score_of(drawn, true)
-        found["error"] = float(np.mean((drawn.mean(axis=0) - true) ** 2))
-        found["rest.score"] = float(each[cell.unlike :].mean())
+        answers["error"] = float(np.mean((drawn.mean(axis=0) - true) ** 2))
+        answers["rest.score"] = float(each[cell.unlike :].mean())
         new, average = post.new_site(), post.average_site()
-        found["near"] = new.prob_tce_below(OFF)
-        found["new.score"] = float(score_of(of_view(new), curve(some, GRID)).mean())
-        found["average.score"] = float(score_of(of_view(average), GRID[None]).mean())
-        found |= prefixed("new", covered(new, some, sample))
-        found |= prefixed("average", covered(average, np.zeros((1, 2)), sample))
-        found |= of_sites(post, at, score, site, range(cell.unlike), "unlike")
-        found |= of_sites(post, at, score, site, range(cell.unlike, cell.unlike + SOME), "rest")
+        answers["near"] = new.prob_tce_below(OFF)
+        answers["new.score"] = float(score_of(of_view(new), curve(some, GRID)).mean())
+        answers["average.score"] = float(score_of(of_view(average), GRID[None]).mean())
+        answers |= prefixed("new", covered(new, some, sample))
+        answers |= prefixed("average", covered(average, np.zeros((1, 2)), sample))
+        answers |= of_sites(post, at, score, site, range(cell.unlike), "unlike")
+        answers |= of_sites(post, at, score, site, range(cell.unlike, cell.unlike + SOME), "rest")
         if cell.unlike:
-            found["unlike.score"] = float(each[: cell.unlike].mean())
+            answers["unlike.score"] = float(each[: cell.unlike].mean())
         if robust:
-            found |= stated(post.prob_unlike().to_numpy(), cell.unlike)
-        row |= prefixed(how, found)
+            answers |= stated(post.prob_unlike().to_numpy(), cell.unlike)
+        row |= prefixed(how, answers)
     return row
 
 
@@ -145,13 +145,16 @@ def of_sites(
 
 def stated(prob: np.ndarray, unlike: int) -> dict[str, float]:
     """Probabilities of being unlike: their mean, and of the like ones how many are above .5."""
-    found = {"prob.rest": float(prob[unlike:].mean()), "false": float((prob[unlike:] > 0.5).sum())}
+    answers = {
+        "prob.rest": float(prob[unlike:].mean()),
+        "false": float((prob[unlike:] > 0.5).sum()),
+    }
     if unlike:
-        found |= {
+        answers |= {
             "prob.unlike": float(prob[:unlike].mean()),
             "found": float((prob[:unlike] > 0.5).mean()),
         }
-    return found
+    return answers
 
 
 def main() -> None:
