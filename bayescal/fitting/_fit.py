@@ -182,8 +182,9 @@ def fit(
         Posterior draws in all, over four chains; rounded up to a multiple of four.
     vary : str, Vary or sequence of them, optional
         What curves vary by, of the roles of a table: "site", "sex", `bc.by("sex", "age")` (an
-        interaction) or `bc.walk("period")`. Sites, periods and factors that are not named are
-        forgotten. By default all that the table has, which `groups` and `periods` give it.
+        interaction) or `bc.walk("period")`; of a list the effects add up, as in
+        `["site", bc.walk("period")]`. Sites, periods and factors that are not named are forgotten.
+        By default all that the table has, which `groups` and `periods` give it.
     groups : array-like of shape (n,), data frame or mapping, optional
         Site of each case, such as its hospital; at most 2000. Every site then has a shift and a
         slope of its own, drawn towards those of the average site as far as sites are alike;
@@ -192,7 +193,7 @@ def fit(
         "beta", "intercept" or "temperature".
         A table with several groups is fitted in the same way. A data frame with two or more
         columns, or a mapping of names to labels, has crossed factors such as sex and age: every
-        combination that occurs, at most 200, then has a curve of its own.
+        combination that occurs, at most 2,400, then has a curve of its own.
     heterogeneity_prior : Heterogeneity or mapping, optional
         How much sites are expected to differ: `bc.priors.Heterogeneity()` by default, with its
         scales 0.6 times as large where a site may be unlike the others: it is then of those that
@@ -244,8 +245,9 @@ def fit(
 
     Returns
     -------
-    CalibrationPosterior, HierarchicalPosterior, SubgroupPosterior or DriftPosterior
-        The second of several sites, the third of crossed factors, the last of periods. With
+    CalibrationPosterior or MultilevelPosterior
+        The second as HierarchicalPosterior of several sites, SubgroupPosterior of several factors
+        and DriftPosterior of periods, and as it is of periods beside other terms. With
         `imputations` an ImputedPosterior, which is a CalibrationPosterior; of several curves one of
         the others, with `imputations` and `missing_information`.
 
@@ -353,14 +355,20 @@ def terms_of(data: CalibrationData, known: KnownSites) -> tuple[Vary, ...]:
     several = len(data.factors) > 1
     if len(named) > 1 and not (several and len(named) == len(data.factors)):
         raise InputError(
-            f"the table has {' and '.join(named)}, and a fit is of one of site, period and "
-            f"factors. Say which with vary={named[0]!r}, forget the others, "
+            f"the table has {' and '.join(named)}. Say what curves vary by, one of them with "
+            f"vary={named[0]!r} or several with vary={_together(named)}, forget the others, "
             f"data.without({named[-1]!r}), or fit the cases of each level by themselves, "
             f"data.select({named[0]}=...)."
         )
     if several:
         return crossed(data.factors)
     return (walk() if named == ["period"] else by(named[0]),)
+
+
+def _together(names: Sequence[str]) -> str:
+    """These roles as a list of terms, as it is written."""
+    terms = ["bc.walk('period')" if name == "period" else repr(name) for name in names]
+    return f"[{', '.join(terms)}]"
 
 
 def _warn_about_edges(problem: Problem) -> None:

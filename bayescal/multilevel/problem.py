@@ -229,10 +229,11 @@ def prepare_terms(
     for each in named:
         each.check_beside(named, known=known is not None, is_pseudo=data.is_pseudo)
     data = _by_roles(data, named)
+    summaries = as_known(known, data.groups)
     if len(data.levels) < 2:
         check_few_sites(len(data.groups), "the table holds {} groups")
-    summaries = as_known(known, data.groups)
-    check_few_sites(len(data.groups) + len(summaries), "groups and known hold {} sites together")
+        together = len(data.groups) + len(summaries)
+        check_few_sites(together, "groups and known hold {} sites together")
     if summaries and not data.groups and data.events:
         raise InputError(
             f"known has {count(len(summaries), 'site')}, and the patients have none. Say which "

@@ -11,6 +11,7 @@ from scipy.special import expit
 import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.multilevel.posterior import MultilevelPosterior
+from bayescal.multilevel.problem import prepare_terms
 
 SITES, PERIODS, EACH = 6, 4, 50
 MONTHS = ("2024-01", "2024-02", "2024-04", "2024-05")
@@ -188,6 +189,13 @@ def test_patients_without_a_label_are_one_site_beside_known_ones():
     np.testing.assert_array_equal(post.new().tce(), named.new().tce())
     first = bc.fit(y[:100], score[:100], known=known, **OPTIONS)
     np.testing.assert_array_equal(bc.update(first, y[100:], score[100:]).tce(), post.tce())
+
+
+def test_more_groups_are_taken_than_sites_alone():
+    site, month = (each.ravel() for each in np.indices((205, 10)))
+    score = np.linspace(0.1, 0.9, site.size)
+    data = bc.CalibrationData(site % 2, score, site=site, period=month)
+    assert len(prepare_terms(data, BOTH, prior="neutral", curve="logistic").labels) == 2050
 
 
 @pytest.mark.long
