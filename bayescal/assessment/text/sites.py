@@ -26,9 +26,9 @@ def site_sentences(f: Findings) -> list[str]:
     """What is said beside the tables of sites: one curve or several, and what the prior matters."""
     if f.sites is None:
         return []
-    said = [_evidence(f, f.sites)]
-    said += [_sensitivity(f.sites)] if len(f.sites.labels) <= FEW_SITES else []
-    return [text for text in said if text]
+    sentences = [_evidence(f, f.sites)]
+    sentences += [_sensitivity(f.sites)] if len(f.sites.labels) <= FEW_SITES else []
+    return [text for text in sentences if text]
 
 
 def _evidence(f: Findings, post: HierarchicalPosterior) -> str:
