@@ -77,7 +77,7 @@ def read_batches(reading: Reading, scale: Scale) -> Batches:
     with noted(lambda text: note(output(), text)):
         files.warn_of_repeats()
     batches = _Batches(reading, files, columns, scale)
-    with in_file(columns, lambda case: batches.place(case), scale):
+    with in_file(columns, lambda case: batches.location(case), scale):
         data = CalibrationData.from_chunks(batches.chunks(), **reading.of_outcomes)
     return Batches(data, columns, reading.event or "1", batches.dropped, files.rows)
 
@@ -91,7 +91,7 @@ class _Batches:
     columns: Columns
     scale: Scale
     dropped: int = 0
-    place: Callable[[int], str] = str
+    location: Callable[[int], str] = str
 
     def chunks(self) -> Iterator[dict[str, Any]]:
         """Outcomes, scores, weights and roles of each batch."""
@@ -111,7 +111,7 @@ class _Batches:
                     drop_missing=self.reading.drop_missing,
                     part=True,
                 )
-                self.place = cases.place(source)
+                self.location = cases.location(source)
                 self.dropped += cases.dropped
                 kept += cases.rows.size
                 yield cases.given

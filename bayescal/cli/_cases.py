@@ -49,7 +49,7 @@ class Cases(NamedTuple):
     rows: NDArray[np.intp]
     dropped: int
 
-    def place(self, source: Source) -> Callable[[int], str]:
+    def location(self, source: Source) -> Callable[[int], str]:
         """Where each case stands in the file."""
         return lambda case: f"{source.where(int(self.rows[case]))} of {source.path}"
 
@@ -166,13 +166,13 @@ def _role(column: pd.Series, *, is_time: bool) -> NDArray[Any]:
 
 @contextmanager
 def in_file(
-    columns: Columns, place: Callable[[int], str], scale: Scale, **others: str | None
+    columns: Columns, location: Callable[[int], str], scale: Scale, **others: str | None
 ) -> Iterator[None]:
     """Say what is wrong with cases by the column, the place in the file, and the options.
 
     Parameters
     ----------
-    place : callable
+    location : callable
         Of the position of a case: where it stands, as "line 12 of a.csv".
     **others : str or None
         Further columns of scores, by their arguments.
@@ -184,14 +184,14 @@ def in_file(
             yield
         except (InputError, WeightWarning) as error:
             scores = {"y_prob": columns.score} | others
-            raise InputError(_by_column(str(error), columns, scores, place, scale)) from error
+            raise InputError(_by_column(str(error), columns, scores, location, scale)) from error
 
 
 def _by_column(
     text: str,
     columns: Columns,
     scores: dict[str, str | None],
-    place: Callable[[int], str],
+    location: Callable[[int], str],
     scale: Scale,
 ) -> str:
     """What the checks of arrays say, such as "y_prob[2] = 1.2 is outside", of a file."""
@@ -200,15 +200,15 @@ def _by_column(
     match = re.match(rf"({'|'.join(name_of)})(?:\[(\d+)\](?: =| is)?| (?=holds|must|is))", text)
     if match is None:
         return text
-    fault, found = text[match.end() :], f"column {name_of[match[1]]!r}"
+    fault, name = text[match.end() :], f"column {name_of[match[1]]!r}"
     if match[1] in scores:
         fault = scale.in_words(fault)
     if match[2] is None:
-        return f"{found} {fault}"
+        return f"{name} {fault}"
     fault = fault.replace(", which is not a number", " is not a number")
     split = re.match(r" ('.*'|\".*\"|\S+) .*?(?=; | \(|\. |\.$)", fault, re.DOTALL)
     end = split.end() if split else 0
-    return f"{found}:{fault[:end]} on {place(int(match[2]))}{fault[end:]}"
+    return f"{name}:{fault[:end]} on {location(int(match[2]))}{fault[end:]}"
 
 
 def about_missing(missing: NDArray[np.bool_], needed: str, source: Source) -> str:

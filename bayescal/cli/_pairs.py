@@ -39,9 +39,9 @@ class Pairs:
 
     def checked(self) -> Any:
         """Faults in the cases are told in words of the file."""
-        columns, place = self.columns, self.cases.place(self.source)
+        columns, location = self.columns, self.cases.location(self.source)
         others = {"before": columns.score, "after": self.after}
-        return in_file(columns, place, self.reading.form().scale, **others)
+        return in_file(columns, location, self.reading.form().scale, **others)
 
 
 def read_pairs(reading: Reading, before: str | None, after: str | None) -> Pairs:

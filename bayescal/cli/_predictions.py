@@ -137,7 +137,7 @@ def read_predictions(reading: Reading) -> Predictions:
             frame = frame[kept]
         event, drop = reading.event, reading.drop_missing
         cases = read_cases(frame, columns, source, form.scale, event=event, drop_missing=drop)
-        with in_file(columns, cases.place(source), form.scale):
+        with in_file(columns, cases.location(source), form.scale):
             data = CalibrationData(**cases.given, **reading.of_outcomes)
         raw = _raw(cases, data, event)
     read = (event or "1", cases.dropped, rows - original, path, form, original, raw)

@@ -30,10 +30,10 @@ def site_sentences(f: Findings) -> list[str]:
     """What is said beside the tables of sites: one curve or several, and what the prior matters."""
     if f.sites is None:
         return []
-    said = [*_unlike(f, f.sites), _evidence(f, f.sites)]
+    sentences = [*_unlike(f, f.sites), _evidence(f, f.sites)]
     few = LEAST_OF_NEXT <= len(f.sites.labels) <= FEW_SITES
-    said += [_sensitivity(f.sites)] if few else []
-    return [text for text in said if text]
+    sentences += [_sensitivity(f.sites)] if few else []
+    return [text for text in sentences if text]
 
 
 def _unlike(f: Findings, post: HierarchicalPosterior) -> list[str]:
@@ -52,20 +52,6 @@ def _unlike(f: Findings, post: HierarchicalPosterior) -> list[str]:
         f"groups that are like each other: its O/E is {_of(post.average_site(), f, OE)}, and that "
         f"of all groups together {_of(post.at(), f, OE)}."
     ]
-
-
-def _of_new(f: Findings, post: HierarchicalPosterior) -> str:
-    """What a group that has not been seen will meet; nothing with few groups."""
-    average = _of(post.average_site(), f, "tce")
-    if len(post.labels) < LEAST_OF_NEXT:
-        return f"the true calibration error of the average group is {average}."
-    new = post.new_site()
-    below = chance(new.prob_tce_below(f.close))
-    return (
-        f"in a group that has not been seen, the true calibration error is expected to be "
-        f"{_of(new, f, 'tce')}, and is below the limit of {f.close:g} with probability {below}. "
-        f"That of the average group is {average}."
-    )
 
 
 def _evidence(f: Findings, post: HierarchicalPosterior) -> str:

@@ -186,6 +186,6 @@ def test_an_interval_that_excludes_the_ideal_value_shows_it(name) -> None:
     (card,) = summary_rows(summary).values()
     assert card == ("0.930", "0.862 to 0.997")
     data = bc.CalibrationData([0, 1], [0.2, 0.7])
-    said = directions(summary, data)
-    assert "0.862 to 0.997" in said
-    assert said.startswith(str(FUNCTIONALS[name].below.clause.capitalize()[:8]))
+    sentence = directions(summary, data)
+    assert "0.862 to 0.997" in sentence
+    assert sentence.startswith(str(FUNCTIONALS[name].below.clause.capitalize()[:8]))
