@@ -40,7 +40,8 @@ HAVE_NAN = {f"estimators.{name}" for name in ("giviti_test", "ks_test", "kuiper_
 }
 """Of whose results a part may be undefined."""
 ASKED = {"CalibrationData.from_dask", "CalibrationData.select", "CalibrationData.without"} | {
-    "ImputedPosterior.value_of_information",
+    "HierarchicalPosterior.now",
+    "SubgroupPosterior.now",
 }
 """Of other objects than those at hand: their errors say so first."""
 PARTS = 12

@@ -238,14 +238,14 @@ class RelatedCurves:
         InputError
             If there are no periods, or as `at`.
         """
-        periods = self.levels.get(PERIOD)
+        periods, given = self.levels.get(PERIOD), as_mapping(levels) | by_name
+        check_levels(self.problem.axes, self.problem.cells, given)
         if periods is None:
             raise InputError(
-                f"now() is the last period, and curves vary by {' and '.join(self.levels)}. Fit "
-                "data that say with period= when each case was, or ask for at(), average() or "
-                "new()."
+                f"now() is the last period, and there are levels of {' and '.join(self.levels)} "
+                "alone. Fit data that say with period= when each case was, or ask for at(), "
+                "average() or new()."
             )
-        given = as_mapping(levels) | by_name
         if PERIOD in given:
             raise InputError(
                 f"now() is the last period, {periods[-1]!r}, and period={given[PERIOD]!r} was "
