@@ -234,7 +234,7 @@ def _as_events(event: Any) -> NDArray[np.bool_]:
         whole = bool((values % 1 == 0).all()) and bool((values >= 0).all())
         cure = COMPETING if whole else "Pass 1 for the event and 0 for a case that left"
         raise InputError(f"event[{at}] = {exact(values[at])} is not 0 or 1. {cure}.")
-    return values == 1
+    return np.asarray(values == 1)
 
 
 def _refuse_first(wrong: NDArray[np.bool_], values: Floats, name: str, problem: str) -> None:

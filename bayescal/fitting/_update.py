@@ -101,7 +101,7 @@ def update(
         )
     if sample_weight is not None and weight_type is None and post.data.is_pseudo:
         weight_type = "sampling"
-    times = isinstance(y_true, Survival) and post.data.follow_up is not None
+    followed = post.data.follow_up if isinstance(y_true, Survival) else None
     more = as_data(
         y_true,
         y_prob,
@@ -114,7 +114,7 @@ def update(
         strata=strata,
         check_sites=check_few_labels,
         takes_times=True,
-        horizon=post.data.follow_up.horizon if times else None,
+        horizon=None if followed is None else followed.horizon,
     )
     several = post if isinstance(post, MultilevelPosterior) else None
     if several and "period" in several.levels and more.roles != ("period",):

@@ -166,6 +166,6 @@ def build_model(
             "families is a mixture that has none. Name a family, such as curve='beta'."
         )
     problem = prepare(data, curve=curve, prior=prior, edge=edge, random_state=0, likelihood=law)
-    known = isinstance(y_true, CalibrationData) or problem.of_times
-    given = None if known else (y_true, y_prob, sample_weight)
+    has_table = isinstance(y_true, CalibrationData) or problem.of_times
+    given = None if has_table else (y_true, y_prob, sample_weight)
     return model_of(problem, rows_of(problem, given, offset, pos_label), by_row=True)

@@ -29,7 +29,7 @@ from bayescal.model.partition.cells import (
 from bayescal.model.partition.prior import DEGREES as PRIOR_DEGREES
 from bayescal.model.partition.prior import PRIOR_SCALES, log_prior
 
-__all__ = ["LEFT", "LINE", "Late", "RIGHT", "SHIFT", "TYPES", "Stretches", "stretch_evidences"]
+__all__ = ["LEFT", "LINE", "RIGHT", "SHIFT", "TYPES", "Late", "Stretches", "stretch_evidences"]
 
 SHIFT, LINE, LEFT, RIGHT = range(4)
 TYPES = 4
