@@ -70,8 +70,8 @@ def combine_imputations(posts: Sequence[CalibrationPosterior]) -> ImputedPosteri
             )
         if post.problem.of_times:
             raise InputError(
-                f"posts[{index}] is of times to an event, and posteriors of outcomes that are known "
-                "are combined. Read each posterior by itself."
+                f"posts[{index}] is of times to an event, and posteriors of outcomes that are "
+                "known are combined. Read each posterior by itself."
             )
         if not post.problem.likelihood.is_linear:
             raise InputError(

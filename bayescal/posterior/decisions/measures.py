@@ -195,8 +195,8 @@ class DecisionMeasures(Measures):
         law = self.problem.likelihood
         if method == "cells" and self.problem.of_times:
             raise InputError(
-                "method='cells' counts outcomes that are known, and some cases left before the horizon. "
-                "Take method='curve'."
+                "method='cells' counts outcomes that are known, and some cases left before the "
+                "horizon. Take method='curve'."
             )
         if method == "cells" and not law.is_linear:
             raise InputError(

@@ -1,4 +1,4 @@
-"""Events, and cases without an event by some time, where it is known how many events come by then."""
+"""Events, and cases without one by a time, where it is known how many events come by then."""
 
 from __future__ import annotations
 
