@@ -158,7 +158,7 @@ def assess(
     check_roles(data)
     refuse_judged(data)
     if data.follow_up is not None:
-        panel = none_of_times(panel)
+        panel = list(none_of_times(panel))
     crossed = CrossedTable(data) if len(data.factors) > 1 else None
     check_few_groups(len(data.groups))
     if crossed is None:

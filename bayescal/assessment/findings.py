@@ -294,7 +294,8 @@ class Findings:
         pandas.Series
             Dxy, C (ROC), R2, D, D:Chi-sq, U, U:Chi-sq, U:p, Q, Brier, Intercept, Slope, Emax,
             E90, Eavg, S:z and S:p; NaN where the data do not define one. Of imputations, each is
-            the mean over them. All are NaN of times to an event, of which `val.prob` is not. More than 2048 distinct scores are used themselves where the cases
+            the mean over them. All are NaN of times to an event.
+            More than 2048 distinct scores are used themselves where the cases
             were passed as arrays; a `CalibrationData` has the mean score of each cell of a grid.
         """
         return self._val_prob.copy()

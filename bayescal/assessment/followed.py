@@ -144,7 +144,8 @@ def followed_words(data: CalibrationData) -> list[str]:
     return told
 
 
-def observed_words(post: CalibrationPosterior, ratio: float) -> tuple[str, str]:
+def observed_words(post: CalibrationPosterior, table: pd.DataFrame) -> tuple[str, str]:
     """Share of the cases with the event by the horizon, by the curve, and the share predicted."""
     expected = mean_score(post.data)
+    ratio = float(table["estimate"].to_numpy()[table.index.get_loc("observed_expected")])
     return tuple(f"{100 * share:#.3g} %" for share in (ratio * expected, expected))  # type: ignore[return-value]

@@ -122,7 +122,7 @@ def added(first: Contents, second: Contents) -> Contents:
         )
     if (first.follow_up is None) != (second.follow_up is None):
         raise InputError(
-            "one table has times to an event and the other has outcomes. Make both of the same kind."
+            "one table has times to an event and the other has outcomes. Make both of one kind."
         )
     builder, names = TableBuilder(), GroupNames()
     new_names = []

@@ -76,8 +76,8 @@ class FollowUp:
         row, entry, exit_, event, weight = columns
         key = ((row * (TIMES + 1) + entry) * (TIMES + 1) + exit_) * 2 + event
         keys, first, at = np.unique(key, return_index=True, return_inverse=True)
-        parts = (each[first] for each in (row, entry, exit_, event))
-        return cls(horizon, *parts, add_up(at, weight, keys.size))
+        row, entry, exit_, event = (each[first] for each in (row, entry, exit_, event))
+        return cls(horizon, row, entry, exit_, event, add_up(at, weight, keys.size))
 
     @classmethod
     def joined(cls, parts: Sequence[FollowUp]) -> FollowUp:
@@ -163,5 +163,5 @@ class FollowUp:
                 "as it was written, or make the table again."
             )
         horizon = float(dataset["horizon"])
-        numbers = (each.astype(np.intp) for each in (row, entry, exit_))
-        return cls(horizon, *numbers, event.astype(bool), weight.astype(np.float64))
+        row, entry, exit_ = (each.astype(np.intp) for each in (row, entry, exit_))
+        return cls(horizon, row, entry, exit_, event.astype(bool), weight.astype(np.float64))

@@ -143,9 +143,9 @@ def check_horizon(outcome: Survival, horizon: Any) -> float:
         )
     if outcome.entry is not None and (first := float(outcome.entry.min())) > at * EARLY:
         raise InputError(
-            f"no case was under observation before {first:g}, so that nothing says how many had the "
-            f"event by then, and the scores are risks from 0 on to {at:g}. Count time from a moment "
-            "at which cases were under observation, with risks from then on."
+            f"no case was under observation before {first:g}, so that nothing says how many had "
+            f"the event by then, and the scores are risks from 0 to {at:g}. Count time from a "
+            "moment at which cases were under observation, with risks from then on."
         )
     if outcome.entry is not None and (outcome.entry >= at).any():
         late = int((outcome.entry >= at).argmax())
@@ -234,7 +234,7 @@ def _as_events(event: Any) -> NDArray[np.bool_]:
         whole = bool((values % 1 == 0).all()) and bool((values >= 0).all())
         cure = COMPETING if whole else "Pass 1 for the event and 0 for a case that left"
         raise InputError(f"event[{at}] = {exact(values[at])} is not 0 or 1. {cure}.")
-    return values == 1
+    return np.asarray(values == 1)
 
 
 def _refuse_first(wrong: NDArray[np.bool_], values: Floats, name: str, problem: str) -> None:

@@ -102,7 +102,7 @@ def update(
         )
     if sample_weight is not None and weight_type is None and post.data.is_pseudo:
         weight_type = "sampling"
-    follow_up = post.data.follow_up if isinstance(y_true, Survival) else None
+    followed = post.data.follow_up if isinstance(y_true, Survival) else None
     more = as_data(
         y_true,
         y_prob,
@@ -117,7 +117,7 @@ def update(
         takes_judged=True,
         check_sites=check_few_labels,
         takes_times=True,
-        horizon=follow_up.horizon if follow_up is not None else None,
+        horizon=None if followed is None else followed.horizon,
     )
     if more.judged is None:
         more = more.recorded_by(post.data.judged)

@@ -149,7 +149,7 @@ def _of_times(problem: Problem, draws: int, priors: Sequence[PartitionPrior]) ->
         log_evidence = sums.log_evidence + float(logsumexp(log_ratio) - np.log(draws))
         kept = resample(share, draws, rng)
         error = float(np.sqrt(max(1 / ess - 1 / draws, 0)))
-        # The weights are bounded: the number of draws that they are worth says whether to trust them.
+        # The weights are bounded: how many draws they are worth says whether to trust them.
         trusted = ess > ENOUGH_OF_DRAWS * draws
         k = -np.inf if trusted else float(pareto_k[0])
         samples.append(Sample(u[kept], log_evidence, error, k, ess))

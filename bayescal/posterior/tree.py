@@ -170,13 +170,13 @@ def complete(tree: xr.DataTree, drawn: Drawn) -> None:
     log_odds = problem.curves_at(data.score).log_odds(drawn.u)
     rng = problem.rng("predictive")
     if problem.of_times:
-        density, _ = cases_of_times(problem, drawn.u)
+        of_cases, _ = cases_of_times(problem, drawn.u)
         free = rng.binomial(np.rint(problem.table.trials).astype(np.int64), expit(log_odds))
         groups = {"posterior_predictive": {"hits": with_chains(free.astype(np.int32), chains)}}
         coords, dims = {"row": np.arange(data.score.size)}, {"hits": ["row"]}
         if data.n <= OBSERVATION_LIMIT:
-            groups["log_likelihood"] = {"followed": with_chains(density, chains)}
-            coords["kind"] = np.arange(density.shape[1])
+            groups["log_likelihood"] = {"followed": with_chains(of_cases, chains)}
+            coords["kind"] = np.arange(of_cases.shape[1])
             dims["followed"] = ["kind"]
     elif _has_cases(data) and law.of_cases:
         row, outcome = _cases(data)

@@ -116,7 +116,7 @@ def test_a_horizon_needs_times():
 
 
 def test_entries_that_are_all_late_are_refused():
-    with pytest.raises(InputError, match="no case was under observation before 0.5"):
+    with pytest.raises(InputError, match=r"no case was under observation before 0\.5"):
         table(entry=[0.5, 0.7, 0.6, 0.9, 0.5])
 
 

@@ -237,8 +237,7 @@ def _population(f: Findings) -> str:
     events, expected = 100 * data.events / data.n, 100 * mean_score(data)
     places = 1 if min(expected, 100 - expected) >= 1 else 3
     if data.follow_up is not None:
-        ratio = float(f.table.loc["observed_expected", "estimate"])
-        observed, predicted = observed_words(f.posterior, ratio)
+        observed, predicted = observed_words(f.posterior, f.table)
         told = f"{observed} with it by the curve, {predicted} predicted on average"
         return f"{cases_and_events_of(data)}: {told}"
     if data.is_pseudo:

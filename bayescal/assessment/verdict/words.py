@@ -116,9 +116,8 @@ def _counts(f: Findings, pattern: str) -> str:
     """Events and the number predicted; empty of sampling weights, whose sums count no one."""
     data = f.posterior.data
     if data.follow_up is not None:
-        ratio = float(f.table.loc["observed_expected", "estimate"])
-        observed, expected = observed_words(f.posterior, ratio)
-        return pattern.format(f"{observed} with the event by {data.follow_up.horizon:g}", expected)
+        observed, predicted = observed_words(f.posterior, f.table)
+        return pattern.format(f"{observed} with the event by {data.follow_up.horizon:g}", predicted)
     if data.is_pseudo:
         return ""
     expected = float(data.trials @ data.score)

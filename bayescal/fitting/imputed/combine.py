@@ -138,8 +138,8 @@ def combine_imputations(
             )
         if _pooled(post).of_times:
             raise InputError(
-                f"posts[{index}] is of times to an event, and posteriors of outcomes that are known "
-                "are combined. Read each posterior by itself."
+                f"posts[{index}] is of times to an event, and posteriors of outcomes that are "
+                "known are combined. Read each posterior by itself."
             )
         if not _pooled(post).likelihood.is_linear:
             raise InputError(

@@ -117,9 +117,9 @@ class Recommendation:
     def __str__(self) -> str:
         if self.recorded_by == OF_TIMES:
             return (
-                "Nothing is recommended, since some cases left before the horizon: how much the gains "
-                "of updates are overstated on the patients they were fitted to is known of outcomes "
-                "that are known alone."
+                "Nothing is recommended, since some cases left before the horizon: how much the "
+                "gains of updates are overstated on the patients they were fitted to is known of "
+                "outcomes that are known alone."
             )
         if self.recorded_by:
             return (

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from bayescal._base.arrays import Floats, blocks
@@ -258,7 +259,7 @@ def _columns_at(problem: Problem, x: Floats) -> Floats:
     return np.vstack([offset, basis.T])
 
 
-def _weighted_columns(problem: Problem, partial: Partial, group: Floats) -> Floats:
+def _weighted_columns(problem: Problem, partial: Partial, group: NDArray[np.intp]) -> Floats:
     """Means of offset and basis over the entries of each group."""
     offset, basis = problem.curve.basis(problem.table.score, problem.frame)
     columns = np.column_stack([offset, basis])[partial.row]
@@ -268,7 +269,7 @@ def _weighted_columns(problem: Problem, partial: Partial, group: Floats) -> Floa
     return np.stack(sums) / total
 
 
-def _at_nodes(partial: Partial, bins: Floats) -> Partial:
+def _at_nodes(partial: Partial, bins: NDArray[np.intp]) -> Partial:
     """Nodes of Gauss rules of the scores in each bin of time, at its mean time."""
     parts = []
     for each in np.unique(bins):
@@ -281,5 +282,5 @@ def _at_nodes(partial: Partial, bins: Floats) -> Partial:
             x, weight = gauss_rule(x, weight, NODES_OF_BIN)
         times = np.full(x.size, step)
         parts.append((np.full(x.size, partial.row[order[0]]), x, times, sign * weight))
-    row, x, step, weight = (np.concatenate(each) for each in zip(*parts, strict=True))
-    return Partial(row, x, step, weight)
+    joined = [np.concatenate(each) for each in zip(*parts, strict=True)]
+    return Partial(joined[0], joined[1], joined[2], joined[3])

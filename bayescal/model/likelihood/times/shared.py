@@ -1,4 +1,4 @@
-"""Events, and cases without an event by some time, where it is known how many events come by then."""
+"""Events, and cases without one by a time, where it is known how many events come by then."""
 
 from __future__ import annotations
 
@@ -51,10 +51,11 @@ class Shared(Likelihood):
         self, generator: np.random.Generator, trials: Floats, probability: Floats, nuisance: Floats
     ) -> Floats:
         """As `Likelihood.draw`."""
-        return np.asarray(generator.binomial(trials, probability * self.share), np.float64)
+        cases = np.rint(trials).astype(np.int64)
+        return np.asarray(generator.binomial(cases, probability * self.share), np.float64)
 
     def pymc_log_density(
         self, hits: Floats, trials: Floats, log_odds: Floats, *_: Floats
     ) -> Floats:
         """As `Likelihood.log_density`, of one curve."""
-        return self.log_density(log_odds[None], trials, hits, np.empty((1, 0)))[0]
+        return np.asarray(self.log_density(log_odds[None], trials, hits, np.empty((1, 0)))[0])

@@ -1,0 +1,33 @@
+"""The simulation of times to an event: the table on its page, and its true values."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import survival_coverage as simulation
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "how-to" / "time-to-event.md"
+STORED = json.loads((simulation.RESULTS / "survival_coverage.json").read_text("utf-8"))
+
+
+def test_the_page_has_the_stored_results():
+    page = PAGE.read_text("utf-8")
+    assert simulation.page_table(STORED) in page
+    (sets,) = {row["data_sets"] for row in STORED["rows"]}
+    assert f"of {sets} simulated data sets" in page
+    assert {row["cases"] for row in STORED["rows"]} == set(simulation.SIZES)
+
+
+def test_the_risk_by_the_horizon_is_the_true_curve():
+    cell = simulation.CELLS[0]
+    x, time, event, _ = simulation.simulate(cell, 100_000, np.random.default_rng(1))
+    seen = event | (time >= 1)
+    assert 0.3 < 1 - seen.mean() < 0.5
+    early = simulation.risk("line", x)[event & (time <= 1)].mean()
+    assert early > simulation.risk("line", x).mean()
+    true = simulation.true_values(0)[0]
+    assert true["calibration_slope"] == pytest.approx(0.6, abs=0.01)
