@@ -25,7 +25,7 @@ from bayescal.model.problem import prepare
 __all__ = ["LowerBound", "tce_lower_bound"]
 
 FEWEST_UNITS = 10
-KEPT = ("imputation", "site", "cluster", "stratum")
+UNIT_ROLES = ("imputation", "site", "cluster", "stratum")
 """Roles that decide what is independent; periods and factors do not."""
 SIGN_DRAWS = 400
 
@@ -149,7 +149,7 @@ def tce_lower_bound(
         y_true, y_prob, groups=groups, cluster=cluster, sample_weight=sample_weight,
         pos_label=pos_label,
     )  # fmt: skip
-    data = data.without([role for role in data.roles if role not in KEPT])
+    data = data.without([role for role in data.roles if role not in UNIT_ROLES])
     _check(data)
     entries, unit = _in_blocks(data, number, rng)
     signs = _signs(data, entries, number, curve, int(rng.integers(2**31)))
@@ -203,8 +203,9 @@ def _in_blocks(
         unit, row, size, kind = clusters.cluster, clusters.row, clusters.size, "cluster"
         trials, hits_ = clusters.trials, clusters.hits
     else:
-        assert data.group is not None
-        unit = np.unique(data.group, return_inverse=True)[1]
+        groups = data.group
+        assert groups is not None
+        unit = np.unique(groups, return_inverse=True)[1]
         row, size, kind = np.arange(unit.size), int(unit.max()) + 1, "site"
         trials, hits_ = data.trials, data.hits
     _check_units(size, f"{kind}s")

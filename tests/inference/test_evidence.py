@@ -55,9 +55,9 @@ def test_it_is_the_mean_likelihood_ratio_of_the_mixture(evidence) -> None:
 
 def test_looks_add_up_and_the_largest_is_kept(evidence) -> None:
     y, s = bc.simulate.sample("D5", 200, random_state=3)
-    whole = evidence.update(y, s)
+    together = evidence.update(y, s)
     parts = evidence.update(y[:50], s[:50]).update(y[50:], s[50:])
-    assert parts.log_value == pytest.approx(whole.log_value, rel=1e-9)
+    assert parts.log_value == pytest.approx(together.log_value, rel=1e-9)
     assert (len(parts.log_looks), parts.cases) == (3, 300)
     assert parts.largest == max(parts.values)
     assert parts.value == parts.values[-1] > 1e3

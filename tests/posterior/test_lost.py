@@ -181,8 +181,8 @@ def test_the_figure_draws_the_loss_and_titles_the_most(a) -> None:
     most = 1000 * post.estimate("net_benefit_lost", threshold=between)
     assert float(ax.get_title(loc="left").split("\n")[1].split()[0]) == pytest.approx(most, abs=0.1)
     assert ax.get_xlim() == between
-    whole = bc.plots.net_benefit_lost(post, legend=False)
-    assert whole.get_xlim() == (0, 0.5)
-    assert whole.get_legend() is None
+    wide = bc.plots.net_benefit_lost(post, legend=False)
+    assert wide.get_xlim() == (0, 0.5)
+    assert wide.get_legend() is None
     with pytest.raises(InputError, match="between must have the lowest risk first"):
         bc.plots.net_benefit_lost(post, (0.3, 0.1))
