@@ -259,7 +259,7 @@ class PosteriorView:
         if isinstance(population, CalibrationData) or (
             not isinstance(population, str) and hasattr(population, "__len__")
         ):
-            return self.on(population), "bootstrap"
+            return self._on(_scores_alone(population, None, "population")), "bootstrap"
         return self, check_choice(population, POPULATIONS, "population")
 
     def _with_draws(self, drawn: Drawn) -> Self:
@@ -518,12 +518,12 @@ def _prevalences(prevalence: Any, draws: int, rng: np.random.Generator) -> Float
     return np.clip(drawn, np.finfo(float).tiny, 1 - np.finfo(float).eps)
 
 
-def _scores_alone(scores: Any, sample_weight: Any) -> CalibrationData:
+def _scores_alone(scores: Any, sample_weight: Any, name: str = "scores") -> CalibrationData:
     """Scores as a table without roles, whose outcomes stand for none."""
     if isinstance(scores, CalibrationData):
         if sample_weight is not None:
             raise InputError("sample_weight cannot be given beside a table: it has its weights.")
         return scores.scores_alone()
     scores, sample_weight = aligned(scores=scores, sample_weight=sample_weight)
-    values = as_scores(scores, "scores")
+    values = as_scores(scores, name)
     return CalibrationData(np.zeros(values.size), values, sample_weight)
