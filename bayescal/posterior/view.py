@@ -505,7 +505,7 @@ def as_seen(post: View, tree: xr.DataTree) -> View:
 
 def _prevalences(prevalence: Any, draws: int, rng: np.random.Generator) -> Floats:
     """Draws of a prevalence that was told, as a number or as events and patients."""
-    if np.ndim(prevalence) == 0:
+    if not hasattr(prevalence, "__len__") or isinstance(prevalence, str):
         return np.full(draws, as_level(prevalence, "prevalence"))
     given = as_vector(prevalence, "prevalence")
     events, cases = as_floats(given, "prevalence") if given.size == 2 else (np.nan, np.nan)
