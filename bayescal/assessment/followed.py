@@ -24,10 +24,10 @@ __all__ = [
     "performance_at",
 ]
 
-ASSUMPTION = (
+SAME_OUTLOOK = (
     "This holds if those who left had the same outlook as others with the same predicted risk."
 )
-FEW_AT_RISK, EARLY = 20, 0.05
+FEW_AT_RISK, EARLY_SHARE = 20, 0.05
 
 
 def performance_at(post: CalibrationPosterior, ci_prob: float) -> pd.DataFrame:
@@ -122,17 +122,17 @@ def followed_words(data: CalibrationData) -> list[str]:
         told.append(
             f"{100 * followed.censored / data.n:.0f} % left before {at:g} without the event "
             f"({by_fifth} % by fifth of the score, from low to high). They count up to the time at "
-            f"which they left. {ASSUMPTION}"
+            f"which they left. {SAME_OUTLOOK}"
         )
     if followed.is_delayed:
         told.append(
             "Some came under observation later than at time 0. They count from then on, and what "
             "is averaged over cases is of those who came under observation."
         )
-        early = float(followed.at_risk(np.array([at * EARLY]))[0])
+        early = float(followed.at_risk(np.array([at * EARLY_SHARE]))[0])
         if early < FEW_AT_RISK:
             told.append(
-                f"Only {count(early, 'case')} were under observation at {at * EARLY:g}: what "
+                f"Only {count(early, 'case')} were under observation at {at * EARLY_SHARE:g}: what "
                 "happens before then is hardly known."
             )
     followed_to = float(table["at_risk"].sum())

@@ -14,12 +14,12 @@ from bayescal.posterior.intervals import verdict_of
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["LEAST_OF_NEXT", "NAMES", "populations_of"]
+__all__ = ["LEAST_OF_NEXT", "POPULATION_NAMES", "populations_of"]
 
 LEAST_OF_NEXT = 5
 """Groups from which on something is said of one that has not been seen."""
 
-NAMES = {
+POPULATION_NAMES = {
     "these": "All patients",
     "average": "Average group",
     "next": "Next group",

@@ -16,12 +16,12 @@ from bayescal.data.table import add_up
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["TIMES", "FollowUp"]
+__all__ = ["TIME_STEPS", "FollowUp"]
 
-TIMES = 1200
+TIME_STEPS = 1200
 """Steps of the grid from 0 to the horizon."""
-ROUNDING = 1e-6
-COLUMNS = ("row", "entry", "exit", "event")
+STEP_ROUNDING = 1e-6
+FOLLOWED_COLUMNS = ("row", "entry", "exit", "event")
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class FollowUp:
     ----------
     horizon : float
     row, entry, exit : ndarray of int of shape (entries,)
-        The last two from 0 to `TIMES`.
+        The last two from 0 to `TIME_STEPS`.
     event : ndarray of bool of shape (entries,)
         By the horizon.
     weight : ndarray of shape (entries,)
@@ -61,20 +61,20 @@ class FollowUp:
         weight: Floats,
     ) -> Self:
         """Of cases, each in a row of a table."""
-        at = time / horizon * TIMES
+        at = time / horizon * TIME_STEPS
         had = event & (time <= horizon)
-        of_event = np.clip(np.ceil(at - ROUNDING), 1, TIMES)
-        left = np.where(time >= horizon, TIMES, np.clip(np.rint(at), 0, TIMES - 1))
+        of_event = np.clip(np.ceil(at - STEP_ROUNDING), 1, TIME_STEPS)
+        left = np.where(time >= horizon, TIME_STEPS, np.clip(np.rint(at), 0, TIME_STEPS - 1))
         went = np.where(had, of_event, left).astype(np.intp)
         came = np.zeros(row.size, np.intp)
         if entry is not None:
-            came = np.minimum(np.rint(entry / horizon * TIMES).astype(np.intp), went - had)
+            came = np.minimum(np.rint(entry / horizon * TIME_STEPS).astype(np.intp), went - had)
         return cls._summed(horizon, row, came, went, had, weight)
 
     @classmethod
     def _summed(cls, horizon: float, *columns: NDArray[Any]) -> Self:
         row, entry, exit_, event, weight = columns
-        key = ((row * (TIMES + 1) + entry) * (TIMES + 1) + exit_) * 2 + event
+        key = ((row * (TIME_STEPS + 1) + entry) * (TIME_STEPS + 1) + exit_) * 2 + event
         keys, first, at = np.unique(key, return_index=True, return_inverse=True)
         row, entry, exit_, event = (each[first] for each in (row, entry, exit_, event))
         return cls(horizon, row, entry, exit_, event, add_up(at, weight, keys.size))
@@ -88,7 +88,7 @@ class FollowUp:
                 f"the tables have the horizons {horizons[0]:g} and {horizons[1]:g}. Add tables of "
                 "one horizon."
             )
-        names = (*COLUMNS, "weight")
+        names = (*FOLLOWED_COLUMNS, "weight")
         columns = (np.concatenate([getattr(part, name) for part in parts]) for name in names)
         return cls._summed(horizons[0], *columns)
 
@@ -100,7 +100,7 @@ class FollowUp:
     @property
     def left_early(self) -> NDArray[np.bool_]:
         """Which entries left before the horizon, without the event."""
-        return ~self.event & (self.exit < TIMES)
+        return ~self.event & (self.exit < TIME_STEPS)
 
     @property
     def censored(self) -> float:
@@ -114,25 +114,25 @@ class FollowUp:
 
     def at_risk(self, times: Floats) -> Floats:
         """Cases under observation, without the event, just before each time of [0, horizon]."""
-        step = np.asarray(times, np.float64) / self.horizon * TIMES
-        inside = (self.entry < step[:, None]) & (self.exit >= step[:, None] - ROUNDING)
+        step = np.asarray(times, np.float64) / self.horizon * TIME_STEPS
+        inside = (self.entry < step[:, None]) & (self.exit >= step[:, None] - STEP_ROUNDING)
         inside |= (step[:, None] <= 0) & (self.entry == 0)
         return np.asarray(inside @ self.weight)
 
     def cuts(self, intervals: int) -> tuple[int, ...]:
         """Steps between intervals with as much time at risk each: from 0 to the horizon."""
-        came = np.bincount(self.entry, self.weight, TIMES + 1)
-        went = np.bincount(self.exit, self.weight, TIMES + 1)
-        risk = np.cumsum(came - went)[:TIMES]  # in the step after each time
+        came = np.bincount(self.entry, self.weight, TIME_STEPS + 1)
+        went = np.bincount(self.exit, self.weight, TIME_STEPS + 1)
+        risk = np.cumsum(came - went)[:TIME_STEPS]  # in the step after each time
         share = np.cumsum(risk) / max(float(risk.sum()), np.finfo(float).tiny)
         inner = np.searchsorted(share, np.arange(1, intervals) / intervals) + 1
-        inner = np.unique(np.clip(inner, 1, TIMES - 1))
-        return (0, *map(int, inner), TIMES)
+        inner = np.unique(np.clip(inner, 1, TIME_STEPS - 1))
+        return (0, *map(int, inner), TIME_STEPS)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, FollowUp) or self.horizon != other.horizon:
             return False
-        same = all(np.array_equal(getattr(self, n), getattr(other, n)) for n in COLUMNS)
+        same = all(np.array_equal(getattr(self, n), getattr(other, n)) for n in FOLLOWED_COLUMNS)
         return same and np.allclose(self.weight, other.weight, rtol=1e-12, atol=0)
 
     __hash__ = None  # type: ignore[assignment]
@@ -140,7 +140,7 @@ class FollowUp:
     def to_variables(self) -> dict[str, Any]:
         """Variables of a dataset, with the dimension `exit`."""
         variables: dict[str, Any] = {"horizon": ((), self.horizon)}
-        for name in (*COLUMNS, "weight"):
+        for name in (*FOLLOWED_COLUMNS, "weight"):
             values = getattr(self, name)
             variables[f"exit_{name}"] = (
                 "exit",
@@ -154,9 +154,11 @@ class FollowUp:
         if "horizon" not in dataset:
             return None
         row, entry, exit_, event, weight = (
-            dataset[f"exit_{name}"].to_numpy() for name in (*COLUMNS, "weight")
+            dataset[f"exit_{name}"].to_numpy() for name in (*FOLLOWED_COLUMNS, "weight")
         )
-        inside = row.min() >= 0 and row.max() < rows and entry.min() >= 0 and exit_.max() <= TIMES
+        inside = (
+            row.min() >= 0 and row.max() < rows and entry.min() >= 0 and exit_.max() <= TIME_STEPS
+        )
         if not (inside and (entry <= exit_).all() and (weight > 0).all()):
             raise InputError(
                 "the follow-up is not that of the table: it was edited or damaged. Load the file "

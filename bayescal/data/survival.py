@@ -21,7 +21,7 @@ from bayescal.data.weights import WeightType
 
 __all__ = ["Survival", "check_horizon", "contents_at", "refuse_horizon"]
 
-EARLY = 0.05
+EARLY_SHARE = 0.05
 """Share of the time to the horizon by which some case must be under observation."""
 COMPETING = (
     "Competing events are not fitted yet. If nobody was censored between a competing event and the "
@@ -141,7 +141,7 @@ def check_horizon(outcome: Survival, horizon: Any) -> float:
             f"{int(left.sum())} left before the event: nothing says what happens between "
             f"{longest:g} and {at:g}. Choose a horizon of at most {longest:g}, with risks by then."
         )
-    if outcome.entry is not None and (first := float(outcome.entry.min())) > at * EARLY:
+    if outcome.entry is not None and (first := float(outcome.entry.min())) > at * EARLY_SHARE:
         raise InputError(
             f"no case was under observation before {first:g}, so that nothing says how many had "
             f"the event by then, and the scores are risks from 0 to {at:g}. Count time from a "
@@ -231,8 +231,8 @@ def _as_events(event: Any) -> NDArray[np.bool_]:
     wrong = (values != 0) & (values != 1)
     if wrong.any():
         at = int(wrong.argmax())
-        whole = bool((values % 1 == 0).all()) and bool((values >= 0).all())
-        cure = COMPETING if whole else "Pass 1 for the event and 0 for a case that left"
+        is_whole = bool((values % 1 == 0).all()) and bool((values >= 0).all())
+        cure = COMPETING if is_whole else "Pass 1 for the event and 0 for a case that left"
         raise InputError(f"event[{at}] = {exact(values[at])} is not 0 or 1. {cure}.")
     return np.asarray(values == 1)
 

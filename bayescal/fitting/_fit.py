@@ -153,8 +153,8 @@ def fit(
     Parameters
     ----------
     y_true : array-like of shape (n,), Survival or CalibrationData, or None
-        Outcomes, 0/1 or boolean; times to an event; or a table, and then no `y_prob`. None if there are no patients
-        but only sites `known` by their summaries.
+        Outcomes, 0/1 or boolean; times to an event; or a table, and then no `y_prob`. None if there
+        are no patients but only sites `known` by their summaries.
     y_prob : array-like of shape (n,), optional
         Predicted probabilities of the event, in [0, 1]. Without outcomes, those of patients like
         the sites'.

@@ -259,7 +259,7 @@ class PosteriorView:
         if isinstance(population, CalibrationData) or (
             not isinstance(population, str) and hasattr(population, "__len__")
         ):
-            return self.on(population), "bootstrap"
+            return self._on(_scores_alone(population, None, "population")), "bootstrap"
         return self, check_choice(population, POPULATIONS, "population")
 
     def _with_draws(self, drawn: Drawn) -> Self:
@@ -513,7 +513,7 @@ def as_seen(post: View, tree: xr.DataTree) -> View:
 
 def _prevalences(prevalence: Any, draws: int, rng: np.random.Generator) -> Floats:
     """Draws of a prevalence that was told, as a number or as events and patients."""
-    if np.ndim(prevalence) == 0:
+    if not hasattr(prevalence, "__len__") or isinstance(prevalence, str):
         return np.full(draws, as_level(prevalence, "prevalence"))
     given = as_vector(prevalence, "prevalence")
     events, cases = as_floats(given, "prevalence") if given.size == 2 else (np.nan, np.nan)
@@ -526,12 +526,12 @@ def _prevalences(prevalence: Any, draws: int, rng: np.random.Generator) -> Float
     return np.clip(drawn, np.finfo(float).tiny, 1 - np.finfo(float).eps)
 
 
-def _scores_alone(scores: Any, sample_weight: Any) -> CalibrationData:
+def _scores_alone(scores: Any, sample_weight: Any, name: str = "scores") -> CalibrationData:
     """Scores as a table without roles, whose outcomes stand for none."""
     if isinstance(scores, CalibrationData):
         if sample_weight is not None:
             raise InputError("sample_weight cannot be given beside a table: it has its weights.")
         return scores.scores_alone()
     scores, sample_weight = aligned(scores=scores, sample_weight=sample_weight)
-    values = as_scores(scores, "scores")
+    values = as_scores(scores, name)
     return CalibrationData(np.zeros(values.size), values, sample_weight)

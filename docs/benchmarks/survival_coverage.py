@@ -97,10 +97,10 @@ def one(index, n, run):
     outcome = bc.Survival(time, event, entry)
     post = bc.fit(outcome, expit(x), horizon=1, draws=DRAWS, random_state=run)
     curve = post.curve(scores).to_numpy().reshape(-1, scores.size)
-    found = {name: (*post.interval(name), post.estimate(name)) for name in FUNCTIONALS}
+    ends = {name: (*post.interval(name), post.estimate(name)) for name in FUNCTIONALS}
     for q, draws in zip(AT, curve.T, strict=True):
-        found[f"curve at {q:g}"] = (*np.quantile(draws, [0.025, 0.975]), draws.mean())
-    for name, (lower, upper, estimate) in found.items():
+        ends[f"curve at {q:g}"] = (*np.quantile(draws, [0.025, 0.975]), draws.mean())
+    for name, (lower, upper, estimate) in ends.items():
         yield cell | {
             "cases": n,
             "number": name,

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import bayescal as bc
-from bayescal.data.follow_up import TIMES
+from bayescal.data.follow_up import TIME_STEPS
 from bayescal.errors import InputError
 
 TIME, EVENT, RISK = [2.5, 5.0, 1.2, 7.1, 5.0], [1, 0, 0, 1, 1], [0.4, 0.1, 0.2, 0.3, 0.5]
@@ -23,9 +23,9 @@ def test_an_event_at_the_horizon_counts_and_leaving_there_is_without():
     followed = data.follow_up
     assert followed.censored == 1
     known = dict(zip(data.score[followed.row], followed.exit, strict=True))
-    assert known[0.1] == TIMES
-    assert known[0.5] == TIMES
-    assert known[0.2] == round(1.2 / 5 * TIMES)
+    assert known[0.1] == TIME_STEPS
+    assert known[0.5] == TIME_STEPS
+    assert known[0.2] == round(1.2 / 5 * TIME_STEPS)
     assert repr(data) == "CalibrationData(5 cases, 2 events by 5, 1 censored before, 5 rows)"
 
 
@@ -49,7 +49,7 @@ def test_tables_add_and_are_stored(tmp_path):
 def test_cuts_have_as_much_time_at_risk_each():
     time = np.full(100, 5.0)
     cuts = table(time, np.zeros(100), np.full(100, 0.2)).follow_up.cuts(5)
-    np.testing.assert_allclose(cuts, np.arange(6) * TIMES / 5, atol=1)
+    np.testing.assert_allclose(cuts, np.arange(6) * TIME_STEPS / 5, atol=1)
 
 
 def test_a_structured_array_a_frame_and_a_matrix_are_read():

@@ -85,7 +85,7 @@ def test_laplace_over_the_steps_is_the_integral():
     coefficients, none = problem.curve.with_offset(curves), np.empty((5, 0))
     exact = times_rows(problem, exact=True)
     exact = exact.expanded_at(problem.curve.with_offset(peak[None]), none[:1])
-    found, rng = exact.log_likelihood(coefficients, none), np.random.default_rng(0)
+    measured, rng = exact.log_likelihood(coefficients, none), np.random.default_rng(0)
     partial, g = entries.partial, problem.probability(curves, problem.data.score)
     normal, integral = rng.standard_normal((1500, 12)), []
     for curve in g:
@@ -107,10 +107,10 @@ def test_laplace_over_the_steps_is_the_integral():
         weight = each + (normal**2).sum(axis=1) / 2 + np.log(np.diag(root)).sum()
         known = entries.events @ np.log(curve) + entries.free @ np.log1p(-curve)
         integral.append(known + np.logaddexp.reduce(weight) - np.log(len(weight)))
-    away = (found - found[0]) - (np.array(integral) - integral[0])
+    away = (measured - measured[0]) - (np.array(integral) - integral[0])
     assert np.abs(away).max() < 0.1
     nodes = density.nodes.log_likelihood(coefficients, none)
-    np.testing.assert_allclose(nodes - nodes[0], found - found[0], atol=0.1)
+    np.testing.assert_allclose(nodes - nodes[0], measured - measured[0], atol=0.1)
 
 
 @pytest.mark.slow
@@ -215,12 +215,12 @@ def test_c_statistic_and_brier_are_those_of_the_curve():
     left = np.minimum(rng.exponential(1, 4000), 2)
     outcome = bc.Survival(np.minimum(event, left), event <= left)
     post = bc.fit(outcome, risk, horizon=1, curve="logistic", **FAST)
-    found = performance_at(post, 0.95)
-    assert found.loc["brier_score", "estimate"] == pytest.approx(
+    measured = performance_at(post, 0.95)
+    assert measured.loc["brier_score", "estimate"] == pytest.approx(
         np.mean(risk * (1 - risk)), abs=0.01
     )
     known = bc.scores.c_statistic((event <= 1).astype(int), risk)
-    assert found.loc["c_statistic", "estimate"] == pytest.approx(known, abs=0.02)
+    assert measured.loc["c_statistic", "estimate"] == pytest.approx(known, abs=0.02)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bayescal._base.text import capitalised, chance, percent, shortened
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.populations import NAMES
+from bayescal.assessment.populations import POPULATION_NAMES
 from bayescal.assessment.tables.columns import chances, counts, measured, words
 from bayescal.assessment.tables.table import MEDIA, Column, Row, Table
 from bayescal.multilevel.compared import subgroups_of
@@ -69,7 +69,7 @@ def populations_table(f: Findings) -> Table:
     columns = [measured(name, capitalised(FUNCTIONALS[name].short)) for name in main_functionals()]
     columns.append(words("verdict", "Verdict", media=MEDIA[:1]))
     rows = [
-        Row(str(name), NAMES[str(name)], row.to_dict(), caution=_verdict_on(row, f))
+        Row(str(name), POPULATION_NAMES[str(name)], row.to_dict(), caution=_verdict_on(row, f))
         for name, row in f.populations.iterrows()
     ]
     title = f"Whom it is true of: estimates and {level} intervals of one hierarchical fit"

@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 from scipy.special import logit
 
 from bayescal._base.arrays import Floats
-from bayescal.data.follow_up import TIMES
+from bayescal.data.follow_up import TIME_STEPS
 from bayescal.data.table import add_up
 from bayescal.model.likelihood.times.law import TimeToEvent
 from bayescal.model.problem import Problem
 
 __all__ = ["Entries", "Partial", "entries_of", "law_of", "merged"]
 
-MOST_EXACT = 1500
+MOST_ENTRIES = 1500
 """Entries past which those of neighbouring scores and times are merged where the steps are set."""
-BINS = 4
+BINS_OF_INTERVAL = 4
 """Of time, in an interval."""
 
 
@@ -52,8 +52,8 @@ class Partial:
     def bins(self, law: TimeToEvent) -> NDArray[np.intp]:
         """Bin of each entry, by its time and the sign of its weight."""
         interval, fraction = law.located(self.step)
-        within = np.minimum((fraction * BINS).astype(np.intp), BINS - 1)
-        return np.asarray((interval * BINS + within) * 2 + (self.weight < 0))
+        within = np.minimum((fraction * BINS_OF_INTERVAL).astype(np.intp), BINS_OF_INTERVAL - 1)
+        return np.asarray((interval * BINS_OF_INTERVAL + within) * 2 + (self.weight < 0))
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def entries_of(problem: Problem) -> Entries:
     assert followed is not None
     weight, rows = followed.weight * problem.data.weight_scale, problem.table.score.size
     event, early = followed.event, followed.left_early & (followed.exit > 0)
-    free = ~event & (followed.exit == TIMES)
+    free = ~event & (followed.exit == TIME_STEPS)
     interval = law.located(followed.exit[event])[0]
     cell = followed.row[event] * law.size + interval
     late = followed.entry > 0

@@ -6,7 +6,7 @@ import numpy as np
 
 from bayescal._base.arrays import Floats
 from bayescal.model.likelihood.times.entries import (
-    MOST_EXACT,
+    MOST_ENTRIES,
     Partial,
     entries_of,
     law_of,
@@ -72,7 +72,7 @@ def late_of_cells(problem: Problem) -> tuple[Floats, Late]:
 def late_rows(problem: Problem) -> LateRows:
     """The same cases one by one; those of neighbouring scores and times merged if they are many."""
     partial = entries_of(problem).partial
-    if partial.size > MOST_EXACT:
+    if partial.size > MOST_ENTRIES:
         bins = partial.bins(law_of(problem))
         partial = merged(partial, problem.merged(partial.row) * (int(bins.max()) + 1) + bins)
     return LateRows(problem, partial)

@@ -18,9 +18,9 @@ from bayescal.model.likelihood.law import Likelihood
 __all__ = ["INTERVALS", "TimeToEvent", "likelihood_of"]
 
 INTERVALS = 6
-FARTHEST = 3.0
+FARTHEST_Z = 3.0
 """Standard deviations from the mean score past which the timing of events stays the same."""
-LEAST_SPREAD = 1e-6
+LEAST_SPREAD_OF_SCORES = 1e-6
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class TimeToEvent(Likelihood):
 
     def standardised(self, log_odds: Floats) -> Floats:
         """The z of scores, by their log-odds."""
-        return np.clip((log_odds - self.centre) / self.spread, -FARTHEST, FARTHEST)
+        return np.clip((log_odds - self.centre) / self.spread, -FARTHEST_Z, FARTHEST_Z)
 
     def located(self, step: Any) -> tuple[Any, Floats]:
         """Interval of each time after 0, and how far into it, in (0, 1]."""
@@ -118,7 +118,7 @@ def likelihood_of(data: CalibrationData) -> Likelihood:
     log_odds = np.asarray(logit(data.edges().inside(data.score)))
     centre = float(np.average(log_odds, weights=data.trials))
     spread = float(np.sqrt(np.average((log_odds - centre) ** 2, weights=data.trials)))
-    return TimeToEvent(data.follow_up.cuts(INTERVALS), centre, max(spread, LEAST_SPREAD))
+    return TimeToEvent(data.follow_up.cuts(INTERVALS), centre, max(spread, LEAST_SPREAD_OF_SCORES))
 
 
 def _refuse() -> NoReturn:

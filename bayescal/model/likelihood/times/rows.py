@@ -23,11 +23,11 @@ from bayescal.model.problem import Problem
 
 __all__ = ["Correction", "TimesRows", "times_rows"]
 
-NODES, NODES_OF_BIN, FEW = 48, 8, 160
+KNOWN_NODES, NODES_OF_BIN, FEW_ENTRIES = 48, 8, 160
 LEAST_CURVATURE = 0.05
-FAR = 60.0
+FAR_BELOW = 60.0
 """How much less likely a curve is than the likeliest where its correction does not matter."""
-BESIDE = 1e-3
+BESIDE_STEPS = 1e-3
 MOST_GAIN = 3.0
 """Of log density, by a Newton step and by the curvature."""
 
@@ -96,13 +96,13 @@ class Correction:
         for k in range(slope.size) if self.partial.size else ():
             for sign in (-1, 1):
                 at = steps.at.copy()
-                at[k] += sign * BESIDE
+                at[k] += sign * BESIDE_STEPS
                 shares = steps.shares(self.partial, at)
                 rate = self._g / (1 - self._g * shares.value)
                 weight, by = rate * self.partial.weight, shares.slope
                 information = steps.of_events(at)[2] + shares.summed_bend(weight)
                 information += (by.T * (rate * weight)) @ by
-                slope[k] += sign * np.linalg.slogdet(information)[1] / (4 * BESIDE)
+                slope[k] += sign * np.linalg.slogdet(information)[1] / (4 * BESIDE_STEPS)
         return slope
 
     def _slope_at(self, rate: Floats) -> Floats:
@@ -154,7 +154,7 @@ class TimesRows(LawRows):
         value = x @ hits[:known] - BINOMIAL.cost_near(x.copy()) @ trials[:known]
         g = expit_in_place(np.ascontiguousarray(log_odds[:, known:]))
         value += np.log1p(-g * self.correction.share) @ trials[known:]
-        near = value > value.max() - FAR
+        near = value > value.max() - FAR_BELOW
         correction = np.full(value.size, self.correction.at_most)
         correction[near] = self.correction(g[near])
         return np.asarray(value + correction + self.constant)
@@ -186,7 +186,7 @@ def times_rows(problem: Problem, *, exact: bool = False) -> TimesRows:
     rough = problem.curve.is_rough
     known, of_known, constant = _known(problem, entries, exact)
     partial = entries.partial
-    if not exact and partial.size > FEW:
+    if not exact and partial.size > FEW_ENTRIES:
         bins = partial.bins(law)
         if rough:
             size = int(bins.max()) + 1
@@ -227,8 +227,8 @@ def _known(problem: Problem, entries: Entries, exact: bool) -> tuple[Floats, Flo
     of_events = (columns @ entries.events / max(number, 1e-300))[:, None][:, : int(had.any())]
     if exact or not (rough and problem.is_merged):
         x, weight = x[some], trials[some]
-        if not exact and not rough and weight.size > NODES:
-            x, weight = gauss_rule(x, weight, NODES)
+        if not exact and not rough and weight.size > KNOWN_NODES:
+            x, weight = gauss_rule(x, weight, KNOWN_NODES)
         at = _columns_at(problem, x)
     else:
         weight = problem.sum_of_rows(trials)
@@ -246,8 +246,8 @@ def _known(problem: Problem, entries: Entries, exact: bool) -> tuple[Floats, Flo
 def _of_one_outcome(problem: Problem, cases: Floats, exact: bool) -> tuple[Floats, Floats]:
     """Nodes of the cases of one outcome."""
     x, weight = np.asarray(logit(problem.table.score[cases > 0])), cases[cases > 0]
-    if not exact and weight.size > NODES:
-        x, weight = gauss_rule(x, weight, NODES)
+    if not exact and weight.size > KNOWN_NODES:
+        x, weight = gauss_rule(x, weight, KNOWN_NODES)
     return _columns_at(problem, x), weight
 
 

@@ -12,7 +12,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.newton import maximise
 from bayescal.model.likelihood.gauss import gauss_rule
 from bayescal.model.likelihood.times.entries import (
-    MOST_EXACT,
+    MOST_ENTRIES,
     Entries,
     Partial,
     entries_of,
@@ -24,8 +24,8 @@ from bayescal.model.problem import Problem
 
 __all__ = ["Steps", "steps_of"]
 
-ROUNDS, NEAR_STEPS, NEAR_CURVE = 4, 1e-10, 1e-2
-LONGEST_STEP = 3.0
+STEPS_ROUNDS, NEAR_STEPS, NEAR_CURVE = 4, 1e-10, 1e-2
+LONGEST_OF_STEPS = 3.0
 Z_NODES = 24
 
 
@@ -156,7 +156,7 @@ class Steps:
             hessian -= (by.T * (rate**2 * partial.weight)) @ by
             return value, slope, hessian
 
-        best = maximise(objective, self.at, tolerance=NEAR_STEPS, longest=LONGEST_STEP)
+        best = maximise(objective, self.at, tolerance=NEAR_STEPS, longest=LONGEST_OF_STEPS)
         return Steps(self.law, self._of, best.point)
 
 
@@ -177,13 +177,13 @@ def steps_of(problem: Problem) -> Steps:
 def _fitted(problem: Problem, law: TimeToEvent) -> Steps:
     entries, score = entries_of(problem), problem.table.score
     partial = entries.partial
-    if partial.size > MOST_EXACT:
+    if partial.size > MOST_ENTRIES:
         bins = partial.bins(law)
         partial = merged(partial, problem.merged(partial.row) * (int(bins.max()) + 1) + bins)
     events = _event_sums(entries.in_interval, law.standardised(np.asarray(logit(score))))
     steps = Steps(law, events, np.zeros(2 * law.size))
     reference, curve = _Reference(score, entries, partial), np.array([0.0, 1.0, 1.0])
-    for _ in range(ROUNDS):
+    for _ in range(STEPS_ROUNDS):
         steps = steps.likeliest(partial, expit(reference.log_odds(curve)))
         if not partial.size:
             break
@@ -235,4 +235,4 @@ class _Reference:
             hessian -= (self.of_partial.T * (bend * weight)) @ self.of_partial
             return value, slope, hessian
 
-        return maximise(objective, start, tolerance=NEAR_STEPS, longest=LONGEST_STEP).point
+        return maximise(objective, start, tolerance=NEAR_STEPS, longest=LONGEST_OF_STEPS).point
