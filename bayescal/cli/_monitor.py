@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["monitor"]
 
-ASSUMPTION = (
+UNCHANGED_CURVE = (
     "This holds if the curve is unchanged: at each score, the risk of the new patients is that of "
     "the patients with outcomes. Scores alone cannot show whether it is. A model in use changes "
     "outcomes where patients are treated because of their score."
@@ -72,7 +72,7 @@ def monitor(
         expected = seen.performance_summary(thresholds, level)
         realised = seen.performance_summary(thresholds, level, realised=True)
         shifts = seen.shift_to_change(thresholds)
-    note(console, ASSUMPTION)
+    note(console, UNCHANGED_CURVE)
     lower, upper = predictions.data.score.min(), predictions.data.score.max()
     say(
         console,
@@ -86,7 +86,7 @@ def monitor(
         told = {
             "file": str(reading.file),
             "unlabelled": str(unlabelled),
-            "assumption": ASSUMPTION,
+            "assumption": UNCHANGED_CURVE,
             "scores": int(new.size),
             "outside": seen.outside,
             "ci_prob": level,

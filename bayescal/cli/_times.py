@@ -101,7 +101,7 @@ def read_times(reading: GroupReading, times: TimeColumns) -> Predictions:
             raise InputError(f"every row of {source.path} lacks a value.")
         kept = {what: values[~missing] for what, values in read.items()}
         rows = np.flatnonzero(~missing)
-        with in_file(columns, lambda row: _place(source, int(rows[row])), form.scale):
+        with in_file(columns, lambda row: _line_of(source, int(rows[row])), form.scale):
             outcome = Survival(kept["time"], kept["event"], kept.get("entry"))
             told: Any = reading.weight_type
             data = CalibrationData(
@@ -113,5 +113,5 @@ def read_times(reading: GroupReading, times: TimeColumns) -> Predictions:
     return Predictions(data, columns, event, int(missing.sum()), len(frame), path, form)
 
 
-def _place(source: Source, row: int) -> str:
+def _line_of(source: Source, row: int) -> str:
     return f"{source.where(row)} of {source.path}"

@@ -34,7 +34,7 @@ __all__ = ["Distances", "ProbCalibrated", "distances_of", "identity_log_likeliho
 
 ON_DIAGONAL = 1e-3
 """Standard deviation of each coordinate of an average that is held at exact calibration."""
-SEEN = 0.05
+SHARE_THAT_MATTERS = 0.05
 """Least share of the draws that a component has for its diagnostics to matter."""
 MOST_UNCERTAIN = 0.5
 """Largest Monte Carlo error of a log evidence that shares of components are read from."""
@@ -204,7 +204,7 @@ def _mixed(components: list[_Component], share: Floats, purpose: str) -> Multile
 def _warn_of(pinned: MultilevelDraws, share: float) -> None:
     """Warn if the evidence of a calibrated average is uncertain where distances depend on it."""
     error = pinned.stats["log_evidence_error"]
-    if share >= SEEN and error > MOST_UNCERTAIN:
+    if share >= SHARE_THAT_MATTERS and error > MOST_UNCERTAIN:
         warnings.warn(
             "distances depend on the evidence that the average is exactly calibrated, whose "
             f"logarithm has a Monte Carlo error of {error:.1f}. Fit with more draws.",

@@ -28,7 +28,7 @@ LEAST_CURVATURE = 0.05
 FAR_BELOW = 60.0
 """How much less likely a curve is than the likeliest where its correction does not matter."""
 BESIDE_STEPS = 1e-3
-MOST_GAIN = 3.0
+MOST_GAIN_OF_TIMES = 3.0
 """Of log density, by a Newton step and by the curvature."""
 
 
@@ -38,7 +38,7 @@ class Correction:
     Laplace's approximation, after a Newton step from there for each curve, with the curvature moved
     by as much. A constant where no case
     is known in part. Within the posterior of a curve the step gains little; what is more than
-    `MOST_GAIN` is of a curve that is far away, and is not believed.
+    `MOST_GAIN_OF_TIMES` is of a curve that is far away, and is not believed.
 
     Parameters
     ----------
@@ -80,14 +80,16 @@ class Correction:
             step = np.linalg.solve(root.transpose(0, 2, 1), along[..., None])[..., 0]
             log_det = np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
         log_det += step @ self._turn
-        log_det = np.clip(log_det, self._log_det - MOST_GAIN, self._log_det + MOST_GAIN)
-        gain = np.minimum(gain, MOST_GAIN)
+        log_det = np.clip(
+            log_det, self._log_det - MOST_GAIN_OF_TIMES, self._log_det + MOST_GAIN_OF_TIMES
+        )
+        gain = np.minimum(gain, MOST_GAIN_OF_TIMES)
         return np.asarray(self.steps.constant + gain - log_det)
 
     @property
     def at_most(self) -> float:
         """More than it is of any curve."""
-        return self.steps.constant - self._log_det + 2 * MOST_GAIN
+        return self.steps.constant - self._log_det + 2 * MOST_GAIN_OF_TIMES
 
     @cached_property
     def _turn(self) -> Floats:
