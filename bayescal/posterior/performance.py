@@ -16,7 +16,7 @@ from scipy.special import expit, logit
 
 from bayescal._base import decision
 from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, as_flag
 from bayescal.data.validate import as_level, as_levels, as_vector
 from bayescal.posterior.curve_draws import CurveDraws
 from bayescal.posterior.decisions.measures import DecisionMeasures
@@ -196,7 +196,7 @@ class PerformanceMeasures(DecisionMeasures):
         """
         import xarray as xr
 
-        at = _as_thresholds(thresholds)
+        at, realised = _as_thresholds(thresholds), as_flag(realised, "realised")
         of, kind = self._over(population)
         values = of._performances(at, _kind_of(of, kind, realised), realised=realised)
         variables: dict[str, Any] = {}
@@ -233,6 +233,7 @@ class PerformanceMeasures(DecisionMeasures):
         import pandas as pd
 
         level, at = as_level(ci_prob), _as_thresholds(thresholds)
+        realised = as_flag(realised, "realised")
         of, kind = self._over(population)
         values = of._performances(at, _kind_of(of, kind, realised), realised=realised)
         rows: dict[str, tuple[Any, ...]] = {}
