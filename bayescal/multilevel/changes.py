@@ -193,7 +193,7 @@ def _with_paths(
     following = periods[-1].copy()
     assert walked.following is not None
     following[rows] = walked.following[chosen]
-    none = np.empty((0, rows.size, len(problem.columns)))
+    none = np.empty((0, len(average), len(problem.columns)))
     return MultilevelDraws(
         *(problem, average, periods[order], none, CHAINS, engine, stats),
         following=following,
