@@ -72,7 +72,7 @@ def populations_table(f: Findings) -> Table:
         Row(str(name), POPULATION_NAMES[str(name)], row.to_dict(), caution=_verdict_on(row, f))
         for name, row in f.populations.iterrows()
     ]
-    title = f"Whom it is true of: estimates and {level} intervals of one hierarchical fit"
+    title = f"Estimates and {level} intervals of one hierarchical fit of all groups"
     return Table("populations", title, "Population", columns, rows, stacks=True)
 
 
