@@ -95,7 +95,8 @@ def test_a_folder_is_read_as_one_file(read, tmp_path, folder, frame, options) ->
     frame.to_csv(tmp_path / "a.csv", index=False)
     command, *rest = options
     rest = rest if "--outcome" in rest else [*rest, "--outcome", "y"]
-    assert read(command, folder, *rest) == read(command, tmp_path / "a.csv", *rest)
+    asked = () if "--group" in rest else ("--ignore-column", "site")
+    assert read(command, folder, *rest) == read(command, tmp_path / "a.csv", *rest, *asked)
 
 
 def test_columns_are_guessed_from_the_first_rows(capsys, folder, frame) -> None:

@@ -36,7 +36,7 @@ def ran(*arguments) -> int:
 @pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
 def test_outcomes_that_a_judge_recorded(cases, tmp_path, capsys, name) -> None:
     record = tmp_path / "out.json"
-    judged = ("--judged", "91/100, 94/100")
+    judged = ("--judged", "91/100, 94/100", "--ignore-column", "site")
     assert ran("assess", tmp_path / name, *judged, *ONE, "--json", record) == 0
     assert f"recorded by {JUDGE.described()}" in " ".join(capsys.readouterr().out.split())
     numbers = json.loads(record.read_text())

@@ -15,7 +15,8 @@ import bayescal as bc
 from bayescal.cli import main
 
 NAMES = ("--outcome", "y", "--score", "p")
-FAST = (*NAMES, "--curve", "logistic", "--seed", "1")
+IGNORED = ("--ignore-column", "site")
+FAST = (*NAMES, *IGNORED, "--curve", "logistic", "--seed", "1")
 Call = Callable[..., str]
 
 
