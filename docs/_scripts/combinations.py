@@ -48,23 +48,30 @@ class Part:
         By keyword, for the doors that have one.
     words : tuple of str
         A refusal has one of them.
+    terms : tuple
+        What curves vary by, which is said where two parts have terms.
     """
 
     words: tuple[str, ...]
     roles: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     is_imputed: bool = False
+    terms: tuple[Any, ...] = ()
 
 
 PARTS = {
-    "sites": Part(("site", "groups"), {"site": np.array(list("ABCD"))[np.arange(N) % 4]}),
+    "sites": Part(
+        ("site", "groups"), {"site": np.array(list("ABCD"))[np.arange(N) % 4]}, terms=("site",)
+    ),
     "known sites": Part(
         ("known",),
         options={"known": {"site": ["K"], "observed": [52], "expected": [50.0], "n": [100]}},
     ),
-    "periods": Part(("period",), {"period": np.arange(N) // 40 + 1}),
+    "periods": Part(("period",), {"period": np.arange(N) // 40 + 1}, terms=(bc.walk("period"),)),
     "factors": Part(
-        ("factor", "sex", "age"), {"factors": {"sex": ROWS % 2, "age": (ROWS // 2) % 2}}
+        ("factor", "sex", "age"),
+        {"factors": {"sex": ROWS % 2, "age": (ROWS // 2) % 2}},
+        terms=("sex", "age"),
     ),
     "clusters": Part(("cluster",), {"cluster": CLUSTER}),
     "strata": Part(("cluster", "strat"), {"cluster": CLUSTER, "stratum": CLUSTER % 2}),
@@ -74,8 +81,7 @@ PARTS = {
         {"sample_weight": np.linspace(0.6, 1.4, N), "weight_type": "sampling"},
     ),
     "judged outcomes": Part(
-        ("judge",),
-        options={"judged": bc.Judged(sensitivity=(90, 100), specificity=(95, 100))},
+        ("judge",), {"judged": bc.Judged(sensitivity=(90, 100), specificity=(95, 100))}
     ),
     "spline": Part(("spline",), options={"curve": "spline", "curves": ["spline"]}),
     "pieces": Part(("pieces",), options={"curve": "pieces", "curves": ["pieces"]}),
@@ -134,6 +140,9 @@ class NoKeywordError(Exception):
 def fitted(names: tuple[str, ...], *, is_first: bool = False) -> Any:
     """The posterior of some parts; of the first cases alone, if there are more to come."""
     given = {"curve": "logistic"} | options_of(bc.fit, names)
+    terms = [PARTS[name].terms for name in names if PARTS[name].terms]
+    if len(terms) > 1:
+        given["vary"] = [term for of_part in terms for term in of_part]
     cases = table_of(names, slice(FIRST) if is_first else slice(None))
     return bc.fit(cases, draws=200, random_state=1, **given)
 
