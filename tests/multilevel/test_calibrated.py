@@ -43,9 +43,9 @@ def calibrated():
 @pytest.fixture(scope="module")
 def impact(shared_data):
     table = pd.read_csv(shared_data / "data/clinical/impact_tbi_iecv.csv")
-    return bc.fit(
-        table["outcome"], table["score"], groups=table["study"], curve="logistic", random_state=1
-    )
+    data = bc.CalibrationData(table["outcome"], table["score"], site=table["study"])
+    vary = bc.by("site", robust=False)  # as the independent sampler
+    return bc.fit(data, vary=vary, curve="logistic", random_state=1)
 
 
 @pytest.mark.parametrize("curve", ["intercept", "temperature", "logistic", "beta"])
