@@ -83,7 +83,8 @@ def test_the_evidence_of_a_calibrated_average_is_that_of_a_fit_with_it_fixed(sd,
     evidence = importance_sample(fixed, start, 2000, np.random.default_rng(1)).log_evidence - prior
     pooled = post.problem.pooled
     modest = replace(pooled, prior=modest_scale(pooled.prior))
-    second = draw_terms(replace(post.problem, pooled=modest, unlike=pooled.prior), 8000)  # another fit
+    other = replace(post.problem, pooled=modest, unlike=pooled.prior)
+    second = draw_terms(other, 8000)  # another fit
     free = [each.stats["log_evidence"] for each in (post._drawn, second)]
     logs = np.array([identity_log_likelihood(post.problem), evidence, *free])
     weight = np.array([0.1, 0.1, 0.4, 0.4]) * np.exp(logs - logs.max())
