@@ -57,7 +57,7 @@ def _posterior_of(tree: xr.DataTree) -> CalibrationPosterior | MultilevelPosteri
     if is_imputed_tree(tree):
         posterior: CalibrationPosterior | MultilevelPosterior = mixture_of_tree(tree)
     elif is_multilevel_tree(tree):
-        return posterior_of_tree(tree)
+        posterior = posterior_of_tree(tree)
     else:
         posterior = CalibrationPosterior(tree)
     _ = posterior.problem  # read now, so that a fault is named here

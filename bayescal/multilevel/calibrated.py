@@ -162,10 +162,13 @@ def _of_fit(drawn: MultilevelDraws) -> dict[str, Any]:
 
 
 def _with_exact_average(problem: MultilevelProblem) -> MultilevelProblem:
-    """The same problem with the average, or the first period, held at exact calibration."""
+    """The same problem with the average, or the first period, held at exact calibration.
+
+    Levels unlike the others are spread as they were.
+    """
     pooled, law = problem.pooled, Normal(0.0, ON_DIAGONAL)
     prior = replace(pooled.prior, shift=law, log_slope=law, asymmetry=law)
-    return replace(problem, pooled=replace(pooled, prior=prior))
+    return replace(problem, pooled=replace(pooled, prior=prior), unlike=problem.prior_of_unlike)
 
 
 def _at_two_scales(drawn: MultilevelDraws, start: Floats) -> Floats:

@@ -220,7 +220,7 @@ def levels_round(drawn: MultilevelDraws, purpose: str) -> tuple[Floats, NDArray[
     assert correlation is not None  # sites have it
     if drawn.share_unlike is not None:
         unlike = rng.random(drawn.size) < drawn.share_unlike
-        farther = unlike_scales(problem.pooled.prior, problem.varying, scales)
+        farther = unlike_scales(problem.prior_of_unlike, problem.varying, scales)
         scales = np.where(unlike[:, None], farther, scales)
         correlation = np.where(unlike, 0.0, correlation)
     if scales.shape[1] > 1:

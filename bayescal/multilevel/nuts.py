@@ -121,7 +121,7 @@ def _effects(problem: MultilevelProblem, term: Term, suffix: str) -> dict[str, A
     scaled = [scale * each for scale, each in zip(scales, by_group, strict=True)]
     if term.robust:
         farther = [
-            unlike_scale(problem.pooled.prior, name, scale)
+            unlike_scale(problem.prior_of_unlike, name, scale)
             for name, scale in zip(problem.varying, scales, strict=True)
         ]
         log_ratio = pt.log(own)

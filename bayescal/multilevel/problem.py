@@ -62,6 +62,9 @@ class MultilevelProblem:
         one axis the name of a group is its level, with several all of its levels, as JSON.
     known : tuple of KnownSite
         Sites known by their summaries.
+    unlike : Prior, optional
+        Prior by whose scales levels unlike the others are spread, where that of the average is not
+        the prior in use but another one that it is weighed against.
     """
 
     data: CalibrationData
@@ -69,6 +72,7 @@ class MultilevelProblem:
     axes: dict[str, tuple[str, ...]]
     terms: tuple[Term, ...]
     known: tuple[KnownSite, ...] = ()
+    unlike: Prior | None = None
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -106,6 +110,11 @@ class MultilevelProblem:
         """The prior of the scales of the first term that is no interaction, if there is one."""
         plain = (term.prior for term in self.terms if len(term.axes) == 1)
         return next(plain, self.terms[0].prior)
+
+    @property
+    def prior_of_unlike(self) -> Prior:
+        """The prior by whose scales levels unlike the others are spread."""
+        return self.pooled.prior if self.unlike is None else self.unlike
 
     @property
     def varying(self) -> tuple[str, ...]:

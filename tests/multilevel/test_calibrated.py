@@ -43,9 +43,9 @@ def calibrated():
 @pytest.fixture(scope="module")
 def impact(shared_data):
     table = pd.read_csv(shared_data / "data/clinical/impact_tbi_iecv.csv")
-    return bc.fit(
-        table["outcome"], table["score"], groups=table["study"], curve="logistic", random_state=1
-    )
+    data = bc.CalibrationData(table["outcome"], table["score"], site=table["study"])
+    vary = bc.by("site", robust=False)  # as the independent sampler
+    return bc.fit(data, vary=vary, curve="logistic", random_state=1)
 
 
 @pytest.mark.parametrize("curve", ["intercept", "temperature", "logistic", "beta"])
@@ -83,7 +83,8 @@ def test_the_evidence_of_a_calibrated_average_is_that_of_a_fit_with_it_fixed(sd,
     evidence = importance_sample(fixed, start, 2000, np.random.default_rng(1)).log_evidence - prior
     pooled = post.problem.pooled
     modest = replace(pooled, prior=modest_scale(pooled.prior))
-    second = draw_terms(replace(post.problem, pooled=modest), 8000)  # another fit
+    other = replace(post.problem, pooled=modest, unlike=pooled.prior)
+    second = draw_terms(other, 8000)  # another fit
     free = [each.stats["log_evidence"] for each in (post._drawn, second)]
     logs = np.array([identity_log_likelihood(post.problem), evidence, *free])
     weight = np.array([0.1, 0.1, 0.4, 0.4]) * np.exp(logs - logs.max())

@@ -224,5 +224,6 @@ def test_maps_gain_on_the_scores_as_they_came_in():
     problem = prepare(table, curve="logistic", prior="neutral", random_state=1)
     assert (problem.stated != problem.score).sum() == 2
     curves = problem.probability(problem.sample_prior(np.random.default_rng(1), 50))
-    same = gain_of_maps(problem, curves, {"same": problem.stated}, 0.95)
-    assert not same.to_numpy().any()
+    same = gain_of_maps(problem, curves, {"same": problem.stated})
+    assert {rule for _, rule in same} == {"brier", "log_score"}
+    assert not any(gain.any() for gain in same.values())

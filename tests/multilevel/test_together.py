@@ -176,7 +176,7 @@ def test_what_cannot_stand_together_is_refused(vary, options, message):
 def test_without_periods_none_is_now():
     y, score, site, *_ = cases()
     post = bc.fit(y, score, groups=site, **OPTIONS)
-    with pytest.raises(InputError, match="none is now"):
+    with pytest.raises(InputError, match=r"now\(\) is the last period, .* of site alone"):
         post.now()
 
 

@@ -220,8 +220,16 @@ def test_views_of_several_imputations_are_combined(cases, title, tmp_path):
 
 def test_views_of_different_curves_are_not_combined(posteriors):
     post = posteriors["sites"]
-    with pytest.raises(InputError, match=r"posts\[0\] has the curve 'A new site' and posts\[1\]"):
-        bc.combine_imputations([post.new("site"), post.average()])
+    with pytest.raises(InputError, match=r"posts\[0\] has the curve 'A' and posts\[1\] has .* 'B'"):
+        bc.combine_imputations([post.at(site="A"), post.at(site="B")])
+
+
+def test_views_of_what_was_not_seen_are_not_combined(posteriors):
+    post = posteriors["sites"]
+    views = {"a new site": post.new("site"), "the average of 3 sites": post.average()}
+    for title, view in views.items():
+        with pytest.raises(InputError, match=rf"posts\[0\] is {title}, .* Combine sites"):
+            bc.combine_imputations([view, view])
 
 
 def test_now_is_the_last_period(posteriors):

@@ -72,7 +72,7 @@ class PopulationDensity:
         if not self.is_robust:
             return [like]
         scales, correlation = self.heterogeneity(points)
-        scales = unlike_scales(self.pooled.prior, self.problem.varying, scales)
+        scales = unlike_scales(self.problem.prior_of_unlike, self.problem.varying, scales)
         return [like, Spread(like.mean, *_precision(scales, np.zeros_like(correlation)))]
 
     def heterogeneity(self, points: Floats) -> tuple[Floats, Floats]:

@@ -14,7 +14,7 @@ SITE = np.resize(["A", "B", "C"], N)
 FACTORS = {"sex": np.resize(["F", "M"], N), "age": np.arange(N) // 120}
 MONTH = np.repeat([1, 2, 3], 80)
 KNOWN = {"site": ["D"], "observed": [30], "expected": [32.0], "n": [100]}
-OPTIONS = {"curve": "logistic", "draws": 400, "random_state": 2}
+OPTIONS = {"curve": "logistic", "draws": 400, "random_state": 1}
 
 KINDS = {
     "sites": ({"groups": SITE}, bc.HierarchicalPosterior),
@@ -88,7 +88,7 @@ def test_equal_imputations_are_one_fit(kind, cases):
     np.testing.assert_allclose(three.prob_worst(axis), one.prob_worst(axis))
     assert three.prob_any_above(0.05) == one.prob_any_above(0.05)
     assert three.prob_differs(axis) == one.prob_differs(axis)
-    assert three.prob_calibrated == one.prob_calibrated
+    assert three.prob_calibrated == pytest.approx(one.prob_calibrated, rel=1e-12)
     worth = [each.new(axis).value_of_information([0.2, 0.5]) for each in (three, one)]
     np.testing.assert_allclose(worth[0]["evpi"], worth[1]["evpi"], atol=1e-12)
     benefits = [each.net_benefit([0.2, 0.5], by=axis)["prob_best"] for each in (three, one)]
@@ -197,7 +197,9 @@ def test_explanations_of_periods_are_means(cases):
     means = sum(one.gain_of_updating()["mean"] for one in post.imputations) / M
     np.testing.assert_allclose(gains["mean"], means)
     assert post.now().title == post.at(period=3).title == "3"
-    assert float(post.prob_now_above(0.0)) == 1
+    above = [one.prob_now_above(0.03) for one in post.imputations]
+    assert post.prob_now_above(0.03) == pytest.approx(np.mean(above), abs=0.03)
+    assert 0.9 < post.prob_now_above(0.0) < 1  # exact calibration is among the draws
 
 
 def test_tables_of_sites_and_of_subgroups(cases):
@@ -246,6 +248,7 @@ def test_new_cases_with_imputations_need_a_posterior_that_has_them(cases):
 
 def test_posteriors_of_several_curves_that_differ_are_refused(cases):
     y, scores = cases
+    more = np.where(np.cumsum(1 - y) <= 3, 1, y)  # the first without the event have it
     first = bc.fit(y, scores[0], groups=SITE, **OPTIONS)
     others = {
         "the type": bc.fit(y, scores[1], periods=MONTH, **OPTIONS),
@@ -253,7 +256,7 @@ def test_posteriors_of_several_curves_that_differ_are_refused(cases):
         "the prior of scales": bc.fit(
             y, scores[1], groups=SITE, heterogeneity_prior={"shift": 0.5}, **OPTIONS
         ),
-        "events": bc.fit(1 - y, scores[1], groups=SITE, **OPTIONS),
+        "events": bc.fit(more, scores[1], groups=SITE, **OPTIONS),
         "the family": bc.fit(y, scores[1], groups=SITE, **OPTIONS | {"curve": "beta"}),
         r"\(chains, draws\)": bc.fit(y, scores[1], groups=SITE, **OPTIONS | {"draws": 800}),
     }
