@@ -31,6 +31,7 @@ N = 40
 SCORE = np.round(np.linspace(0.02, 0.97, N), 3)
 OUTCOME = (np.arange(N) * 7 % 10 / 10 < SCORE).astype(int)
 PERIOD = np.arange(N) % 4
+TIME = np.linspace(0.05, 2, N)
 MATRIX = np.column_stack([1 - SCORE, SCORE])
 CALM = {"draws": 200, "n_resamples": 100, "n_simulations": 4, "n_repeats": 1, "random_state": 0}
 """So that a call takes no longer than it must."""
@@ -46,7 +47,7 @@ HOSTILE: tuple[Any, ...] = (
     pd.DataFrame({"x": [1]}), pd.NA, Path("x"),
 )  # fmt: skip
 ARRAYS = {"y_true", "y_prob", "y_proba", "y", "X", "new", "before", "after", "groups", "cells"} | {
-    "cluster", "strata", "periods",
+    "cluster", "strata", "periods", "time", "event", "entry",
     "sample_weight", "features", "offset", "truth", "scores", "mean", "variance",
 }  # fmt: skip
 """Arguments with one entry a case."""
@@ -80,6 +81,8 @@ HOSTILE_CASES: tuple[Any, ...] = (
 """As long as the cases, so that it is looked into."""
 CLUSTERED = ("bayescal.fit", "bayescal.compare", "bayescal.assess", "bayescal.recalibration_gain")
 """What is attacked with clusters too, by outcomes that are separated or of one class."""
+FOLLOWED = ("bayescal.fit", "bayescal.compare", "bayescal.assess", "bayescal.CalibrationData")
+"""What is attacked with times to an event too, since only they have a horizon."""
 ROOM = 3 << 30
 """Of addresses, of which libraries reserve some gigabytes that they do not fill."""
 SECONDS = 20
@@ -96,7 +99,9 @@ CONSTRUCTORS = {
         "CalibrationPosterior",
         "HierarchicalPosterior",
         "ImputedPosterior",
+        "Judged",
         "SubgroupPosterior",
+        "Survival",
     ),
     "priors": ("Heterogeneity", "Normal", "StudentT", "Prior"),
     "simulate": ("BetaScores", "LogitNormalScores"),
@@ -271,6 +276,8 @@ def special() -> dict[str, dict[str, Any]]:
             "n_resamples": 10,
         },
         "bayescal.update": {"post": made["fit"]},
+        "bayescal.Judged": {"sensitivity": (90, 100), "specificity": (95, 100)},
+        "bayescal.Survival": {"time": TIME, "event": OUTCOME},
         "bayescal.CalibrationPosterior": {"tree": made["fit"].tree},
         "bayescal.HierarchicalPosterior": {"tree": made["HierarchicalPosterior"].tree},
         "bayescal.ImputedPosterior": {"tree": made["ImputedPosterior"].tree},
@@ -303,6 +310,8 @@ def special() -> dict[str, dict[str, Any]]:
         "simulate.scores": {"prevalence": 0.2, "c_statistic": 0.75},
         "bayescal.heterogeneity_sensitivity": {"post": made["HierarchicalPosterior"]},
         "Assessment.to_html": {"path": "report.html"},
+        "CalibrationData.of_site": {"label": "A"},
+        "CalibrationData.recorded_by": {"judge": bc.Judged((90, 100), (95, 100))},
         "CalibrationData.from_counts": {"score": [0.1, 0.6]},
         "CalibrationData.from_imputations": {"tables": [made["CalibrationData"]] * 2},
         "CalibrationData.from_netcdf": {"path": at / "table.nc"},
@@ -371,6 +380,10 @@ def calls() -> Iterator[Call]:
         yield Call(name, function, given, tuple(sorted(keywords - OF_OTHERS)))
         if name in CLUSTERED:
             yield Call(f"{name} of clusters", function, given | {"cluster": PERIOD}, ("y_true",))
+        if name in FOLLOWED:
+            followed = {"y_true": bc.Survival(TIME, OUTCOME), "horizon": 1.0}
+            keys = "horizon", "judged", "sample_weight", "y_prob"
+            yield Call(f"{name} of times", function, given | followed, keys)
     for name in bc.recalibrate.__all__:
         made = getattr(bc.recalibrate, name)
         if made is bc.recalibrate.Recalibrator:

@@ -41,6 +41,7 @@ HAVE_NAN = {f"estimators.{name}" for name in ("giviti_test", "ks_test", "kuiper_
 """Of whose results a part may be undefined."""
 ASKED = {"CalibrationData.from_dask", "CalibrationData.select", "CalibrationData.without"} | {
     "HierarchicalPosterior.now",
+    "ImputedPosterior.at_prevalence",
     "SubgroupPosterior.now",
 }
 """Of other objects than those at hand: their errors say so first."""

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal._base.text import shortened
 from bayescal.data.build.chunks import contents_of
 from bayescal.data.contents import added, pooled, selected
 from bayescal.data.edges import Edges, edges_of
@@ -253,6 +254,13 @@ class CalibrationData(FromSources):
 
     def of_site(self, label: str) -> CalibrationData:
         """The same cases, all of one site; the table has no site, period or factor yet."""
+        if not isinstance(label, str):
+            raise InputError(f"label must be the name of a site, got {shortened(repr(label))}.")
+        if self.levels:
+            raise InputError(
+                f"the table has {' and '.join(self.levels)}, and of_site makes a site of cases "
+                "without levels. Take data.pooled() first."
+            )
         structure = Structure({"site": (label,)})
         return self._each(lambda contents: contents.renamed({None: label}, structure))
 

@@ -243,7 +243,7 @@ class GroupedRows:
         -------
         CalibrationData
         """
-        as_judged(judge)
+        as_judged(judge, "judge")
         if judge == self._judge:
             return self
         table = self._each(lambda contents: contents)

@@ -115,12 +115,12 @@ class Judged:
         )
 
 
-def as_judged(judged: Any) -> Judged | None:
+def as_judged(judged: Any, name: str = "judged") -> Judged | None:
     """The judge who recorded the outcomes, or None of outcomes that are known."""
     if judged is None or isinstance(judged, Judged):
         return judged
     raise InputError(
-        f"judged must be a bc.Judged, got {shortened(repr(judged))}. Pass "
+        f"{name} must be a bc.Judged, got {shortened(repr(judged))}. Pass "
         "bc.Judged(sensitivity=(right, judged), specificity=(right, judged))."
     )
 

@@ -75,7 +75,8 @@ def as_data(
                 "combined of times to an event. Fit each imputation by itself."
             )
         given_cases = (y_true, y_prob, sample_weight, roles)
-        return CalibrationData._new(contents_at(*given_cases, horizon=horizon, **options))
+        contents = contents_at(*given_cases, horizon=horizon, **options)
+        return CalibrationData._new(contents).recorded_by(judged)
     refuse_horizon(horizon)
     if imputations is None:
         (y_true, y_prob, weight), roles = roles.aligned(

@@ -100,6 +100,8 @@ def update(
             f"post is a view on one site, {post.title!r}, whose curve depends on the other sites. "
             "Update the hierarchical posterior, with groups=."
         )
+    if not isinstance(post, MultilevelPosterior):
+        as_posterior(post)
     if sample_weight is not None and weight_type is None and post.data.is_pseudo:
         weight_type = "sampling"
     followed = post.data.follow_up if isinstance(y_true, Survival) else None
@@ -162,7 +164,7 @@ def _updated(
         structure["known"] = post.problem.known or None
         structure["vary"] = post.vary
     else:
-        check_outcomes(as_posterior(post), "update")
+        check_outcomes(post, "update")
         problem = post.problem
     was_given = problem.edges != problem.data.edges()
     edge = problem.edges.low if was_given else None

@@ -193,23 +193,23 @@ def plan(
     if update is not None and name != "gain":
         raise InputError("update was given without of='gain', which it is of.")
     of_truth = family if _is_line(family) else CURVES["beta"]
-    law = law_of(as_judged(judged))
-    if not law.is_linear and (method == "wald" or name in OF_KNOWN or conclude == "update"):
+    judge = as_judged(judged)
+    if judge is not None and (method == "wald" or name in OF_KNOWN or conclude == "update"):
         raise InputError(
             "judged was given with an analysis of outcomes that are known: analysis='wald', "
             "of='gain', of='c_statistic' or conclude='update'. Plan for another goal, or leave "
             "out judged=."
         )
     setting = setting_of(assumed, scores, studies, seed, of_truth)
-    if not law.is_linear:
-        described = f"{setting.described}; outcomes recorded by {law.described() or law.name}"
-        setting = replace(setting, likelihood=law, described=described)
+    if judge is not None:
+        described = f"{setting.described}; outcomes recorded by {judge.described()}"
+        setting = replace(setting, likelihood=law_of(judge), described=described)
     if conclude is not None:
         _check_reachable(setting, goal, conclude, limit)
     planned = Analysis(
         *(name, conclude, limit, method, family, chosen, level, size),
         _update(update, name, setting),
-        law,
+        judge,
     )
     work = Studies(planned, setting, seed, n_jobs, progress, resume)
     search = Search(goal, work.values, seed)

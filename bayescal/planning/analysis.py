@@ -13,12 +13,10 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import DiagnosticWarning, EdgeWarning, InputError
 from bayescal._base.sampling.pareto import BAD_K
 from bayescal.data.data import CalibrationData
+from bayescal.data.judged import Judged
 from bayescal.fitting import fit
 from bayescal.gain import recalibration_gain, recommend
 from bayescal.model.curves import Curve
-from bayescal.model.likelihood.binomial import BINOMIAL
-from bayescal.model.likelihood.judged import JudgedOutcomes
-from bayescal.model.likelihood.law import Likelihood
 from bayescal.model.priors import Prior
 from bayescal.planning.setting import Setting
 from bayescal.posterior.intervals import verdict_of
@@ -48,8 +46,8 @@ class Analysis:
         With "curve", its family.
     update : tuple of ndarrays (score, probability), optional
         The map that the gain is of, as points of a line.
-    likelihood : Likelihood
-        The law of the outcomes.
+    judged : Judged, optional
+        How often the judge is right who records the outcomes.
     """
 
     of: str
@@ -61,14 +59,13 @@ class Analysis:
     ci_prob: float
     draws: int
     update: tuple[Floats, Floats] | None = None
-    likelihood: Likelihood = BINOMIAL
+    judged: Judged | None = None
 
     def described(self) -> dict[str, Any]:
         """All that decides a result, JSON-ready."""
         update = None if self.update is None else [part.tolist() for part in self.update]
         curve = self.curve if isinstance(self.curve, str) else self.curve.name
-        law = self.likelihood
-        own = {} if law.is_linear else {"likelihood": law.to_dict()}
+        own = {} if self.judged is None else {"judged": self.judged.to_dict()}
         return own | {
             "of": self.of,
             "conclude": self.conclude,
@@ -123,9 +120,10 @@ class Analysis:
         """The posterior that the study will report."""
         options: dict[str, Any] = {"prior": self.prior, "draws": self.draws, "random_state": seed}
         family = None if self.method == "average" else self.curve
-        if isinstance(self.likelihood, JudgedOutcomes):
-            data = data.recorded_by(self.likelihood.judge)
-        posterior: CalibrationPosterior = fit(data, curve=family, engine="importance", **options)
+        recorded = data.recorded_by(self.judged)
+        posterior: CalibrationPosterior = fit(
+            recorded, curve=family, engine="importance", **options
+        )
         return posterior
 
     def reliable_width(self, data: CalibrationData, seed: int) -> float:

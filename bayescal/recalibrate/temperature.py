@@ -70,7 +70,7 @@ class TemperatureRecalibrator(LinearRecalibrator):
     >>> round(recalibrator.slope_, 2)
     0.95
     >>> round(recalibrator.temperature_, 2)
-    1.05
+    1.06
     >>> float(recalibrator.transform([0.5])[0])
     0.5
     """

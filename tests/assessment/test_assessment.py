@@ -18,6 +18,7 @@ from bayescal.assessment.record import schema
 from bayescal.assessment.text.references import REFERENCES, cited
 from bayescal.assessment.words import with_interval
 from bayescal.errors import InputError
+from bayescal.posterior.functionals import FUNCTIONALS
 
 CHEAP = {"estimators": ("ece",), "draws": 1000, "random_state": 1}
 
@@ -218,9 +219,11 @@ def test_a_measure_is_printed_as_its_interval_says(off, rare) -> None:
     for a in (off, rare):
         texts = a.tables["measures"].texts()
         for name, cells in texts.items():
-            table = a.summary() if name in a.summary().index else a.performance
+            of_curve = name in a.summary().index
+            table = a.summary() if of_curve else a.performance
             known = table.loc[name, ["estimate", "lower", "upper"]]
-            middle, lower, upper = rounded(tuple(known), *known[1:])
+            apart = FUNCTIONALS[name].apart if of_curve else None
+            middle, lower, upper = rounded(tuple(known), *known[1:], apart)
             assert (cells["estimate"], cells["interval"]) == (middle, f"{lower} to {upper}")
         assert len(texts) == 12
 

@@ -44,17 +44,19 @@ def test_nothing_is_said_of_evidence_that_was_not_computed(findings):
 
 
 def test_tables_of_sites_hold_the_numbers_of_the_fit(findings):
-    post, names = findings.sites, ("average_group", "new_group")
-    table = findings.tables["sites"].to_frame()
-    for name, view in zip(names, (post.average_site(), post.new_site()), strict=True):
+    post = findings.sites
+    views = {"these": post.at(), "average": post.average_site()}
+    table = findings.tables["populations"].to_frame()
+    assert table.index.tolist() == list(views)
+    for name, view in views.items():
         assert table.loc[name, "tce_lower"] == view.interval("tce")[0]
         assert table.loc[name, "tce_estimate"] == view.estimate("tce")
         assert table.loc[name, "prob_close"] == view.prob_tce_below(findings.close)
     spread = findings.tables["spread"].to_frame()
     assert spread.loc["shift", "spread_upper"] == post.heterogeneity.loc["shift", "upper"]
-    cells = findings.tables["sites"].texts()["new_group"]["tce"]
+    cells = findings.tables["populations"].texts()["average"]["tce"]
     shown = " ".join(str(findings).split())
-    assert f"A new group {cells}" in shown
+    assert f"Average group {cells}" in shown
     assert f"SD of the shift {findings.tables['spread'].texts()['shift']['spread']}" in shown
     few = bc.assess([0, 1, 0, 1] * 9, [0.2, 0.7, 0.4, 0.6] * 9, groups=[0, 1] * 18, draws=400)
-    assert "sites" not in few.tables
+    assert not {"populations", "spread"} & set(few.tables)

@@ -326,3 +326,9 @@ def test_scores_of_cases_not_yet_observed(table):
             unseen + data
     assert not table.without_outcomes().select(site="A").has_outcomes
     assert not table.without_outcomes().pooled().has_outcomes
+
+
+def test_cases_that_have_levels_are_not_made_one_site(table):
+    with pytest.raises(InputError, match=r"the table has site.*Take data\.pooled"):
+        table.of_site("B")
+    assert table.pooled().of_site("B").levels == {"site": ("B",)}

@@ -71,6 +71,7 @@ def test_censoring_by_score_does_not_bias_the_level(followed):
     assert naive.interval("observed_expected")[0] > 1.05 * g.mean() / risk.mean()
 
 
+@pytest.mark.slow
 def test_laplace_over_the_steps_is_the_integral():
     """Against importance sampling of the steps at each of several curves."""
     from bayescal.model.likelihood.times.entries import entries_of
@@ -139,6 +140,7 @@ def test_late_entry_is_counted_from_then_on():
     assert blind.interval("observed_expected")[1] < g[seen].mean() / risk[seen].mean()
 
 
+@pytest.mark.slow
 def test_the_average_its_data_and_a_stored_one_are_the_same_fit(tmp_path):
     time, event, risk, *_ = study(200)
     asked = {"curves": ["identity", "beta", "pieces"], **FAST}
