@@ -474,6 +474,9 @@ def numbers(result: Any) -> Iterator[Any]:
     elif isinstance(result, (tuple, list)):
         for part in result:
             yield from numbers(part)
+    elif isinstance(result, bc.Survival):
+        known = (result.time, result.event, result.entry)
+        yield from numbers([each.astype(float) for each in known if each is not None])
     elif is_dataclass(result) and not isinstance(result, type):
         for one in fields(result):
             yield from numbers(getattr(result, one.name))

@@ -20,7 +20,7 @@ import pandas as pd
 from sklearn.linear_model import LogisticRegression
 
 import bayescal as bc
-from attacks import MATRIX, OUTCOME, SCORE, Call, N, calls, numbers, objects
+from attacks import MATRIX, OUTCOME, SCORE, TIME, Call, N, calls, numbers, objects
 from bayescal.errors import InputError
 
 NOT_OF_CASES = {"k", "points", "n_thresholds", "n_scores", "n_sizes", "n_classes", "classes"}
@@ -38,6 +38,8 @@ COLUMNS: dict[str, Any] = {
     "before": SCORE,
     "cells": np.arange(N) * 7 % 5,
     "cluster": np.arange(N) * 3 % 11,
+    "entry": np.arange(N) % 3 / 100,
+    "event": OUTCOME,
     "features": np.column_stack([np.arange(N) * 7 % 5, np.arange(N) % 3]).astype(float),
     "groups": np.arange(N) % 3,
     "hits": np.arange(N) % 2,
@@ -54,6 +56,7 @@ COLUMNS: dict[str, Any] = {
     "site": np.arange(N) % 3,
     "strata": np.arange(N) * 3 % 11 % 2,
     "stratum": np.arange(N) * 3 % 11 % 2,
+    "time": TIME,
     "trials": 1 + np.arange(N) % 3,
     "truth": MATRIX,
     "variance": SCORE,
@@ -84,7 +87,7 @@ SPECIAL: dict[str, dict[str, Any]] = {
 """Values of one function where the name means something else."""
 IN_PLACE_OF = {"imputations": {"y_prob", "before", "after"}}
 """Arguments that others cannot stand beside."""
-WITH = {"strata": "cluster", "stratum": "cluster"}
+WITH = {"entry": "event", "strata": "cluster", "stratum": "cluster"}
 """Arguments that need another."""
 CLUSTERED = bc.fit(OUTCOME, SCORE, cluster=np.arange(N) // 2, curve="logistic", draws=400)
 STRATIFIED = bc.fit(
@@ -219,7 +222,7 @@ def paired(call: Call, described: Callable[..., Any] | None = None) -> Iterator[
 def every_paired() -> Iterator[Paired]:
     """Every public function, method and recalibrator with two arrays of cases or more."""
     for call in calls():
-        if not call.name.startswith("recalibrate."):
+        if not call.name.startswith("recalibrate.") and not call.name.endswith("of times"):
             yield from paired(call)
     for name in bc.recalibrate.__all__:
         made = getattr(bc.recalibrate, name)

@@ -14,7 +14,7 @@ from bayescal.data.build.chunks import contents_of
 from bayescal.data.contents import Contents
 from bayescal.data.follow_up import FollowUp
 from bayescal.data.roles import Roles
-from bayescal.data.sources.alignment import aligned
+from bayescal.data.sources.alignment import Index, aligned, common_labels
 from bayescal.data.table import row_of
 from bayescal.data.validate import as_floats, as_vector, as_weights, check_same_length
 from bayescal.data.weights import WeightType
@@ -70,12 +70,14 @@ class Survival:
     time: Floats
     event: NDArray[np.bool_]
     entry: Floats | None
+    index: Index | None
 
     def __init__(
         self, time: Any, event: ArrayLike | None = None, entry: ArrayLike | None = None
     ) -> None:
         if event is None:
             time, event = _columns(time)
+        self.index = common_labels(time, event, entry)
         time, event, entry = aligned(time=time, event=event, entry=entry)
         self.time, self.event = as_floats(time, "time"), _as_events(event)
         self.entry = None if entry is None else as_floats(entry, "entry")
@@ -175,6 +177,7 @@ def contents_at(
             f"{given} was given beside a Survival: times to an event are fitted for all cases as "
             f"one group of independent cases, and not yet with {given}."
         )
+    _, y_prob, sample_weight = aligned(time=outcome, y_prob=y_prob, sample_weight=sample_weight)
     at = check_horizon(outcome, horizon)
     contents = contents_of(
         outcome.outcome(at), y_prob, sample_weight, roles, weight_type=weight_type

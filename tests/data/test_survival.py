@@ -123,3 +123,15 @@ def test_entries_that_are_all_late_are_refused():
 def test_entry_at_the_horizon_is_refused():
     with pytest.raises(InputError, match=r"entry\[3\] = 5.5 is not before the horizon 5"):
         table(entry=[0, 0, 0, 5.5, 0])
+
+
+def test_scores_with_other_labels_than_the_times_are_refused():
+    labels = [f"case {k}" for k in range(len(TIME))]
+    outcome = bc.Survival(pd.Series(TIME, index=labels), EVENT)
+    assert bc.CalibrationData(outcome, pd.Series(RISK, index=labels), horizon=5) == table()
+    assert bc.CalibrationData(outcome, RISK, horizon=5) == table()
+    for given in ({"y_prob": RISK}, {"y_prob": RISK, "sample_weight": np.ones(len(TIME))}):
+        last = list(given)[-1]
+        other = given | {last: pd.Series(given[last], index=labels[::-1])}
+        with pytest.raises(InputError, match=f"time and {last} have the same index labels"):
+            bc.CalibrationData(outcome, horizon=5, **other)

@@ -16,7 +16,7 @@ import numpy as np
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
 
-__all__ = ["aligned", "column_names", "columns_in_order"]
+__all__ = ["Index", "aligned", "column_names", "columns_in_order", "common_labels"]
 
 Index: TypeAlias = Any
 """An index of pandas, of the rows or columns of a frame or of a dimension of xarray."""
@@ -60,6 +60,12 @@ def aligned(*, across: Collection[str] = (), **arguments: Any) -> tuple[Any, ...
     for first, second in combinations(known, 2):
         _check(first, second)
     return tuple(_plain(values) for values in arguments.values())
+
+
+def common_labels(*arguments: Any) -> Index | None:
+    """The labels of the cases of several arguments that are aligned; None where none has any."""
+    known = [index for each in arguments if (index := _index_of(each, False)) is not None]
+    return next((index for index in known if not _is_default(index)), known[0] if known else None)
 
 
 def column_names(matrix: Any) -> list[Any] | None:
