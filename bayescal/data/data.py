@@ -14,7 +14,7 @@ from bayescal._base.text import shortened
 from bayescal.data.build.chunks import contents_of
 from bayescal.data.contents import added, pooled, selected
 from bayescal.data.edges import Edges, edges_of
-from bayescal.data.judged import Judged
+from bayescal.data.judged import Judged, as_judged
 from bayescal.data.roles import IMPUTATION, NO_STRUCTURE, Crossed, Structure, as_roles
 from bayescal.data.sources.constructors import FromSources
 from bayescal.data.survival import Survival, contents_at, refuse_horizon
@@ -149,7 +149,7 @@ class CalibrationData(FromSources):
                 weight_type=weight_type,
                 pos_label=pos_label,
             )
-        self.__dict__.update(self._new(contents).recorded_by(judged).__dict__)
+        self.__dict__.update(self._new(contents).recorded_by(as_judged(judged)).__dict__)
 
     def edges(self, edge: float | None = None) -> Edges:
         """How scores of exactly 0 and 1 are read when a curve is fitted to this table.

@@ -11,7 +11,7 @@ from bayescal._base.errors import InputError
 from bayescal.data.build.chunks import contents_of
 from bayescal.data.data import CalibrationData
 from bayescal.data.imputations import as_imputations
-from bayescal.data.judged import Judged
+from bayescal.data.judged import Judged, as_judged
 from bayescal.data.roles import Crossed, as_roles
 from bayescal.data.survival import Survival, contents_at, refuse_horizon
 from bayescal.data.weights import WeightType
@@ -76,14 +76,14 @@ def as_data(
             )
         given_cases = (y_true, y_prob, sample_weight, roles)
         contents = contents_at(*given_cases, horizon=horizon, **options)
-        return CalibrationData._new(contents).recorded_by(judged)
+        return CalibrationData._new(contents).recorded_by(as_judged(judged))
     refuse_horizon(horizon)
     if imputations is None:
         (y_true, y_prob, weight), roles = roles.aligned(
             y_true=y_true, y_prob=y_prob, sample_weight=sample_weight
         )
         contents = contents_of(y_true, y_prob, weight, roles, **options)
-        return CalibrationData._new(contents).recorded_by(judged)
+        return CalibrationData._new(contents).recorded_by(as_judged(judged))
     if y_prob is not None:
         raise InputError(
             "imputations was given beside y_prob. Pass one of them: y_prob for one score a case, "
@@ -95,4 +95,4 @@ def as_data(
     scores = as_imputations(matrix, y_true)
     tables = [contents_of(y_true, row, weight, roles, **options) for row in scores]
     each = [CalibrationData._new(table) for table in tables]
-    return CalibrationData.from_imputations(each).recorded_by(judged)
+    return CalibrationData.from_imputations(each).recorded_by(as_judged(judged))

@@ -64,7 +64,7 @@ PARTS = {
         ("site", "groups"), {"site": np.array(list("ABCD"))[np.arange(N) % 4]}, terms=("site",)
     ),
     "known sites": Part(
-        ("known",),
+        ("known", "site", "Site", "Sites"),
         options={"known": {"site": ["K"], "observed": [52], "expected": [50.0], "n": [100]}},
     ),
     "periods": Part(("period",), {"period": np.arange(N) // 40 + 1}, terms=(bc.walk("period"),)),

@@ -168,12 +168,12 @@ def test_repeats_and_weights_are_one_thing():
 
 
 @given(
-    st.lists(st.floats(-27, 27), min_size=3, max_size=40, unique=True),
+    st.lists(st.integers(-27_000, 27_000), min_size=3, max_size=40, unique=True),
     st.integers(1, 8),
     st.integers(0, 99),
 )
 def test_a_rule_is_exact_for_polynomials(points, count, seed):
-    x = np.sort(points)
+    x = np.sort(points) / 1000  # scores nearer to each other than rounding are one
     weight = np.random.default_rng(seed).uniform(0.1, 5, x.size)
     nodes, own = gauss_rule(x, weight, min(count, x.size))
     assert (own > 0).all()

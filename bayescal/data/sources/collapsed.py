@@ -11,7 +11,7 @@ from bayescal._base.errors import InputError, as_items, check_type
 from bayescal.data.build.chunks import ChunkReader, contents_of, read_chunks
 from bayescal.data.counts import as_tables
 from bayescal.data.grouped import GroupedRows
-from bayescal.data.judged import Judged
+from bayescal.data.judged import Judged, as_judged
 from bayescal.data.multiclass import binary_cases
 from bayescal.data.roles import Crossed, as_roles
 from bayescal.data.weights import WeightType
@@ -75,7 +75,7 @@ class FromCollapsed(GroupedRows):
         """
         reader = ChunkReader(weight_type=weight_type, pos_label=pos_label)
         read_chunks(chunks, reader, progress)
-        return cls._new(reader.finished()).recorded_by(judged)
+        return cls._new(reader.finished()).recorded_by(as_judged(judged))
 
     @classmethod
     def from_counts(
@@ -137,7 +137,7 @@ class FromCollapsed(GroupedRows):
             groups=groups, site=site, period=period, cluster=cluster, stratum=stratum,
             imputation=imputation, factors=factors,
         )  # fmt: skip
-        return cls._new(as_tables(score, trials, hits, roles)).recorded_by(judged)
+        return cls._new(as_tables(score, trials, hits, roles)).recorded_by(as_judged(judged))
 
     @classmethod
     def from_imputations(

@@ -10,7 +10,7 @@ from typing import Any, Self, TypeAlias
 from bayescal._base.errors import InputError, as_items, check_callable
 from bayescal.data.build.chunks import ChunkReader
 from bayescal.data.contents import Contents, added
-from bayescal.data.judged import Judged
+from bayescal.data.judged import Judged, as_judged
 from bayescal.data.sources.collapsed import FromCollapsed
 from bayescal.data.sources.columns import Columns
 from bayescal.data.sources.frames import read_frame
@@ -96,7 +96,7 @@ class FromSources(FromCollapsed):
         columns = Columns(outcome, score, weight, *roles, as_names(factors))
         reader = ChunkReader(weight_type=weight_type, pos_label=pos_label)
         _add(reader, frame, columns, "frame")
-        return cls._new(reader.finished()).recorded_by(judged)
+        return cls._new(reader.finished()).recorded_by(as_judged(judged))
 
     @classmethod
     def from_parquet(
@@ -187,7 +187,7 @@ class FromSources(FromCollapsed):
             done += len(batch.table)
             if progress is not None:
                 progress(done, files.rows)
-        return cls._new(reader.finished()).recorded_by(judged)
+        return cls._new(reader.finished()).recorded_by(as_judged(judged))
 
     @classmethod
     def from_dask(
@@ -261,7 +261,7 @@ class FromSources(FromCollapsed):
         table = cls._new(total[0])
         if pos_label is not None and not total[2]:
             warn_of_absent(pos_label, total[1])
-        return table.recorded_by(judged)
+        return table.recorded_by(as_judged(judged))
 
 
 def as_names(factors: Any) -> tuple[str, ...]:
