@@ -15,7 +15,7 @@ START = 'exec "$@" 3<&"$READ" 4>&"$WRITE"'
 
 
 class Browser:
-    """A browser with tabs, each named by the session that the browser gave it."""
+    """A browser with tabs, each by the name that the browser gave it."""
 
     def __init__(self, profile: Path, size=(1200, 900)):
         theirs_in, ours_out = os.pipe()
@@ -40,12 +40,12 @@ class Browser:
         self.number = 0
         self.console = []
 
-    def call(self, method, session=None, **params):
+    def call(self, method, page=None, **params):
         """Ask the browser, and wait for its answer."""
         self.number += 1
         message = {"id": self.number, "method": method, "params": params}
-        if session is not None:
-            message["sessionId"] = session
+        if page is not None:
+            message["sessionId"] = page
         self.out.write(json.dumps(message).encode() + b"\0")
         while True:
             answer = json.loads(self._message())
@@ -65,45 +65,45 @@ class Browser:
     def tab(self, address):
         """Open a page in a tab of its own."""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        page = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "DOM"):
-            self.call(f"{domain}.enable", session)
-        self.call("Page.navigate", session, url=address)
-        self.wait(session, "document.readyState === 'complete'")
-        return session
+            self.call(f"{domain}.enable", page)
+        self.call("Page.navigate", page, url=address)
+        self.wait(page, "document.readyState === 'complete'")
+        return page
 
-    def value(self, session, expression):
+    def value(self, page, expression):
         """The value of an expression on the page."""
         options = {"returnByValue": True, "awaitPromise": True}
-        told = self.call("Runtime.evaluate", session, expression=expression, **options)
+        told = self.call("Runtime.evaluate", page, expression=expression, **options)
         assert "exceptionDetails" not in told, told
         return told["result"].get("value")
 
-    def wait(self, session, expression, seconds=120):
+    def wait(self, page, expression, seconds=120):
         """Wait until an expression on the page is true."""
         until = time.monotonic() + seconds
-        while not self.value(session, expression):
+        while not self.value(page, expression):
             assert time.monotonic() < until, expression + self.value(
-                session, "document.body.innerText"
+                page, "document.body.innerText"
             )
             time.sleep(0.1)
 
-    def choose_file(self, session, path):
+    def choose_file(self, page, path):
         """Choose a file, as a person does with the button."""
-        root = self.call("DOM.getDocument", session)["root"]["nodeId"]
-        field = self.call("DOM.querySelector", session, nodeId=root, selector="#file")
-        self.call("DOM.setFileInputFiles", session, nodeId=field["nodeId"], files=[str(path)])
+        root = self.call("DOM.getDocument", page)["root"]["nodeId"]
+        field = self.call("DOM.querySelector", page, nodeId=root, selector="#file")
+        self.call("DOM.setFileInputFiles", page, nodeId=field["nodeId"], files=[str(path)])
 
-    def size(self, session, width, height):
+    def size(self, page, width, height):
         """Make the window this large."""
         metrics = {"deviceScaleFactor": 1, "mobile": width < 600}
         self.call(
-            "Emulation.setDeviceMetricsOverride", session, width=width, height=height, **metrics
+            "Emulation.setDeviceMetricsOverride", page, width=width, height=height, **metrics
         )
 
-    def picture(self, session, path, **options):
+    def picture(self, page, path, **options):
         """Take a picture of the page."""
-        drawn = self.call("Page.captureScreenshot", session, **options)
+        drawn = self.call("Page.captureScreenshot", page, **options)
         Path(path).write_bytes(base64.b64decode(drawn["data"]))
 
     def end(self):
