@@ -307,10 +307,20 @@ def wrongs(function: Paired) -> list[str]:
     return wrong
 
 
+INCOMPLETE = {
+    "bayescal.Survival('time',)",  # alone it would have to hold the events too
+    "bayescal.tce_lower_bound('y_true', 'y_prob', 'groups')",  # needs ten sites
+    "bayescal.update('y_true', 'imputations')",  # the posterior is of no imputations
+}
+"""Sets of arguments that are refused whatever their labels."""
+
+
 def accepted(function: Paired) -> list[str]:
     """Sets of arguments that are refused, or answered otherwise, where all labels agree."""
     wrong = []
     for columns in function.sets():
+        if f"{function.name}{columns}" in INCOMPLETE:
+            continue
         plain = {name: function.value(name, EVERY) for name in columns}
         labelled = {name: function.labelled(name, EVERY, LABELS) for name in columns}
         try:
