@@ -185,7 +185,13 @@ def fit_known(y_true: ArrayLike, y_prob: ArrayLike, **options: Any) -> KnownFit:
 
 def _listed(values: Any) -> Any:
     """Outcomes as an array of objects where they are not numbers, so that None may stand there."""
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError:  # rows of unequal length
+        array = np.array([list(values)], dtype=object)
+    nested = any(isinstance(label, list | tuple | np.ndarray) for label in array.ravel().tolist())
+    if array.ndim == 1 and nested:
+        raise InputError("y_true must hold one outcome for each case, and holds lists.")
     return array if array.dtype.kind in "biufO" else array.astype(object)
 
 

@@ -24,6 +24,7 @@ from bayescal.model.problem import prepare
 
 __all__ = ["LowerBound", "tce_lower_bound"]
 
+MOST_BLOCKS = 1000
 FEWEST_UNITS = 10
 UNIT_ROLES = ("imputation", "site", "cluster", "stratum")
 """Roles that decide what is independent; periods and factors do not."""
@@ -99,7 +100,7 @@ def tce_lower_bound(
     prob : float in (0, 1)
         Probability with which the bound is at most the error.
     blocks : int
-        At least 2. Of the first, outcomes are used for signs alone.
+        From 2 to 1000. Of the first, outcomes are used for signs alone.
     curve : str or Curve
         Family of the curves that choose signs.
     groups : array-like of shape (n,), optional
@@ -143,7 +144,7 @@ def tce_lower_bound(
     >>> bool(0.2 < bound.lower < bc.simulate.truth("D5").tce())
     True
     """
-    level, number = as_level(prob, "prob"), as_count(blocks, "blocks", minimum=2)
+    level, number = as_level(prob, "prob"), as_count(blocks, "blocks", 2, MOST_BLOCKS)
     rng = random_generator(random_state)
     data = as_data(
         y_true, y_prob, groups=groups, cluster=cluster, sample_weight=sample_weight,
@@ -192,7 +193,7 @@ def _in_blocks(
     """Every unit in a block, at random, and what the units are."""
     clusters = data.clusters
     if clusters is None and data.group is None:
-        _check_units(int(data.n), "cases")
+        _check_units(int(data.n), "y_true", "cases")
         share = np.full(blocks, 1 / blocks)
         hits = rng.multinomial(data.hits.astype(int), share)
         rest = rng.multinomial((data.trials - data.hits).astype(int), share)
@@ -208,16 +209,16 @@ def _in_blocks(
         unit = np.unique(groups, return_inverse=True)[1]
         row, size, kind = np.arange(unit.size), int(unit.max()) + 1, "site"
         trials, hits_ = data.trials, data.hits
-    _check_units(size, f"{kind}s")
+    _check_units(size, "cluster" if clusters is not None else "groups", f"{kind}s")
     block_of = rng.permutation(size) % blocks
     return _Entries(row, block_of[unit], trials, hits_, unit), kind
 
 
-def _check_units(size: int, called: str) -> None:
+def _check_units(size: int, name: str, called: str) -> None:
     if size < FEWEST_UNITS:
         raise InputError(
-            f"a lower bound needs at least {FEWEST_UNITS} {called}, whose spread shows how sure it "
-            f"is, and there are {size}."
+            f"{name}: a lower bound needs at least {FEWEST_UNITS} {called}, whose spread shows how "
+            f"sure it is, and there are {size}."
         )
 
 
