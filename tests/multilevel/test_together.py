@@ -200,10 +200,13 @@ def test_more_groups_are_taken_than_sites_alone():
 
 @pytest.mark.long
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:NUTS reports")  # a few divergences, by machine: draws decide
 def test_nuts_takes_the_same_terms():
     options = OPTIONS | {"draws": 2000}
     fast = bc.fit(table(), vary=BOTH, **options)
-    slow = bc.fit(table(), vary=BOTH, engine="nuts", sampler={"cores": 1}, **options)
+    sampler = {"cores": 1, "target_accept": 0.98}
+    slow = bc.fit(table(), vary=BOTH, engine="nuts", sampler=sampler, **options | {"draws": 4000})
+    assert slow.diagnostics["r_hat"] < 1.03
     for view in (lambda p: p.average(), lambda p: p.new("site"), lambda p: p.new("period")):
         one, other = (view(post).curve([0.1, 0.4]) for post in (fast, slow))
         sd = other.std(["chain", "draw"])
