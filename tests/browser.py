@@ -97,9 +97,7 @@ class Browser:
     def size(self, page, width, height):
         """Make the window this large."""
         metrics = {"deviceScaleFactor": 1, "mobile": width < 600}
-        self.call(
-            "Emulation.setDeviceMetricsOverride", page, width=width, height=height, **metrics
-        )
+        self.call("Emulation.setDeviceMetricsOverride", page, width=width, height=height, **metrics)
 
     def picture(self, page, path, **options):
         """Take a picture of the page."""

@@ -148,4 +148,4 @@ def observed_words(post: CalibrationPosterior, table: pd.DataFrame) -> tuple[str
     """Share of the cases with the event by the horizon, by the curve, and the share predicted."""
     expected = mean_score(post.data)
     ratio = float(table["estimate"].to_numpy()[table.index.get_loc("observed_expected")])
-    return tuple(f"{100 * share:#.3g} %" for share in (ratio * expected, expected))  # type: ignore[return-value]
+    return f"{100 * ratio * expected:#.3g} %", f"{100 * expected:#.3g} %"

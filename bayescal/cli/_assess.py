@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from bayescal.cli import _options as option
-from bayescal.cli.reading import GroupReading
+from bayescal.cli.reading import TimeReading
 
 __all__ = ["assess"]
 
@@ -17,7 +17,7 @@ AVERAGED = "average"
 
 @option.bundled
 def assess(
-    reading: GroupReading,
+    reading: TimeReading,
     curve: Annotated[
         str,
         typer.Option(

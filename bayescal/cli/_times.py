@@ -15,7 +15,7 @@ from bayescal.cli._columns import ask_about_ids, check_column, choose_columns
 from bayescal.cli._predictions import Predictions
 from bayescal.cli._progress import working
 from bayescal.cli._read import Source, TableFile
-from bayescal.cli.reading import GroupReading
+from bayescal.cli.reading import TimeReading
 from bayescal.data.data import CalibrationData
 from bayescal.data.survival import Survival
 
@@ -38,7 +38,7 @@ class TimeColumns(NamedTuple):
     horizon: float
 
     @classmethod
-    def of(cls, reading: GroupReading, update: Path | None = None) -> TimeColumns | None:
+    def of(cls, reading: TimeReading, update: Path | None = None) -> TimeColumns | None:
         """The columns as they were typed; None without times.
 
         Parameters
@@ -70,7 +70,7 @@ class TimeColumns(NamedTuple):
         return cls(reading.time, reading.event, reading.entry, reading.horizon)
 
 
-def read_times(reading: GroupReading, times: TimeColumns) -> Predictions:
+def read_times(reading: TimeReading, times: TimeColumns) -> Predictions:
     """Read a file of one row per case, with times to an event."""
     path: TableFile = reading.file
     form = reading.form()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bayescal.data.judged import Judged
     from bayescal.data.sources.columns import Columns
 
-__all__ = ["ClusterReading", "GroupReading", "Reading", "RowReading"]
+__all__ = ["ClusterReading", "GroupReading", "Reading", "RowReading", "TimeReading"]
 
 ROLE_OPTIONS = ("site", "period", "cluster", "stratum", "imputation")
 
@@ -174,9 +174,15 @@ class ClusterReading(Reading):
 class GroupReading(ClusterReading):
     """Of cases that may also have a site, a period or factors."""
 
-    time: option.Time = None
-    entry: option.Entry = None
-    horizon: option.Horizon = None
     site: option.Site = None
     period: option.Period = None
     factor: option.Factor = None
+
+
+@dataclass(frozen=True)
+class TimeReading(GroupReading):
+    """Of cases whose outcomes may be times to an event."""
+
+    time: option.Time = None
+    entry: option.Entry = None
+    horizon: option.Horizon = None

@@ -135,8 +135,6 @@ class FollowUp:
         same = all(np.array_equal(getattr(self, n), getattr(other, n)) for n in FOLLOWED_COLUMNS)
         return same and np.allclose(self.weight, other.weight, rtol=1e-12, atol=0)
 
-    __hash__ = None  # type: ignore[assignment]
-
     def to_variables(self) -> dict[str, Any]:
         """Variables of a dataset, with the dimension `exit`."""
         variables: dict[str, Any] = {"horizon": ((), self.horizon)}

@@ -14,16 +14,15 @@ import bayescal as bc
 from bayescal.cli.page.server import Server
 
 DOCS = Path(__file__).parents[1]
-sys.path.append(str(DOCS.parent / "tests"))
-
-from browser import Browser  # noqa: E402
-
 DONE = (
     "document.getElementById('command').value && document.getElementById('doing').innerText === ''"
 )
 
 
 def main() -> None:
+    sys.path.append(str(DOCS.parent / "tests"))
+    from browser import Browser
+
     server = Server()
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

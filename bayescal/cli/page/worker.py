@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from importlib import import_module
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any, cast
 
@@ -50,9 +51,9 @@ class Result:
 
 def work(connection: Connection) -> None:
     """Do what is asked, one thing after the other, until nobody asks any more."""
-    import bayescal.assessment
-    import bayescal.cli._averaged
-    import bayescal.cli._predictions  # noqa: F401
+    import_module("bayescal.assessment")  # now, so that the first answer does not wait for it
+    import_module("bayescal.cli._averaged")
+    import_module("bayescal.cli._predictions")
 
     upload: Upload | None = None
     answer: tuple[str, Any]
