@@ -114,7 +114,6 @@ def test_laplace_over_the_steps_is_the_integral():
     np.testing.assert_allclose(nodes - nodes[0], measured - measured[0], atol=0.1)
 
 
-@pytest.mark.filterwarnings("ignore:NUTS reports")
 @pytest.mark.slow
 def test_nuts_samples_the_same_posterior(followed):
     post = bc.fit(followed, curve="logistic", draws=4000, random_state=1)

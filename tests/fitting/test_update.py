@@ -118,7 +118,6 @@ def test_groups_are_refused():
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:NUTS reports")
 def test_nuts_stays_nuts():
     y, s = cases()
     options = {"curve": "intercept", "engine": "nuts", "draws": 400, "random_state": 7}

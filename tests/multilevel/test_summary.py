@@ -234,7 +234,7 @@ def test_both_engines_agree_on_known_sites():
     options = {"vary": vary, "known": known, "curve": "logistic", "random_state": 1}
     fast = bc.fit(data, draws=16_000, **options)
     slow = bc.fit(data, draws=4000, engine="nuts", sampler={"target_accept": 0.98}, **options)
-    assert slow.diagnostics["verdict"] == "ok"
+    assert slow.diagnostics["r_hat"] < 1.03
     one, other = (each.tree["posterior"].to_dataset() for each in (fast, slow))
     for name in one.data_vars:
         mean, sd = other[name].mean(("chain", "draw")), other[name].std(("chain", "draw"))

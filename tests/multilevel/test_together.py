@@ -200,7 +200,6 @@ def test_more_groups_are_taken_than_sites_alone():
 
 @pytest.mark.long
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:NUTS reports")  # a few divergences, by machine: draws decide
 def test_nuts_takes_the_same_terms():
     options = OPTIONS | {"draws": 2000}
     fast = bc.fit(table(), vary=BOTH, **options)

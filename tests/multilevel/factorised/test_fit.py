@@ -115,7 +115,7 @@ def test_both_engines_agree(curve):
     options = {"vary": vary, "curve": curve, "random_state": 1}
     fast = bc.fit(data, draws=16_000, **options)
     slow = bc.fit(data, draws=8000, engine="nuts", sampler={"target_accept": 0.99}, **options)
-    assert slow.diagnostics["verdict"] == "ok"
+    assert slow.diagnostics["r_hat"] < 1.03
     one, other = (each.tree["posterior"].to_dataset() for each in (fast, slow))
     assert set(one.data_vars) <= set(other.data_vars) | {"correlation"}
     for name in one.data_vars:
