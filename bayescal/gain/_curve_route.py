@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
+from bayescal._base.threads import one_blas_thread
 from bayescal.data.data import CalibrationData
 from bayescal.data.table import levels_of
 from bayescal.gain._counts import Counts
@@ -56,6 +57,7 @@ class Posterior:
     after: tuple[Mixture, ...] = ()
 
 
+@one_blas_thread
 def by_curve(
     pairs: PairedPredictions, thresholds: Sequence[float], prior: Prior, draws: int, seed: int
 ) -> Posterior:

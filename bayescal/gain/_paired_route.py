@@ -9,6 +9,7 @@ from scipy import sparse
 
 from bayescal._base.arrays import Floats
 from bayescal._base.decision import net_benefit
+from bayescal._base.threads import one_blas_thread
 from bayescal.data.data import CalibrationData
 from bayescal.gain._counts import Counts
 from bayescal.gain._curve_route import Posterior, calibration_mixture, joined
@@ -37,6 +38,7 @@ AT_ONCE = 32
 """Draws whose curves are fitted together, at least."""
 
 
+@one_blas_thread
 def by_pairs(
     pairs: PairedPredictions, thresholds: Sequence[float], prior: Prior, draws: int, seed: int
 ) -> Posterior:

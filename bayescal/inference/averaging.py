@@ -19,6 +19,7 @@ from bayescal._base.sampling.importance import (
     resample,
     shares_of_parts,
 )
+from bayescal._base.threads import one_blas_thread
 from bayescal.inference.samples import FamilySamples
 from bayescal.model.curves import CURVES, Curve, in_average
 from bayescal.model.mixture import (
@@ -118,6 +119,7 @@ class Mixture:
         evidence = np.array([self.samples[k].log_evidence for k in rest])
         return float(logsumexp(evidence + self._log_prior(rest)))
 
+    @one_blas_thread
     def posterior(self) -> CalibrationPosterior:
         """Draws of the curve given that calibration is not exact, and draws of distances.
 

@@ -15,6 +15,7 @@ from bayescal._base.errors import InputError
 from bayescal._base.newton import Mode, maximise
 from bayescal._base.sampling.importance import GOOD_ESS, GOOD_K, Sample, importance_sample
 from bayescal._base.sampling.pareto import BAD_K
+from bayescal._base.threads import one_blas_thread
 from bayescal.inference.clusters import Adjustment, adjustment_of
 from bayescal.inference.general import GeneralDensity
 from bayescal.inference.pieces import sample_pieces
@@ -235,6 +236,7 @@ def density_of(problem: Problem) -> CurveDensity | GeneralDensity:
     return GeneralDensity(problem) if own else CurveDensity(problem)
 
 
+@one_blas_thread
 def sample_importance(problem: Problem, draws: int) -> Sample:
     """Equal-weight posterior draws of the working coordinates.
 

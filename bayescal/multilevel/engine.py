@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bayescal._base.threads import one_blas_thread
 from bayescal.multilevel.changes import draw_changes
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.factorised.sample import draw_sites
@@ -10,6 +11,7 @@ from bayescal.multilevel.problem import MultilevelProblem
 __all__ = ["draw_terms"]
 
 
+@one_blas_thread
 def draw_terms(problem: MultilevelProblem, draws: int) -> MultilevelDraws:
     """Posterior draws by the fast engine of these terms."""
     if problem.is_walk:

@@ -13,6 +13,7 @@ from scipy.special import expit, logit
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.log_odds import clipped
+from bayescal._base.threads import one_blas_thread
 from bayescal.data.validate import as_order, check_choice
 from bayescal.model.problem import Problem
 from bayescal.model.saturated.between import between
@@ -271,6 +272,7 @@ class CurvesOfTable:
         return np.asarray(logit(problem.stated)) if problem.frame.scores else problem.log_odds
 
 
+@one_blas_thread
 def evaluate(asked: Sequence[tuple[SampledCurves, FunctionalCalls]], population: str) -> None:
     """Compute functionals of several sets of curves in one pass over draws of the population.
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from bayescal._base.arrays import Floats
+from bayescal._base.threads import one_blas_thread
 from bayescal.fitting.imputed.comparison import ImputedComparison
 from bayescal.fitting.imputed.pooled import in_turn, widened
 from bayescal.gain._terms import brier_gain, net_benefit_name
@@ -61,6 +62,7 @@ def gains_of(comparison: CurveComparison, thresholds: Sequence[float] = ()) -> G
     }
 
 
+@one_blas_thread
 def gains_on(of: CurvesOfTable, comparison: CurveComparison, thresholds: Sequence[float]) -> Gains:
     """Draws of what every update gains on one table.
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.decision import net_benefit
+from bayescal._base.threads import one_blas_thread
 from bayescal.gain._terms import net_benefit_name, treated
 from bayescal.inference import CurveComparison
 from bayescal.model.problem import Problem
@@ -16,6 +17,7 @@ from bayescal.model.problem import Problem
 __all__ = ["optimism_of"]
 
 
+@one_blas_thread
 def optimism_of(
     comparison: CurveComparison, after: Mapping[str, Floats], thresholds: Sequence[float]
 ) -> dict[str, dict[str, float]]:
