@@ -44,6 +44,7 @@ def speed_page() -> str:
         *sizes_part(of),
         *cold_part(record),
         *peers_part(of),
+        *threads_part(stored("threads")),
         *nodes_part(stored("nodes")),
     ]
     return "\n\n".join([*parts, *losses(of)]) + "\n"
@@ -166,6 +167,29 @@ def peers_part(of: Record) -> list[str]:
         "The least of several turns; [the page on peers](peers.md) has every quantity, and where "
         "definitions differ.",
         markdown(table),
+    ]
+
+
+def threads_part(record: dict) -> list[str]:
+    """What threads of the linear algebra cost, and what the limit to one saves."""
+    rows = {
+        name: {
+            f"{what}, {title}": duration(row[what][key])
+            for what in ("one thread", "all threads", "all threads, no limit")
+            for key, title in (("cpu", "CPU"), ("clock", "clock"))
+        }
+        for name, row in record.get("rows", {}).items()
+    }
+    if not rows:
+        return []
+    return [
+        "## Threads",
+        "Made by `python docs/benchmarks/threads.py` with 1000 cases on "
+        f"{record['cores']} cores that other work shared, so that times by the clock are long. "
+        "Fits, posteriors and gains run their linear algebra in one thread, and leave the setting "
+        "of the user as it was. The last two columns are without that limit. Least seconds of "
+        "three fresh processes with five calls each.",
+        markdown(pd.DataFrame.from_dict(rows, orient="index").rename_axis("call")),
     ]
 
 
