@@ -118,8 +118,8 @@ def main() -> None:
     """Measure both trees in turn and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("trees", nargs="*", type=Path, metavar="TREE", help="base, then head")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--most", type=float, default=100, help="seconds after which none begins")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--most", type=float, default=40, help="seconds after which none begins")
     parser.add_argument("--measure", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:

@@ -6,6 +6,7 @@ import csv
 import io
 import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -173,17 +174,18 @@ def test_scores_that_could_be_in_two_columns_are_refused(refused, table) -> None
 # All or nothing is written
 
 
-@pytest.fixture
+@contextmanager
 def small_disk() -> Iterator[None]:
-    """No file may grow beyond 500 bytes, as on a disk that is full."""
-    resource = pytest.importorskip("resource")
+    """No file may grow beyond 500 bytes, as on a disk that is full; nor may pytest's own log."""
+    resource = pytest.importorskip("resource", reason="only Unix limits the size of files")
     _, hard = limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (500, hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
-@pytest.mark.usefixtures("small_disk")
 @pytest.mark.parametrize(
     "command",
     [
@@ -196,7 +198,7 @@ def small_disk() -> Iterator[None]:
 def test_a_full_disk_leaves_the_former_file_and_names_it(capsys, table, command) -> None:
     former = Path("out.html" if "--html" in command else "out.svg")
     former.write_text("former")
-    with pytest.raises(SystemExit) as left:
+    with small_disk(), pytest.raises(SystemExit) as left:
         main([*command, str(former)])
     assert left.value.code == 2
     assert capsys.readouterr().err == f"Error: {former}: File too large.\n"

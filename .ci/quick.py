@@ -1,0 +1,38 @@
+"""Print the files of tests that one of two environments runs: `python .ci/quick.py 0`, or 1.
+
+One environment has the newest Python, the other the oldest dependencies. Both run the tests of
+rooms that use other libraries. The tests of rooms that compute with NumPy and SciPy alone are
+divided: each runs every second file. Tests of texts, of names and of stored results do not depend
+on versions: neither runs them. The README's command runs all tests once more on Python 3.11.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+TESTS = Path("tests")
+DIVIDED = re.compile(r"tests/(estimators|gain|model|multilevel|planning|scores|validation)/")
+NEITHER = re.compile(
+    r"tests/(papers/|test_(architecture|benchmarks|cards|ci|collection|combinations|docs"
+    r"|docs_tables|forge|one_of_each|parameter_words|public|robust_part|site|words)\.py"
+    r"|test_\w+_(benchmark|page)\.py)"
+)
+
+
+def share(files: list[str], which: int) -> list[str]:
+    """The files for one of the two environments."""
+    divided = [name for name in files if DIVIDED.match(name)]
+    left_out = {name for k, name in enumerate(divided) if k % 2 != which}
+    return [name for name in files if name not in left_out and not NEITHER.match(name)]
+
+
+def main() -> None:
+    """Print one file a line."""
+    files = sorted(path.as_posix() for path in TESTS.rglob("test_*.py"))
+    print("\n".join(share(files, int(sys.argv[1]))))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""What the checks before a merge leave to one environment is run by another."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import tarfile
+import zipfile
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+
+
+def script(name: str) -> ModuleType:
+    """A script of `.ci`, which is no package."""
+    spec = importlib.util.spec_from_file_location(name, REPOSITORY / ".ci" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_two_environments_run_all_files_that_depend_on_versions() -> None:
+    quick = script("quick")
+    files = sorted(
+        path.relative_to(REPOSITORY).as_posix()
+        for path in (REPOSITORY / "tests").rglob("test_*.py")
+    )
+    newest, oldest = (set(quick.share(files, which)) for which in (0, 1))
+    once = {name for name in files if quick.NEITHER.match(name)}
+    divided = {name for name in files if quick.DIVIDED.match(name)}
+    assert newest | oldest | once == set(files)
+    assert newest ^ oldest == divided
+    assert abs(len(divided & newest) - len(divided & oldest)) <= 1
+    both = {Path(name).parts[1] for name in newest & oldest}
+    assert both >= {"data", "posterior", "inference", "fitting", "plots", "cli", "test_golden.py"}
+
+
+def test_every_room_of_tests_that_is_divided_exists() -> None:
+    for pattern in (script("quick").DIVIDED.pattern,):
+        rooms = pattern.partition("(")[2].partition(")")[0].split("|")
+        assert all((REPOSITORY / "tests" / room).is_dir() for room in rooms)
+
+
+@pytest.fixture
+def built(tmp_path: Path) -> tuple[Path, Path]:
+    """A source of three files, and its sdist and wheel as they should be."""
+    source, dist = tmp_path / "source", tmp_path / "dist"
+    for name in ("README.md", "bayescal/__init__.py", ".github/x.yml"):
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).write_text(name)
+    dist.mkdir()
+    sdist(dist, ["README.md", "bayescal/__init__.py", "PKG-INFO"])
+    with zipfile.ZipFile(dist / "a-1.whl", "w") as wheel:
+        wheel.writestr("bayescal/__init__.py", "")
+        wheel.writestr("a-1.dist-info/METADATA", "")
+    return source, dist
+
+
+def sdist(dist: Path, names: list[str]) -> None:
+    with tarfile.open(dist / "a-1.tar.gz", "w:gz") as archive:
+        for name in names:
+            archive.addfile(tarfile.TarInfo(f"a-1/{name}"), io.BytesIO())
+
+
+def test_distributions_with_the_files_of_the_source_pass(
+    built: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["contents.py", *map(str, built)])
+    script("contents").main()
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["README.md", "PKG-INFO"], "a-1.tar.gz has no bayescal/__init__.py"),
+        (["README.md", "bayescal/__init__.py", "x.nc"], "a-1.tar.gz should not have x.nc"),
+    ],
+)
+def test_a_file_too_many_or_too_few_is_named(
+    built: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, names: list[str], message: str
+) -> None:
+    sdist(built[1], names)
+    monkeypatch.setattr("sys.argv", ["contents.py", *map(str, built)])
+    with pytest.raises(SystemExit, match=message):
+        script("contents").main()
