@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from pathlib import Path
 
-import as_released as released
 import errata
-import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -63,28 +60,3 @@ def test_the_calibration_term_of_the_brier_score_is_a_square() -> None:
     below = numbers["first line of equation 46, below .5"]
     above = numbers["second line of equation 46, from .5 on"]
     assert f"{below:g} is its false omission rate and {above:g} its precision" in page
-
-
-def test_the_page_shows_the_tables_as_released() -> None:
-    stored = json.loads(released.RESULTS.read_text("utf-8"))
-    page = (PAGES / "dong.md").read_text("utf-8")
-    assert released.shown_table_1(stored["table_1"]) in page
-    assert released.shown_table_4(stored["table_4"]) in page
-    assert f"{stored['table_1']['TPM'][2]:.5f}" == f"{released.PRINTED['TPM'][2]:.5f}"
-    d2 = stored["table_4"]["D2"]
-    assert abs(d2["mean"] - released.TABLE_4["D2"]) < 2 * d2["sd"] / stored["runs"] ** 0.5
-
-
-def test_released_histograms_are_0_below_the_lowest_score_and_drop_the_last_bin() -> None:
-    y, s = np.array([0, 1, 1, 1, 0, 0]), np.array([0.2, 0.3, 0.5, 0.6, 0.8, 0.9])
-    at = np.array([0.1, 0.25, 0.55, 0.95])
-    assert released.histogram(y, s, 3, at).tolist() == [0, 0.5, 1, 1]
-
-
-@pytest.mark.slow
-def test_rows_as_released_are_computed_again() -> None:
-    if not released.CIFAR.is_file():
-        pytest.skip("the logits are no part of the package")
-    stored = json.loads(released.RESULTS.read_text("utf-8"))["table_1"]
-    read = released.cases()["test"]
-    assert released.errors(*read) == pytest.approx(stored["none"], abs=1e-6)
