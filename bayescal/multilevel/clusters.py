@@ -1,8 +1,8 @@
 """Clusters of cases inside groups: how much flatter they make the likelihood of each group.
 
 As for one curve, the likelihood of independent cases is contracted by the sandwich. How alike the
-cases of a cluster are is estimated from the clusters of all groups, round the curve of each, since
-one group may have few. A group whose outcomes have one class has no curve of highest likelihood: the
+cases of a cluster are is estimated from the clusters of all groups, round the curve of each, and
+the more from its own, the more a group has. A group whose outcomes have one class has no curve of highest likelihood: the
 contraction is round its most probable curve, and a linear term keeps the slope there.
 """
 
@@ -30,6 +30,11 @@ from bayescal.model.problem import Problem
 
 __all__ = ["adjustments_of"]
 
+DEGREES_OF_OTHERS = 100.0
+"""Degrees of freedom of a group's own clusters at which they count as much as those of all."""
+MOST_LEVERAGE = 0.5
+"""Share of the information of a group past which a cluster has its curve pass through it."""
+
 
 def adjustments_of(
     data: CalibrationData, groups: Sequence[Problem], prior: Prior
@@ -53,7 +58,7 @@ def adjustments_of(
     curves = [_FittedGroup(group, prior) for group in groups]
     between = _BetweenGroups(data, curves)
     return [
-        curve.adjustment(*between.extra(number, curve.precision))
+        curve.adjustment(*between.extra(number))
         for number, curve in enumerate(curves)
     ]
 
@@ -91,7 +96,7 @@ class _BetweenGroups:
     def __init__(self, data: CalibrationData, groups: list[_FittedGroup]) -> None:
         clusters = data.clusters
         assert clusters is not None
-        self.clusters = clusters
+        self.clusters, self.groups = clusters, len(groups)
         entries = _Entries.of(clusters, data, groups)
         parts, part = np.unique(entries.cluster * len(groups) + entries.group, return_inverse=True)
         self.cluster, self.group = np.divmod(parts, len(groups))
@@ -102,52 +107,80 @@ class _BetweenGroups:
         informed = entries.trials * spread
         information = member @ informed
         leverage = information / np.maximum(add_up(self.group, information), 1e-300)[self.group]
+        told = leverage <= MOST_LEVERAGE
         if clusters.strata > 1:
             leverage = 0.0 * leverage
-        grow = 1 / np.sqrt(1 - np.minimum(leverage, 1 - 1e-9))
+        grow = np.where(told, 1 / np.sqrt(1 - np.minimum(leverage, MOST_LEVERAGE)), 0.0)
         residual = entries.hits - entries.trials * entries.fitted
         self.score = (member @ (residual[:, None] * entries.basis)) * grow[:, None]
-        self.of_shift = member @ (informed[:, None] * entries.basis)
         total = clusters.centred(self._of_clusters((member @ residual) * grow))
         square_hits, square_trials = entries.square_hits, entries.square_trials
         own = square_hits * (1 - entries.fitted) ** 2
         own += (square_trials - square_hits) * entries.fitted**2
-        both = self._of_clusters(information)
-        self.single, squares = member @ (square_trials * spread), member @ (square_trials * spread**2)
-        pairs = both**2 - self._of_clusters(squares)
-        excess = float(total @ total - own.sum())
-        self.variance = max(excess / pairs.sum(), 0.0) if pairs.sum() > 1e-300 else 0.0
-        self.information, self.pairs = information, information**2 - squares
+        own *= told[part]
+        self.of_shift = member @ (informed[:, None] * entries.basis)
+        self.of_told = self.of_shift * told[:, None]
+        own_of_shift = square_trials * spread**2
+        self.information = information
+        self.single, squares = member @ (square_trials * spread), member @ own_of_shift
+        self.pairs = information**2 - squares
+        both = self._of_clusters(information * told)
+        pairs = both**2 - self._of_clusters(squares * told)
+        every = max(float(pairs.sum()), 1e-300)
+        self.variance = max(float(total @ total - own.sum()) / every, 0.0)
         self.degrees = degrees_of(
-            self._of_clusters(self.single) + self.variance * pairs,
+            self._of_clusters(self.single * told) + self.variance * pairs,
             *(pairs, both**2, clusters.strata / clusters.size),
         )
-        self.own = self._of_groups(entries, own, len(groups))
-        self.own_of_shift = self._of_groups(entries, square_trials * spread**2, len(groups))
+        paired = information * self._of_clusters(information)[self.cluster] - squares
+        self.share = add_up(self.group, paired, len(groups)) / every
+        self.own = self._of_groups(entries, own)
+        self.own_of_shift = self._of_groups(entries, own_of_shift)
+        self.own_of_told = self._of_groups(entries, own_of_shift * told[part])
 
     @cached_property
-    def _whole(self) -> tuple[Floats, Floats]:
-        """Scores, and their derivatives by a shift, of all cases of the cluster of each part."""
-        return self._of_clusters(self.score), self._of_clusters(self.of_shift)
+    def _whole(self) -> Floats:
+        """Scores of all cases of each cluster."""
+        return self._of_clusters(self.score)
 
-    def extra(self, group: int, precision: Floats) -> tuple[Floats, float]:
+    @cached_property
+    def _apart(self) -> Floats:
+        """How far the covariance of all groups is from that of equal correlations."""
+        numbers, of_told = range(self.groups), self._of_clusters(self.of_told)
+        seen = sum(self._observed(k) for k in numbers)
+        alike = of_told.T @ of_told - np.sum(self.own_of_told, axis=0)
+        total = seen - self.variance * alike
+        return np.asarray((1 - share_alike(len(total), self.degrees)) * total)
+
+    def extra(self, group: int) -> tuple[Floats, float]:
         """Covariance of the score of a group beyond that of independent cases, and its degrees."""
-        here, size = np.flatnonzero(self.group == group), len(precision)
-        of, clusters = self.cluster[here], self.clusters
-        scores, of_shift = self._whole
-        seen = self._seen(self.score[here], of, scores) - self.own[group]
-        alike = self.of_shift[here].T @ of_shift[of]
-        alike = self.variance * ((alike + alike.T) / 2 - self.own_of_shift[group])
-        layers = np.unique(clusters.stratum[of]).size / here.size
+        here = self._parts(group)
+        layers = np.unique(self.clusters.stratum[self.cluster[here]]).size / here.size
         part = self.single[here] + self.variance * self.pairs[here]
         degrees = degrees_of(part, self.pairs[here], self.information[here] ** 2, layers)
-        weight = share_alike(size, degrees)
-        noise = (1 - weight) ** 2 / degrees + (1 - (1 - weight) ** 2) / self.degrees
-        return (1 - weight) * seen + weight * alike, 1 / noise if noise > 0 else np.inf
+        own = 1 / (1 + DEGREES_OF_OTHERS / degrees)
+        shared = self._alike(group) + self.share[group] * self._apart
+        noise = own**2 / degrees + (1 - own**2) / self.degrees
+        seen = self._observed(group)
+        return own * seen + (1 - own) * shared, 1 / noise if noise > 0 else np.inf
 
-    def _seen(self, score: Floats, of: NDArray[np.intp], scores: Floats) -> Floats:
-        """Covariance of the total of some clusters with that of all, as observed."""
-        clusters = self.clusters
+    def _parts(self, group: int) -> NDArray[np.intp]:
+        return np.flatnonzero(self.group == group)
+
+    def _alike(self, group: int) -> Floats:
+        """As of a shift of each cluster's log-odds that varies with one variance."""
+        here = self._parts(group)
+        product = self.of_shift[here].T @ self._of_clusters(self.of_shift)[self.cluster[here]]
+        return np.asarray(self.variance * ((product + product.T) / 2 - self.own_of_shift[group]))
+
+    def _observed(self, group: int) -> Floats:
+        """As observed."""
+        here = self._parts(group)
+        return self._covariance(self.score[here], self.cluster[here]) - self.own[group]
+
+    def _covariance(self, score: Floats, of: NDArray[np.intp]) -> Floats:
+        """Covariance of the total score of a group, by cluster, with that of all groups."""
+        clusters, scores = self.clusters, self._whole
         if clusters.strata == 1:
             product = score.T @ scores[of]
         else:
@@ -162,10 +195,10 @@ class _BetweenGroups:
         np.add.at(total, self.cluster, values)
         return total
 
-    def _of_groups(self, entries: _Entries, weight: Floats, groups: int) -> list[Floats]:
+    def _of_groups(self, entries: _Entries, weight: Floats) -> list[Floats]:
         """Weighted sums of squares of the basis, of each group."""
         order = np.argsort(entries.group, kind="stable")
-        ends = np.searchsorted(entries.group[order], np.arange(groups + 1))
+        ends = np.searchsorted(entries.group[order], np.arange(self.groups + 1))
         own = [order[start:end] for start, end in zip(ends, ends[1:], strict=False)]
         return [(entries.basis[k].T * weight[k]) @ entries.basis[k] for k in own]
 
