@@ -159,6 +159,15 @@ class GroupedRows:
             )
         return self
 
+    def with_several_clusters(self) -> Self:
+        """The same cases, with clusters or strata forgotten of which there are too few to differ.
+
+        Of a part of a table: one cluster is then no cluster, and strata are one, if one of them
+        has a single cluster.
+        """
+        members = self.members
+        return self.without(members.too_few) if members is not None and members.too_few else self
+
     def without(self, roles: str | Sequence[str]) -> Self:
         """The same cases with some roles forgotten.
 

@@ -96,6 +96,16 @@ class Members:
         layer = None if self.layer is None else self.layer[self.cluster]
         return self.key[self.cluster], layer
 
+    @property
+    def too_few(self) -> tuple[str, ...]:
+        """The role that holds too few clusters to see how much they differ, if there is one."""
+        if self.key.size < 2:
+            return ("cluster",)
+        if self.layer is None:
+            return ()
+        alone = np.unique(self.layer, return_counts=True)[1] < 2
+        return ("stratum",) if alone.size > 1 and alone.any() else ()
+
     def clusters(self, scale: float, *, sampling: bool) -> Clusters:
         """The clusters on the scale of effective cases.
 

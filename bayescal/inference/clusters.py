@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -29,7 +29,7 @@ class Likelihood(Protocol):
 
 @dataclass(frozen=True)
 class Adjustment:
-    """The log likelihood of clusters: log L(b_hat + C (b - b_hat)) + a constant.
+    """The log likelihood of clusters: log L(b_hat + C (b - b_hat)) + m (b - b_hat) + a constant.
 
     b are the coefficients, in which the curve's log-odds are linear. The constant leaves the log
     likelihood as it is at exact calibration, which all families share, so that their evidences can
@@ -38,9 +38,12 @@ class Adjustment:
     Attributes
     ----------
     top : ndarray of shape (k,)
-        b_hat, where the likelihood is largest.
+        b_hat, where the likelihood is largest; of one group of several, near it.
     contraction : ndarray of shape (k, k)
         C.
+    linear : ndarray of shape (k,) or float
+        m, by which the likelihood has the slope at b_hat that clusters leave of it; zero where it
+        is largest.
 
     References
     ----------
@@ -51,10 +54,23 @@ class Adjustment:
     top: Floats
     contraction: Floats
     constant: float
+    linear: Floats | float = 0.0
 
     def read_at(self, coefficients: Floats) -> Floats:
         """Where the likelihood of independent cases is read, for coefficients (..., k)."""
         return np.asarray(self.top + (coefficients - self.top) @ self.contraction.T)
+
+    def beside(self, coefficients: Floats) -> Floats:
+        """What is added to the likelihood read there, for coefficients (..., k)."""
+        return np.asarray(((coefficients - self.top) * self.linear).sum(axis=-1) + self.constant)
+
+    def as_at(self, coefficients: Floats, likelihood: Likelihood) -> Adjustment:
+        """The same, with the constant that leaves this likelihood as it is at one point (k,)."""
+        own, read = (
+            likelihood.by_coefficients(point)[0]
+            for point in (coefficients, self.read_at(coefficients))
+        )
+        return replace(self, constant=float(self.constant + own - read - self.beside(coefficients)))
 
 
 def adjustment_of(
@@ -87,9 +103,4 @@ def adjustment_of(
 
     top = maximise(pulled, at, tolerance=1e-9).point
     calibrated = problem.curve.with_offset(np.zeros((1, problem.curve.size)))[0, 1:]
-    adjustment = Adjustment(top, contraction, 0.0)
-    own, read = (
-        likelihood.by_coefficients(point)[0]
-        for point in (calibrated, adjustment.read_at(calibrated))
-    )
-    return Adjustment(top, contraction, own - read)
+    return Adjustment(top, contraction, 0.0).as_at(calibrated, likelihood)

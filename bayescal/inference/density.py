@@ -25,7 +25,7 @@ from bayescal.model.clusters.design import cluster_design, is_separated
 from bayescal.model.likelihood.rows import LikelihoodRows, at_nodes, every_row, merged_rows
 from bayescal.model.problem import Problem
 
-__all__ = ["CurveDensity", "Nodes", "density_of", "sample_importance"]
+__all__ = ["CurveDensity", "Nodes", "density_of", "prior_covariance", "sample_importance"]
 
 DENSITY_LONGEST_STEP = 5.0  # past it the exponential of a slope could overflow
 DENSITY_TOLERANCE = 1e-12
@@ -120,8 +120,9 @@ class CurveDensity:
         coefficients = self.curve.with_offset(u)
         if self.adjustment is None:
             return self.rows.log_likelihood(coefficients)
+        beside = self.adjustment.beside(coefficients[:, 1:])
         coefficients[:, 1:] = self.adjustment.read_at(coefficients[:, 1:])
-        return self.rows.log_likelihood(coefficients) + self.adjustment.constant
+        return self.rows.log_likelihood(coefficients) + beside
 
     def __call__(self, u: Floats) -> Floats:
         """Log density at points `u` of shape (n, d)."""
@@ -150,8 +151,8 @@ class CurveDensity:
         value, gradient, information = self.rows.derivatives(at)
         if change is None:
             return value, gradient, information
-        by = change.contraction
-        return value + change.constant, by.T @ gradient, by.T @ information @ by
+        by, beside = change.contraction, float(change.beside(coefficients))
+        return value + beside, by.T @ gradient + change.linear, by.T @ information @ by
 
     def jacobian(self, u: Floats) -> Floats:
         """Derivative of the coefficients by the coordinates, (k, d), at one point."""
@@ -165,6 +166,12 @@ class CurveDensity:
         """
         origin = np.zeros(self.curve.size) if start is None else start
         return maximise(self.derivatives, origin, tolerance=tolerance, longest=DENSITY_LONGEST_STEP)
+
+    def adjusted_by(self, adjustment: Adjustment | None) -> CurveDensity:
+        """The density of cases in clusters, which flatten the likelihood of independent ones."""
+        density = copy(self)
+        density.adjustment, density.peak = adjustment, None
+        return density
 
     def near_mode(self) -> Mode:
         """The posterior mode to within what proposals round it need."""
@@ -274,14 +281,19 @@ def _middle(density: CurveDensity) -> tuple[Floats, Floats]:
         scales = [density.at(tau) for tau, _ in density.prior.roughness]
     modes = [each.near_mode() for each in scales]
     best = int(np.argmax([laplace_evidence(mode) for mode in modes]))
-    at, prior = modes[best].point, scales[best].prior
+    at = modes[best].point
+    return density.curve.with_offset(at[None])[0, 1:], prior_covariance(scales[best], at)
+
+
+def prior_covariance(density: CurveDensity, at: Floats) -> Floats:
+    """Covariance of the coefficients (k, k) under the prior, at one point of shape (d,)."""
     bends = [
-        prior.of(name).slope_and_curvature(value)[1]
+        density.prior.of(name).slope_and_curvature(value)[1]
         for name, value in zip(density.curve.coordinates, at, strict=True)
     ]
     jacobian = density.jacobian(at)
     variance = 1 / np.maximum(-np.array(bends), LEAST_PRECISION)
-    return density.curve.with_offset(at[None])[0, 1:], (jacobian * variance) @ jacobian.T
+    return np.asarray((jacobian * variance) @ jacobian.T)
 
 
 def _round(mode: Mode) -> Floats:

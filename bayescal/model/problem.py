@@ -90,6 +90,10 @@ class Problem:
         data = self.data.recorded_by(None)
         return data.without("cluster") if "cluster" in data.roles else data
 
+    def of_single_cases(self) -> Problem:
+        """The same problem, with the clusters of its cases forgotten."""
+        return self if self.clusters is None else replace(self, data=self.unclustered)
+
     @cached_property
     def table(self) -> Rows:
         """Every row of the data as the model reads it: scores inside (0, 1), effective cases."""

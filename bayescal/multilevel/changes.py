@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +12,9 @@ from numpy.typing import NDArray
 from bayescal._base.arrays import Floats
 from bayescal._base.newton import by_differences, maximise
 from bayescal._base.sampling.importance import Sample, importance_sample, mix_samples
+from bayescal.data.data import CalibrationData
 from bayescal.inference.density import CurveDensity, sample_importance
 from bayescal.model.priors import StudentT
-from bayescal.model.problem import Problem
 from bayescal.multilevel.draws import MultilevelDraws, effects_of_prior
 from bayescal.multilevel.factorised.likelihood import MOST_OFF
 from bayescal.multilevel.problem import MultilevelProblem
@@ -49,18 +51,42 @@ def change_prior(problem: MultilevelProblem) -> dict[str, StudentT]:
     return {name: StudentT(prior.nu, 0.0, getattr(prior, name)) for name in problem.varying}
 
 
+class SharedDensity:
+    """Log density of one curve for several periods, whose likelihoods are not those of one table.
+
+    Parameters
+    ----------
+    densities : sequence of CurveDensity
+        Of each period.
+    """
+
+    def __init__(self, densities: Sequence[CurveDensity]) -> None:
+        self.densities, self.curve = densities, densities[0].curve
+        self.prior = densities[0].prior
+
+    def log_likelihood(self, u: Floats) -> Floats:
+        """Log likelihood of all periods at points of shape (n, d)."""
+        total = np.zeros(len(u))
+        for density in self.densities:
+            total += density.log_likelihood(u)
+        return total
+
+    def __call__(self, u: Floats) -> Floats:
+        """Log density at points of shape (n, d)."""
+        u = np.clip(u, -MOST_OFF, MOST_OFF)
+        return self.log_likelihood(u) + self.prior.logpdf(self.curve.coordinates, u)
+
+
 class ChangeDensity:
     """Log density of the curve before a change, and of the change of its coordinates.
 
     Parameters
     ----------
-    before, after : CurveDensity
+    before, after : CurveDensity or SharedDensity
         Of the periods before and after.
     """
 
-    def __init__(
-        self, problem: MultilevelProblem, before: CurveDensity, after: CurveDensity
-    ) -> None:
+    def __init__(self, problem: MultilevelProblem, before: OfPeriods, after: OfPeriods) -> None:
         self.before, self.after = before, after
         self.columns, self.laws = problem.columns, list(change_prior(problem).values())
         self.size = problem.pooled.curve.size
@@ -80,10 +106,60 @@ class ChangeDensity:
         return np.clip(after, -MOST_OFF, MOST_OFF)
 
 
-def in_time(problem: MultilevelProblem) -> list[Problem]:
-    """The problem of each period, in order of time."""
+OfPeriods: TypeAlias = CurveDensity | SharedDensity
+
+
+def densities_in_time(problem: MultilevelProblem) -> list[CurveDensity]:
+    """The density of each period, in order of time."""
     groups = list(problem.groups.values())
-    return [groups[k] for k in np.argsort(problem.terms[0].of_group)]
+    return [
+        CurveDensity(groups[k].of_single_cases()).adjusted_by(problem.adjustments.get(int(k)))
+        for k in np.argsort(problem.terms[0].of_group)
+    ]
+
+
+def around_changes(problem: MultilevelProblem) -> list[tuple[OfPeriods, OfPeriods]]:
+    """The densities of the periods before and after each possible change."""
+    if not adds_up(problem):
+        each = densities_in_time(problem)
+        return [
+            (SharedDensity(each[:period]), SharedDensity(each[period:]))
+            for period in range(1, len(each))
+        ]
+    groups = list(problem.groups.values())
+    tables = [groups[k].data for k in np.argsort(problem.terms[0].of_group)]
+    before, after = tables[:1], tables[:0:-1][:1]
+    for table in tables[1:-1]:
+        before.append(before[-1] + table)
+    for table in tables[-2:0:-1]:
+        after.append(after[-1] + table)
+    return [
+        (of_table(problem, first), of_table(problem, second))
+        for first, second in zip(before, after[::-1], strict=True)
+    ]
+
+
+def of_table(problem: MultilevelProblem, data: CalibrationData) -> CurveDensity:
+    """The density of some cases."""
+    return CurveDensity(replace(problem.pooled, data=data))
+
+
+def adds_up(problem: MultilevelProblem) -> bool:
+    """Whether the likelihood of several periods is that of all of their cases as one table.
+
+    That of clusters is flattened period by period, and sampling weights are rescaled in each.
+    """
+    return not problem.adjustments and not problem.data.is_pseudo
+
+
+def sample_constant(problem: MultilevelProblem, draws: int) -> Sample:
+    """Draws of one curve for all periods."""
+    if adds_up(problem):
+        return sample_importance(problem.pooled.of_single_cases(), draws)
+    density = SharedDensity(densities_in_time(problem))
+    start = np.zeros(density.curve.size)
+    mode = maximise(by_differences(density), start, tolerance=1e-3, longest=1.0)
+    return importance_sample(density, mode, draws, problem.pooled.rng("curve"))
 
 
 def sample_changes(problem: MultilevelProblem, draws: int) -> list[Sample]:
@@ -91,15 +167,8 @@ def sample_changes(problem: MultilevelProblem, draws: int) -> list[Sample]:
 
     They are of shape (draws, 2 d): the coordinates before the change, and those after it.
     """
-    tables = [each.data for each in in_time(problem)]
-    before, after = tables[:1], tables[:0:-1][:1]
-    for table in tables[1:-1]:
-        before.append(before[-1] + table)
-    for table in tables[-2:0:-1]:
-        after.append(after[-1] + table)
     samples, start = [], np.zeros(problem.pooled.curve.size + len(problem.columns))
-    for period, (first, second) in enumerate(zip(before, after[::-1], strict=True), 1):
-        parts = [CurveDensity(replace(problem.pooled, data=data)) for data in (first, second)]
+    for period, parts in enumerate(around_changes(problem), 1):
         density = ChangeDensity(problem, *parts)
         mode = maximise(by_differences(density), start, tolerance=1e-3, longest=1.0)
         rng = problem.pooled.rng(f"change into period {period}")
@@ -115,7 +184,7 @@ def draw_changes(problem: MultilevelProblem, draws: int) -> MultilevelDraws:
     """Draws of no change, of each sudden change and of a walk, in proportion to their posterior."""
     from bayescal.multilevel.blocks.sample import draw_effects  # loads sparse matrices
 
-    single = sample_importance(problem.pooled, draws)
+    single = sample_constant(problem, draws)
     changes = sample_changes(problem, draws)
     walk = draw_effects(problem, draws)
     numbered = np.arange(draws)[:, None].astype(np.float64)

@@ -27,7 +27,13 @@ from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.term import Vary
 from bayescal.multilevel.tree import multilevel_tree, read_distances, read_draws
 from bayescal.multilevel.view import CurveView
-from bayescal.posterior.populations.bootstrap import Mixture
+from bayescal.posterior.populations.bootstrap import (
+    Bootstrap,
+    CaseBootstrap,
+    Mixture,
+    MixtureOfLaws,
+)
+from bayescal.posterior.populations.clusters import ClusterBootstrap
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -339,9 +345,11 @@ class RelatedCurves:
             mixture=mixture,
         )
 
-    def _scores_of_levels(self, axis: str) -> Mixture:
+    def _scores_of_levels(self, axis: str) -> Bootstrap:
         """The scores of the cases of one of the levels, another for each draw."""
         problem, pooled = self.problem, self.problem.pooled
+        if problem.adjustments:
+            return self._clusters_of_levels(axis)
         rows = []
         for level in problem.axes[axis]:
             labels = [problem.labels[k] for k in problem.groups_with({axis: level})]
@@ -353,6 +361,20 @@ class RelatedCurves:
                 rows.append(np.sum(trials, axis=0) if len(trials) > 1 else trials[0])
         stream = pooled.rng(f"{axis} of a new {axis}")
         return Mixture(np.array(rows), stream.integers(len(rows), size=self.draws))
+
+    def _clusters_of_levels(self, axis: str) -> Bootstrap:
+        """As `_scores_of_levels`, where cases come in clusters, which are drawn whole."""
+        pooled, data = self.problem.pooled, self.problem.data
+        size, laws = pooled.score.size, []
+        for level in data.levels[axis]:
+            own = data.select(**{axis: level}).pooled().with_several_clusters()
+            row, clusters = pooled.rows_of(own.score), own.clusters
+            if clusters is None:
+                laws.append(CaseBootstrap(add_up(row, own.trials * own.weight_scale, size)))
+            else:
+                laws.append(ClusterBootstrap.of(clusters, row[clusters.row], size))
+        stream = pooled.rng(f"{axis} of a new {axis}")
+        return MixtureOfLaws(tuple(laws), stream.integers(len(laws), size=self.draws))
 
     def _kept(self, key: dict[str, Any], make: Callable[[], CurveView]) -> CurveView:
         """A view, made once."""

@@ -81,6 +81,12 @@ def multilevel_model(problem: MultilevelProblem, *, merged: bool = True) -> pm.M
             return model
         by_row = [each[name][of_row] if name in moved else each[name] for name in each]
         coefficients = curve.coefficients(by_row, pt.exp)
+        if problem.adjustments:
+            everywhere = np.zeros(len(problem.labels))
+            read = _in_clusters(
+                problem, curve.coefficients([u + everywhere for u in each.values()], pt.exp)
+            )
+            coefficients = [of_group[of_row] for of_group in read]
         log_odds = offset + sum(
             coefficient * column for coefficient, column in zip(coefficients, basis.T, strict=True)
         )
@@ -88,6 +94,28 @@ def multilevel_model(problem: MultilevelProblem, *, merged: bool = True) -> pm.M
             "hits", (pm.Data("trials", trials, dims="row"), log_odds, hits), (), dims="row"
         )
     return model
+
+
+def _in_clusters(problem: MultilevelProblem, coefficients: list[Any]) -> list[Any]:
+    """Coefficients by group at which the likelihood of independent cases is read.
+
+    A potential adds what clusters add beside it.
+    """
+    import pymc as pm
+
+    size = len(problem.labels)
+    k = len(coefficients)
+    top, linear, contraction = np.zeros((k, size)), np.zeros((k, size)), np.zeros((k, k, size))
+    contraction += np.eye(k)[..., None]
+    for group, adjustment in problem.adjustments.items():
+        top[:, group], contraction[..., group] = adjustment.top, adjustment.contraction
+        linear[:, group] = adjustment.linear
+    away = [each - at for each, at in zip(coefficients, top, strict=True)]
+    pm.Potential("clusters", sum((by * off).sum() for by, off in zip(linear, away, strict=True)))
+    return [
+        at + sum(by * off for by, off in zip(row, away, strict=True))
+        for at, row in zip(top, contraction, strict=True)
+    ]
 
 
 def _suffix(problem: MultilevelProblem, number: int) -> str:

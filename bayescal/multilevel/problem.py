@@ -18,6 +18,7 @@ from bayescal.data.crossed import CrossedTable
 from bayescal.data.data import CalibrationData
 from bayescal.data.periods import Periods, read_periods
 from bayescal.data.validate import as_scores, check_choice
+from bayescal.inference.clusters import Adjustment
 from bayescal.model.heterogeneity import VARYING, Heterogeneity, as_heterogeneity
 from bayescal.model.priors import Prior, as_prior
 from bayescal.model.problem import Problem, prepare
@@ -147,15 +148,33 @@ class MultilevelProblem:
             for site in self.known
         }
 
+    @cached_property
+    def adjustments(self) -> dict[int, Adjustment]:
+        """How clusters flatten the likelihood of each group with patients, by its index.
+
+        None where cases are independent.
+        """
+        clusters = self.data.clusters
+        if clusters is None or clusters.are_single:
+            return {}
+        from bayescal.multilevel.clusters import adjustments_of  # loads sparse matrices
+
+        tables = self.tables
+        made = adjustments_of(self.data, list(tables.values()), self.prior_of_unlike)
+        return dict(zip(map(self.labels.index, tables), made, strict=True))
+
     def _group(self, label: str) -> Problem:
         """The problem of one group, with a stream of random numbers of its own."""
-        known = {site.label: site for site in self.known}
-        if label in known:
-            data = scores_of_known(self.pooled, known[label])
-        else:
-            data = self.data.select(label)
+        data = self._table(label).with_several_clusters()
         seed = int(self.pooled.rng(f"site {label}").integers(2**63))
         return replace(self.pooled, data=data, seed=seed)
+
+    def _table(self, label: str) -> CalibrationData:
+        """The cases of one group; of a site known by its summaries, scores that it may have."""
+        known = {site.label: site for site in self.known}
+        if label in known:
+            return scores_of_known(self.pooled, known[label])
+        return self.data.select(label)
 
     def groups_with(self, levels: Mapping[str, str]) -> list[int]:
         """Indices of the groups that have all of these levels; of all, if there are none."""
@@ -171,12 +190,13 @@ class MultilevelProblem:
 
         `name` says which they are: their stream of random numbers is their own.
         """
-        parts = [self.groups[self.labels[k]] for k in groups]
+        labels = [self.labels[k] for k in groups]
+        parts = [self.groups[label] for label in labels]
         if len(parts) == 1:
             return parts[0]
-        data: CalibrationData = reduce(add, [part.data for part in parts])
+        data: CalibrationData = reduce(add, map(self._table, labels))
         seed = int(self.pooled.rng(f"subgroup {name}").integers(2**63))
-        joined = replace(self.pooled, data=data, seed=seed)
+        joined = replace(self.pooled, data=data.with_several_clusters(), seed=seed)
         weighted = [replace(part.table, trials=part.data.trials) for part in parts]
         shares = shares_of(joined.table, weighted)
         return replace(joined, curve=mixture_of(self.pooled.curve, shares))
@@ -236,7 +256,7 @@ def prepare_terms(
     """
     named = as_vary(vary)
     for each in named:
-        each.check_beside(named, known=known is not None, is_pseudo=data.is_pseudo)
+        each.check_beside(named, known=known is not None)
     data = _by_roles(data, named)
     summaries = as_known(known, data.groups)
     if len(data.levels) < 2:
@@ -304,13 +324,6 @@ def _by_roles(data: CalibrationData, vary: Sequence[Vary]) -> CalibrationData:
     if not known:
         return data
     names = {check_choice(name, known, "vary") for each in vary for name in each.names}
-    if "cluster" in data.roles:
-        raise InputError(
-            f"the table has cluster and {' and '.join(sorted(names))}, and only one of them can "
-            "stand. A site, period or factor is of interest itself, such as hospitals, each with "
-            "its own curve; a cluster is not, such as patients seen several times. Forget one: "
-            "data.without('cluster')."
-        )
     for each in vary:
         if each.names == ("period",) and each.kind != "walk":
             raise InputError(

@@ -58,7 +58,7 @@ class Vary:
         """The prior of its scales, where `prior` is that of one factor."""
         return prior.scaled(INTERACTION_SHARE) if len(self.names) > 1 else prior
 
-    def check_beside(self, others: Sequence[Vary], *, known: bool, is_pseudo: bool) -> None:
+    def check_beside(self, others: Sequence[Vary], *, known: bool) -> None:
         """Refuse what no engine can do with this term."""
         beside = [each for each in others if (each.names, each.kind) != (self.names, self.kind)]
         if len(beside) < len(others) - 1:
@@ -74,12 +74,6 @@ class Vary:
             raise InputError(
                 f"known was given with {of}, but it is of sites: pass the site of each case as "
                 "groups, or leave known= out."
-            )
-        if is_pseudo and self.kind == "walk" and not beside:
-            raise InputError(
-                "weight_type='sampling' cannot be used with periods=: explanations of a change are "
-                "compared by how well they predict cases, and sampling weights are not cases. Drop "
-                "sample_weight, or give counts of cases."
             )
 
 

@@ -17,7 +17,7 @@ from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.posterior.departures import Departure
 from bayescal.posterior.evaluation import CurvesOfTable, SampledCurves
 from bayescal.posterior.functionals import FUNCTIONALS
-from bayescal.posterior.populations.bootstrap import Mixture
+from bayescal.posterior.populations.bootstrap import Bootstrap
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.tree import Drawn, sample_tree
 
@@ -45,7 +45,7 @@ class CurveView(CalibrationPosterior):
     title: str
     is_new: bool = False
     _has_outcomes: bool = True
-    _mixture: Mixture | None = None
+    _mixture: Bootstrap | None = None
     _key: dict[str, Any]
     _own_distances: Callable[[], tuple[Floats, float] | None]
     _all_curves: Callable[[], xr.DataTree]
@@ -64,7 +64,7 @@ class CurveView(CalibrationPosterior):
         *,
         is_new: bool = False,
         has_outcomes: bool = True,
-        mixture: Mixture | None = None,
+        mixture: Bootstrap | None = None,
     ) -> Self:
         """A view on draws of one curve's coordinates.
 
@@ -85,8 +85,8 @@ class CurveView(CalibrationPosterior):
             Gives the tree of all curves.
         has_outcomes : bool
             Whether those of the problem's table were observed.
-        mixture : Mixture, optional
-            Scores of several groups, and the group whose scores each draw has.
+        mixture : Bootstrap, optional
+            Of the scores of several groups, one of which each draw has.
         """
         view = cls.of_draws(Drawn(problem, u, drawn.chains, drawn.engine, drawn.stats, prior=prior))
         view.title, view.is_new, view._mixture = title, is_new, mixture
@@ -137,21 +137,26 @@ class CurveView(CalibrationPosterior):
         """Whether distances have draws of their own: exact calibration is among them."""
         return self._exactly is not None
 
+    @property
+    def _law(self) -> Bootstrap | None:
+        """The law of the weights of rows; None for that of independent cases."""
+        return self._bootstrap if self._mixture is None else self._mixture
+
     @cached_property
     def _posterior(self) -> SampledCurves:
-        own = self._mixture
+        own = self._law
         return CurvesOfTable(self.problem, self._drawn.u, bootstrap=own, departure=self._departure)
 
     @cached_property
     def _prior(self) -> SampledCurves:
         assert self._drawn.prior is not None
-        return CurvesOfTable(self.problem, self._drawn.prior, bootstrap=self._mixture)
+        return CurvesOfTable(self.problem, self._drawn.prior, bootstrap=self._law)
 
     @cached_property
     def _distances(self) -> SampledCurves | None:
         if self._exactly is None:
             return None
-        own, departure = self._mixture, self._departure
+        own, departure = self._law, self._departure
         return CurvesOfTable(self.problem, self._exactly[0], bootstrap=own, departure=departure)
 
     @cached_property

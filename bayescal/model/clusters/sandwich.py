@@ -12,7 +12,7 @@ from bayescal.data.table import add_up
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.problem import Problem
 
-__all__ = ["Sandwich", "inflation_of", "sandwich"]
+__all__ = ["Sandwich", "degrees_of", "flattened", "inflation_of", "sandwich", "share_alike"]
 
 LEAST_EFFECT = 0.2
 """No direction counts as better known than by five times the cases."""
@@ -70,7 +70,27 @@ def sandwich(problem: Problem, basis: Floats, fitted: Floats, precision: Floats)
     """
     information = (basis.T * BINOMIAL.spread(problem.trials, fitted)) @ basis
     between = _Between(problem, basis, fitted)
-    seen, alike = between.seen(), between.alike()
+    weight = share_alike(len(precision), between.degrees)
+    extra = (1 - weight) * between.seen() + weight * between.alike()
+    return flattened(information, extra, precision, between.degrees)
+
+
+def share_alike(size: int, degrees: float) -> float:
+    """Weight of the covariance that equal correlations would give, for so many coefficients."""
+    return (size + 1) / (degrees + size + 1)
+
+
+def flattened(information: Floats, extra: Floats, precision: Floats, degrees: float) -> Sandwich:
+    """Design effects, where the score has more covariance than that of independent cases.
+
+    Parameters
+    ----------
+    information, extra, precision : ndarray of shape (d, d)
+        Of independent cases; the covariance of the score less that of independent cases; and of
+        the prior of the coefficients.
+    degrees : float
+        Degrees of freedom of `extra`.
+    """
     factor = np.linalg.cholesky(information + precision)
     ridge = SMALL_INFORMATION * np.eye(len(precision))
 
@@ -80,18 +100,17 @@ def sandwich(problem: Problem, basis: Floats, fitted: Floats, precision: Floats)
 
     base = whitened(information) + ridge
     root, inverse = _powers(base, 0.5, -0.5)
-    weight = (len(precision) + 1) / (between.degrees + len(precision) + 1)
-    extra = inverse @ whitened((1 - weight) * seen + weight * alike) @ inverse
-    values, vectors = np.linalg.eigh(np.eye(len(precision)) + (extra + extra.T) / 2)
+    more = inverse @ whitened(extra) @ inverse
+    values, vectors = np.linalg.eigh(np.eye(len(precision)) + (more + more.T) / 2)
     values = np.maximum(values, LEAST_EFFECT)
-    inflation = inflation_of(between.degrees)
+    inflation = inflation_of(degrees)
     outward = np.linalg.solve(factor.T, inverse)
     variance = np.sum((outward @ vectors) ** 2 * values, axis=1)
     shrunk = (vectors / np.sqrt(inflation * values)) @ vectors.T
     return Sandwich(
         effect=variance / np.sum(outward**2, axis=1),
         contraction=outward @ shrunk @ root @ factor.T,
-        degrees=between.degrees,
+        degrees=degrees,
         inflation=inflation,
     )
 
@@ -123,9 +142,9 @@ class _Between:
         pairs = information**2 - squares @ spread**2
         excess = float(self.residual @ self.residual - self.own.sum())
         self.variance = max(excess / pairs.sum(), 0.0) if pairs.sum() > 0 else 0.0
-        self.degrees = self._degrees(
-            squares @ spread, pairs, information**2, clusters.strata / clusters.size
-        )
+        part = squares @ spread + self.variance * pairs
+        layers = clusters.strata / clusters.size
+        self.degrees = degrees_of(part, pairs, information**2, layers)
 
     def seen(self) -> Floats:
         """As observed."""
@@ -136,14 +155,24 @@ class _Between:
         own = (self.basis.T * self.own_of_shift) @ self.basis
         return np.asarray(self.variance * (self.of_shift.T @ self.of_shift - own))
 
-    def _degrees(self, single: Floats, pairs: Floats, both: Floats, layers: float) -> float:
-        """Satterthwaite's: clusters count by what they add to the variance of the total."""
-        part = single + self.variance * pairs
-        noise = float(np.sum(part[both > 0] ** 2 * pairs[both > 0] / both[both > 0]))
-        total = float(part.sum())
-        if noise <= 1e-12 * total**2:
-            return np.inf
-        return max(total**2 / noise * (1 - layers), 1.0)
+
+def degrees_of(part: Floats, pairs: Floats, both: Floats, layers: float) -> float:
+    """Satterthwaite's: clusters count by what they add to the variance of the total.
+
+    Parameters
+    ----------
+    part : ndarray of shape (clusters,)
+        What each adds.
+    pairs, both : ndarray of shape (clusters,)
+        Products of the spreads of different cases of a cluster, and of all.
+    layers : float
+        Strata over clusters.
+    """
+    noise = float(np.sum(part[both > 0] ** 2 * pairs[both > 0] / both[both > 0]))
+    total = float(part.sum())
+    if noise <= 1e-12 * total**2:
+        return np.inf
+    return max(total**2 / noise * (1 - layers), 1.0)
 
 
 def inflation_of(degrees: float) -> float:

@@ -143,7 +143,8 @@ class EffectsDensity:
         self.scales_size = len(problem.terms) * len(self.varying)
         self.size = self.scales_size + len(self.common)
         groups = dict(enumerate(problem.groups.values()))
-        self.groups, self.parts = len(groups), of_tables(groups, self.columns)
+        self.groups = len(groups)
+        self.parts = of_tables(groups, self.columns, problem.adjustments)
         self.layout = Layout(problem)
         r = len(self.varying)
         self.rest_size = r * self.layout.positions

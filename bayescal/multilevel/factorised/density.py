@@ -55,7 +55,8 @@ class PopulationDensity:
         tables = [k for k, label in enumerate(problem.labels) if label not in problem.summaries]
         self.is_robust = problem.terms[0].robust
         self.parts: list[SiteLikelihood] = of_tables(
-            {k: problem.groups[problem.labels[k]] for k in tables}, problem.columns
+            {k: problem.groups[problem.labels[k]] for k in tables},
+            *(problem.columns, problem.adjustments),
         )
         for label, summary in problem.summaries.items():
             number = problem.labels.index(label)

@@ -11,11 +11,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from bayescal._base.arrays import Floats
 from bayescal._base.newton import maximise
+from bayescal.inference.clusters import Adjustment
 from bayescal.inference.density import CurveDensity, Nodes
 from bayescal.model.curve import expit_in_place
 from bayescal.model.likelihood.binomial import BINOMIAL
@@ -195,6 +197,47 @@ class SiteLikelihood(ABC):
         return points, log_ratio
 
 
+class _Clustered(NamedTuple):
+    """The adjustments of the likelihoods of S sites, whose cases come in clusters.
+
+    Attributes
+    ----------
+    top, linear : ndarray of shape (S, k, 1)
+    contraction : ndarray of shape (S, k, k)
+    constant : ndarray of shape (S, 1)
+    """
+
+    top: Floats
+    linear: Floats
+    contraction: Floats
+    constant: Floats
+
+    @classmethod
+    def of(cls, adjustments: Sequence[Adjustment | None]) -> Self | None:
+        """Those of all sites; None without clusters."""
+        each = [adjustment for adjustment in adjustments if adjustment is not None]
+        if not each:
+            return None
+        return cls(
+            np.stack([one.top for one in each])[..., None],
+            np.stack([np.broadcast_to(one.linear, one.top.shape) for one in each])[..., None],
+            np.stack([one.contraction for one in each]),
+            np.array([[one.constant] for one in each]),
+        )
+
+    def read_at(self, coefficients: Floats) -> tuple[Floats, Floats]:
+        """Where likelihoods are read, of shape (S, 1 + k, n), and what is added, (S, n)."""
+        away, read = coefficients[:, 1:] - self.top, coefficients.copy()
+        read[:, 1:] = self.top + self.contraction @ away
+        return read, (self.linear * away).sum(axis=1) + self.constant
+
+    def by(self, gradient: Floats, information: Floats) -> tuple[Floats, Floats]:
+        """Gradient and information by the coefficients, from those where they are read."""
+        across, k = self.contraction.transpose(0, 2, 1), gradient.shape[1]
+        pairs = np.einsum("sai,sbj->sijab", self.contraction, self.contraction)
+        return across @ gradient + self.linear, pairs.reshape(-1, k * k, k * k) @ information
+
+
 class TableLikelihood(SiteLikelihood):
     """Of the patients of several sites, each by as many nodes.
 
@@ -223,6 +266,7 @@ class TableLikelihood(SiteLikelihood):
         self._weighted = self._trials[:, None] * self._basis[:, 1:]
         both = self._basis[:, 1:, None] * self._weighted[:, None]
         self._products = both.reshape(size, k * k, most)
+        self._clustered = _Clustered.of([each.adjustment for each in densities])
         super().__init__(problem, columns, numbers)
 
     @property
@@ -235,21 +279,31 @@ class TableLikelihood(SiteLikelihood):
         part = copy(self)
         for name in (*KEPT, "_densities", "_basis", "_trials", "_events", "_weighted", "_products"):
             setattr(part, name, getattr(self, name)[sites])
+        if self._clustered is not None:
+            part._clustered = _Clustered(*(each[sites] for each in self._clustered))
         return part
 
     def log_likelihood(self, u: Floats) -> Floats:
         """Log likelihood of the single outcomes, without binomial coefficients."""
-        coefficients = self._coefficients(u)
+        coefficients, beside = self._coefficients(u), None
+        if self._clustered is not None:
+            coefficients, beside = self._clustered.read_at(coefficients)
         value: Floats = (self._events[:, None] @ coefficients)[:, 0]
+        if beside is not None:
+            value += beside
         log_odds = self._basis.transpose(0, 2, 1) @ coefficients
         value -= (self._trials[:, None] @ BINOMIAL.cost_near(log_odds))[:, 0]
         return value
 
     def _by_coefficient(self, coefficients: Floats) -> tuple[Floats, Floats]:
+        clustered = self._clustered
+        if clustered is not None:
+            coefficients = clustered.read_at(coefficients)[0]
         fitted = expit_in_place(self._basis.transpose(0, 2, 1) @ coefficients)
         gradient = self._events[:, 1:, None] - self._weighted @ fitted
         fitted *= 1 - fitted
-        return gradient, self._products @ fitted
+        information = self._products @ fitted
+        return (gradient, information) if clustered is None else clustered.by(gradient, information)
 
     def _mode(self) -> Floats:
         starts = [density.near_mode().point for density in self._densities]
@@ -257,7 +311,11 @@ class TableLikelihood(SiteLikelihood):
         return np.stack([mode.point for mode in modes])
 
 
-def of_tables(problems: Mapping[int, Problem], columns: list[int]) -> list[SiteLikelihood]:
+def of_tables(
+    problems: Mapping[int, Problem],
+    columns: list[int],
+    adjustments: Mapping[int, Adjustment],
+) -> list[SiteLikelihood]:
     """Likelihoods of the tables of sites, those of about as many nodes together.
 
     Parameters
@@ -266,8 +324,13 @@ def of_tables(problems: Mapping[int, Problem], columns: list[int]) -> list[SiteL
         By number of the site.
     columns : list of int
         Columns of the coordinates that differ between sites.
+    adjustments : mapping of int to Adjustment
+        Of each site, where cases come in clusters; else none.
     """
-    densities = {k: CurveDensity(problem, SITE_NODES) for k, problem in problems.items()}
+    densities = {
+        k: CurveDensity(problem.of_single_cases(), SITE_NODES).adjusted_by(adjustments.get(k))
+        for k, problem in problems.items()
+    }
     sizes: dict[int, list[int]] = {}
     for k, density in densities.items():
         doublings = math.ceil(math.log2(max(density.rows.size / SITE_NODES.first, 1)))

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 
 from bayescal._base.arrays import Floats
 
-__all__ = ["Bootstrap", "CaseBootstrap", "Mixture", "dirichlet"]
+__all__ = ["Bootstrap", "CaseBootstrap", "Mixture", "MixtureOfLaws", "dirichlet"]
 
 LEVELS = 1 << 13  # of a table of quantiles: its mean and variance are right to 0.1 %
 
@@ -73,6 +73,38 @@ class Mixture(NamedTuple):
     def worth(self, values: Floats) -> float:
         """One: cases are independent."""
         return 1.0
+
+
+class MixtureOfLaws(NamedTuple):
+    """Weights by one of several laws, such as those of sites, another for each draw.
+
+    Attributes
+    ----------
+    laws : tuple of Bootstrap
+        Of weights of the same rows.
+    chosen : ndarray of shape (draws,)
+        The law of each draw.
+    """
+
+    laws: tuple[Bootstrap, ...]
+    chosen: NDArray[np.intp]
+
+    def weights(self, part: slice, rng: np.random.Generator) -> Floats:
+        """Weights of a block of draws, of shape (draws of the block, rows)."""
+        chosen = self.chosen[part]
+        draws = [np.flatnonzero(chosen == k) for k in range(len(self.laws))]
+        each = [
+            law.weights(slice(0, own.size), rng)
+            for law, own in zip(self.laws, draws, strict=True)
+            if own.size
+        ]
+        weight = np.empty((chosen.size, each[0].shape[1]))
+        weight[np.concatenate(draws)] = np.concatenate(each)
+        return weight
+
+    def worth(self, values: Floats) -> float:
+        """The mean of theirs."""
+        return float(np.mean([law.worth(values) for law in self.laws]))
 
 
 def dirichlet(trials: Floats, draws: int, rng: np.random.Generator) -> Floats:
