@@ -33,7 +33,8 @@ from bayescal.data.crossed import CrossedTable
 from bayescal.data.imputations import as_imputations
 from bayescal.data.judged import Judged
 from bayescal.data.keywords import as_data
-from bayescal.data.validate import as_level, as_levels, check_choice
+from bayescal.data.multiclass import ClassMode, binary_cases
+from bayescal.data.validate import as_level, as_levels, check_choice, is_matrix
 from bayescal.data.weights import WeightType
 from bayescal.estimators.registry import ESTIMATORS
 from bayescal.fitting import compare
@@ -70,6 +71,7 @@ def assess(
     strata: Any = None,
     judged: Judged | None = None,
     horizon: float | None = None,
+    mode: ClassMode | None = None,
 ) -> Assessment:
     """Assess the calibration of predicted probabilities.
 
@@ -79,9 +81,10 @@ def assess(
     Parameters
     ----------
     y_true : array-like of shape (n,), Survival or CalibrationData
-        Outcomes, 0/1 or boolean; times to an event; or a table, and then no `y_prob`.
-    y_prob : array-like of shape (n,), optional
-        Predicted probabilities of the event, in [0, 1].
+        Outcomes, 0/1 or boolean; times to an event; labels of classes beside a matrix; or a table,
+        and then no `y_prob`.
+    y_prob : array-like of shape (n,) or (n, k), optional
+        Predicted probabilities of the event, in [0, 1]; or of k classes, one a column.
     close : float in (0, 1), optional
         A true calibration error that is close enough to none. By default 0.03, or when that is
         smaller a quarter of the mean score (or of one minus it), to one digit.
@@ -115,6 +118,9 @@ def assess(
         Who recorded the outcomes, as in `bayescal.fit`; not beside `groups`.
     horizon : float, optional
         Of times to an event, as in `bayescal.fit`.
+    mode : {"top-label", "class-wise"}, optional
+        Of a matrix, as in `bayescal.fit`. By default, and only, the top label: the event is that
+        the predicted class is right. Class-wise tables are fitted, not assessed.
 
     Returns
     -------
@@ -154,6 +160,8 @@ def assess(
         check_sites=check_few_labels,
         takes_times=True,
         horizon=horizon,
+        takes_classes=True,
+        mode=mode,
     )
     check_roles(data)
     refuse_judged(data)
@@ -165,6 +173,10 @@ def assess(
         check_not_class_wise(data)
     pooled = data.pooled() if data.groups else data
     enough = close_enough(pooled) if close is None else as_level(close, "close")
+    if imputations is None and is_matrix(y_prob):
+        y_true, y_prob, *_ = binary_cases(
+            y_true, y_prob, "top-label", None, sample_weight, "y_prob"
+        )
     scores = [y_prob] if imputations is None else as_imputations(imputations, y_true)
     raw = raw_cases(y_true, scores, pooled, sample_weight=sample_weight, pos_label=pos_label)
     options: dict[str, Any] = {
