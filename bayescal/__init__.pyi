@@ -13,6 +13,7 @@ from .assessment import read_report as read_report
 from .data import CalibrationData as CalibrationData
 from .data import Judged as Judged
 from .data import Survival as Survival
+from .data import readers as readers
 from .fitting import ImputedPosterior as ImputedPosterior
 from .fitting import build_model as build_model
 from .fitting import combine_imputations as combine_imputations
