@@ -381,12 +381,11 @@ def _task_of(file: Path) -> str:
 
 def _lines(file: Path) -> Iterator[Sample]:
     """The object of each line that is not blank."""
-    with _understood(file):
-        with _open(file) as lines:
-            for number, text in enumerate(lines, 1):
-                if text.strip():
-                    where = f"line {number} of {file}"
-                    yield Sample(_object(text, where), where)
+    with _understood(file), _open(file) as lines:
+        for number, text in enumerate(lines, 1):
+            if text.strip():
+                where = f"line {number} of {file}"
+                yield Sample(_object(text, where), where)
 
 
 def _open(file: Path) -> IO[str]:
