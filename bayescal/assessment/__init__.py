@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bayescal.assessment._assess import Assessment, assess
+from bayescal.assessment.metric import CalibrationMetric
 from bayescal.assessment.record import read_report
 
-__all__ = ["Assessment", "assess", "read_report"]
+__all__ = ["Assessment", "CalibrationMetric", "assess", "read_report"]
 
 
 def __dir__() -> list[str]:

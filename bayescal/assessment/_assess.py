@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescal._base.card import card
-from bayescal._base.errors import as_items
-from bayescal.assessment.findings import Findings
+from bayescal._base.errors import as_items, check_type
+from bayescal._base.vocabulary import Words
+from bayescal.assessment.findings import STANDARD_WORDS, Findings
 from bayescal.assessment.followed import cases_and_events_of
 from bayescal.assessment.groups import (
     check_few_groups,
@@ -22,7 +23,7 @@ from bayescal.assessment.groups import (
 from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.panel import PANEL, none_of_times
 from bayescal.assessment.performance import close_enough
-from bayescal.assessment.record import as_dict
+from bayescal.assessment.record import as_dict, metrics
 from bayescal.assessment.tables import Tables
 from bayescal.assessment.text.paper import describe
 from bayescal.assessment.text.terminal import as_text
@@ -33,7 +34,8 @@ from bayescal.data.crossed import CrossedTable
 from bayescal.data.imputations import as_imputations
 from bayescal.data.judged import Judged
 from bayescal.data.keywords import as_data
-from bayescal.data.validate import as_level, as_levels, check_choice
+from bayescal.data.multiclass import ClassMode, binary_cases
+from bayescal.data.validate import as_level, as_levels, check_choice, is_matrix
 from bayescal.data.weights import WeightType
 from bayescal.estimators.registry import ESTIMATORS
 from bayescal.fitting import compare
@@ -70,6 +72,8 @@ def assess(
     strata: Any = None,
     judged: Judged | None = None,
     horizon: float | None = None,
+    mode: ClassMode | None = None,
+    labels: Words | None = None,
 ) -> Assessment:
     """Assess the calibration of predicted probabilities.
 
@@ -79,9 +83,10 @@ def assess(
     Parameters
     ----------
     y_true : array-like of shape (n,), Survival or CalibrationData
-        Outcomes, 0/1 or boolean; times to an event; or a table, and then no `y_prob`.
-    y_prob : array-like of shape (n,), optional
-        Predicted probabilities of the event, in [0, 1].
+        Outcomes, 0/1 or boolean; times to an event; labels of classes beside a matrix; or a table,
+        and then no `y_prob`.
+    y_prob : array-like of shape (n,) or (n, k), optional
+        Predicted probabilities of the event, in [0, 1]; or of k classes, one a column.
     close : float in (0, 1), optional
         A true calibration error that is close enough to none. By default 0.03, or when that is
         smaller a quarter of the mean score (or of one minus it), to one digit.
@@ -115,6 +120,12 @@ def assess(
         Who recorded the outcomes, as in `bayescal.fit`; not beside `groups`.
     horizon : float, optional
         Of times to an event, as in `bayescal.fit`.
+    mode : {"top-label", "class-wise"}, optional
+        Of a matrix, as in `bayescal.fit`. By default, and only, the top label: the event is that
+        the predicted class is right. Class-wise tables are fitted, not assessed.
+    labels : Words, optional
+        What the report calls cases, groups and the event: `bc.words(case="item", site="task",
+        event="correct")`. The record, `to_dict()`, has the standard words.
 
     Returns
     -------
@@ -137,7 +148,8 @@ def assess(
     panel = as_items(estimators, "estimators")
     for name in panel:
         check_choice(name, ESTIMATORS, "estimators")
-    level = as_level(ci_prob)
+    level, told = as_level(ci_prob), STANDARD_WORDS if labels is None else labels
+    check_type(told, Words, "labels", "Make them with bc.words(case=..., site=..., event=...).")
     risks = tuple(sorted(set(as_levels(thresholds, "thresholds"))))
     data = as_data(
         y_true,
@@ -154,6 +166,8 @@ def assess(
         check_sites=check_few_labels,
         takes_times=True,
         horizon=horizon,
+        takes_classes=True,
+        mode=mode,
     )
     check_roles(data)
     refuse_judged(data)
@@ -165,6 +179,10 @@ def assess(
         check_not_class_wise(data)
     pooled = data.pooled() if data.groups else data
     enough = close_enough(pooled) if close is None else as_level(close, "close")
+    if imputations is None and is_matrix(y_prob):
+        y_true, y_prob, *_ = binary_cases(
+            y_true, y_prob, "top-label", None, sample_weight, "y_prob"
+        )
     scores = [y_prob] if imputations is None else as_imputations(imputations, y_true)
     raw = raw_cases(y_true, scores, pooled, sample_weight=sample_weight, pos_label=pos_label)
     options: dict[str, Any] = {
@@ -175,7 +193,8 @@ def assess(
     }
     comparison = compare(pooled, random_state=random_state, **options)
     own = data if crossed is None else pooled
-    return Assessment(comparison, own, enough, level, tuple(panel), options, risks, crossed, raw)
+    parts: tuple[Any, ...] = (comparison, own, enough, level, tuple(panel), options, risks)
+    return Assessment(*parts, crossed, raw, told)
 
 
 class Assessment(Findings):
@@ -201,12 +220,14 @@ class Assessment(Findings):
     raw : tuple of RawCases
         The cases themselves, for `val_prob`: of the one data set, or of each imputation. Empty
         where they are not known, or a table tells as much.
+    labels : Words
+        What the report calls cases, groups, risks and the event.
     """
 
     @cached_property
     def notes(self) -> list[str]:
         """What a reader should bear in mind: moved scores, few events, draws not to be trusted."""
-        return assessment_notes(self)
+        return [self.worded(text) for text in assessment_notes(self)]
 
     @cached_property
     def tables(self) -> Tables:
@@ -219,7 +240,7 @@ class Assessment(Findings):
 
     def headline(self) -> str:
         """Whether the model is off, by how much, and whether that is more than the limit."""
-        return headline(self)
+        return self.worded(headline(self))
 
     def describe(self) -> str:
         """Methods and results in sentences for a paper, as TRIPOD+AI asks for them."""
@@ -250,7 +271,10 @@ class Assessment(Findings):
         """Reliability diagram of the averaged posterior; see `bayescal.plots.reliability`."""
         from bayescal import plots
 
-        return plots.reliability(self.posterior, ax, **options)
+        axes = plots.reliability(self.posterior, ax, **options)
+        for text in axes.figure.findobj(lambda artist: hasattr(artist, "set_text")):
+            text.set_text(self.worded(text.get_text()))
+        return axes
 
     def to_html(self, path: str | PathLike[str], **details: Any) -> None:
         """Write the report: one file, no network; see `bayescal.assessment.html.write`."""
@@ -258,15 +282,33 @@ class Assessment(Findings):
 
         write(self, path, **details)
 
+    def metrics(self, prefix: str = "") -> dict[str, float]:
+        """The main numbers by flat names, for a logger of experiments.
+
+        Parameters
+        ----------
+        prefix : str
+            Before every name, such as "calibration/".
+
+        Returns
+        -------
+        dict of str to float
+            For each measure `tce`, `tce_lower` and `tce_upper`, and so on; `prob_close`,
+            `prob_miscalibrated`, `prob_calibrated`, `cases` and `events`. What is not defined is
+            left out.
+        """
+        return metrics(self, prefix)
+
     def __str__(self) -> str:
         return as_text(self, self.tables)
 
     def __repr__(self) -> str:
         data = self.posterior.data
-        return f"Assessment({data.n:g} cases, {data.events:g} events: {self.headline()})"
+        told = self.worded(f"{data.n:g} cases, {data.events:g} events")
+        return f"Assessment({told}: {self.headline()})"
 
     def _repr_html_(self) -> str:
         data = self.posterior.data
-        told = cases_and_events_of(data)
-        text = f"{self.headline()}\n{told}\n{self.recommendation}"
+        told = self.worded(cases_and_events_of(data))
+        text = f"{self.headline()}\n{told}\n{self.worded(str(self.recommendation))}"
         return card(text, SUMMARY_COLUMNS, summary_rows(self.table))

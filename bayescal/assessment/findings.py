@@ -13,6 +13,7 @@ import numpy as np
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.text import in_natural_order
+from bayescal._base.vocabulary import Words
 from bayescal.assessment.followed import performance_at
 from bayescal.assessment.groups import group_table
 from bayescal.assessment.imputed import combined_estimates
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 __all__ = ["Findings"]
 
 LEAST_SITES = 3
+STANDARD_WORDS = Words()
 Asked = TypeVar("Asked")
 
 
@@ -75,6 +77,8 @@ class Findings:
     raw : tuple of RawCases
         The cases themselves, for `val_prob`: of the one data set, or of each imputation. Empty
         where they are not known, or a table tells as much.
+    labels : Words
+        What the report calls cases, groups, risks and the event.
     """
 
     comparison: CurveComparison
@@ -86,6 +90,7 @@ class Findings:
     thresholds: tuple[float, ...] = ()
     crossed: CrossedTable | None = None
     raw: tuple[RawCases, ...] = ()
+    labels: Words = STANDARD_WORDS
 
     @property
     def posterior(self) -> CalibrationPosterior:
@@ -96,6 +101,17 @@ class Findings:
     def seed(self) -> int:
         """The seed: as `random_state` it gives the same numbers again."""
         return self.comparison.problem.seed
+
+    def worded(self, text: str) -> str:
+        """A sentence in the words of `labels`; names from the data stay as they are."""
+        return self.labels.of(text, self.names)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Names from the data: groups, and levels of factors."""
+        crossed = () if self.crossed is None else self.crossed.data.levels.items()
+        levels = [name for role, each in crossed for name in (role, *each)]
+        return frozenset([*self.data.groups, *levels])
 
     @property
     def prob_calibrated(self) -> float:

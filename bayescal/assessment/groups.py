@@ -74,9 +74,9 @@ def check_not_class_wise(data: CalibrationData) -> None:
         raise InputError(
             f"the table is class-wise: it holds each of {n:g} cases once for each of "
             f"{len(data.groups)} classes, and one assessment of all would hide that some classes "
-            "are off. Fit a curve for each, fit(data, curve='logistic'); or assess one class, "
-            "assess(data.select(name)), or the top label, "
-            "CalibrationData.from_multiclass(..., mode='top-label')."
+            "are off. Fit a curve for each, fit(data, curve='logistic') or "
+            "fit(labels, matrix, mode='class-wise'); or assess one class, "
+            "assess(data.select(name)), or the top label, assess(labels, matrix)."
         )
 
 

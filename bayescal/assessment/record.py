@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, check_type
 from bayescal._base.files import existing_file
 from bayescal._base.text import shortened
 from bayescal.assessment.findings import Findings
@@ -51,6 +51,25 @@ def schema() -> dict[str, Any]:
     folder = files("bayescal.assessment") / "schema"
     text = (folder / f"assessment-{SCHEMA_VERSION}.json").read_text("utf-8")
     return dict(json.loads(text))
+
+
+def metrics(f: Findings, prefix: str) -> dict[str, float]:
+    """The main numbers by flat names; see `Assessment.metrics`."""
+    told: dict[str, Any] = {}
+    for table in (f.table, f.performance):
+        for name in table.index:
+            told[name] = table.loc[name, "estimate"]
+            told |= {f"{name}_{end}": table.loc[name, end] for end in ("lower", "upper")}
+    data = f.posterior.data
+    told |= {
+        "prob_close": f.prob_tce_below(f.close),
+        "prob_miscalibrated": f.prob_tce_above(f.close),
+        "prob_calibrated": f.prob_calibrated,
+        "cases": data.n,
+        "events": data.events,
+    }
+    check_type(prefix, str, "prefix", "Pass a text such as 'calibration/'.")
+    return {f"{prefix}{name}": float(v) for name, v in told.items() if np.isfinite(v)}
 
 
 def as_dict(f: Findings) -> dict[str, Any]:

@@ -12,8 +12,10 @@ from bayescal.data.build.chunks import contents_of
 from bayescal.data.data import CalibrationData
 from bayescal.data.imputations import as_imputations
 from bayescal.data.judged import Judged, as_judged
+from bayescal.data.multiclass import MODES, ClassMode, contents_of_classes
 from bayescal.data.roles import Crossed, as_roles
 from bayescal.data.survival import Survival, contents_at, refuse_horizon
+from bayescal.data.validate import check_choice, is_matrix
 from bayescal.data.weights import WeightType
 
 __all__ = ["as_data"]
@@ -39,18 +41,21 @@ def as_data(
     check_sites: Callable[[Any], None] | None = None,
     takes_times: bool = False,
     horizon: float | None = None,
+    takes_classes: bool = False,
+    mode: ClassMode | None = None,
 ) -> CalibrationData:
     """The table behind `(y_true, y_prob)`, or `y_true` itself when it is one that is complete.
 
     Every door turns its keywords into roles here. `imputations` is a matrix in place of `y_prob`;
     `takes_judged` says whether the door takes outcomes that a judge recorded; `check_sites` is
     called with the labels of sites, before any case is read. A door that fits times to an event
-    passes `takes_times`, and the horizon that it was given.
+    passes `takes_times`, and the horizon that it was given; one that takes a matrix of class
+    probabilities as `y_prob` passes `takes_classes`, and the mode.
     """
     given = {
         "y_prob": y_prob, "sample_weight": sample_weight, "weight_type": weight_type,
         "groups": groups, "periods": periods, "cluster": cluster, "strata": strata,
-        "imputations": imputations, "judged": judged,
+        "imputations": imputations, "judged": judged, "mode": mode,
     }  # fmt: skip
     if isinstance(y_true, CalibrationData):
         for name, value in given.items():
@@ -78,6 +83,21 @@ def as_data(
         contents = contents_at(*given_cases, horizon=horizon, **options)
         return CalibrationData._new(contents).recorded_by(as_judged(judged))
     refuse_horizon(horizon)
+    if takes_classes and imputations is None and is_matrix(y_prob):
+        if pos_label is not None:
+            raise InputError(
+                "pos_label was given beside a matrix of class probabilities, where the event is "
+                "that a class is right. Leave it out; or pass the column of that class alone."
+            )
+        of_classes = (y_true, y_prob, mode or "top-label", None, sample_weight, roles)
+        contents = contents_of_classes(*of_classes, weight_type=weight_type, name="y_prob")
+        return CalibrationData._new(contents).recorded_by(as_judged(judged))
+    if mode is not None:
+        check_choice(mode, MODES, "mode")
+        raise InputError(
+            f"mode={mode!r} was given without a matrix of class probabilities. Pass one as y_prob, "
+            "one column a class, or leave mode out."
+        )
     if imputations is None:
         (y_true, y_prob, weight), roles = roles.aligned(
             y_true=y_true, y_prob=y_prob, sample_weight=sample_weight

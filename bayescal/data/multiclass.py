@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
-from bayescal.data.sources.alignment import aligned
+from bayescal.data.build.chunks import contents_of
+from bayescal.data.contents import Contents
+from bayescal.data.roles import Roles, as_roles
+from bayescal.data.sources.alignment import aligned, column_names
 from bayescal.data.validate import (
     as_class_matrix,
     as_vector,
@@ -19,8 +22,13 @@ from bayescal.data.validate import (
     check_choice,
     check_same_length,
 )
+from bayescal.data.weights import WeightType
 
-__all__ = ["BinaryCases", "binary_cases"]
+__all__ = ["MODES", "BinaryCases", "ClassMode", "binary_cases", "contents_of_classes"]
+
+ClassMode: TypeAlias = Literal["top-label", "class-wise"]
+MODES: tuple[ClassMode, ...] = ("top-label", "class-wise")
+"""How several classes become one event: the predicted class is right; or each class is."""
 
 
 class BinaryCases(NamedTuple):
@@ -41,34 +49,77 @@ class BinaryCases(NamedTuple):
     groups: NDArray[np.str_] | None
 
 
+def contents_of_classes(
+    y_true: Any,
+    y_proba: Any,
+    mode: str,
+    classes: Any,
+    sample_weight: Any,
+    roles: Roles,
+    *,
+    weight_type: WeightType | None = None,
+    name: str = "y_proba",
+) -> Contents:
+    """The table of the binary cases; see `binary_cases`.
+
+    Parameters
+    ----------
+    roles : Roles
+        Of each case, for the top label; a class-wise table has the classes as its only factor.
+    """
+    named = {"y_true": y_true, name: y_proba, "sample_weight": sample_weight}
+    _, roles = roles.aligned(**named)
+    cases = binary_cases(y_true, y_proba, mode, classes, sample_weight, name)
+    if cases.groups is not None:
+        if roles.columns:
+            raise InputError(
+                f"{roles.name(next(iter(roles.columns)))} was given with mode='class-wise', whose "
+                "groups are the classes. Pass roles with mode='top-label'."
+            )
+        roles = as_roles(factors={"class": cases.groups})
+    return contents_of(*cases[:3], roles, weight_type=weight_type)
+
+
 def binary_cases(
-    y_true: Any, y_proba: Any, mode: str, classes: Any, sample_weight: Any
+    y_true: Any,
+    y_proba: Any,
+    mode: str,
+    classes: Any,
+    sample_weight: Any,
+    name: str = "y_proba",
 ) -> BinaryCases:
     """Reduce cases of k classes to binary ones; see `CalibrationData.from_multiclass`.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        Columns of `y_proba`, or members of `classes`.
+        Labels of any type, one for each column of `y_proba`; see `_names_of`.
     y_proba : array-like of shape (n, k)
     mode : {"top-label", "class-wise"}
+    classes : sequence of length k or None
     sample_weight : array-like of shape (n,) or None
+    name : str
+        What the user calls the matrix.
 
     Returns
     -------
     BinaryCases
         `n` of them for the top label, else `n` for each class.
     """
-    check_choice(mode, ("top-label", "class-wise"), "mode")
+    check_choice(mode, MODES, "mode")
+    named = column_names(y_proba)
     y_true, y_proba, sample_weight = aligned(
-        y_true=y_true, y_proba=y_proba, sample_weight=sample_weight
+        **{"y_true": y_true, name: y_proba, "sample_weight": sample_weight}
     )
-    named = None if classes is None else as_vector(classes, "classes")
-    matrix = as_class_matrix(y_proba, "y_proba", named)
-    names = np.arange(matrix.shape[1]) if named is None else named
-    check_same_length(matrix.shape[1], "y_proba's columns", names.size, "classes")
-    truth = _as_class_index(as_vector(y_true, "y_true"), names)
-    check_same_length(truth.size, "y_true", matrix.shape[0], "y_proba")
+    labels = as_vector(y_true, "y_true")
+    given = None if classes is None else as_vector(classes, "classes")
+    if given is None and named is not None and _are_among(labels, named):
+        given = as_vector(named, f"{name}'s columns")
+    matrix = as_class_matrix(y_proba, name, given)
+    names = _names_of(labels, matrix.shape[1]) if given is None else given
+    check_same_length(matrix.shape[1], f"{name}'s columns", names.size, "classes")
+    truth = _as_class_index(labels, names, name)
+    check_same_length(truth.size, "y_true", matrix.shape[0], name)
     weights = as_weights(sample_weight, truth.size)
     if mode == "top-label":
         return BinaryCases(matrix.argmax(axis=1) == truth, matrix.max(axis=1), weights, None)
@@ -81,14 +132,39 @@ def binary_cases(
     )
 
 
-def _as_class_index(labels: NDArray[Any], names: NDArray[Any]) -> NDArray[np.intp]:
-    known = {name: index for index, name in enumerate(_hashable(names, "classes"))}
+def _are_among(labels: NDArray[Any], names: list[Any]) -> bool:
+    """Whether every label is one of these names."""
+    known = {name for name in names if isinstance(name, Hashable)}
+    return set(_hashable(labels, "y_true")) <= known
+
+
+def _names_of(labels: NDArray[Any], k: int) -> NDArray[Any]:
+    """The names of k columns without names.
+
+    They are 0, 1, ..., k - 1 if every label is one of these numbers. Else they are the distinct
+    labels in ascending order, as in `classes_` of scikit-learn, if there are as many as columns.
+    """
+    numbers = np.arange(k)
+    listed = _hashable(labels, "y_true")
+    distinct = set(listed)
+    if len(distinct) != k or distinct <= set(numbers.tolist()):
+        return numbers
+    try:
+        return as_vector(sorted(distinct), "y_true")
+    except TypeError:  # labels of several types have no order
+        return numbers
+
+
+def _as_class_index(labels: NDArray[Any], names: NDArray[Any], name: str) -> NDArray[np.intp]:
+    known = {label: index for index, label in enumerate(_hashable(names, "classes"))}
     index = [known.get(label, -1) for label in _hashable(labels, "y_true")]
     if -1 in index:
         at = index.index(-1)
         raise InputError(
             f"y_true[{at}] = {shortened(repr(labels.tolist()[at]))} is not one of the "
-            f"{names.size} classes. Classes are column indices, or the names passed as classes=."
+            f"{names.size} classes. Classes are the numbers of the columns of {name}, from 0 on, "
+            "or their names in a data frame. Where not every class occurs in y_true, or columns "
+            "are in another order, name them: CalibrationData.from_multiclass(..., classes=[...])."
         )
     return np.array(index)
 

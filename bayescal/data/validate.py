@@ -64,6 +64,12 @@ ONE_BITS = {4: 0x3F800000, 8: 0x3FF0000000000000}
 ROW_TOLERANCE = 1e-3
 """How far the class probabilities of a case may be from a sum of 1."""
 
+OF_CLASSES = (
+    "Of three classes or more pass the matrix of their probabilities, fit(labels, matrix), or one "
+    "class against the rest, y_true == label with the column of that class."
+)
+"""What to do with labels that are not of one event."""
+
 
 def as_vector(values: Any, name: str) -> NDArray[Any]:
     """One-dimensional array from anything array-like (lists, data frames), by position."""
@@ -73,8 +79,8 @@ def as_vector(values: Any, name: str) -> NDArray[Any]:
     if array.ndim != 1:
         raise InputError(
             f"{name} must be one-dimensional, but has shape {array.shape}. "
-            "Pass one probability (or outcome) per observation; for a matrix of class "
-            "probabilities use CalibrationData.from_multiclass."
+            "Pass one probability (or outcome) per observation. A matrix of class probabilities is "
+            "taken by fit(labels, matrix), assess and CalibrationData.from_multiclass."
         )
     if array.size == 0:
         raise InputError(f"{name} is empty: at least one observation is needed.")
@@ -130,10 +136,10 @@ def as_outcomes(
     if labels.dtype == np.bool_:
         return labels.astype(np.float64)
     if labels.dtype.kind not in "iuf" and not _all_numeric(labels):
-        distinct = _distinct(labels)
+        cure = "Say which label is the event with pos_label= (--event on the command line)."
         raise InputError(
-            f"{name} must be 0/1 or boolean, but holds {distinct}. "
-            "Say which label is the event with pos_label= (--event on the command line)."
+            f"{name} must be 0/1 or boolean, but holds {_distinct(labels)}. "
+            f"{OF_CLASSES if _are_several(labels) else cure}"
         )
     outcomes = _as_floats(labels, name)
     wrong = (outcomes != 0) & (outcomes != 1)
@@ -146,7 +152,13 @@ def as_outcomes(
             outcomes,
             name,
             "is neither 0 nor 1",
-            "Outcomes are 0/1 or boolean; for other labels say which is the event with pos_label=",
+            "Outcomes are 0/1 or boolean; "
+            + (
+                "labels of several classes are taken beside the matrix of their probabilities, "
+                "fit(labels, matrix)"
+                if _are_several(outcomes)
+                else "for other labels say which is the event with pos_label="
+            ),
         )
     return outcomes
 
@@ -368,7 +380,8 @@ def _labels_to_outcomes(labels: NDArray[Any], name: str, pos_label: Any) -> Floa
     if event is None or (not event.any() and len(distinct) > 1) or len(distinct) > 2:
         raise InputError(
             f"{name} holds {_distinct(labels)}, which are not two classes with the event "
-            f"pos_label={shortened(repr(pos_label))}. Pass two classes, one of them the event."
+            f"pos_label={shortened(repr(pos_label))}. "
+            + (OF_CLASSES if _are_several(labels) else "Pass two classes, one of them the event.")
         )
     return event.astype(np.float64)
 
@@ -380,6 +393,15 @@ def _equal(labels: NDArray[Any], label: Any) -> NDArray[np.bool_] | None:
         return np.asarray(equal, dtype=bool) if np.shape(equal) == labels.shape else None
     except (TypeError, ValueError):
         return None
+
+
+def _are_several(labels: NDArray[Any]) -> bool:
+    """Whether these look like labels of three classes or more, each of several cases."""
+    try:
+        distinct = set(labels.tolist())
+    except TypeError:  # a list or a dictionary is no label
+        return False
+    return 2 < len(distinct) <= labels.size / 2
 
 
 def _distinct(labels: NDArray[Any]) -> str:

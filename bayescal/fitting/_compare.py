@@ -60,9 +60,11 @@ def compare(
     Parameters
     ----------
     y_true : array-like of shape (n,), Survival or CalibrationData
-        Outcomes, 0/1 or boolean; times to an event; or a table, and then no `y_prob`.
-    y_prob : array-like of shape (n,), optional
-        Predicted probabilities of the event, in [0, 1].
+        Outcomes, 0/1 or boolean; times to an event; labels of classes beside a matrix; or a table,
+        and then no `y_prob`.
+    y_prob : array-like of shape (n,) or (n, k), optional
+        Predicted probabilities of the event, in [0, 1]; or of k classes, one a column, of which the
+        top label is compared.
     curves : sequence of str, optional
         Families to compare, by default all; `identity` and `pieces` are always among them.
     prior : {"neutral", "clinical"}, Prior, or mapping
@@ -121,6 +123,7 @@ def compare(
         takes_judged=True,
         takes_times=True,
         horizon=horizon,
+        takes_classes=True,
     )
     refuse_judged(data)
     fixed: dict[str, Any] = {"prior": prior, "edge": edge, "random_state": random_state}

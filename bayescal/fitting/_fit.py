@@ -13,6 +13,7 @@ from bayescal._base.errors import EdgeWarning, InputError
 from bayescal.data.data import CalibrationData
 from bayescal.data.judged import Judged
 from bayescal.data.keywords import as_data
+from bayescal.data.multiclass import ClassMode
 from bayescal.data.read import Outcomes
 from bayescal.data.roles import Crossed
 from bayescal.data.validate import as_draws, check_choice
@@ -64,6 +65,7 @@ class FitOptions(TypedDict, total=False):
     strata: ArrayLike | None
     judged: Judged | None
     horizon: float | None
+    mode: ClassMode | None
 
 
 @overload
@@ -147,17 +149,20 @@ def fit(
     strata: ArrayLike | None = None,
     judged: Judged | None = None,
     horizon: float | None = None,
+    mode: ClassMode | None = None,
 ) -> CalibrationPosterior | MultilevelPosterior:
     """Fit a calibration curve: the posterior of P(event | score).
 
     Parameters
     ----------
     y_true : array-like of shape (n,), Survival or CalibrationData, or None
-        Outcomes, 0/1 or boolean; times to an event; or a table, and then no `y_prob`. None if there
-        are no patients but only sites `known` by their summaries.
-    y_prob : array-like of shape (n,), optional
+        Outcomes, 0/1 or boolean; times to an event; labels of classes, of any type, beside a
+        matrix; or a table, and then no `y_prob`. None if there are no patients but only sites
+        `known` by their summaries.
+    y_prob : array-like of shape (n,) or (n, k), optional
         Predicted probabilities of the event, in [0, 1]. Without outcomes, those of patients like
-        the sites'.
+        the sites'. Or a matrix of the probabilities of k classes, one a column, in the order of
+        scikit-learn's `classes_` or under their names as columns of a data frame; see `mode`.
     curve : str or Curve, optional
         By default "average": the average over families of curves that `bayescal.compare` makes,
         exact calibration among them. Or one family: "beta", "spline", "pieces", "saturated" (for at
@@ -242,6 +247,10 @@ def fit(
         Of times to an event, `bc.Survival(time, event)` in place of outcomes: by when the scores
         are risks of it. Cases that left before count as far as they were followed. Not beside
         groups, periods, clusters, imputations or judged.
+    mode : {"top-label", "class-wise"}, optional
+        Of a matrix. "top-label", the default: the score is the largest probability, and the event
+        that the class with it is right. "class-wise": each class against the rest; its curves, one
+        a class, are drawn towards each other, as those of sites are.
 
     Returns
     -------
@@ -298,13 +307,13 @@ def fit(
     weights: dict[str, Any] = {"sample_weight": sample_weight, "weight_type": weight_type}
     roles: dict[str, Any] = {
         "groups": groups, "periods": periods, "cluster": cluster, "strata": strata,
-        "imputations": imputations,
+        "imputations": imputations, "mode": mode,
     }  # fmt: skip
     if y_true is None:
         data = scores_alone(y_prob, known, roles, **weights).recorded_by(judged)
     else:
         of_cases = roles | weights | {"pos_label": pos_label, "judged": judged, "horizon": horizon}
-        of_cases |= {"takes_judged": True, "takes_times": True}
+        of_cases |= {"takes_judged": True, "takes_times": True, "takes_classes": True}
         data = as_data(y_true, y_prob, check_sites=check_few_labels, **of_cases)
         if known is not None and not data.levels and vary is None:
             data = data.of_site(THIS_SITE)

@@ -21,7 +21,7 @@ from bayescal.posterior.checks.rates import learnt_rates
 from bayescal.posterior.departures import AtPrevalence
 from bayescal.posterior.intervals import SUMMARY_COLUMNS, summary_rows
 from bayescal.posterior.one_sided import sure_region
-from bayescal.posterior.performance import PerformanceMeasures
+from bayescal.posterior.selective import SelectiveMeasures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["CalibrationPosterior", "as_posterior", "check_outcomes"]
 
 
-class CalibrationPosterior(PerformanceMeasures):
+class CalibrationPosterior(SelectiveMeasures):
     """Posterior of a calibration curve and of everything computed from it.
 
     Its data, settings and draws are in an `xarray.DataTree` in ArviZ's schema, which can be saved,

@@ -133,7 +133,8 @@ def render(
     told = _without_folders(source or {})
     heading = shortened(title or _title(told), LONGEST_TITLE)
     page = _environment().get_template("report.html.jinja")
-    return page.render(title=heading, **_content(findings, told))
+    text = page.render(title=heading, **_content(findings, told))
+    return findings.labels.of_page(text, {str(escape(name)) for name in findings.names})
 
 
 def _without_folders(source: Mapping[str, object]) -> dict[str, object]:

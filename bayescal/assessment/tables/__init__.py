@@ -50,7 +50,8 @@ class Tables(Mapping[str, Table]):
     def __getitem__(self, name: str) -> Table:
         if name not in self._made:
             check_choice(name, self._known, "name")
-            self._made[name] = self._known[name](self._findings)
+            made = self._known[name](self._findings)
+            self._made[name] = made.worded(self._findings.worded)
         return self._made[name]
 
     def __contains__(self, name: object) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -154,6 +154,25 @@ class Table:
     notes: tuple[str, ...] = ()
     names_cases: bool = False
     stacks: bool = False
+
+    def worded(self, said: Callable[[str], str]) -> Table:
+        """The table in other words; names from the data stay as they are."""
+        columns = [
+            replace(each, head=said(each.head), short=said(each.short)) for each in self.columns
+        ]
+        rows = [
+            replace(
+                row,
+                label=row.label if self.names_cases else said(row.label),
+                section=row.section if self.names_cases else said(row.section),
+                hint=said(row.hint),
+                caution=said(row.caution),
+            )
+            for row in self.rows
+        ]
+        own = {name: said(getattr(self, name)) for name in ("title", "head", "short")}
+        notes = tuple(map(said, self.notes))
+        return replace(self, columns=columns, rows=rows, notes=notes, **own)
 
     def show(self, medium: str = PAGE) -> Shown:
         """The table as text.

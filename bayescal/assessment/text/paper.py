@@ -32,7 +32,7 @@ __all__ = ["describe", "methods", "performance", "sample", "short_method"]
 
 def describe(f: Findings) -> str:
     """Methods and results, in the order of a paper, and the publications they cite."""
-    text = f"{methods(f)}\n\n{results(f)}"
+    text = f.worded(f"{methods(f)}\n\n{results(f)}")
     listed = [f"{REFERENCES[key].text} doi:{REFERENCES[key].doi}" for key in cited(text)]
     return "\n".join([text, "", "References", *listed])
 

@@ -33,34 +33,34 @@ def as_text(f: Findings, tables: Mapping[str, Table]) -> str:
     parts: list[Iterable[str]] = [_summary(f, first, tables)]
     names = ("measures", "followed", "estimators", "benefit", "lost", "information")
     parts += [tables[name].lines() for name in names if name in tables]
-    parts.append(_wrapped(exactness(f)))
+    parts.append(_wrapped(f.worded(exactness(f))))
     if f.data.groups:
         parts += [tables[name].lines() for name in ("groups", "spread") if name in tables]
-        parts += [_wrapped(text) for text in site_sentences(f)]
+        parts += [_wrapped(f.worded(text)) for text in site_sentences(f)]
     if f.crossed is not None:
-        parts.append(_with_sentences(tables["levels"], subgroup_sentences(f)))
-    notes = [text for text in assessment_notes(f) if text not in first]
+        parts.append(_with_sentences(tables["levels"], map(f.worded, subgroup_sentences(f))))
+    notes = [f.worded(text) for text in assessment_notes(f) if text not in first]
     parts += [_notes(notes)] if notes else []
     return "\n\n".join("\n".join(lines) for lines in parts)
 
 
 def _summary(f: Findings, first: list[str], tables: Mapping[str, Table]) -> Iterator[str]:
     data = f.posterior.data
-    yield cases_and_events_of(data)
+    yield f.worded(cases_and_events_of(data))
     yield ""
     if "populations" in tables:
         yield from tables["populations"].lines()
         yield ""
     for text in first:
-        yield from _wrapped(text)
+        yield from _wrapped(f.worded(text))
     for text in (headline(f), ranges(f), whom(f), to_do(f), settling(f)):
-        yield from _wrapped(text)
+        yield from _wrapped(f.worded(text))
     yield ""
     for text in (limit_reason(f), at_thresholds(f)):
-        yield from _wrapped(text)
+        yield from _wrapped(f.worded(text))
 
 
-def _with_sentences(table: Table, sentences: list[str]) -> Iterator[str]:
+def _with_sentences(table: Table, sentences: Iterable[str]) -> Iterator[str]:
     yield from table.lines()
     for text in sentences:
         yield ""

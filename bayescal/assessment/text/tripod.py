@@ -48,7 +48,7 @@ class TripodItem(NamedTuple):
 
 def tripod(f: Findings) -> str:
     """The items as a table in Markdown, and the publications they cite."""
-    items = tripod_items(f)
+    items = [item._replace(text=f.worded(item.text)) for item in tripod_items(f)]
     rows = [f"| {item.number} | {item.topic} | {in_markdown(item.text)} |" for item in items]
     intro = (
         "Items of the TRIPOD+AI checklist on calibration, filled in with this analysis (Collins et "

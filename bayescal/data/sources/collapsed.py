@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.errors import InputError, as_items, check_type
-from bayescal.data.build.chunks import ChunkReader, contents_of, read_chunks
+from bayescal.data.build.chunks import ChunkReader, read_chunks
 from bayescal.data.counts import as_tables
 from bayescal.data.grouped import GroupedRows
 from bayescal.data.judged import Judged, as_judged
-from bayescal.data.multiclass import binary_cases
+from bayescal.data.multiclass import ClassMode, contents_of_classes
 from bayescal.data.roles import Crossed, as_roles
 from bayescal.data.weights import WeightType
 
@@ -195,7 +195,7 @@ class FromCollapsed(GroupedRows):
         cls,
         y_true: ArrayLike,
         y_proba: ArrayLike,
-        mode: Literal["top-label", "class-wise"] = "top-label",
+        mode: ClassMode = "top-label",
         *,
         classes: Sequence[Any] | NDArray[Any] | None = None,
         sample_weight: ArrayLike | None = None,
@@ -212,14 +212,16 @@ class FromCollapsed(GroupedRows):
         Parameters
         ----------
         y_true : array-like of shape (n,)
-            True classes: column indices of `y_proba`, or members of `classes`.
+            True classes, labels of any type: members of `classes`.
         y_proba : array-like of shape (n, k)
             Predicted class probabilities; every row sums to 1 within 1e-3.
         mode : {"top-label", "class-wise"}
             "top-label": the largest probability against whether that class was right.
             "class-wise": every class against the rest, with the classes as a factor, `class`.
         classes : sequence of length k, optional
-            Names of the columns.
+            Names of the columns. By default those of a data frame, if every label is one of them;
+            else 0, 1, ..., k - 1, if every label is one of these; else the k distinct labels in
+            ascending order, as in `classes_` of scikit-learn.
         sample_weight : array-like of shape (n,), optional
             Counts of cases, or sampling weights.
         weight_type : {"counts", "sampling"}, optional
@@ -249,15 +251,8 @@ class FromCollapsed(GroupedRows):
             site=site, period=period, cluster=cluster, stratum=stratum, imputation=imputation,
             factors=factors,
         )  # fmt: skip
-        (y_true, y_proba, sample_weight), roles = roles.aligned(
-            y_true=y_true, y_proba=y_proba, sample_weight=sample_weight
+        return cls._new(
+            contents_of_classes(
+                y_true, y_proba, mode, classes, sample_weight, roles, weight_type=weight_type
+            )
         )
-        cases = binary_cases(y_true, y_proba, mode, classes, sample_weight)
-        if cases.groups is not None:
-            if roles.columns:
-                raise InputError(
-                    f"{next(iter(roles.columns))} was given with mode='class-wise', whose groups "
-                    "are the classes. Pass roles with mode='top-label'."
-                )
-            roles = as_roles(factors={"class": cases.groups})
-        return cls._new(contents_of(*cases[:3], roles, weight_type=weight_type))

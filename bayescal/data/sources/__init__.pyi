@@ -1,0 +1,1 @@
+from . import readers as readers

@@ -1,0 +1,89 @@
+"""Labels of classes beside a matrix of their probabilities, at the doors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayescal as bc
+from bayescal.errors import InputError
+
+RNG = np.random.default_rng(1)
+PROBA = RNG.dirichlet([2, 1, 1], 120)
+INDEX = np.array([RNG.choice(3, p=row) for row in PROBA])
+NAMES = np.array(["dog", "cat", "ant"])
+TOP = bc.CalibrationData(PROBA.argmax(axis=1) == INDEX, PROBA.max(axis=1))
+CHEAP = {"draws": 400, "random_state": 1}
+
+
+@pytest.mark.parametrize(
+    ("labels", "matrix"),
+    [
+        (INDEX, PROBA),
+        (INDEX.tolist(), PROBA.tolist()),
+        (INDEX + 5, PROBA),
+        (NAMES[INDEX], pd.DataFrame(PROBA, columns=NAMES)),
+        (pd.Series(NAMES[INDEX]), pd.DataFrame(PROBA, columns=NAMES)),
+        (NAMES[INDEX], pd.DataFrame(PROBA, columns=NAMES)[["ant", "cat", "dog"]].to_numpy()),
+        (pd.Categorical(NAMES[INDEX]), PROBA[:, ::-1]),
+    ],
+)
+def test_the_top_label_whatever_labels_are(labels, matrix) -> None:
+    assert bc.CalibrationData.from_multiclass(labels, matrix) == TOP
+    assert bc.fit(labels, matrix, curve="intercept", **CHEAP).data == TOP
+
+
+def test_labels_that_are_columns_need_not_all_occur() -> None:
+    some = INDEX < 2
+    matrix = pd.DataFrame(PROBA[some], columns=NAMES)
+    known = bc.CalibrationData.from_multiclass(INDEX[some], PROBA[some])
+    assert bc.CalibrationData.from_multiclass(NAMES[INDEX[some]], matrix) == known
+    with pytest.raises(InputError, match=r"'(dog|cat)' is not one of the 3 .*classes=\["):
+        bc.fit(NAMES[INDEX[some]], PROBA[some])
+
+
+def test_the_other_doors_take_a_matrix() -> None:
+    assert bc.compare(INDEX, PROBA, **CHEAP).posterior.data == TOP
+    a = bc.assess(INDEX, PROBA, **CHEAP)
+    assert a.data == TOP
+    assert a.val_prob().equals(bc.assess(TOP, **CHEAP).val_prob())
+
+
+def test_class_wise_is_one_hierarchical_fit() -> None:
+    matrix = pd.DataFrame(PROBA, columns=NAMES)
+    post = bc.fit(NAMES[INDEX], matrix, mode="class-wise", curve="intercept", **CHEAP)
+    assert isinstance(post, bc.HierarchicalPosterior)
+    assert post.labels == ("ant", "cat", "dog")
+    assert post.site("cat").data == bc.CalibrationData(INDEX == 1, PROBA[:, 1])
+
+
+ONE = PROBA[:, 0]
+REFUSED = [
+    ((INDEX, ONE), {}, r"neither 0 nor 1.*fit\(labels, matrix\)"),
+    ((NAMES[INDEX], ONE), {}, r"'ant', 'cat', 'dog'\. Of three classes .*fit\(labels, matrix\)"),
+    ((NAMES[INDEX], ONE), {"pos_label": "dog"}, r"not two classes .*fit\(labels, matrix\)"),
+    ((INDEX, PROBA), {"pos_label": 1}, "pos_label was given beside a matrix"),
+    ((INDEX > 0, ONE), {"mode": "class-wise"}, "mode='class-wise' was given without a matrix"),
+    ((INDEX, PROBA), {"mode": "both"}, "mode must be one of"),
+    ((TOP,), {"mode": "top-label"}, "mode was given beside a CalibrationData"),
+    ((INDEX, PROBA), {"mode": "class-wise", "groups": INDEX}, "groups was given with mode="),
+    ((INDEX[:9], PROBA), {}, "y_true has 9 observations but y_prob has 120"),
+    ((INDEX, PROBA / 2), {}, r"y_prob\[0\] sums to 0.5"),
+]
+
+
+@pytest.mark.parametrize(("cases", "options", "told"), REFUSED)
+def test_what_cannot_be_read_is_refused(cases, options, told) -> None:
+    with pytest.raises(InputError, match=told):
+        bc.fit(*cases, **options)
+
+
+def test_class_wise_is_fitted_and_not_assessed() -> None:
+    with pytest.raises(InputError, match=r"fit\(labels, matrix, mode='class-wise'\)"):
+        bc.assess(INDEX, PROBA, mode="class-wise", **CHEAP)
+
+
+def test_two_labels_by_themselves_still_ask_for_the_event() -> None:
+    with pytest.raises(InputError, match="pos_label="):
+        bc.fit(["a", "b"] * 4, [0.1] * 8)
