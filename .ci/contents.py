@@ -10,7 +10,10 @@ import tarfile
 import zipfile
 from pathlib import Path
 
-LEFT_OUT = (".github", ".pre-commit-config.yaml", ".readthedocs.yaml", ".zenodo.json")
+LEFT_OUT = {".dockerignore", ".github", ".pre-commit-config.yaml", ".readthedocs.yaml"} | {
+    ".zenodo.json",
+    "Dockerfile",
+}
 """At the top of the source: what only this repository needs."""
 MADE = {"PKG-INFO"}
 """What the build adds to an sdist."""

@@ -1,9 +1,9 @@
 """Print the files of tests that one of two environments runs: `python .ci/quick.py 0`, or 1.
 
 One environment has the newest Python, the other the oldest dependencies. Both run the tests of
-rooms that use other libraries. The tests of rooms that compute with NumPy and SciPy alone are
-divided: each runs every second file. Tests of texts, of names and of stored results do not depend
-on versions: neither runs them. The README's command runs all tests once more on Python 3.11.
+rooms that use other libraries. The tests of rooms that mostly compute, and of arguments that are
+refused, are divided: each runs every second file. Tests of texts, of names and of stored results do
+not depend on versions: neither runs them. The README's command runs all tests on Python 3.11.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ import sys
 from pathlib import Path
 
 TESTS = Path("tests")
-DIVIDED = re.compile(r"tests/(estimators|gain|model|multilevel|planning|scores|validation)/")
+DIVIDED = re.compile(
+    r"tests/(estimators|fitting|gain|model|multilevel|planning|scores|validation)/"
+    r"|tests/test_(hostile|hostile_arguments|invariance|labels)\.py"
+)
 NEITHER = re.compile(
     r"tests/(papers/|test_(architecture|benchmarks|cards|ci|collection|combinations|docs"
     r"|docs_tables|forge|one_of_each|parameter_words|public|robust_part|site|words)\.py"

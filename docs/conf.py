@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import sys
-from importlib.metadata import version as installed_version
+from importlib.metadata import metadata
 from pathlib import Path
 
 from docutils.parsers.rst.states import Inliner
@@ -17,7 +18,9 @@ sys.path[:0] = [str(HERE / "_scripts"), str(HERE / "benchmarks")]
 project = "bayescal"
 author = "The bayescal developers"
 project_copyright = author
-version = release = installed_version("bayescal")
+installed = metadata("bayescal")
+version = release = installed["Version"]
+addresses = dict(line.split(", ", 1) for line in installed.get_all("Project-URL", []))
 
 extensions = [
     "mathml",
@@ -25,6 +28,7 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
     "sphinx.ext.viewcode",
     "sphinx_design",
 ]
@@ -43,16 +47,37 @@ autosummary_ignore_module_all = False
 numpydoc_show_class_members = False
 nitpicky = False
 
+# Names of other packages lead to their references where the build may ask for these.
+intersphinx_mapping = {}
+if os.environ.get("BAYESCAL_DOCS_ONLINE") == "1" or os.environ.get("READTHEDOCS") == "True":
+    intersphinx_mapping = {
+        "arviz": ("https://python.arviz.org/en/stable/", None),
+        "numpy": ("https://numpy.org/doc/stable/", None),
+        "pandas": ("https://pandas.pydata.org/docs/", None),
+        "pymc": ("https://www.pymc.io/projects/docs/en/stable/", None),
+        "scipy": ("https://docs.scipy.org/doc/scipy/", None),
+        "sklearn": ("https://scikit-learn.org/stable/", None),
+        "xarray": ("https://docs.xarray.dev/en/stable/", None),
+    }
+
 html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "bayescal"
 html_static_path = ["_static"]
 html_css_files = ["notebooks.css"]
+html_baseurl = addresses.get("Documentation", "")  # search engines then keep one copy of a page
+of_all_versions = html_baseurl.replace("/stable/", "/latest/")
 html_theme_options = {
     "show_prev_next": False,
     "secondary_sidebar_items": ["page-toc"],
     "header_links_before_dropdown": 7,
     "navbar_persistent": ["search-button"],
+    "navbar_end": ["version-switcher", "theme-switcher", "navbar-icon-links"],
+    "switcher": {
+        "json_url": f"{of_all_versions}_static/switcher.json",
+        "version_match": "dev" if "dev" in version else version,
+    },
+    "check_switcher": False,  # it would be read over the network
 }
 html_sidebars = {
     page: []
@@ -71,6 +96,8 @@ html_sidebars = {
         "same_numbers",
         "architecture",
         "changelog",
+        "cite",
+        "roadmap",
         "how-to/**",
         "notebooks/**",
         "papers/**",

@@ -37,7 +37,7 @@ def test_two_environments_run_all_files_that_depend_on_versions() -> None:
     assert newest ^ oldest == divided
     assert abs(len(divided & newest) - len(divided & oldest)) <= 1
     both = {Path(name).parts[1] for name in newest & oldest}
-    assert both >= {"data", "posterior", "inference", "fitting", "plots", "cli", "test_golden.py"}
+    assert both >= {"data", "posterior", "inference", "plots", "cli", "test_golden.py"}
 
 
 def test_every_room_of_tests_that_is_divided_exists() -> None:

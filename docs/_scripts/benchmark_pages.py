@@ -384,6 +384,7 @@ def _families(runs: pd.DataFrame) -> pd.DataFrame:
 
 def write_pages() -> None:
     """Write every page for which there are results, and their index."""
+    from checks_page import checks_page
     from clusters_page import clusters_page
     from digits_page import digits_page
     from drift_page import drift_page
@@ -402,6 +403,7 @@ def write_pages() -> None:
     from subgroup_pages import subgroups_page
     from variance_page import variance_page
     from verdict_page import verdict_page
+    from versions_page import sentence, versions_page
 
     PAGES.mkdir(exist_ok=True)
     pages = {
@@ -430,8 +432,10 @@ def write_pages() -> None:
     }
     names = [name for name, text in pages.items() if text]
     for name in names:
-        (PAGES / f"{name}.md").write_text(pages[name], "utf-8")
-    listed = "\n".join(["```{toctree}", ":maxdepth: 1", "", *names, "```"])
+        (PAGES / f"{name}.md").write_text(pages[name].rstrip() + sentence(name), "utf-8")
+    (PAGES / "versions.md").write_text(versions_page(), "utf-8")
+    (PAGES / "checks.md").write_text(checks_page(), "utf-8")
+    listed = "\n".join(["```{toctree}", ":maxdepth: 1", "", *names, "checks", "versions", "```"])
     (PAGES / "index.md").write_text(
         "# Benchmarks\n\nMeasured by the scripts in `docs/benchmarks/`. Each page also shows where "
         "the results are bad, or other methods are better.\n\n"

@@ -1,0 +1,47 @@
+"""The check before a release: `python .ci/release.py 0.1.0`. It is not part of `.ci/run`.
+
+The version stands in `pyproject.toml` alone and is the one to release; the citation file and the
+changes name it, and every stored number was made by this code.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def problems(root: Path, asked: str) -> list[str]:
+    """What is not of this release, one line each; numbers apart."""
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+    wrong = []
+    if project["version"] != asked:
+        wrong.append(f"pyproject.toml: the version is {project['version']}, not {asked}")
+    citation = (root / "CITATION.cff").read_text("utf-8")
+    cited = re.search(r"^version: \"?([^\"\n]+)", citation, re.M)
+    if cited is None or cited[1] != asked:
+        wrong.append(f"CITATION.cff: the version is {cited[1] if cited else 'missing'}")
+    changes = (root / "CHANGELOG.md").read_text("utf-8")
+    if not re.search(rf"^## \[?{re.escape(asked)}\b", changes, re.M):
+        wrong.append(f"CHANGELOG.md: there is no section for {asked}")
+    for name, address in project.get("urls", {}).items():
+        if "OWNER" in address:
+            wrong.append(f"pyproject.toml: the address of {name} is still {address}")
+    return wrong
+
+
+def main() -> None:
+    """Print what is wrong, and end with status 1 if anything is."""
+    wrong = problems(ROOT, sys.argv[1])
+    print("\n".join(wrong) or "version, citation, changes and addresses are those of the release")
+    stale = [sys.executable, str(ROOT / "docs" / "benchmarks" / "run.py"), "--stale"]
+    old = subprocess.run(stale).returncode
+    sys.exit(bool(wrong or old))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""Check a built site: `python docs/_scripts/check_site.py docs/_build/html`.
+
+Every internal link leads to a page and to an anchor that exist, no page weighs more than 500 kB
+with its pictures, and the search knows every public name.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import bayescal
+
+HEAVIEST = 500_000
+PICTURES = {".png", ".svg", ".jpg", ".gif"}
+MADE_ELSEWHERE = ("_modules/", "genindex", "search.html")
+"""Pages of the builder: source code, the index and the search."""
+
+
+class Page(HTMLParser):
+    """The links and the anchors of one page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: set[str] = set()
+        self.anchors: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Collect what the tag refers to, and by what it can be referred to."""
+        known = dict(attrs)
+        self.anchors |= {known[key] or "" for key in ("id", "name") if key in known}
+        wanted = {"a": "href", "img": "src", "link": "href", "script": "src"}.get(tag)
+        if wanted and known.get(wanted):
+            self.links.add(known[wanted] or "")
+
+
+def wrong(site: Path) -> list[str]:
+    """What is broken or too heavy, one line each."""
+    pages = {path: Page(path.read_text("utf-8")) for path in sorted(site.rglob("*.html"))}
+    lines = []
+    for path, page in pages.items():
+        name = path.relative_to(site).as_posix()
+        weight = path.stat().st_size
+        for link in sorted(page.links):
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            target = target / "index.html" if target.is_dir() else target
+            if not target.is_file():
+                lines.append(f"{name}: {link} leads nowhere")
+            elif parts.fragment and target in pages:
+                if unquote(parts.fragment) not in pages[target].anchors:
+                    lines.append(f"{name}: {link} has no such anchor")
+            elif target.suffix in PICTURES:
+                weight += target.stat().st_size
+        if weight > HEAVIEST and not name.startswith(MADE_ELSEWHERE):
+            lines.append(f"{name}: {weight / 1000:.0f} kB")
+    return lines
+
+
+def not_searchable(site: Path, names: list[str]) -> list[str]:
+    """Public names that the index of the search does not have."""
+    index = (site / "searchindex.js").read_text("utf-8")
+    objects = json.loads(index[index.index("(") + 1 : index.rindex(")")])["objects"]
+    known = {entry[-1] for entries in objects.values() for entry in entries}
+    return [f"the search does not know {name}" for name in names if name not in known]
+
+
+def main() -> None:
+    """Print what is wrong, and end with status 1 if anything is."""
+    site = Path(sys.argv[1]).resolve()
+    names = [name for name in bayescal.__all__ if not name.startswith("_")]
+    lines = wrong(site) + not_searchable(site, names)
+    if lines:
+        sys.exit("\n".join(lines))
+    print(f"{len(list(site.rglob('*.html')))} pages: every link leads somewhere, none is too heavy")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""Which version made each table: a sentence for a page, and the page of all results."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import provenance
+
+SCRIPTS = {
+    "cifar": ("cifar",),
+    "clusters": ("cluster_coverage",),
+    "coverage": ("interval_coverage", "ead"),
+    "ends": ("ends", "ends_drawn"),
+    "gain": ("gain_coverage", "gain_clusters", "cross_fit_coverage"),
+    "imputation": ("imputation_coverage",),
+    "information": ("value_of_information",),
+    "numbers": ("number_coverage",),
+    "sites": ("sites", "sites_distances", "sites_rivals", "sites_sbc", "sites_speed", "terms_sbc"),
+    "speed": ("speed", "nodes", "grid", "tables"),
+    "subgroups": ("subgroups", "classes"),
+    "variance": ("variance_coverage",),
+}
+"""Benchmarks whose results a page shows, where that is not the one with the page's name."""
+
+
+@cache
+def state() -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
+    """Records of all runs, and why some are old."""
+    known = provenance.records()
+    return known, provenance.stale(known, provenance.here())
+
+
+def described(name: str, record: dict[str, Any], old: bool) -> str:
+    """One result: version, commit, date, and whether the code has changed."""
+    made = (
+        f"`{name}`: bayescal {record['version']}, commit {record['commit'][:9]}, {record['date']}"
+    )
+    parts = [f"{record['repeats']} repeats"] if record["repeats"] else []
+    parts += [f"{record['seconds']:.0f} s"] if record["seconds"] else []
+    if parts:
+        made += f" ({', '.join(parts)})"
+    return f"{made}, **an earlier version of the code**" if old else f"{made}, the present code"
+
+
+def sentence(page: str) -> str:
+    """The last paragraph of a page: which version made its numbers."""
+    known, old = state()
+    names = [name for name in SCRIPTS.get(page, (page,)) if name in known]
+    if not names:
+        return ""
+    made = "; ".join(described(name, known[name], name in old) for name in names)
+    return f"\n\n**Version.** These numbers were stored by {made}. [All results](versions.md)\n"
+
+
+def versions_page() -> str:
+    """Every benchmark, the version that made its result, and whether that is the present one."""
+    known, old = state()
+    lines = [
+        "# Which version made each result",
+        "",
+        "Each benchmark stores its result with a hash of the code that it uses: its own, and that "
+        "of the modules of bayescal that it needs, without comments. A result is *old* if this "
+        "code has changed since. An old number is not necessarily wrong: most changes do not "
+        "move it. It is computed again before a release.",
+        "",
+        f"{len(known.keys() - old.keys())} of {len(known)} results are of the present code.",
+        "",
+        "| benchmark | version | commit | date | repeats | random numbers | duration | code |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for name in sorted(known):
+        one = known[name]
+        seconds = f"{one['seconds']:.0f} s" if one["seconds"] else "not recorded"
+        repeats = one["repeats"] or "as the page says"
+        lines.append(
+            f"| `{name}` | {one['version']} | {one['commit'][:9]} | {one['date']} | {repeats} "
+            f"| {one['seeds']} | {seconds} | {'old' if name in old else 'present'} |"
+        )
+    missing = sorted(set(old) - set(known))
+    if missing:
+        lines += ["", f"Without a stored result: {', '.join(f'`{name}`' for name in missing)}."]
+    lines += [
+        "",
+        "`python docs/benchmarks/run.py --stale` lists what is old. "
+        "`python docs/benchmarks/run.py` runs it again and goes on where it stopped; `--quick` "
+        "tries every script with few repeats and stores nothing.",
+        "",
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,201 @@
+"""Which version of the code made which stored result, and whether that code has changed since.
+
+`results/runs.json` has a record for each script: version, commit, date, duration, and a hash of the
+source of every module that the script uses, of this folder and of the package. A result is old if
+the hash has changed. Comments, docstrings and layout do not enter the hash.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+RECORDS = HERE / "results" / "runs.json"
+PACKAGE = "bayescal"
+NOT_STANDING_ALONE = {"run", "provenance", "speed_cells"}
+"""Files with a command that no page shows: this machinery, and what `speed.py` calls."""
+
+
+def essence(node: Any) -> str:
+    """A syntax tree as text, without places, comments and docstrings; equal on all Pythons."""
+    if isinstance(node, list):
+        return "[" + ",".join(map(essence, node)) + "]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    shown = []
+    for name, value in ast.iter_fields(node):
+        if name == "body" and isinstance(value, list):
+            value = [each for each in value if not _is_text(each)]
+        if value is not None and value != [] and name not in {"kind", "type_params"}:
+            shown.append(f"{name}={essence(value)}")
+    return f"{type(node).__name__}({','.join(shown)})"
+
+
+def _is_text(node: ast.AST) -> bool:
+    """A string that stands by itself: a docstring, or a remark on a constant."""
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
+
+
+class Sources:
+    """The modules of a copy of the repository, by their dotted names.
+
+    Parameters
+    ----------
+    root : Path
+        The top of the copy.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._trees: dict[Path, ast.Module] = {}
+        self._below: dict[str, set[str]] = {}
+        self._digests: dict[str, str] = {}
+
+    @cached_property
+    def modules(self) -> dict[str, Path]:
+        """Those of the package by their full names, scripts by their file names."""
+        known = {}
+        for path in sorted((self.root / PACKAGE).rglob("*.py")):
+            parts = path.relative_to(self.root).with_suffix("").parts
+            known[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+        folder = self.root / "docs" / "benchmarks"
+        for path in (*folder.glob("*.py"), *folder.glob("papers/*.py")):
+            known[path.stem] = path
+        return known
+
+    def tree(self, path: Path) -> ast.Module:
+        """The syntax tree of a file, parsed once."""
+        if path not in self._trees:
+            self._trees[path] = ast.parse(path.read_text("utf-8"))
+        return self._trees[path]
+
+    @cached_property
+    def scripts(self) -> dict[str, Path]:
+        """Benchmarks that can be run, by name."""
+        folder = self.root / "docs" / "benchmarks"
+        return {
+            name: path
+            for name, path in self.modules.items()
+            if path.is_relative_to(folder)
+            and name not in NOT_STANDING_ALONE
+            and any(
+                isinstance(node, ast.If) and "__main__" in ast.unparse(node.test)
+                for node in self.tree(path).body
+            )
+        }
+
+    def resolved(self, dotted: str) -> str | None:
+        """The module in which a dotted name is defined, through the stubs of lazy packages."""
+        parts = dotted.split(".")
+        for length in range(len(parts), 0, -1):
+            module = ".".join(parts[:length])
+            if module not in self.modules:
+                continue
+            stub = self.modules[module].with_suffix(".pyi")
+            if length == len(parts) or not stub.is_file():
+                return module
+            target = self._in_stub(stub, module).get(parts[length])
+            if target is None:
+                return module
+            return self.resolved(".".join([target, *parts[length + 1 :]]))
+        return None
+
+    def _in_stub(self, stub: Path, module: str) -> dict[str, str]:
+        """Public names of a lazy package, and the dotted names they stand for."""
+        names = {}
+        for node in self.tree(stub).body:
+            if isinstance(node, ast.ImportFrom):
+                source = ".".join([module, node.module] if node.module else [module])
+                for alias in node.names:
+                    direct = f"{source}.{alias.name}"
+                    names[alias.asname or alias.name] = direct
+        return names
+
+    def used(self, module: str) -> set[str]:
+        """Names of modules that a module uses, itself included."""
+        reached, waiting = set(), [module]
+        while waiting:
+            name = waiting.pop()
+            if name in reached:
+                continue
+            reached.add(name)
+            if name not in self._below:
+                targets = {self.resolved(dotted) for dotted in set(self._mentions(name))}
+                self._below[name] = {target for target in targets if target is not None}
+            waiting += self._below[name]
+        return reached
+
+    def _mentions(self, module: str) -> Iterator[str]:
+        """Dotted names that a module imports, or reads of the package."""
+        path = self.modules[module]
+        if path.with_suffix(".pyi").is_file():  # a lazy package loads what is asked of it
+            return
+        aliases = {}
+        for node in ast.walk(self.tree(path)):
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    if alias.name == PACKAGE:
+                        aliases[alias.asname or alias.name] = PACKAGE
+                    else:
+                        yield alias.name
+            elif isinstance(node, ast.ImportFrom):
+                source = node.module or ""
+                if node.level:  # of the package, from where this module stands
+                    above = module.split(".")
+                    drop = node.level - (path.name == "__init__.py")
+                    source = ".".join([*above[: len(above) - drop], *filter(None, [node.module])])
+                yield from (f"{source}.{alias.name}" for alias in node.names)
+        for node in ast.walk(self.tree(path)):
+            if isinstance(node, ast.Attribute):
+                dotted = ast.unparse(node) if _is_dotted(node) else ""
+                head, _, rest = dotted.partition(".")
+                if head in aliases:
+                    yield f"{aliases[head]}.{rest}"
+
+    def code(self, script: str) -> str:
+        """A hash of the source of all modules that a script uses."""
+        digest = hashlib.sha256()
+        for name in sorted(self.used(script)):
+            if name not in self._digests:
+                text = essence(self.tree(self.modules[name]))
+                self._digests[name] = hashlib.sha256(text.encode()).hexdigest()
+            digest.update(f"{name}:{self._digests[name]}\n".encode())
+        return digest.hexdigest()[:16]
+
+
+def _is_dotted(node: ast.AST) -> bool:
+    """A name, or an attribute of one."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)
+
+
+def here() -> Sources:
+    """The modules of this repository."""
+    return Sources(HERE.parents[1])
+
+
+def records(path: Path = RECORDS) -> dict[str, dict[str, Any]]:
+    """What is recorded of each script."""
+    return json.loads(path.read_text("utf-8")) if path.is_file() else {}
+
+
+def stale(known: dict[str, dict[str, Any]], sources: Sources) -> dict[str, str]:
+    """Scripts whose results are old or missing, and why."""
+    why = {}
+    for name in sources.scripts:
+        if name not in known:
+            why[name] = "no record of a run"
+        elif known[name]["code"] != sources.code(name):
+            why[name] = f"made at {known[name]['commit'][:9]}; the code has changed since"
+    return why

@@ -1,0 +1,149 @@
+"""A stored result is old as soon as code that it uses has changed, and not before."""
+
+from __future__ import annotations
+
+import ast
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import provenance
+import run
+import versions_page
+
+FOLDER = Path(provenance.__file__).parent
+SCRIPT = """
+import argparse, json
+from pathlib import Path
+import bayescal as bc
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--runs", type=int, default=7)
+    runs = parser.parse_args().runs
+    (Path(__file__).parent / "results" / "one.json").write_text(json.dumps(bc.room.twice(runs)))
+"""
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A package with a lazy front door and two rooms, and a benchmark that uses one of them."""
+    package, benchmarks = tmp_path / "bayescal", tmp_path / "docs" / "benchmarks"
+    for folder in (package / "room", package / "other", benchmarks / "results"):
+        folder.mkdir(parents=True)
+    (tmp_path / "docs" / "_scripts").mkdir()
+    (package / "__init__.py").write_text("from bayescal import room\n")
+    (package / "__init__.pyi").write_text("from . import other as other\nfrom . import room\n")
+    (package / "room" / "__init__.py").write_text("from ._sum import twice\n")
+    (package / "room" / "_sum.py").write_text("def twice(x):\n    '''Two.'''\n    return 2 * x\n")
+    (package / "other" / "__init__.py").write_text("x = 1\n")
+    (benchmarks / "one.py").write_text(SCRIPT)
+    for name in ("run.py", "provenance.py"):
+        shutil.copy2(FOLDER / name, benchmarks / name)
+    return tmp_path
+
+
+def command(repository: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    script = repository / "docs" / "benchmarks" / "run.py"
+    words = [sys.executable, str(script), *arguments]
+    return subprocess.run(words, cwd=repository, capture_output=True, text=True)
+
+
+def test_a_script_uses_what_its_names_lead_to(repository: Path) -> None:
+    used = provenance.Sources(repository).used("one")
+    assert used == {"one", "bayescal.room", "bayescal.room._sum"}
+
+
+def test_a_real_script_uses_what_its_names_lead_to() -> None:
+    used = provenance.here().used("e_value")
+    assert {name.split(".")[1] for name in used if "." in name} == {
+        "_base",
+        "data",
+        "inference",
+        "model",
+    }
+    assert not [name for name in used if name.startswith("bayescal.plots")]
+
+
+@pytest.mark.parametrize(
+    ("changed", "same"),
+    [
+        ("def f(x):\n    # a remark\n    return x + 1", True),
+        ('"""Text."""\n\ndef f(x):\n    """Text."""\n    return (x +\n        1)', True),
+        ("def f(x):\n    return x + 2", False),
+        ("def f(x):\n    return x - 1", False),
+        ("def f(x, y=0):\n    return x + 1", False),
+    ],
+)
+def test_only_code_counts(changed: str, same: bool) -> None:
+    former = provenance.essence(ast.parse("def f(x):\n    return x + 1"))
+    assert (provenance.essence(ast.parse(changed)) == former) is same
+
+
+def test_results_are_recorded_and_old_when_code_changes(repository: Path) -> None:
+    missing = command(repository, "--stale")
+    assert missing.returncode == 1
+    assert missing.stdout == "one: no record of a run\n"
+
+    done = command(repository, "one", "--", "--runs", "3")
+    assert done.returncode == 0, done.stderr
+    results = repository / "docs" / "benchmarks" / "results"
+    assert json.loads((results / "one.json").read_text()) == 6
+    record = json.loads((results / "runs.json").read_text())["one"]
+    assert record["repeats"] == 3
+    assert record["seeds"] == "the number of each run"
+    assert record["seconds"] > 0
+    assert "numpy" in record["libraries"]
+
+    assert "one: current" in command(repository).stdout
+    room = repository / "bayescal" / "room" / "_sum.py"
+    room.write_text("def twice(x):\n    return x + x\n")
+    later = command(repository, "--stale")
+    assert later.returncode == 1
+    assert "the code has changed since" in later.stdout
+
+    before = (results / "one.json").read_text()
+    assert "one:" in command(repository, "--quick").stdout
+    assert (results / "one.json").read_text() == before
+
+
+def test_a_script_that_fails_is_named_and_not_recorded(repository: Path) -> None:
+    (repository / "bayescal" / "room" / "_sum.py").write_text("twice = None\n")
+    failed = command(repository, "one")
+    assert failed.returncode == 1
+    assert "failed: one" in failed.stderr
+    assert not (repository / "docs" / "benchmarks" / "results" / "runs.json").exists()
+    assert "one: FAILED: TypeError" in command(repository, "--quick").stdout
+    assert "no script is called two" in command(repository, "two").stderr
+
+
+def test_pages_say_which_version_made_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = {"version": "1", "commit": "abcdef0123", "date": "2026-01-02", "code": "x"}
+    one |= {"repeats": 20, "seconds": 61.2, "seeds": "seed 1"}
+    known = {"sbc": one, "verdict": one}
+    monkeypatch.setattr(versions_page, "state", lambda: (known, {"sbc": "changed"}))
+    assert "an earlier version" in versions_page.sentence("sbc")
+    assert "the present code" in versions_page.sentence("verdict")
+    assert "commit abcdef012, 2026-01-02 (20 repeats, 61 s)" in versions_page.sentence("verdict")
+    assert versions_page.sentence("no such page") == ""
+    page = versions_page.versions_page()
+    assert "1 of 2 results are of the present code." in page
+    assert "| `sbc` | 1 | abcdef012 | 2026-01-02 | 20 | seed 1 | 61 s | old |" in page
+
+
+def test_every_page_of_results_names_benchmarks_that_exist() -> None:
+    named = {name for names in versions_page.SCRIPTS.values() for name in names}
+    assert named <= provenance.here().scripts.keys()
+
+
+def test_seeds_and_repeats_are_those_of_the_script(tmp_path: Path) -> None:
+    script = tmp_path / "a.py"
+    script.write_text("SEEDS = {'a': 3}\nparser.add_argument('--runs', type=int, default=5)\n")
+    assert run.seeds_of(script, []) == "SEEDS = {'a': 3}"
+    assert run.repeats_of(script, []) == 5
+    assert run.repeats_of(script, ["--runs", "9"]) == 9
+    assert run.few(script) == ["--runs", "2"]
