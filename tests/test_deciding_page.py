@@ -55,6 +55,9 @@ def test_the_page_says_which_measures_reward_a_lie() -> None:
     assert rows["Brier score"]["difference"] < -5 * rows["Brier score"]["error"]
     for name in ("ECE, 10 bins", "SmoothECE", "debiased ECE"):
         assert rows[name]["difference"] > 5 * rows[name]["error"]
+    atb = rows["ATB"]
+    assert atb["difference"] < 2 * atb["error"]
+    assert abs(atb["honest"] - 1 / 6 / truthfulness.CASES) < 0.15 * atb["honest"]
     ours = rows["TCE of the averaged posterior"]["difference"]
     assert ours < 0.15 * rows["ECE, 10 bins"]["difference"]
 

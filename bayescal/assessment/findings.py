@@ -324,31 +324,50 @@ class Findings:
         each = [val_prob(cases) for cases in self.raw or tables]
         return sum(each[1:], each[0]) / len(each)
 
-    @cached_property
+    @property
     def lower_bound(self) -> LowerBound | None:
         """A lower bound of the true calibration error that assumes no family of curves.
 
         See `bayescal.tce_lower_bound`. Sites stay together if there are ten or more; with fewer it
         is that of the cases at these sites. None where the bound is not defined, such as with
-        imputed scores, sampling weights or a judge.
+        imputed scores, sampling weights or a judge; `refused` says why.
         """
-        data = self.data if len(self.data.levels.get("site", ())) >= FEWEST_UNITS else self._pooled
-        return None if data is None else _unless_refused(tce_lower_bound, data, self.seed)
+        return None if isinstance(self._lower_bound, str) else self._lower_bound
 
-    @cached_property
+    @property
     def e_value(self) -> EValue | None:
         """Evidence against calibration that may be looked at as often as one likes.
 
         See `bayescal.e_value`. None of clusters and groups, whose cases share what calibration does
-        not know of, and where it is not defined otherwise.
+        not know of, and where it is not defined otherwise; `refused` says why.
         """
-        data = None if self.data.groups else self._pooled
-        return None if data is None else _unless_refused(e_value, data, self.seed)
+        return None if isinstance(self._e_value, str) else self._e_value
 
     @property
-    def _pooled(self) -> CalibrationData | None:
-        """All cases as one group; None where a judge recorded the outcomes."""
-        return self.posterior.data if self.comparison.problem.likelihood.is_linear else None
+    def refused(self) -> dict[str, str]:
+        """Why the lower bound or the e-value is not defined of these data, by its name."""
+        asked = {"lower_bound": self._lower_bound, "e_value": self._e_value}
+        return {name: answer for name, answer in asked.items() if isinstance(answer, str)}
+
+    @cached_property
+    def _lower_bound(self) -> LowerBound | str:
+        are_units = len(self.data.levels.get("site", ())) >= FEWEST_UNITS
+        return self._asked(tce_lower_bound, self.data if are_units else self.posterior.data)
+
+    @cached_property
+    def _e_value(self) -> EValue | str:
+        return self._asked(e_value, self.data if self.data.groups else self.posterior.data)
+
+    def _asked(self, ask: Callable[..., Asked], data: CalibrationData) -> Asked | str:
+        """What is asked of the data, or why it is not defined of them."""
+        if self.posterior.problem.of_times:
+            return "outcomes are times to an event, which are not known of all cases."
+        if not self.comparison.problem.likelihood.is_linear:
+            return "outcomes were recorded by a judge who errs, and this takes them as the truth."
+        try:
+            return ask(data, random_state=self.seed)
+        except InputError as error:
+            return str(error)
 
     @cached_property
     def clinical(self) -> Self | None:
@@ -484,11 +503,3 @@ class Findings:
             If the assessment was made without groups.
         """
         return group_table(self.groups, self.close, self.ci_prob)
-
-
-def _unless_refused(ask: Callable[..., Asked], data: CalibrationData, seed: int) -> Asked | None:
-    """What is asked of the data; None where it is not defined for them."""
-    try:
-        return ask(data, random_state=seed)
-    except InputError:
-        return None

@@ -109,6 +109,7 @@ def as_dict(f: Findings) -> dict[str, Any]:
         "net_benefit": _rows(f.net_benefit),
         "lower_bound": None if f.lower_bound is None else f.lower_bound._asdict(),
         "e_value": None if f.e_value is None else e_value_record(f.e_value),
+        "refused": f.refused,
         "net_benefit_lost": _rows(f.net_benefit_lost),
         "value_of_information": _rows(f.information),
         "val_prob": f.val_prob().to_dict(),

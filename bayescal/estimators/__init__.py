@@ -40,6 +40,7 @@ from bayescal.estimators.clinical.measures import (
 )
 from bayescal.estimators.clinical.spiegelhalter import spiegelhalter_test
 from bayescal.estimators.cumulative.cumulative import (
+    averaged_two_bin_error,
     cumulative_difference_test,
     ks_error,
     ks_test,
@@ -83,6 +84,7 @@ __all__ = [
     "ace",
     "auc_v",
     "average_labels",
+    "averaged_two_bin_error",
     "binned_reliability",
     "calibration_in_the_large",
     "calibration_in_the_large_interval",

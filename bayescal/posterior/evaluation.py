@@ -18,6 +18,7 @@ from bayescal.data.validate import as_order, check_choice
 from bayescal.model.problem import Problem
 from bayescal.model.saturated.between import between
 from bayescal.posterior.averaged.curve import DrawnCurve
+from bayescal.posterior.checks.undefined import refuse_infinite
 from bayescal.posterior.departures import Departure
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws
 from bayescal.posterior.line import Expansion, Totals
@@ -304,6 +305,8 @@ class _Pass:
     """Functionals of one set of curves, computed a block of draws after the other."""
 
     def __init__(self, of: CurvesOfTable, missing: dict[Key, tuple[str, dict[str, Any]]]) -> None:
+        for name, _ in missing.values():
+            refuse_infinite(name, of.problem.data)
         self.of = of
         self._missing = missing
         self._values = {key: np.empty(of.u.shape[0]) for key in missing}

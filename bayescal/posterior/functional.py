@@ -16,6 +16,7 @@ UNITS = {
     "ratio": "Ratio",
     "log-odds": "Log-odds",
     "net benefit": "Net benefit per patient",
+    "nats": "Log score per patient",
 }
 """What functionals are measured in, in the order of panels, and the labels of their axes."""
 
@@ -80,6 +81,8 @@ class Functional:
         Whether a summary has it only where it is asked for, by its name or by its option.
     needs_line : bool
         Whether it is undefined where the scores define no line in log-odds.
+    needs_inside : bool
+        Whether it is infinite where a score is exactly 0 or 1, and so refused.
     is_of_ends : bool
         Whether its interval is less sure where many scores are near 0 or 1.
     caution : str
@@ -114,6 +117,7 @@ class Functional:
     is_main: bool = False
     is_extra: bool = False
     needs_line: bool = False
+    needs_inside: bool = False
     is_of_ends: bool = False
     caution: str = ""
     same_as: str = ""

@@ -12,6 +12,7 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
+from scipy.special import rel_entr
 
 from bayescal._base import decision
 from bayescal._base.arrays import Floats, power_mean
@@ -34,6 +35,7 @@ __all__ = [
     "emax",
     "heading",
     "ici",
+    "kl_error",
     "main_functionals",
     "net_benefit",
     "net_benefit_lost",
@@ -114,6 +116,24 @@ def cutoff_error(draws: CurveDraws) -> Floats:
     sums = np.broadcast_to(draws.population.weight, draws.error.shape) * draws.error
     walk = np.cumsum(np.take_along_axis(sums, np.atleast_2d(order), axis=1), axis=1)
     return np.asarray(np.maximum(walk.max(axis=1), 0) - np.minimum(walk.min(axis=1), 0))
+
+
+def kl_error(draws: CurveDraws) -> Floats:
+    """Kullback-Leibler calibration error: E_w [g log(g / s) + (1 - g) log((1 - g) / (1 - s))].
+
+    What the log score would fall by, per patient and in natural units, if every score became the
+    risk that it has. It is infinite where the score of a case is 0 or 1 and its risk is not: a
+    posterior of data with such scores refuses it.
+
+    References
+    ----------
+    Popordanoska, Gruber, Tiulpin, Buettner & Blaschko (2024), Consistent and asymptotically
+    unbiased estimation of proper calibration errors, AISTATS, arXiv:2312.08589.
+    """
+    score = draws.population.score
+    each = rel_entr(draws.curve, score) + rel_entr(1 - draws.curve, 1 - score)
+    each = np.where(draws.population.weight > 0, each, 0)
+    return np.maximum(draws.mean(each), 0)
 
 
 def signed_error(draws: CurveDraws | Totals) -> Floats:
@@ -353,6 +373,15 @@ FUNCTIONALS: dict[str, Functional] = {
         "largest error of all predictions between two, as a share of all cases",
         is_floored=True,
         is_extra=True,
+    ),
+    "kl_error": _distance(
+        kl_error,
+        "Kullback-Leibler calibration error",
+        "KL error",
+        "fall of the log score, per patient, if each prediction became its actual risk",
+        unit="nats",
+        is_extra=True,
+        needs_inside=True,
     ),
     "net_benefit_lost": _distance(
         net_benefit_lost,

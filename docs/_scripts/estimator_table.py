@@ -48,7 +48,7 @@ GROUPS = {
     "The distance to calibration, and kernel errors": (
         "lower_distance_to_calibration", "weak_calibration_error", "skce", "kce", "mmce",
     ),
-    "Errors summed along the scores": ("ks_error", "kuiper_error"),
+    "Errors summed along the scores": ("ks_error", "kuiper_error", "averaged_two_bin_error"),
     "Parameters of recalibration": (
         "observed_expected", "calibration_in_the_large", "calibration_intercept",
         "calibration_slope", "unreliability",

@@ -1,8 +1,10 @@
-"""Coverage of the net benefit lost to miscalibration and of the cutoff calibration error.
+"""Coverage of the net benefit lost to miscalibration, of the cutoff error and of the KL error.
 
-Run `python docs/benchmarks/deciding_coverage.py --runs 100`. Each number is at least 0, and chance
-makes it larger. It is read from the averaged posterior, as `bayescal.fit` gives it, and from a fit
-of one family, which does not consider exact calibration. Results are stored after every tenth run.
+Run `python docs/benchmarks/deciding_coverage.py --runs 100`, which stores the first two, and
+`python docs/benchmarks/deciding_coverage.py --kl --runs 40`, which stores the last, of populations
+without scores of 0 and 1. Each number is at least 0, and chance makes it larger. It is read from
+the averaged posterior, as `bayescal.fit` gives it, and from a fit of one family, which does not
+consider exact calibration. Results are stored after every tenth run.
 """
 
 from __future__ import annotations
@@ -33,16 +35,18 @@ NUMBERS = {
     "most lost, 0.05 to 0.3": ("net_benefit_lost", {"threshold": (0.05, 0.3)}),
     "cutoff error": ("cutoff_error", {}),
 }
+KL_NUMBERS, KL_SIZES = {"KL error": ("kl_error", {})}, (200, 1000)
+KL_TRUTHS = TRUTHS[:-1]
 ANALYSES = {"average": {}, "one family": {"curve": "spline"}}
 
 
-def one(name, n, run):
+def one(name, n, run, numbers):
     """Whether each interval of one data set contains the true value."""
     truth = bc.simulate.truth(name)
     y, s = truth.sample(n, batches.stream(SEED, "data", name, n, run))
     for analysis, options in ANALYSES.items():
         post = bc.fit(y, s, draws=DRAWS, random_state=run, **options)
-        for number, (functional, at) in NUMBERS.items():
+        for number, (functional, at) in numbers.items():
             lower, upper = post.interval(functional, **at)
             true = truth.functional(functional, **at)
             yield {
@@ -75,14 +79,15 @@ def summarise(rows):
 def page_table(results):
     """Coverage by population, number and size: rows of a table in Markdown."""
     table = pd.DataFrame(results["rows"])
+    sizes = sorted(table["cases"].unique())
+    shown = " | ".join(map(str, sizes))
     lines = [
-        "| population | number | true | average: covered, n = 200 | 1000 | 5000 "
-        "| one family: 200 | 1000 | 5000 |",
-        "|---|---|---|---|---|---|---|---|---|",
+        f"| population | number | true | average: covered, n = {shown} | one family: {shown} |",
+        f"|---|---|---|{'---|---|' * len(sizes)}",
     ]
     for (name, number), cells in table.groupby(["truth", "number"], sort=False):
-        shown = cells.set_index(["analysis", "cases"])["covered"]
-        values = [f"{shown[analysis, n]:.2f}" for analysis in ANALYSES for n in SIZES]
+        covered = cells.set_index(["analysis", "cases"])["covered"]
+        values = [f"{covered[analysis, n]:.2f}" for analysis in ANALYSES for n in sizes]
         true = f"{cells['true'].iloc[0]:.4f}"
         lines.append(f"| {name} | {number} | {true} | {' | '.join(values)} |")
     return "\n".join(lines)
@@ -91,13 +96,16 @@ def page_table(results):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=100)
-    parser.add_argument("--out", type=Path, default=RESULTS / "deciding_coverage.json")
+    parser.add_argument("--kl", action="store_true", help="the KL error alone")
     options = parser.parse_args()
+    out = RESULTS / ("kl_coverage.json" if options.kl else "deciding_coverage.json")
+    cells = (KL_NUMBERS, KL_SIZES, KL_TRUTHS) if options.kl else (NUMBERS, SIZES, TRUTHS)
+    numbers, sizes, truths = cells
     rows = []
     for run in range(options.runs):
-        rows += [row for name in TRUTHS for n in SIZES for row in one(name, n, run)]
+        rows += [row for name in truths for n in sizes for row in one(name, n, run, numbers)]
         if run % 10 == 9 or run == options.runs - 1:
-            options.out.write_text(json.dumps(summarise(rows), indent=1) + "\n")
+            out.write_text(json.dumps(summarise(rows), indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -38,6 +38,8 @@ MEASURES: dict[str, Callable[..., Any]] = {
     "debiased ECE": lambda y, s: bc.estimators.debiased_ece(y, s, p=1),
     "kuiper_error": bc.estimators.kuiper_error,
     "TCE of the averaged posterior": posterior_error,
+    "ATB, its root": lambda y, s: bc.estimators.averaged_two_bin_error(y, s) ** 0.5,
+    "ATB": bc.estimators.averaged_two_bin_error,
     "Brier score": bc.scores.brier_score,
 }
 
@@ -78,10 +80,10 @@ def page_table(rows: list[dict[str, Any]]) -> str:
     """Rows of a table in Markdown."""
     lines = ["| measure | exact risks | three values | difference |", "|---|---|---|---|"]
     for row in rows:
-        shown = " | ".join(f"{row[key]:.4f}" for key in ("honest", "lie"))
-        lines.append(
-            f"| {row['measure']} | {shown} | {row['difference']:+.4f} ± {row['error']:.4f} |"
-        )
+        digits = 6 if row["measure"] == "ATB" else 4
+        honest, lie, error = (f"{row[key]:.{digits}f}" for key in ("honest", "lie", "error"))
+        difference = f"{row['difference']:+.{digits}f} ± {error}"
+        lines.append(f"| {row['measure']} | {honest} | {lie} | {difference} |")
     return "\n".join(lines)
 
 

@@ -67,6 +67,7 @@ BY_DEFINITION = {
     "calibration_intercept": lambda g, w: line_by_regression(g, w)[0],
     "calibration_slope": lambda g, w: line_by_regression(g, w)[1],
     "net_benefit_lost": most_lost,
+    "kl_error": lambda g, w: w @ (g * np.log(g / SCORE) + (1 - g) * np.log((1 - g) / (1 - SCORE))),
     "cutoff_error": lambda g, w: max(
         abs((w * (g - SCORE))[i:j].sum()) for i in range(40) for j in range(i + 1, 41)
     ),
@@ -348,3 +349,32 @@ def test_totals_give_the_lines_and_shifts_that_each_block_gives(spread):
     np.testing.assert_allclose(totals.predicted, weight @ score, rtol=1e-12)
     np.testing.assert_allclose(totals.line, nearest_line(curve, weight, score), atol=1e-4)
     np.testing.assert_allclose(totals.shift, nearest_shift(events, weight, score), atol=1e-4)
+
+
+def test_the_kullback_leibler_error_is_the_fall_of_the_log_score():
+    """Of the risks as predictions, instead of the scores; each score is nearer its own risk."""
+
+    def log(p):
+        return -(WEIGHT * (CURVE * np.log(p) + (1 - CURVE) * np.log1p(-p))).sum(axis=1)
+
+    np.testing.assert_allclose(f.kl_error(DRAWS), log(SCORE) - log(CURVE), rtol=1e-9)
+    squares = (WEIGHT * (CURVE - SCORE) ** 2).sum(axis=1)
+    assert (f.kl_error(DRAWS) >= 2 * squares).all()  # Pinsker
+
+
+def test_the_kullback_leibler_error_is_infinite_at_a_score_of_1():
+    score = np.append(SCORE[:-1], 1.0)
+    assert np.isinf(f.kl_error(f.CurveDraws(CURVE, Population(score, WEIGHT)))).all()
+    curve = CURVE.copy()
+    curve[:, -1] = 1.0
+    assert np.isfinite(f.kl_error(f.CurveDraws(curve, Population(score, WEIGHT)))).all()
+
+
+@pytest.mark.parametrize("end", [0.0, 1.0])
+def test_a_posterior_refuses_an_infinite_error(end):
+    y_true, y_prob = bc.simulate.sample("calibrated", 60, random_state=1)
+    y_prob[0] = end
+    post = bc.fit(y_true, y_prob, curve="logistic", draws=100, random_state=1)
+    with pytest.raises(InputError, match=r"kl_error is infinite: 1\.7 % of scores are exactly"):
+        post.interval("kl_error")
+    assert post.interval("tce")[1] > 0

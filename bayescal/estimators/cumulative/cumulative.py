@@ -22,7 +22,14 @@ from bayescal.estimators.cumulative._walk import Walk, ends_of, range_sf, suprem
 from bayescal.estimators.door import Core, OutcomesLike, Statistic, evaluate, read_ranked
 from bayescal.estimators.registry import estimator
 
-__all__ = ["cumulative_difference_test", "ks_error", "ks_test", "kuiper_error", "kuiper_test"]
+__all__ = [
+    "averaged_two_bin_error",
+    "cumulative_difference_test",
+    "ks_error",
+    "ks_test",
+    "kuiper_error",
+    "kuiper_test",
+]
 
 Extent = Callable[[Floats], Floats]
 
@@ -212,6 +219,73 @@ def kuiper_error(
     0.225
     """
     return evaluate(_KUIPER, read_ranked(y_true, y_prob, sample_weight))
+
+
+def _two_bins(scores: Floats, weights: Floats | None) -> Statistic:
+    """Core of `averaged_two_bin_error`: between two scores the sums on either side are constant."""
+    walk = Walk.over(scores, weights)
+    distinct = walk.scores if walk.ends is None else walk.scores[walk.ends]
+    gaps = np.diff(distinct, append=1.0)
+
+    def statistic(outcomes: NDArray[Any]) -> Floats:
+        below = walk.differences(outcomes) / walk.total
+        all_cases = below[:, -1:]
+        squares = below**2 + (all_cases - below) ** 2
+        return np.asarray(squares @ gaps + all_cases[:, 0] ** 2 * distinct[0])
+
+    return statistic
+
+
+@estimator(
+    "Averaged two-bin calibration error",
+    prepare=_two_bins,
+    paper="Hartline, Hu & Wu 2026",
+    estimates="the squared errors of the cases on either side of a score, averaged over scores",
+    span=(0, 1),
+    bound="below the square of TCE of order 1 in the population",
+    dear=WALK_DEAR,
+)
+def averaged_two_bin_error(
+    y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+) -> float | Floats:
+    """Averaged two-bin calibration error (ATB): squared errors on either side of a threshold.
+
+    The integral over thresholds t from 0 to 1 of (sum of (score - outcome) over cases with a score
+    below t, over n)^2 plus the same of the other cases.
+
+    Parameters
+    ----------
+    %(replicates)s
+    %(scores)s
+    %(weights)s
+
+    Returns
+    -------
+    %(share_of_each_replicate)s
+
+    Raises
+    ------
+    %(not_cases)s
+
+    Notes
+    -----
+    It is truthful: whoever knows the risk of each case has the least expected value by telling it.
+    The squared sum of either side is its expectation, squared, plus the variance of the outcomes,
+    which no prediction changes. For true risks the expected value is therefore
+    sum score (1 - score) / n^2, however many distinct scores there are. It is a square: compare its
+    root with other errors.
+
+    References
+    ----------
+    Hartline, Hu & Wu, "A Perfectly Truthful Calibration Measure", COLT 2026, arXiv:2508.13100.
+
+    Examples
+    --------
+    >>> from bayescal import estimators
+    >>> round(estimators.averaged_two_bin_error([0, 1, 1, 0], [0.2, 0.4, 0.7, 0.9]), 3)
+    0.027
+    """
+    return evaluate(_two_bins, read_ranked(y_true, y_prob, sample_weight))
 
 
 @documented

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
 from bayescal.model.problem import Problem
 from bayescal.posterior.functionals import FUNCTIONALS
 
-__all__ = ["MOST_AT_ENDS", "NOT_DEFINED", "share_at_ends", "undefined_measures"]
+__all__ = ["MOST_AT_ENDS", "NOT_DEFINED", "refuse_infinite", "share_at_ends", "undefined_measures"]
 
 NOT_DEFINED = "not defined"
 """In the place of a number."""
@@ -51,6 +52,27 @@ def undefined_measures(tables: Sequence[Problem]) -> dict[str, str]:
     share = 100 * share_at_ends(most)
     shown = f"{share:.0f}" if share >= 10 else f"{share:.2g}"
     return dict.fromkeys(lines, f"{shown} % of scores are {' or '.join(ends)}")
+
+
+def refuse_infinite(name: str, data: CalibrationData) -> None:
+    """Refuse a functional that is infinite on these scores.
+
+    Parameters
+    ----------
+    name : str
+        A name in the registry.
+    data : CalibrationData
+
+    Raises
+    ------
+    InputError
+        If it needs scores inside (0, 1), and one is exactly 0 or 1.
+    """
+    if FUNCTIONALS[name].needs_inside and share_at_ends(data) > 0:
+        raise InputError(
+            f"{name} is infinite: {100 * share_at_ends(data):.2g} % of scores are exactly 0 or 1, "
+            "where the risk is not. Fit scores that are moved inside, such as to [0.001, 0.999]."
+        )
 
 
 def share_at_ends(data: CalibrationData) -> float:

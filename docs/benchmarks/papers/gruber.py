@@ -246,7 +246,7 @@ def figure_2(sizes: tuple[int, ...], runs: int, seed: int) -> dict[str, Any]:
 
 
 def released_logits(rng: np.random.RandomState, classes: int = 100, scale: float = 0.01) -> Floats:
-    """The logits of the released simulation, in the order of their classes, as SciPy 1.9 drew them."""
+    """The logits of the released simulation, by class, as SciPy 1.9 drew them."""
     below = rng.normal(size=(classes, classes * (classes - 1) // 2))
     square = np.array([rng.chisquare(classes - i, size=classes) for i in range(classes)]).T
     logits = []

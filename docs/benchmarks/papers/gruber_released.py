@@ -3,11 +3,11 @@
     python docs/benchmarks/papers/gruber_released.py
 
 stores `results/papers/gruber_released.json`. The conventions, from the released code: all measures
-are squared, and the figures show roots. Bins of equal mass are slices of the sorted scores, the last
-one shorter, with edges halfway between; a debiased estimate below 0 counts as 0. Class-wise errors
-are squared and summed over classes, and a test set without a case of the first or the last class
-has none. The kernel estimate takes its bandwidth from the confidences of the hits alone, mirrors
-cases at the nearer end, cuts the curve off at 1, and is summed over a grid.
+are squared, and the figures show roots. Bins of equal mass are slices of the sorted scores, the
+last one shorter, with edges halfway between; a debiased estimate below 0 counts as 0. Class-wise
+errors are squared and summed over classes, and a test set without a case of the first or the last
+class has none. The kernel estimate takes its bandwidth from the confidences of the hits alone,
+mirrors cases at the nearer end, cuts the curve off at 1, and is summed over a grid.
 """
 
 from __future__ import annotations

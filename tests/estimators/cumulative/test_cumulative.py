@@ -17,6 +17,7 @@ from scipy.special import chdtrc, ndtr
 from bayescal import simulate
 from bayescal.errors import InputError
 from bayescal.estimators import (
+    averaged_two_bin_error,
     cumulative_difference_test,
     ks_error,
     ks_test,
@@ -90,6 +91,37 @@ def test_errors_are_their_definitions(decimals: int) -> None:
     assert ks_error(outcomes, scores) == pytest.approx(np.abs(sums).max())
     between = max(abs(sums[j] - sums[i]) for i in range(sums.size) for j in range(i, sums.size))
     assert kuiper_error(outcomes, scores) == pytest.approx(between)
+
+
+@pytest.mark.oracle("averaged_two_bin_error")
+@pytest.mark.parametrize("decimals", [1, 8])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_two_bins_are_the_integral_over_thresholds(decimals: int, weighted: bool) -> None:
+    """Of the squared sums of either side, at the middles of 20 000 intervals of thresholds."""
+    outcomes, scores = data(40, decimals=decimals, seed=5)
+    weight = np.random.default_rng(5).integers(1, 4, 40) if weighted else np.ones(40)
+    at = (np.arange(20_000) + 0.5) / 20_000
+    error = weight * (scores - outcomes) / weight.sum()
+    below = (error * (scores < at[:, None])).sum(axis=1)
+    expected = np.mean(below**2 + (error.sum() - below) ** 2)
+    actual = averaged_two_bin_error(outcomes, scores, sample_weight=weight)
+    assert actual == pytest.approx(expected, rel=1e-3)
+
+
+def test_the_two_bin_error_is_least_for_who_tells_the_risk() -> None:
+    """Its expected value, over all outcomes of six cases, by the risk and by what else is told."""
+    risk = np.array([0.1, 0.25, 0.4, 0.6, 0.7, 0.95])
+    outcomes = np.array(list(np.ndindex(*(2,) * 6)))
+    prob = np.prod(np.where(outcomes == 1, risk, 1 - risk), axis=1)
+
+    def expected(told: np.ndarray) -> float:
+        return float(prob @ averaged_two_bin_error(outcomes, told))
+
+    least = expected(risk)
+    assert least == pytest.approx((risk * (1 - risk)).sum() / 36)
+    rng = np.random.default_rng(6)
+    for told in (np.full(6, risk.mean()), np.repeat([0.25, 0.75], 3), *rng.random((20, 6))):
+        assert expected(told) > least
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -1,0 +1,38 @@
+"""A lower bound or an e-value that is refused says why, also in the record."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bayescal as bc
+
+
+def assessed(**roles: object) -> bc.Assessment:
+    y_true, y_prob = bc.simulate.sample("clinical-middle-calibrated", 120, random_state=1)
+    return bc.assess(y_true, y_prob, draws=400, random_state=1, **roles)
+
+
+@pytest.mark.slow
+def test_clusters_have_a_lower_bound_and_no_e_value() -> None:
+    made = assessed(cluster=np.repeat(np.arange(40), 3).astype(str))
+    assert list(made.refused) == ["e_value"]
+    assert "clusters" in made.refused["e_value"]
+    assert made.e_value is None
+    assert made.lower_bound is not None
+    assert made.lower_bound.unit == "cluster"
+    assert made.to_dict()["refused"] == made.refused
+
+
+@pytest.mark.slow
+def test_a_judge_is_named() -> None:
+    made = assessed(judged=bc.Judged(sensitivity=(90, 100), specificity=(95, 100)))
+    assert sorted(made.refused) == ["e_value", "lower_bound"]
+    assert all("judge" in reason for reason in made.refused.values())
+
+
+def test_nothing_is_refused_of_single_cases() -> None:
+    made = assessed()
+    assert made.refused == {}
+    assert made.lower_bound is not None
+    assert made.e_value is not None
