@@ -386,7 +386,8 @@ class Findings:
         """
         chosen = check_choice(name, self._group_names, "name")
         if chosen not in self._by_name:
-            compared = compare(self.data.select(chosen), random_state=self.seed, **self.options)
+            data = self.data.select(chosen).with_several_clusters()
+            compared = compare(data, random_state=self.seed, **self.options)
             self._by_name[chosen] = compared.posterior
         return self._by_name[chosen]
 
