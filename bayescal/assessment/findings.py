@@ -241,7 +241,7 @@ class Findings:
             return performance_at(self.posterior, self.ci_prob)
         return combined_estimates(
             [
-                performance_of(post.problem.unclustered, self.ci_prob, self.seed)
+                performance_of(post.problem, self.ci_prob, self.seed)
                 for post in by_imputation(self.posterior)
             ],
             self.ci_prob,
