@@ -118,6 +118,7 @@ def test_equal_scores_are_collapsed_by_the_table() -> None:
         "data/clusters:of_cases",  # pairs of a cluster and a row
         "data/members:summed",  # keys of clusters, and pairs of a cluster and a row
         "data/members:clusters",  # keys of strata
+        "multilevel/clusters:__init__",  # pairs of a cluster and a group
         "data/members:_check",  # numbers of labels
         "data/roles:codes",  # numbers of groups
         "data/periods:read_periods",  # labels

@@ -257,7 +257,7 @@ class Findings:
             return performance_at(self.posterior, self.ci_prob)
         return combined_estimates(
             [
-                performance_of(post.problem.unclustered, self.ci_prob, self.seed)
+                performance_of(post.problem, self.ci_prob, self.seed)
                 for post in by_imputation(self.posterior)
             ],
             self.ci_prob,
@@ -421,7 +421,8 @@ class Findings:
         """
         chosen = check_choice(name, self._group_names, "name")
         if chosen not in self._by_name:
-            compared = compare(self.data.select(chosen), random_state=self.seed, **self.options)
+            data = self.data.select(chosen).with_several_clusters()
+            compared = compare(data, random_state=self.seed, **self.options)
             self._by_name[chosen] = compared.posterior
         return self._by_name[chosen]
 

@@ -49,12 +49,6 @@ def check_roles(data: CalibrationData) -> None:
             f"the table has {' and '.join(groups)}, and groups are assessed by one of site, period "
             f"and factors. Forget the others, data.without({groups[-1]!r})."
         )
-    if groups and "cluster" in data.roles:
-        raise InputError(
-            f"the table has cluster and {' and '.join(groups)}, and only one of them can stand. "
-            f"Assess all cases as one, data.pooled(), or the cases of each level by "
-            f"themselves, data.select({groups[0]}=...)."
-        )
 
 
 def check_not_class_wise(data: CalibrationData) -> None:

@@ -44,8 +44,8 @@ def _about_data(post: CalibrationPosterior) -> Iterator[str]:
     data = post.data
     if post.design is not None:
         yield (
-            f"cases come in {post.design}. What is computed without a curve (the C-statistic, the "
-            "Brier score, ranges of estimators) takes them as independent."
+            f"cases come in {post.design}. Ranges of estimators, which have no curve, take them as "
+            "independent."
         )
         if post.design.separated:
             yield f"{post.design.verdict}. Intervals are rough."

@@ -14,6 +14,7 @@ from bayescal.assessment.panel import resamples_for
 from bayescal.data.data import CalibrationData
 from bayescal.estimators.uncertainty.applied import Applied
 from bayescal.estimators.uncertainty.intervals import Resamples
+from bayescal.model.problem import Problem
 from bayescal.scores.weighted import WEIGHTED
 
 if TYPE_CHECKING:
@@ -141,8 +142,8 @@ def with_ranks(data: CalibrationData) -> CalibrationData:
     return CalibrationData.from_counts(data.score, data.trials, data.hits)
 
 
-def performance_of(data: CalibrationData, ci_prob: float, seed: int) -> pd.DataFrame:
-    """C-statistic and Brier scores with percentile bootstrap intervals.
+def performance_of(problem: Problem, ci_prob: float, seed: int) -> pd.DataFrame:
+    """C-statistic and Brier scores with percentile bootstrap intervals; clusters are drawn whole.
 
     Returns
     -------
@@ -152,7 +153,10 @@ def performance_of(data: CalibrationData, ci_prob: float, seed: int) -> pd.DataF
     """
     import pandas as pd
 
-    resamples = Resamples(with_ranks(data), resamples_for(data), seed)
+    data, clusters = problem.unclustered, problem.clusters
+    if clusters is not None and clusters.are_single:
+        clusters = None
+    resamples = Resamples(with_ranks(data), resamples_for(data), seed, clusters)
     rows = {}
     for name, each in OVERALL.items():
         rows[name] = {"title": each.label, "estimate": np.nan, "lower": np.nan, "upper": np.nan}

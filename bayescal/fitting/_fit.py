@@ -236,7 +236,8 @@ def fit(
     cluster : array-like of shape (n,), optional
         Label of the cluster of each case, such as a patient seen several times, when cases of one
         cluster are not independent and clusters are of no interest themselves; at least two.
-        Intervals are then as wide as the clusters say. For clusters of interest see `groups`.
+        Intervals are then as wide as the clusters say. For clusters of interest see `groups`,
+        beside which clusters can stand: patients inside hospitals, or seen in two of them.
     strata : array-like of shape (n,), optional
         Label of the stratum from which the cluster of each case was drawn.
     judged : Judged, optional
@@ -285,7 +286,8 @@ def fit(
     With clusters the likelihood of independent cases is made flatter by the sandwich estimate of
     the information, in each direction of the coordinates by its own design effect; that of
     "pieces" and "saturated" by the design effect of the number of events. The score distribution is
-    drawn by the Bayesian bootstrap of clusters.
+    drawn by the Bayesian bootstrap of clusters. The likelihood of each of several sites, factors or
+    periods is flattened by itself, with what the clusters of all say of how alike their cases are.
 
     References
     ----------

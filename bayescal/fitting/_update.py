@@ -145,7 +145,7 @@ def _updated(
     several = post if isinstance(post, MultilevelPosterior) else None
     if several and not more.levels and several.data.levels == {"site": (THIS_SITE,)}:
         more = more.of_site(THIS_SITE)
-    if several and "period" in several.levels and set(more.roles) != set(several.levels):
+    if several and "period" in several.levels and set(more.levels) != set(several.levels):
         beside = [name for name in several.levels if name != "period"]
         others = f"{' and '.join(beside)}, as its table has them" if beside else "no other role"
         raise InputError(

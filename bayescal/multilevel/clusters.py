@@ -2,8 +2,9 @@
 
 As for one curve, the likelihood of independent cases is contracted by the sandwich. How alike the
 cases of a cluster are is estimated from the clusters of all groups, round the curve of each, and
-the more from its own, the more a group has. A group whose outcomes have one class has no curve of highest likelihood: the
-contraction is round its most probable curve, and a linear term keeps the slope there.
+the more from its own, the more a group has. A group whose outcomes have one class has no curve of
+highest likelihood: the contraction is round its most probable curve, and a linear term keeps the
+slope there.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,10 +59,7 @@ def adjustments_of(
     """
     curves = [_FittedGroup(group, prior) for group in groups]
     between = _BetweenGroups(data, curves)
-    return [
-        curve.adjustment(*between.extra(number))
-        for number, curve in enumerate(curves)
-    ]
+    return [curve.adjustment(*between.extra(number)) for number, curve in enumerate(curves)]
 
 
 class _FittedGroup:
@@ -139,7 +138,7 @@ class _BetweenGroups:
         self.own_of_told = self._of_groups(entries, own_of_shift * told[part])
 
     @cached_property
-    def _whole(self) -> Floats:
+    def _scores(self) -> Floats:
         """Scores of all cases of each cluster."""
         return self._of_clusters(self.score)
 
@@ -180,7 +179,7 @@ class _BetweenGroups:
 
     def _covariance(self, score: Floats, of: NDArray[np.intp]) -> Floats:
         """Covariance of the total score of a group, by cluster, with that of all groups."""
-        clusters, scores = self.clusters, self._whole
+        clusters, scores = self.clusters, self._scores
         if clusters.strata == 1:
             product = score.T @ scores[of]
         else:
@@ -199,7 +198,7 @@ class _BetweenGroups:
         """Weighted sums of squares of the basis, of each group."""
         order = np.argsort(entries.group, kind="stable")
         ends = np.searchsorted(entries.group[order], np.arange(self.groups + 1))
-        own = [order[start:end] for start, end in zip(ends, ends[1:], strict=False)]
+        own = [order[start:end] for start, end in pairwise(ends)]
         return [(entries.basis[k].T * weight[k]) @ entries.basis[k] for k in own]
 
 

@@ -365,7 +365,8 @@ class RelatedCurves:
     def _clusters_of_levels(self, axis: str) -> Bootstrap:
         """As `_scores_of_levels`, where cases come in clusters, which are drawn whole."""
         pooled, data = self.problem.pooled, self.problem.data
-        size, laws = pooled.score.size, []
+        laws: list[Bootstrap] = []
+        size = pooled.score.size
         for level in data.levels[axis]:
             own = data.select(**{axis: level}).pooled().with_several_clusters()
             row, clusters = pooled.rows_of(own.score), own.clusters

@@ -3,7 +3,8 @@
 Patients are seen several times and have a random effect of their own on the log-odds. Each data set
 is fitted with and without `cluster=`. Intervals of O/E and of the calibration slope of every group,
 of the average and of the present month are held against the curve of the population, the mean over
-patients. Patients are seen in one site, in two sites, or every month. Results are kept cell by cell.
+patients. Patients are seen in one site, in two sites, or every month. Runs are kept beside the
+results as they are made, so that a benchmark that was stopped goes on where it was.
 """
 
 from __future__ import annotations
@@ -80,9 +81,9 @@ def truths(shift: float, slope: float, frailty: float) -> dict[str, float]:
     """O/E, and the slope of the nearest logistic curve, of a population."""
     curve = population(shift, slope, frailty)
     size = 1e6 * SHARE
-    found = logistic_mle(expit(GRID), size, size * curve)[0]
+    line = logistic_mle(expit(GRID), size, size * curve)[0]
     ratio = float(curve @ SHARE / (expit(GRID) @ SHARE))
-    return dict(zip(ENDS, (ratio, float(found[1])), strict=True))
+    return dict(zip(ENDS, (ratio, float(line[1])), strict=True))
 
 
 def sample(cell: Cell, rng: np.random.Generator) -> tuple[Any, ...]:
@@ -180,18 +181,26 @@ def summarised(runs: list[dict[str, Any]]) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=100)
-    parser.add_argument("--cells", nargs="*", default=list(CELLS))
+    parser.add_argument("--runs", type=int, default=200)
     options = parser.parse_args()
-    known = json.loads(RESULTS.read_text())["cells"] if RESULTS.exists() else {}
-    for name in options.cells:
-        if known.get(name, {"runs": 0})["runs"] >= options.runs:
-            continue
-        runs = [one_run(name, seed) for seed in range(options.runs)]
-        known[name] = {"runs": options.runs, **CELLS[name]._asdict(), **summarised(runs)}
-        print(name, json.dumps(known[name]), flush=True)
-        versions = library_versions("bayescal", "numpy", "scipy")
-        RESULTS.write_text(json.dumps({"versions": versions, "cells": known}, indent=1) + "\n")
+    kept = RESULTS.with_name("cluster_groups-batches") / "runs.jsonl"
+    kept.parent.mkdir(exist_ok=True)
+    lines = [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
+    known = {(line["cell"], line["seed"]): line["run"] for line in lines}
+    for seed in range(options.runs):
+        for name in CELLS:
+            if (name, seed) in known:
+                continue
+            known[name, seed] = one_run(name, seed)
+            with kept.open("a") as file:
+                line = {"cell": name, "seed": seed, "run": known[name, seed]}
+                file.write(json.dumps(line) + "\n")
+    cells = {}
+    for name, cell in CELLS.items():
+        runs = [run for (own, _), run in known.items() if own == name]
+        cells[name] = {"runs": len(runs), **cell._asdict(), **summarised(runs)}
+    versions = library_versions("bayescal", "numpy", "scipy")
+    RESULTS.write_text(json.dumps({"versions": versions, "cells": cells}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import bayescal as bc
+from bayescal.assessment.performance import performance_of
+from bayescal.model.problem import prepare
 
 
 @pytest.fixture(scope="module")
@@ -41,3 +43,19 @@ def test_without_clusters_nothing_is_said_of_them():
     a = bc.assess(y, s, draws=400, random_state=1)
     assert "cluster" not in a.describe()
     assert not any("cluster" in note for note in a.notes)
+
+
+@pytest.mark.parametrize("roles", [{}, {"stratum": "half"}])
+def test_c_statistic_and_brier_score_of_every_case_told_ten_times_are_those_of_the_cases(roles):
+    rng = np.random.default_rng(4)
+    score = rng.uniform(0.05, 0.95, 120)
+    outcome = (rng.random(120) < score).astype(int)
+    own = {name: np.repeat(np.arange(120) % 2, 10) for name in roles}
+    told = [np.repeat(each, 10) for each in (outcome, score, np.arange(120))]
+    once = performance_of(prepare(outcome, score), 0.95, 1)
+    often = performance_of(prepare(bc.CalibrationData(*told[:2], cluster=told[2], **own)), 0.95, 1)
+    naive = performance_of(prepare(*told[:2]), 0.95, 1)
+    length, again, short = (each["upper"] - each["lower"] for each in (once, often, naive))
+    np.testing.assert_allclose(often["estimate"], once["estimate"])
+    assert ((again / length - 1).abs() < 0.12).all()
+    assert (short / length < 0.5).all()

@@ -53,12 +53,12 @@ DOORS = {
 WORKS = {
     "fit": {
         "site", "period", "factors", "one factor", "cluster", "stratum", "imputation", "weights",
-        "imputation and cluster", "imputation and site",
+        "imputation and cluster", "imputation and site", "site and cluster", "period and cluster",
     },
     "compare": {"cluster", "stratum", "imputation", "weights", "imputation and cluster"},
     "assess": {
         "site", "period", "factors", "one factor", "cluster", "stratum", "imputation", "weights",
-        "imputation and cluster", "imputation and site",
+        "imputation and cluster", "imputation and site", "site and cluster", "period and cluster",
     },
     "recalibration_gain": {
         "cluster", "stratum", "imputation", "weights", "imputation and cluster",

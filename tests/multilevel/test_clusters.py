@@ -142,7 +142,7 @@ def test_what_groups_share_adds_up_to_what_their_cases_share(roles):
     assert np.array_equal(made.pooled.table.score[rows], SCORE)
     total = np.zeros((SITES * PATIENTS, 2))
     for k, (curve, group) in enumerate(zip(curves, made.groups.values(), strict=True)):
-        mine = np.flatnonzero(MONTH == k)
+        mine = np.flatnonzero(k == MONTH)
         at = np.searchsorted(group.table.score, SCORE[mine])
         score = (OUTCOME[mine] - curve.fitted[at])[:, None] * curve.rows.basis[at]
         np.add.at(total, PATIENT[mine], score)
@@ -179,9 +179,7 @@ def test_the_likelihood_and_its_derivatives_agree():
     plain = problem(site=SITE)
     (alone,) = of_tables(dict(enumerate(plain.groups.values())), plain.columns, {})
     origin = np.zeros((SITES, 2, 1))
-    np.testing.assert_allclose(
-        part.log_likelihood(origin), alone.log_likelihood(origin), atol=1e-4
-    )
+    np.testing.assert_allclose(part.log_likelihood(origin), alone.log_likelihood(origin), atol=1e-4)
     for k, group in enumerate(made.groups.values()):
         density = CurveDensity(group.of_single_cases()).adjusted_by(made.adjustments[k])
         np.testing.assert_allclose(

@@ -181,7 +181,6 @@ def test_counts_are_repeats():
         ({"groups": [1, 2] * 30}, "the table has site and period"),
         ({"engine": "nuts"}, "engine='nuts'"),
         ({"curve": "spline"}, "curve='spline'"),
-        ({"sample_weight": np.full(60, 1.5), "weight_type": "sampling"}, "weight_type='sampling'"),
     ],
 )
 def test_errors_teach(options, message):

@@ -143,13 +143,6 @@ def test_what_no_engine_can_do_is_refused_by_the_term(vary, options, message):
         fit_terms(data, vary, **OPTIONS, **options)
 
 
-def test_a_walk_refuses_sampling_weights():
-    weights = np.linspace(0.5, 1.5, N)
-    data = bc.CalibrationData(*cases(), period=MONTH, sample_weight=weights)
-    with pytest.raises(InputError, match="sampling weights are not cases"):
-        fit_terms(data, bc.walk(), **OPTIONS)
-
-
 def test_the_door_takes_terms_and_forgets_other_roles():
     y, s = cases()
     data = bc.CalibrationData(y, s, site=FACTORS["site"], period=MONTH)

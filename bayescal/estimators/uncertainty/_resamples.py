@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats, blocks
+from bayescal.data.clusters import Clusters
 from bayescal.data.weights import are_counts
 
-__all__ = ["Cells", "cells_of", "draw", "leave_one_out"]
+__all__ = ["Cells", "cells_of", "cells_of_clusters", "draw", "draw_clusters", "leave_one_out"]
 
 RESAMPLES_BLOCK = 1 << 18
 CASES_PER_CELL = 8
@@ -71,6 +72,39 @@ def draw(cells: Cells, replicates: int, rng: np.random.Generator) -> Iterator[Fl
         drawn += number * np.arange(some)[:, None]
         counted = np.bincount(drawn.ravel(), minlength=some * number)
         yield counted.reshape(some, number).astype(np.float64)
+
+
+def cells_of_clusters(clusters: Clusters, score: Floats) -> Cells:
+    """Both outcomes at each score, whether or not they occur."""
+    trials, hits = (
+        np.bincount(clusters.row, each, score.size) for each in (clusters.trials, clusters.hits)
+    )
+    counts = np.column_stack([trials - hits, hits]).ravel()
+    outcomes = np.tile([0.0, 1.0], score.size)
+    return Cells(np.repeat(score, 2), outcomes, counts, round(float(trials.sum())), False)
+
+
+def draw_clusters(
+    clusters: Clusters, cells: int, replicates: int, rng: np.random.Generator
+) -> Iterator[Floats]:
+    """Resamples of whole clusters within strata, as blocks of cases per cell.
+
+    Of k clusters k - 1 are drawn, and each counts k / (k - 1): means then vary as those of k new
+    clusters do.
+
+    References
+    ----------
+    Rao & Wu (1988), Resampling inference with complex survey data, JASA 83.
+    """
+    others = clusters.matrix(clusters.trials - clusters.hits, 2 * clusters.row, cells)
+    cases = others + clusters.matrix(clusters.hits, 2 * clusters.row + 1, cells)
+    layers = [np.flatnonzero(clusters.stratum == layer) for layer in range(clusters.strata)]
+    for some in _sizes(replicates, max(cells, clusters.size)):
+        counted = np.empty((some, clusters.size))
+        for own in layers:
+            k = own.size
+            counted[:, own] = rng.multinomial(k - 1, np.full(k, 1 / k), some) * (k / (k - 1))
+        yield np.asarray(counted @ cases)
 
 
 def leave_one_out(

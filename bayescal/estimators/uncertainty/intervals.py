@@ -15,12 +15,18 @@ from bayescal._base.arrays import Floats, RandomState, random_generator
 from bayescal._base.docstrings import documented
 from bayescal._base.errors import InputError
 from bayescal._base.text import percent, rounded
+from bayescal.data.clusters import Clusters
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import MOST_DRAWS, as_count, as_level, check_choice
 from bayescal.estimators.door import Cases, OutcomesLike, read
 from bayescal.estimators.uncertainty._analytic import ANALYTIC
 from bayescal.estimators.uncertainty._bootstrap import bca_levels, known, resampled
-from bayescal.estimators.uncertainty._resamples import cells_of, draw
+from bayescal.estimators.uncertainty._resamples import (
+    cells_of,
+    cells_of_clusters,
+    draw,
+    draw_clusters,
+)
 from bayescal.estimators.uncertainty.applied import Applied, applied_of
 from bayescal.estimators.uncertainty.simulated import (
     cases_by_score,
@@ -180,20 +186,31 @@ class Resamples:
     ----------
     data : CalibrationData
         Of one group.
+    clusters : Clusters, optional
+        Of the cases in each of its rows: whole clusters are then drawn.
 
     Notes
     -----
-    An interval is that of `estimator_interval` with the same seed. All resamples stay in memory,
-    which a table's few rows allow.
+    Of independent cases, an interval is that of `estimator_interval` with the same seed. All
+    resamples stay in memory, which a table's few rows allow.
     """
 
     def __init__(
-        self, data: CalibrationData, n_resamples: int, random_state: int | np.random.Generator
+        self,
+        data: CalibrationData,
+        n_resamples: int,
+        random_state: int | np.random.Generator,
+        clusters: Clusters | None = None,
     ) -> None:
-        cases = read(data)
-        self._data = data
-        self._cells = cells_of(cases.outcomes[0], cases.scores, cases.weights)
-        self._weights = list(draw(self._cells, n_resamples, random_generator(random_state)))
+        self._data, rng = data, random_generator(random_state)
+        if clusters is None:
+            cases = read(data)
+            self._cells = cells_of(cases.outcomes[0], cases.scores, cases.weights)
+            weights = draw(self._cells, n_resamples, rng)
+        else:
+            self._cells = cells_of_clusters(clusters, data.score)
+            weights = draw_clusters(clusters, self._cells.counts.size, n_resamples, rng)
+        self._weights = list(weights)
 
     def interval(self, applied: Applied, method: str, ci_prob: float) -> Interval:
         """The interval of one estimator.
