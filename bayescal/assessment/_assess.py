@@ -193,8 +193,8 @@ def assess(
     }
     comparison = compare(pooled, random_state=random_state, **options)
     own = data if crossed is None else pooled
-    parts: tuple[Any, ...] = (comparison, own, enough, level, tuple(panel), options, risks)
-    return Assessment(*parts, crossed, raw, told)
+    found = (comparison, own, enough, level, tuple(panel), options, risks, crossed, raw, told)
+    return Assessment(*found)
 
 
 class Assessment(Findings):
@@ -269,10 +269,13 @@ class Assessment(Findings):
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
         """Reliability diagram of the averaged posterior; see `bayescal.plots.reliability`."""
+        from matplotlib.text import Text
+
         from bayescal import plots
 
         axes = plots.reliability(self.posterior, ax, **options)
-        for text in axes.figure.findobj(lambda artist: hasattr(artist, "set_text")):
+        for text in axes.figure.findobj(Text):
+            assert isinstance(text, Text)
             text.set_text(self.worded(text.get_text()))
         return axes
 

@@ -9,6 +9,7 @@ from bayescal.data.validate import as_level
 from bayescal.plots import style
 from bayescal.plots._legend import legend_beneath
 from bayescal.plots.text import interval, percent
+from bayescal.posterior.intervals import equal_tailed
 from bayescal.posterior.posterior import as_posterior
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def risk_coverage(
     'Share of cases answered (coverage)'
     """
     level, answers = as_level(ci_prob), as_posterior(post).selective(population)
-    curve, area = answers.risk_coverage(ci_prob=level), answers.summary((1.0,), level).loc["aurc"]
+    curve, area = answers.risk_coverage(ci_prob=level), answers.aurc
     promise = None if accuracy is None else answers.threshold(accuracy)
 
     axes = style.as_axes(ax, 5.4, 3.6)
@@ -87,7 +88,7 @@ def risk_coverage(
     axes.set_xlabel("Share of cases answered (coverage)")
     axes.set_ylabel("Share of answers that are wrong (risk)")
     axes.spines[["top", "right"]].set_visible(False)
-    shown = interval(area["mean"], area["lower"], area["upper"], level)
+    shown = interval(float(area.mean()), *equal_tailed(area, level), level)
     axes.set_title(f"Area under the curve (AURC) {shown}", loc="left", fontsize="medium")
     if as_flag(legend, "legend"):
         legend_beneath(axes, columns=2, look=style.MODEL_LEGEND)

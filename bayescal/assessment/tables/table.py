@@ -170,9 +170,9 @@ class Table:
             )
             for row in self.rows
         ]
-        own = {name: said(getattr(self, name)) for name in ("title", "head", "short")}
-        notes = tuple(map(said, self.notes))
-        return replace(self, columns=columns, rows=rows, notes=notes, **own)
+        title, head, short = map(said, (self.title, self.head, self.short))
+        made = replace(self, title=title, head=head, short=short)
+        return replace(made, columns=columns, rows=rows, notes=tuple(map(said, self.notes)))
 
     def show(self, medium: str = PAGE) -> Shown:
         """The table as text.
