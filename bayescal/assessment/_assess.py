@@ -31,7 +31,7 @@ from bayescal.assessment.text.tripod import tripod
 from bayescal.assessment.val_prob import raw_cases
 from bayescal.assessment.verdict.words import headline
 from bayescal.data.crossed import CrossedTable
-from bayescal.data.imputations import as_imputations
+from bayescal.data.imputations import as_draws_of_score, as_imputations
 from bayescal.data.judged import Judged
 from bayescal.data.keywords import as_data
 from bayescal.data.multiclass import ClassMode, binary_cases
@@ -68,6 +68,7 @@ def assess(
     edge: float | None = None,
     pos_label: Any = None,
     imputations: Any = None,
+    draws_of_score: Any = None,
     cluster: Any = None,
     strata: Any = None,
     judged: Judged | None = None,
@@ -114,6 +115,8 @@ def assess(
     imputations : array-like of shape (m, n), optional
         As in `bayescal.fit`. The posteriors of the imputations are mixed; estimators are computed
         on each imputation and averaged.
+    draws_of_score : array-like of shape (n_drawn, n), optional
+        As in `bayescal.fit`, of a Bayesian model.
     cluster, strata : array-like of shape (n,), optional
         As in `bayescal.fit`; not beside `groups`.
     judged : Judged, optional
@@ -161,6 +164,7 @@ def assess(
         cluster=cluster,
         strata=strata,
         imputations=imputations,
+        draws_of_score=draws_of_score,
         judged=judged,
         takes_judged=True,
         check_sites=check_few_labels,
@@ -179,11 +183,14 @@ def assess(
         check_not_class_wise(data)
     pooled = data.pooled() if data.groups else data
     enough = close_enough(pooled) if close is None else as_level(close, "close")
-    if imputations is None and is_matrix(y_prob):
-        y_true, y_prob, *_ = binary_cases(
-            y_true, y_prob, "top-label", None, sample_weight, "y_prob"
-        )
-    scores = [y_prob] if imputations is None else as_imputations(imputations, y_true)
+    if is_matrix(y_prob):
+        cases = binary_cases(y_true, y_prob, "top-label", None, sample_weight, "y_prob")
+        y_true, y_prob = cases.outcomes, cases.scores
+    scores = [y_prob]
+    if imputations is not None:
+        scores = list(as_imputations(imputations, y_true))
+    if draws_of_score is not None:
+        scores = list(as_draws_of_score(draws_of_score, y_true))
     raw = raw_cases(y_true, scores, pooled, sample_weight=sample_weight, pos_label=pos_label)
     options: dict[str, Any] = {
         "prior": as_prior(prior),
