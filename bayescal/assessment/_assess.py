@@ -200,8 +200,8 @@ def assess(
     }
     comparison = compare(pooled, random_state=random_state, **options)
     own = data if crossed is None else pooled
-    found = (comparison, own, enough, level, tuple(panel), options, risks, crossed, raw, told)
-    return Assessment(*found)
+    made = (comparison, own, enough, level, tuple(panel), options, risks, crossed, raw, told)
+    return Assessment(*made)
 
 
 class Assessment(Findings):
