@@ -11,7 +11,6 @@ import numpy as np
 
 from bayescal._base.card import card
 from bayescal._base.errors import as_items, check_type
-from bayescal._base.vocabulary import Words
 from bayescal.assessment.findings import STANDARD_WORDS, Findings
 from bayescal.assessment.followed import cases_and_events_of
 from bayescal.assessment.groups import (
@@ -30,6 +29,7 @@ from bayescal.assessment.text.terminal import as_text
 from bayescal.assessment.text.tripod import tripod
 from bayescal.assessment.val_prob import raw_cases
 from bayescal.assessment.verdict.words import headline
+from bayescal.assessment.vocabulary import Words
 from bayescal.data.crossed import CrossedTable
 from bayescal.data.imputations import as_draws_of_score, as_imputations
 from bayescal.data.judged import Judged
