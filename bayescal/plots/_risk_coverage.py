@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from bayescal._base.errors import as_flag
@@ -81,7 +82,7 @@ def risk_coverage(
     )
     axes.plot(at, curve["risk"], color=style.CURVE, lw=2, label="Posterior mean")
     if promise is not None and accuracy is not None:
-        told = f"Score of at least {promise.threshold:.3g}: accuracy {accuracy:g} or more"
+        told = f"Score of at least {_shown(promise.threshold)}: accuracy {accuracy:g} or more"
         axes.axvline(promise.coverage, color=style.EVENTS, ls="--", lw=1.2, label=told)
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1.06 * float(curve["upper"].max()))
@@ -93,3 +94,10 @@ def risk_coverage(
     if as_flag(legend, "legend"):
         legend_beneath(axes, columns=2, look=style.MODEL_LEGEND)
     return axes
+
+
+def _shown(score: float) -> str:
+    """A score to three digits; near 1, two digits of its distance from 1."""
+    if score <= 0.99 or score == 1:
+        return f"{score:.3g}"
+    return f"{score:.{1 - math.floor(math.log10(1 - score))}f}"
