@@ -7,11 +7,11 @@ from . import plots as plots
 from . import recalibrate as recalibrate
 from . import scores as scores
 from . import validation as validation
-from ._base.vocabulary import words as words
 from .assessment import Assessment as Assessment
 from .assessment import CalibrationMetric as CalibrationMetric
 from .assessment import assess as assess
 from .assessment import read_report as read_report
+from .assessment.vocabulary import words as words
 from .data import CalibrationData as CalibrationData
 from .data import Judged as Judged
 from .data import Survival as Survival

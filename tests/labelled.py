@@ -38,6 +38,7 @@ COLUMNS: dict[str, Any] = {
     "before": SCORE,
     "cells": np.arange(N) * 7 % 5,
     "cluster": np.arange(N) * 3 % 11,
+    "draws_of_score": [SCORE, SCORE**0.9],
     "entry": np.arange(N) % 3 / 100,
     "event": OUTCOME,
     "features": np.column_stack([np.arange(N) * 7 % 5, np.arange(N) % 3]).astype(float),
@@ -85,7 +86,10 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "scores.top_label_calibration_error": {"y_prob": MATRIX},
 }
 """Values of one function where the name means something else."""
-IN_PLACE_OF = {"imputations": {"y_prob", "before", "after"}}
+IN_PLACE_OF = {
+    "imputations": {"y_prob", "before", "after"},
+    "draws_of_score": {"y_prob"},
+}
 """Arguments that others cannot stand beside."""
 WITH = {"entry": "event", "strata": "cluster", "stratum": "cluster"}
 """Arguments that need another."""

@@ -11,7 +11,6 @@ import numpy as np
 
 from bayescal._base.card import card
 from bayescal._base.errors import as_items, check_type
-from bayescal._base.vocabulary import Words
 from bayescal.assessment.findings import STANDARD_WORDS, Findings
 from bayescal.assessment.followed import cases_and_events_of
 from bayescal.assessment.groups import (
@@ -30,8 +29,9 @@ from bayescal.assessment.text.terminal import as_text
 from bayescal.assessment.text.tripod import tripod
 from bayescal.assessment.val_prob import raw_cases
 from bayescal.assessment.verdict.words import headline
+from bayescal.assessment.vocabulary import Words
 from bayescal.data.crossed import CrossedTable
-from bayescal.data.imputations import as_imputations
+from bayescal.data.imputations import as_draws_of_score, as_imputations
 from bayescal.data.judged import Judged
 from bayescal.data.keywords import as_data
 from bayescal.data.multiclass import ClassMode, binary_cases
@@ -68,6 +68,7 @@ def assess(
     edge: float | None = None,
     pos_label: Any = None,
     imputations: Any = None,
+    draws_of_score: Any = None,
     cluster: Any = None,
     strata: Any = None,
     judged: Judged | None = None,
@@ -114,6 +115,8 @@ def assess(
     imputations : array-like of shape (m, n), optional
         As in `bayescal.fit`. The posteriors of the imputations are mixed; estimators are computed
         on each imputation and averaged.
+    draws_of_score : array-like of shape (n_drawn, n), optional
+        As in `bayescal.fit`, of a Bayesian model.
     cluster, strata : array-like of shape (n,), optional
         As in `bayescal.fit`; not beside `groups`.
     judged : Judged, optional
@@ -161,6 +164,7 @@ def assess(
         cluster=cluster,
         strata=strata,
         imputations=imputations,
+        draws_of_score=draws_of_score,
         judged=judged,
         takes_judged=True,
         check_sites=check_few_labels,
@@ -179,11 +183,14 @@ def assess(
         check_not_class_wise(data)
     pooled = data.pooled() if data.groups else data
     enough = close_enough(pooled) if close is None else as_level(close, "close")
-    if imputations is None and is_matrix(y_prob):
-        y_true, y_prob, *_ = binary_cases(
-            y_true, y_prob, "top-label", None, sample_weight, "y_prob"
-        )
-    scores = [y_prob] if imputations is None else as_imputations(imputations, y_true)
+    if is_matrix(y_prob):
+        cases = binary_cases(y_true, y_prob, "top-label", None, sample_weight, "y_prob")
+        y_true, y_prob = cases.outcomes, cases.scores
+    scores = [y_prob]
+    if imputations is not None:
+        scores = list(as_imputations(imputations, y_true))
+    if draws_of_score is not None:
+        scores = list(as_draws_of_score(draws_of_score, y_true))
     raw = raw_cases(y_true, scores, pooled, sample_weight=sample_weight, pos_label=pos_label)
     options: dict[str, Any] = {
         "prior": as_prior(prior),
@@ -193,8 +200,8 @@ def assess(
     }
     comparison = compare(pooled, random_state=random_state, **options)
     own = data if crossed is None else pooled
-    parts: tuple[Any, ...] = (comparison, own, enough, level, tuple(panel), options, risks)
-    return Assessment(*parts, crossed, raw, told)
+    made = (comparison, own, enough, level, tuple(panel), options, risks, crossed, raw, told)
+    return Assessment(*made)
 
 
 class Assessment(Findings):
@@ -269,10 +276,13 @@ class Assessment(Findings):
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
         """Reliability diagram of the averaged posterior; see `bayescal.plots.reliability`."""
+        from matplotlib.text import Text
+
         from bayescal import plots
 
         axes = plots.reliability(self.posterior, ax, **options)
-        for text in axes.figure.findobj(lambda artist: hasattr(artist, "set_text")):
+        for text in axes.figure.findobj(Text):
+            assert isinstance(text, Text)
             text.set_text(self.worded(text.get_text()))
         return axes
 

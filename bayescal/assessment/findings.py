@@ -13,7 +13,6 @@ import numpy as np
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.text import in_natural_order
-from bayescal._base.vocabulary import Words
 from bayescal.assessment.followed import performance_at
 from bayescal.assessment.groups import group_table
 from bayescal.assessment.imputed import combined_estimates
@@ -26,6 +25,7 @@ from bayescal.assessment.val_prob import RawCases, no_val_prob, val_prob
 from bayescal.assessment.verdict.equation import Equation, update_equation
 from bayescal.assessment.verdict.off import Off, is_off
 from bayescal.assessment.verdict.settle import more_to_settle
+from bayescal.assessment.vocabulary import Words
 from bayescal.data.crossed import CrossedTable
 from bayescal.data.data import CalibrationData
 from bayescal.data.fingerprint import fingerprint

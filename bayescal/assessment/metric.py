@@ -115,6 +115,6 @@ class CalibrationMetric:
 
 OF_CASES = {
     "y_true", "y_prob", "groups", "sample_weight", "weight_type", "pos_label", "imputations",
-    "cluster", "strata", "judged", "horizon", "mode",
+    "draws_of_score", "cluster", "strata", "judged", "horizon", "mode",
 }  # fmt: skip
 """Arguments of `bayescal.assess` that belong to cases."""

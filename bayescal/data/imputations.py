@@ -15,8 +15,10 @@ from bayescal.data.build.labels import in_order
 from bayescal.data.table import Tables
 from bayescal.data.validate import as_scores, as_vector
 
-__all__ = ["as_imputations", "check_alike", "stacked"]
+__all__ = ["as_draws_of_score", "as_imputations", "check_alike", "stacked"]
 
+MOST_DRAWS_OF_SCORE = 50
+"""Draws of the scores that are fitted. Of more, as many at even distances."""
 FEWEST_IMPUTATIONS, MOST_IMPUTATIONS = 2, 1000
 SAME_CASES = 1e-9
 """Relative difference of two sums of weights of the same cases."""
@@ -73,6 +75,33 @@ def as_imputations(
             f"outcomes. {cure}"
         )
     return np.stack(scores)
+
+
+def as_draws_of_score(draws_of_score: Any, y_true: Any) -> Floats:
+    """Draws of the scores of the same cases from the posterior of a model, at most 50 of them.
+
+    Parameters
+    ----------
+    draws_of_score : array-like of shape (n_drawn, n)
+    y_true : array-like of shape (n,)
+        Outcomes, of which only the number is used.
+
+    Returns
+    -------
+    ndarray of shape (m, n)
+        Of more than 50 rows those at even distances, the first and the last among them.
+    """
+    rows, name = _rows(draws_of_score, "draws_of_score"), "draws_of_score"
+    cases = as_vector(y_true, "y_true").size
+    if len(rows) == cases and any(np.shape(row)[:1] != (cases,) for row in rows[:1]):
+        raise InputError(
+            f"{name} has {len(rows)} rows, as many as cases, of {np.size(rows[0])} scores. "
+            f"Transpose it: one row a draw, {name}.T."
+        )
+    if len(rows) > MOST_DRAWS_OF_SCORE:
+        kept = np.linspace(0, len(rows) - 1, MOST_DRAWS_OF_SCORE).round().astype(int)
+        rows = [rows[k] for k in kept]
+    return as_imputations(rows, y_true, name)
 
 
 def stacked(each: Sequence[Tables]) -> Tables:

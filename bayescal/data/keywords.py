@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from bayescal._base.errors import InputError
 from bayescal.data.build.chunks import contents_of
 from bayescal.data.data import CalibrationData
-from bayescal.data.imputations import as_imputations
+from bayescal.data.imputations import as_draws_of_score, as_imputations
 from bayescal.data.judged import Judged, as_judged
 from bayescal.data.multiclass import MODES, ClassMode, contents_of_classes
 from bayescal.data.roles import Crossed, as_roles
@@ -36,6 +36,7 @@ def as_data(
     cluster: ArrayLike | None = None,
     strata: ArrayLike | None = None,
     imputations: ArrayLike | None = None,
+    draws_of_score: ArrayLike | None = None,
     judged: Judged | None = None,
     takes_judged: bool = False,
     check_sites: Callable[[Any], None] | None = None,
@@ -46,16 +47,18 @@ def as_data(
 ) -> CalibrationData:
     """The table behind `(y_true, y_prob)`, or `y_true` itself when it is one that is complete.
 
-    Every door turns its keywords into roles here. `imputations` is a matrix in place of `y_prob`;
-    `takes_judged` says whether the door takes outcomes that a judge recorded; `check_sites` is
-    called with the labels of sites, before any case is read. A door that fits times to an event
-    passes `takes_times`, and the horizon that it was given; one that takes a matrix of class
-    probabilities as `y_prob` passes `takes_classes`, and the mode.
+    Every door turns its keywords into roles here. `imputations` is a matrix in place of `y_prob`,
+    and so is `draws_of_score`, of draws from the posterior of a model; `takes_judged` says whether
+    the door takes outcomes that a judge recorded; `check_sites` is called with the labels of sites,
+    before any case is read. A door that fits times to an event passes `takes_times`, and the
+    horizon that it was given; one that takes a matrix of class probabilities as `y_prob` passes
+    `takes_classes`, and the mode.
     """
     given = {
         "y_prob": y_prob, "sample_weight": sample_weight, "weight_type": weight_type,
         "groups": groups, "periods": periods, "cluster": cluster, "strata": strata,
-        "imputations": imputations, "judged": judged, "mode": mode,
+        "imputations": imputations, "draws_of_score": draws_of_score, "judged": judged,
+        "mode": mode,
     }  # fmt: skip
     if isinstance(y_true, CalibrationData):
         for name, value in given.items():
@@ -66,6 +69,13 @@ def as_data(
                 )
         refuse_horizon(horizon)
         return y_true.complete(takes_judged=takes_judged, takes_times=takes_times)
+    several = {"imputations": imputations, "draws_of_score": draws_of_score}
+    several = {name: matrix for name, matrix in several.items() if matrix is not None}
+    if len(several) > 1:
+        raise InputError(
+            "imputations was given beside draws_of_score. Pass one of them; of a model that was "
+            "fitted to each imputation, its draws of all of them one after the other."
+        )
     roles = as_roles(
         groups=groups, period=periods, cluster=cluster, stratum=strata,
         called={"period": "periods", "stratum": "strata"},
@@ -74,16 +84,16 @@ def as_data(
         check_sites(roles.columns["site"])
     options: dict[str, Any] = {"weight_type": weight_type, "pos_label": pos_label}
     if isinstance(y_true, Survival) and takes_times:
-        if imputations is not None:
+        if several:
             raise InputError(
-                "imputations was given beside a Survival, and several imputations are not yet "
-                "combined of times to an event. Fit each imputation by itself."
+                f"{next(iter(several))} was given beside a Survival, and several scores of a case "
+                "are not yet combined of times to an event. Fit each by itself."
             )
         given_cases = (y_true, y_prob, sample_weight, roles)
         contents = contents_at(*given_cases, horizon=horizon, **options)
         return CalibrationData._new(contents).recorded_by(as_judged(judged))
     refuse_horizon(horizon)
-    if takes_classes and imputations is None and is_matrix(y_prob):
+    if takes_classes and not several and is_matrix(y_prob):
         if pos_label is not None:
             raise InputError(
                 "pos_label was given beside a matrix of class probabilities, where the event is "
@@ -98,21 +108,22 @@ def as_data(
             f"mode={mode!r} was given without a matrix of class probabilities. Pass one as y_prob, "
             "one column a class, or leave mode out."
         )
-    if imputations is None:
+    if not several:
         (y_true, y_prob, weight), roles = roles.aligned(
             y_true=y_true, y_prob=y_prob, sample_weight=sample_weight
         )
         contents = contents_of(y_true, y_prob, weight, roles, **options)
         return CalibrationData._new(contents).recorded_by(as_judged(judged))
+    ((name, matrix),) = several.items()
     if y_prob is not None:
         raise InputError(
-            "imputations was given beside y_prob. Pass one of them: y_prob for one score a case, "
-            "imputations for several."
+            f"{name} was given beside y_prob. Pass one of them: y_prob for one score a case, "
+            f"{name} for several."
         )
     (y_true, weight, matrix), roles = roles.aligned(
-        y_true=y_true, sample_weight=sample_weight, imputations=imputations, across={"imputations"}
+        **{"y_true": y_true, "sample_weight": sample_weight, name: matrix}, across={name}
     )
-    scores = as_imputations(matrix, y_true)
-    tables = [contents_of(y_true, row, weight, roles, **options) for row in scores]
+    read = as_imputations if name == "imputations" else as_draws_of_score
+    tables = [contents_of(y_true, row, weight, roles, **options) for row in read(matrix, y_true)]
     each = [CalibrationData._new(table) for table in tables]
     return CalibrationData.from_imputations(each).recorded_by(as_judged(judged))

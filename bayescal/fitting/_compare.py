@@ -41,6 +41,7 @@ def compare(
     edge: float | None = None,
     pos_label: Any = None,
     imputations: ArrayLike | None = None,
+    draws_of_score: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
     strata: ArrayLike | None = None,
     judged: Judged | None = None,
@@ -83,6 +84,8 @@ def compare(
     imputations : array-like of shape (m, n), optional
         As in `bayescal.fit`. Families are compared on each imputation: posterior probabilities are
         means over the imputations, and `log_evidence` is the log of the mean evidence.
+    draws_of_score : array-like of shape (n_drawn, n), optional
+        As in `bayescal.fit`.
     cluster, strata : array-like of shape (n,), optional
     judged : Judged, optional
     horizon : float, optional
@@ -119,6 +122,7 @@ def compare(
         cluster=cluster,
         strata=strata,
         imputations=imputations,
+        draws_of_score=draws_of_score,
         judged=judged,
         takes_judged=True,
         takes_times=True,

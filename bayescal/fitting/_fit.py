@@ -115,6 +115,14 @@ def fit(
 @overload
 def fit(
     y_true: Outcomes,
+    y_prob: None = None,
+    *,
+    draws_of_score: ArrayLike,
+    **options: Unpack[FitOptions],
+) -> ImputedPosterior: ...
+@overload
+def fit(
+    y_true: Outcomes,
     y_prob: ArrayLike | None = None,
     *,
     periods: ArrayLike,
@@ -144,6 +152,7 @@ def fit(
     edge: float | None = None,
     pos_label: Any = None,
     imputations: ArrayLike | None = None,
+    draws_of_score: ArrayLike | None = None,
     periods: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
     strata: ArrayLike | None = None,
@@ -233,6 +242,11 @@ def fit(
         imputed data sets, at most 1000. Each is fitted, and their posteriors are mixed
         (`bayescal.combine_imputations`). `draws` are of each imputation; of more than five, five
         times `draws` in all, and at least 400 of each.
+    draws_of_score : array-like of shape (n_drawn, n), optional
+        In place of `y_prob`: draws of the predicted probabilities of the same n cases from the
+        posterior of a Bayesian model, one row a draw, two at least. Each is fitted and all are
+        mixed, as imputations are, so that the uncertainty of the model is added to that of its
+        calibration. Of more than 50 rows, 50 at even distances are fitted.
     cluster : array-like of shape (n,), optional
         Label of the cluster of each case, such as a patient seen several times, when cases of one
         cluster are not independent and clusters are of no interest themselves; at least two.
@@ -309,7 +323,7 @@ def fit(
     weights: dict[str, Any] = {"sample_weight": sample_weight, "weight_type": weight_type}
     roles: dict[str, Any] = {
         "groups": groups, "periods": periods, "cluster": cluster, "strata": strata,
-        "imputations": imputations, "mode": mode,
+        "imputations": imputations, "draws_of_score": draws_of_score, "mode": mode,
     }  # fmt: skip
     if y_true is None:
         data = scores_alone(y_prob, known, roles, **weights).recorded_by(judged)

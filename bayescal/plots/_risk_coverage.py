@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from bayescal._base.errors import as_flag
@@ -9,6 +10,7 @@ from bayescal.data.validate import as_level
 from bayescal.plots import style
 from bayescal.plots._legend import legend_beneath
 from bayescal.plots.text import interval, percent
+from bayescal.posterior.intervals import equal_tailed
 from bayescal.posterior.posterior import as_posterior
 
 if TYPE_CHECKING:
@@ -70,7 +72,7 @@ def risk_coverage(
     'Share of cases answered (coverage)'
     """
     level, answers = as_level(ci_prob), as_posterior(post).selective(population)
-    curve, area = answers.risk_coverage(ci_prob=level), answers.summary((1.0,), level).loc["aurc"]
+    curve, area = answers.risk_coverage(ci_prob=level), answers.aurc
     promise = None if accuracy is None else answers.threshold(accuracy)
 
     axes = style.as_axes(ax, 5.4, 3.6)
@@ -80,15 +82,22 @@ def risk_coverage(
     )
     axes.plot(at, curve["risk"], color=style.CURVE, lw=2, label="Posterior mean")
     if promise is not None and accuracy is not None:
-        told = f"Score of at least {promise.threshold:.3g}: accuracy {accuracy:g} or more"
+        told = f"Score of at least {_shown(promise.threshold)}: accuracy {accuracy:g} or more"
         axes.axvline(promise.coverage, color=style.EVENTS, ls="--", lw=1.2, label=told)
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1.06 * float(curve["upper"].max()))
     axes.set_xlabel("Share of cases answered (coverage)")
     axes.set_ylabel("Share of answers that are wrong (risk)")
     axes.spines[["top", "right"]].set_visible(False)
-    shown = interval(area["mean"], area["lower"], area["upper"], level)
+    shown = interval(float(area.mean()), *equal_tailed(area, level), level)
     axes.set_title(f"Area under the curve (AURC) {shown}", loc="left", fontsize="medium")
     if as_flag(legend, "legend"):
         legend_beneath(axes, columns=2, look=style.MODEL_LEGEND)
     return axes
+
+
+def _shown(score: float) -> str:
+    """A score to three digits; near 1, two digits of its distance from 1."""
+    if score <= 0.99 or score == 1:
+        return f"{score:.3g}"
+    return f"{score:.{1 - math.floor(math.log10(1 - score))}f}"

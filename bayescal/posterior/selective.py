@@ -218,9 +218,9 @@ class Selective:
         for at in np.unique(np.concatenate([part.threshold for part in self.parts]))[::-1]:
             answered, right = self._above(at)
             share = np.divide(right, answered, out=np.zeros_like(right), where=answered > 0)
-            held = float((share >= least).mean())
-            if held >= level:
-                best = Promise(float(at), held, float(answered.mean()), float(share.mean()))
+            probability = float((share >= least).mean())
+            if probability >= level:
+                best = Promise(float(at), probability, float(answered.mean()), float(share.mean()))
         return best
 
     def _above(self, threshold: float) -> tuple[Floats, Floats]:

@@ -120,7 +120,7 @@ def main() -> None:
                 "asked": ASKED,
                 "at": COVERAGE,
                 "cells": cells,
-                "versions": library_versions(),
+                "versions": library_versions("bayescal", "numpy", "scipy"),
             }
             RESULTS.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
 

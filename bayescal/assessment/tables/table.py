@@ -155,24 +155,24 @@ class Table:
     names_cases: bool = False
     stacks: bool = False
 
-    def worded(self, said: Callable[[str], str]) -> Table:
+    def worded(self, reword: Callable[[str], str]) -> Table:
         """The table in other words; names from the data stay as they are."""
         columns = [
-            replace(each, head=said(each.head), short=said(each.short)) for each in self.columns
+            replace(each, head=reword(each.head), short=reword(each.short)) for each in self.columns
         ]
         rows = [
             replace(
                 row,
-                label=row.label if self.names_cases else said(row.label),
-                section=row.section if self.names_cases else said(row.section),
-                hint=said(row.hint),
-                caution=said(row.caution),
+                label=row.label if self.names_cases else reword(row.label),
+                section=row.section if self.names_cases else reword(row.section),
+                hint=reword(row.hint),
+                caution=reword(row.caution),
             )
             for row in self.rows
         ]
-        own = {name: said(getattr(self, name)) for name in ("title", "head", "short")}
-        notes = tuple(map(said, self.notes))
-        return replace(self, columns=columns, rows=rows, notes=notes, **own)
+        title, head, short = map(reword, (self.title, self.head, self.short))
+        made = replace(self, title=title, head=head, short=short)
+        return replace(made, columns=columns, rows=rows, notes=tuple(map(reword, self.notes)))
 
     def show(self, medium: str = PAGE) -> Shown:
         """The table as text.

@@ -52,13 +52,13 @@ class Words:
         pattern = "|".join([*(rf"(?<!\w){name}(?!\w)" for name in kept), standard])
 
         def other(match: re.Match[str]) -> str:
-            found = match.group()
-            if found in keep:
-                return found
-            word = known.get(found.lower())
+            matched = match.group()
+            if matched in keep:
+                return matched
+            word = known.get(matched.lower())
             if word is None:
-                return found
-            return word[:1].upper() + word[1:] if found[:1].isupper() else word
+                return matched
+            return word[:1].upper() + word[1:] if matched[:1].isupper() else word
 
         return re.sub(pattern, other, text, flags=re.IGNORECASE)
 
