@@ -47,8 +47,8 @@ class TimeColumns(NamedTuple):
             A running table, which has no times.
         """
         if reading.time is None:
-            for name in ("entry", "horizon"):
-                if getattr(reading, name) is not None:
+            for name in ("entry", "horizon", "survival"):
+                if getattr(reading, name) not in (None, False):
                     raise InputError(f"--{name} goes with --time, the column of times to an event.")
             return None
         if reading.event is None:

@@ -8,12 +8,12 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from bayescal._base.errors import InputError
-from bayescal.data.build.chunks import contents_of
+from bayescal.data.build.chunks import contents_at, contents_of
 from bayescal.data.data import CalibrationData
 from bayescal.data.imputations import as_imputations
 from bayescal.data.judged import Judged, as_judged
 from bayescal.data.roles import Crossed, as_roles
-from bayescal.data.survival import Survival, contents_at, refuse_horizon
+from bayescal.data.survival import Survival, refuse_horizon
 from bayescal.data.weights import WeightType
 
 __all__ = ["as_data"]
