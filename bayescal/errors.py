@@ -9,6 +9,7 @@ from bayescal._base.errors import (
     LabelWarning,
     OutOfTimeError,
     RepeatWarning,
+    ScoreWarning,
     SeparationError,
     WeightWarning,
 )
@@ -20,6 +21,7 @@ __all__ = [
     "LabelWarning",
     "OutOfTimeError",
     "RepeatWarning",
+    "ScoreWarning",
     "SeparationError",
     "WeightWarning",
 ]

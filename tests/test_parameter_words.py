@@ -29,7 +29,7 @@ SYNONYMS = {
     "pos_label": ("event", "positive", "positive_label"),
 }
 WORD_FOR = {synonym: word for word, synonyms in SYNONYMS.items() for synonym in synonyms}
-COLUMNS = {"outcome", "score", "weight", "group"}
+COLUMNS = {"outcome", "score", "weight", "group", "time", "event", "entry"}
 """Names of columns, which are called as on the command line."""
 MEANT = {"bayescal.plan": {"width"}}
 """Words that are no synonyms here: the width of an interval."""

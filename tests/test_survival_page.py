@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import survival_coverage as simulation
+import survival_twins as twins
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "how-to" / "time-to-event.md"
 STORED = json.loads((simulation.RESULTS / "survival_coverage.json").read_text("utf-8"))
@@ -31,3 +32,21 @@ def test_the_risk_by_the_horizon_is_the_true_curve():
     assert early > simulation.risk("line", x).mean()
     true = simulation.true_values(0)[0]
     assert true["calibration_slope"] == pytest.approx(0.6, abs=0.01)
+
+
+def test_the_page_has_the_stored_twins():
+    stored = json.loads((twins.RESULTS / "survival_twins.json").read_text("utf-8"))
+    page = PAGE.read_text("utf-8")
+    assert twins.page_table(stored) in page
+    (sets,) = {row["data_sets"] for row in stored["rows"]}
+    assert f"with {sets} data sets in each ({sets * len(twins.LINES)} in all)" in page
+
+
+def test_a_twin_is_of_the_same_population():
+    """Its outcomes are known, and of other patients."""
+    (outcome, score), (known, other) = twins.study(twins.LINES[1], 20_000, 0)
+    assert len(outcome) == known.size
+    assert score.mean() == pytest.approx(other.mean(), abs=0.01)
+    assert not np.intersect1d(score, other).size
+    true = simulation.true_values(twins.LINES[1])[0]
+    assert known.mean() / other.mean() == pytest.approx(true["observed_expected"], abs=0.04)

@@ -18,6 +18,7 @@ __all__ = [
     "LabelWarning",
     "OutOfTimeError",
     "RepeatWarning",
+    "ScoreWarning",
     "SeparationError",
     "WeightWarning",
     "as_count",
@@ -60,6 +61,10 @@ class LabelWarning(UserWarning):
 
 class RepeatWarning(UserWarning):
     """Files hold the same rows more than once, so that their cases count more than once."""
+
+
+class ScoreWarning(UserWarning):
+    """Scores fall where events rise, as probabilities of survival do."""
 
 
 class WeightWarning(UserWarning):

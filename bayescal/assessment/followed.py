@@ -10,6 +10,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.text import cases_and_events, count
 from bayescal.assessment.performance import OVERALL, mean_score
 from bayescal.data.data import CalibrationData
+from bayescal.data.follow_up import EARLY_SHARE
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ __all__ = [
 SAME_OUTLOOK = (
     "This holds if those who left had the same outlook as others with the same predicted risk."
 )
-FEW_AT_RISK, EARLY_SHARE = 20, 0.05
+FEW_AT_RISK = 20
 
 
 def performance_at(post: CalibrationPosterior, ci_prob: float) -> pd.DataFrame:

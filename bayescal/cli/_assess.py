@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from bayescal.cli import _options as option
-from bayescal.cli.reading import TimeReading
+from bayescal.cli.reading import AssessReading
 
 __all__ = ["assess"]
 
@@ -17,7 +17,7 @@ AVERAGED = "average"
 
 @option.bundled
 def assess(
-    reading: TimeReading,
+    reading: AssessReading,
     curve: Annotated[
         str,
         typer.Option(

@@ -85,7 +85,8 @@ def read_cases(
         numbers["after"] = as_numbers(frame[after], source, scale)
     if columns.weight is not None:
         numbers["sample_weight"] = as_numbers(frame[columns.weight], source)
-    missing = frame[[columns.outcome, *columns.labelled]].isna().to_numpy(dtype=bool).any(axis=1)
+    outcome = str(columns.outcome)
+    missing = frame[[outcome, *columns.labelled]].isna().to_numpy(dtype=bool).any(axis=1)
     for values in numbers.values():
         missing |= values != values
     needed = "an outcome, a score or a weight"
@@ -98,7 +99,7 @@ def read_cases(
         raise InputError(f"every row of {source.path} lacks {needed}.")
     kept = frame[~missing]
     given = {name: values[~missing] for name, values in numbers.items()}
-    given["y_true"] = _labels(kept[columns.outcome], event)
+    given["y_true"] = _labels(kept[outcome], event)
     given |= columns.roles(lambda name: _role(kept[name], is_time=name == columns.period))
     return Cases(given, given.pop("after", None), np.flatnonzero(~missing), int(missing.sum()))
 

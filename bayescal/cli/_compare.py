@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayescal.cli import _options as option
-from bayescal.cli.reading import ClusterReading
+from bayescal.cli.reading import TimeReading
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +21,7 @@ __all__ = ["compare"]
 
 @option.bundled
 def compare(
-    reading: ClusterReading,
+    reading: TimeReading,
     prior: option.Prior = "neutral",
     prior_calibrated: Annotated[
         float, typer.Option(help="Prior probability that the model is exactly calibrated.")
@@ -40,6 +40,7 @@ def compare(
     from bayescal.cli._predictions import read_predictions
     from bayescal.cli._progress import Steps
     from bayescal.cli._terminal import output, say
+    from bayescal.cli._times import TimeColumns, read_times
     from bayescal.cli._write import check_targets, write_record, write_report
     from bayescal.data.validate import as_level
     from bayescal.model.priors import as_prior
@@ -49,7 +50,9 @@ def compare(
     if close is not None:
         as_level(close, "close")
     check_targets(plot, json, page=html, inputs=[reading.file])
-    predictions = read_predictions(reading)
+    followed = TimeColumns.of(reading)
+    times = None if followed is None else read_times(reading, followed)
+    predictions = read_predictions(reading) if times is None else times
     from bayescal.assessment import Assessment
     from bayescal.assessment.panel import PANEL
     from bayescal.assessment.performance import close_enough

@@ -8,15 +8,17 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-from bayescal._base.errors import DiagnosticWarning, EdgeWarning, RepeatWarning
+from bayescal._base.errors import DiagnosticWarning, EdgeWarning, RepeatWarning, ScoreWarning
 
 __all__ = ["as_typed", "in_options", "noted"]
 
-NOTED = (DiagnosticWarning, EdgeWarning, RepeatWarning)
+NOTED = (DiagnosticWarning, EdgeWarning, RepeatWarning, ScoreWarning)
 """Warnings of the package that are shown as notes."""
 
 OPTIONS = {
     "edge=": "--edge",
+    "If they are, pass 1 - y_prob.": "Read them with --survival if they are, and without it if "
+    "they are risks.",
     "bayescal.fit(..., engine='nuts')": "--curve beta --engine nuts",
     "engine='nuts'": "--engine nuts",
     "engine='auto'": "--engine auto",

@@ -40,6 +40,7 @@ __all__ = [
     "Sheet",
     "Site",
     "Stratum",
+    "Survival",
     "Threshold",
     "Time",
     "Weight",
@@ -115,6 +116,15 @@ Percent = Annotated[
     bool,
     typer.Option(
         "--percent", metavar=" ", help="Scores are percentages, with or without the sign."
+    ),
+]
+Survival = Annotated[
+    bool,
+    typer.Option(
+        "--survival",
+        metavar=" ",
+        help="With --time: scores are probabilities of survival to the horizon, one minus the "
+        "risk.",
     ),
 ]
 Prior = Annotated[str, typer.Option(help="Prior on the curve: neutral or clinical.")]

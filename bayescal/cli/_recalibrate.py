@@ -106,7 +106,8 @@ def recalibrate(
 def gain_command(predictions: Predictions, method: str, prior: str) -> str:
     """The command that cross-fits the same recalibration."""
     columns = predictions.columns
-    words = ["gain", str(predictions.path), "--outcome", columns.outcome, "--score", columns.score]
+    words = ["gain", str(predictions.path), "--outcome", str(columns.outcome)]
+    words += ["--score", columns.score]
     words += [] if columns.weight is None else ["--weight", columns.weight]
     words += [] if predictions.event == "1" else ["--event", predictions.event]
     words += predictions.form.words

@@ -12,9 +12,11 @@ from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
 from bayescal.cli._cases import about_missing, as_numbers, in_file
 from bayescal.cli._columns import ask_about_ids, check_column, choose_columns
+from bayescal.cli._notes import noted
 from bayescal.cli._predictions import Predictions
 from bayescal.cli._progress import working
 from bayescal.cli._read import Source, TableFile
+from bayescal.cli._terminal import note, output
 from bayescal.cli.reading import TimeReading
 from bayescal.data.data import CalibrationData
 from bayescal.data.survival import Survival
@@ -47,8 +49,8 @@ class TimeColumns(NamedTuple):
             A running table, which has no times.
         """
         if reading.time is None:
-            for name in ("entry", "horizon"):
-                if getattr(reading, name) is not None:
+            for name in ("entry", "horizon", "survival"):
+                if getattr(reading, name) not in (None, False):
                     raise InputError(f"--{name} goes with --time, the column of times to an event.")
             return None
         if reading.event is None:
@@ -101,7 +103,8 @@ def read_times(reading: TimeReading, times: TimeColumns) -> Predictions:
             raise InputError(f"every row of {source.path} lacks a value.")
         kept = {what: values[~missing] for what, values in read.items()}
         rows = np.flatnonzero(~missing)
-        with in_file(columns, lambda row: _line_of(source, int(rows[row])), form.scale):
+        about = in_file(columns, lambda row: _line_of(source, int(rows[row])), form.scale)
+        with about, noted(lambda text: note(output(), text)):
             outcome = Survival(kept["time"], kept["event"], kept.get("entry"))
             told: Any = reading.weight_type
             data = CalibrationData(

@@ -19,7 +19,7 @@ from bayescal.cli._read import Source, TableFile, is_text, is_workbook, open_sou
 if TYPE_CHECKING:
     from bayescal.data.data import CalibrationData
 
-__all__ = ["AS_IS", "LOGIT", "PERCENT", "PROBABILITY", "Form", "Scale"]
+__all__ = ["AS_IS", "LOGIT", "PERCENT", "PROBABILITY", "SURVIVAL", "Form", "Scale"]
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,9 @@ CURES = {
 
 PROBABILITY = Scale("probabilities", 0, 1, lambda score: score, lambda probability: probability)
 LOGIT = Scale("log-odds", -math.inf, math.inf, expit, logit)
+SURVIVAL = Scale(
+    "probabilities of survival", 0, 1, lambda score: 1 - score, lambda probability: 1 - probability
+)
 PERCENT = Scale(
     "percentages", 0, 100, lambda score: score / 100, lambda probability: 100 * probability
 )
@@ -97,6 +100,7 @@ class Form:
         sheet: str | None,
         logit: bool,
         percent: bool,
+        survival: bool = False,
     ) -> Form:
         """Take the options as they were typed, for the files that are read."""
         paths = [path for path in files if path is not None]
@@ -106,9 +110,13 @@ class Form:
             raise InputError(
                 f"--sheet goes with Excel workbooks (.xlsx), and {paths[0]} is none by its name."
             )
-        if logit and percent:
-            raise InputError("--logit and --percent exclude each other: name one scale of scores.")
-        return cls(encoding, sheet, LOGIT if logit else PERCENT if percent else PROBABILITY)
+        scales = {"--logit": logit, "--percent": percent, "--survival": survival}
+        given = [option for option, typed in scales.items() if typed]
+        if len(given) > 1:
+            both = " and ".join(given[:2])
+            raise InputError(f"{both} exclude each other: name one scale of scores.")
+        scale = {"--logit": LOGIT, "--percent": PERCENT, "--survival": SURVIVAL}
+        return cls(encoding, sheet, scale[given[0]] if given else PROBABILITY)
 
     def open(self, path: TableFile) -> Source:
         """Look at a file; see `open_source` and `open_workbook`."""
@@ -138,6 +146,8 @@ class Form:
             words.append("--logit")
         if self.scale is PERCENT:
             words.append("--percent")
+        if self.scale is SURVIVAL:
+            words.append("--survival")
         return words
 
 

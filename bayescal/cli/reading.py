@@ -15,7 +15,14 @@ if TYPE_CHECKING:
     from bayescal.data.judged import Judged
     from bayescal.data.sources.columns import Columns
 
-__all__ = ["ClusterReading", "GroupReading", "Reading", "RowReading", "TimeReading"]
+__all__ = [
+    "AssessReading",
+    "ClusterReading",
+    "GroupReading",
+    "Reading",
+    "RowReading",
+    "TimeReading",
+]
 
 ROLE_OPTIONS = ("site", "period", "cluster", "stratum", "imputation")
 
@@ -125,8 +132,15 @@ class Reading:
         """How the file is written, and another one that is written alike."""
         from bayescal.cli.form import Form
 
-        how = {"encoding": self.encoding, "sheet": self.sheet}
-        return Form.of(self.file, other, **how, logit=self.logit, percent=self.percent)
+        return Form.of(
+            self.file,
+            other,
+            encoding=self.encoding,
+            sheet=self.sheet,
+            logit=self.logit,
+            percent=self.percent,
+            survival=bool(self._role("survival")),
+        )
 
 
 def judge_of(counts: str | None) -> Judged | None:
@@ -180,9 +194,15 @@ class GroupReading(ClusterReading):
 
 
 @dataclass(frozen=True)
-class TimeReading(GroupReading):
+class TimeReading(ClusterReading):
     """Of cases whose outcomes may be times to an event."""
 
     time: option.Time = None
     entry: option.Entry = None
     horizon: option.Horizon = None
+    survival: option.Survival = False
+
+
+@dataclass(frozen=True)
+class AssessReading(TimeReading, GroupReading):
+    """Of cases in groups, or with times to an event."""

@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
-from bayescal.data.build.chunks import contents_of
+from bayescal.data.build.chunks import contents_at, contents_of
 from bayescal.data.contents import added, pooled, selected
 from bayescal.data.edges import Edges, edges_of
 from bayescal.data.judged import Judged, as_judged
 from bayescal.data.roles import IMPUTATION, NO_STRUCTURE, Crossed, Structure, as_roles
 from bayescal.data.sources.constructors import FromSources
-from bayescal.data.survival import Survival, contents_at, refuse_horizon
+from bayescal.data.survival import Survival, refuse_horizon
 from bayescal.data.validate import check_choice
 from bayescal.data.weights import WeightType
 
@@ -87,6 +87,8 @@ class CalibrationData(FromSources):
     -----
     LabelWarning
         When `pos_label` does not occur in `y_true`.
+    ScoreWarning
+        When scores beside times to an event look like probabilities of survival.
     WeightWarning
         When nothing says what whole-number weights are, they add up to at least twice the number
         of rows, the rows do not look like a collapsed table, and intervals would be at least twice

@@ -16,11 +16,13 @@ from bayescal.data.table import add_up
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["TIME_STEPS", "FollowUp"]
+__all__ = ["EARLY_SHARE", "TIME_STEPS", "FollowUp"]
 
 TIME_STEPS = 1200
 """Steps of the grid from 0 to the horizon."""
 STEP_ROUNDING = 1e-6
+EARLY_SHARE = 0.05
+"""Share of the time to the horizon by which some case must be under observation."""
 FOLLOWED_COLUMNS = ("row", "entry", "exit", "event")
 
 
@@ -96,6 +98,24 @@ class FollowUp:
         """The same, where what was in row r is now in row `row[r]`."""
         others = (self.entry, self.exit, self.event, self.weight)
         return self._summed(self.horizon, row[self.row], *others)
+
+    def check(self) -> None:
+        """Refuse a horizon that no case was followed to, or a start that none was observed at."""
+        at, longest = self.horizon, float(self.exit.max()) * self.horizon / TIME_STEPS
+        if self.exit.max() < TIME_STEPS and (~self.event).any():
+            left = float(self.weight[~self.event].sum())
+            raise InputError(
+                f"horizon is {at:g}, but no case was followed beyond {longest:.3g}, and {left:g} "
+                f"left before the event: nothing says what happens between {longest:.3g} and "
+                f"{at:g}. Choose a horizon of at most {longest:.3g}, with risks by then."
+            )
+        first = float(self.entry.min()) * at / TIME_STEPS
+        if first > at * EARLY_SHARE:
+            raise InputError(
+                f"no case was under observation before {first:.3g}, so that nothing says how many "
+                f"had the event by then, and the scores are risks from 0 to {at:g}. Count time "
+                "from a moment at which cases were under observation, with risks from then on."
+            )
 
     @property
     def left_early(self) -> NDArray[np.bool_]:

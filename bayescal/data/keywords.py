@@ -8,13 +8,13 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from bayescal._base.errors import InputError
-from bayescal.data.build.chunks import contents_of
+from bayescal.data.build.chunks import contents_at, contents_of
 from bayescal.data.data import CalibrationData
 from bayescal.data.imputations import as_draws_of_score, as_imputations
 from bayescal.data.judged import Judged, as_judged
 from bayescal.data.multiclass import MODES, ClassMode, contents_of_classes
 from bayescal.data.roles import Crossed, as_roles
-from bayescal.data.survival import Survival, contents_at, refuse_horizon
+from bayescal.data.survival import Survival, refuse_horizon
 from bayescal.data.validate import check_choice, is_matrix
 from bayescal.data.weights import WeightType
 

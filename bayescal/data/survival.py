@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError, as_number
+from bayescal._base.errors import InputError, ScoreWarning, as_number
 from bayescal._base.text import exact, shortened
-from bayescal.data.build.chunks import contents_of
-from bayescal.data.contents import Contents
 from bayescal.data.follow_up import FollowUp
-from bayescal.data.roles import Roles
 from bayescal.data.sources.alignment import Index, aligned, common_labels
-from bayescal.data.table import row_of
-from bayescal.data.validate import as_floats, as_vector, as_weights, check_same_length
-from bayescal.data.weights import WeightType
+from bayescal.data.table import Rows, row_of
+from bayescal.data.validate import as_floats, as_vector, check_same_length
 
-__all__ = ["Survival", "check_horizon", "contents_at", "refuse_horizon"]
+__all__ = ["Survival", "as_horizon", "followed_in", "refuse_horizon", "warn_of_survival"]
 
-EARLY_SHARE = 0.05
-"""Share of the time to the horizon by which some case must be under observation."""
+FEWEST_OF_KIND, ERRORS_BELOW = 10, 4
+"""Events and others from which scores are looked at, and standard errors below one half."""
 COMPETING = (
     "Competing events are not fitted yet. If nobody was censored between a competing event and the "
     "horizon, such a case is known not to have the event: set its time to the horizon and its "
@@ -123,11 +120,11 @@ class Survival:
         ----------
         horizon : float
         """
-        return (self.event & (self.time <= check_horizon(self, horizon))).astype(np.float64)
+        return (self.event & (self.time <= as_horizon(horizon))).astype(np.float64)
 
 
-def check_horizon(outcome: Survival, horizon: Any) -> float:
-    """The horizon as a positive number that some case was followed to."""
+def as_horizon(horizon: Any) -> float:
+    """The horizon as a positive number."""
     if horizon is None:
         raise InputError(
             "horizon is missing: times to an event were given, and the scores are risks of the "
@@ -136,57 +133,28 @@ def check_horizon(outcome: Survival, horizon: Any) -> float:
     at = as_number(horizon, "horizon")
     if not 0 < at < np.inf:
         raise InputError(f"horizon must be a positive time, got {shortened(repr(horizon))}.")
-    longest, left = float(outcome.time.max()), ~outcome.event
-    if longest < at and left.any():
-        raise InputError(
-            f"horizon is {at:g}, but no case was followed beyond {longest:g}, and "
-            f"{int(left.sum())} left before the event: nothing says what happens between "
-            f"{longest:g} and {at:g}. Choose a horizon of at most {longest:g}, with risks by then."
-        )
-    if outcome.entry is not None and (first := float(outcome.entry.min())) > at * EARLY_SHARE:
-        raise InputError(
-            f"no case was under observation before {first:g}, so that nothing says how many had "
-            f"the event by then, and the scores are risks from 0 to {at:g}. Count time from a "
-            "moment at which cases were under observation, with risks from then on."
-        )
+    return at
+
+
+def followed_in(
+    rows: Rows, outcome: Survival, score: Floats, weight: Floats | None, at: float
+) -> FollowUp:
+    """How long cases were followed whose scores are those of the rows of a table.
+
+    Parameters
+    ----------
+    at : float
+        The horizon.
+    """
     if outcome.entry is not None and (outcome.entry >= at).any():
         late = int((outcome.entry >= at).argmax())
         raise InputError(
             f"entry[{late}] = {exact(outcome.entry[late])} is not before the horizon {at:g}: "
             "such a case says nothing of it. Leave it out."
         )
-    return at
-
-
-def contents_at(
-    outcome: Survival,
-    y_prob: Any,
-    sample_weight: Any,
-    roles: Roles,
-    *,
-    horizon: Any,
-    weight_type: WeightType | None = None,
-    pos_label: Any = None,
-) -> Contents:
-    """What the table of cases that were followed to a horizon, or left before, holds."""
-    if pos_label is not None:
-        raise InputError("pos_label was given beside a Survival, whose events are 0/1. Drop it.")
-    if roles.columns:
-        given = roles.name(next(iter(roles.columns)))
-        raise InputError(
-            f"{given} was given beside a Survival: times to an event are fitted for all cases as "
-            f"one group of independent cases, and not yet with {given}."
-        )
-    _, y_prob, sample_weight = aligned(time=outcome, y_prob=y_prob, sample_weight=sample_weight)
-    at = check_horizon(outcome, horizon)
-    contents = contents_of(
-        outcome.outcome(at), y_prob, sample_weight, roles, weight_type=weight_type
-    )
-    score = as_floats(y_prob, "y_prob")
-    weight = as_weights(sample_weight, score.size)
     counted = np.ones(score.size, bool) if weight is None else weight > 0
-    row = row_of(contents.tables[None], score[counted])
-    follow_up = FollowUp.of_cases(
+    row = row_of(rows, score[counted])
+    return FollowUp.of_cases(
         at,
         row,
         outcome.time[counted],
@@ -194,7 +162,29 @@ def contents_at(
         None if outcome.entry is None else outcome.entry[counted],
         np.ones(row.size) if weight is None else weight[counted],
     )
-    return contents._replace(follow_up=follow_up)
+
+
+def warn_of_survival(rows: Rows, followed: FollowUp) -> None:
+    """Warn if scores look like probabilities of survival: far fewer events where they are high."""
+    sizes = rows.score.size
+    free = ~followed.event & ~followed.left_early
+    event, other = (
+        np.bincount(followed.row[some], followed.weight[some], sizes)
+        for some in (followed.event, free)
+    )
+    events, others = event.sum(), other.sum()
+    if min(events, others) < FEWEST_OF_KIND:
+        return
+    c_statistic = float(event @ (np.cumsum(other) - other / 2)) / (events * others)
+    error = np.sqrt((events + others + 1) / (12 * events * others))
+    if c_statistic < 0.5 - ERRORS_BELOW * error:
+        warnings.warn(
+            "scores are lower for cases with the event than for cases followed to the horizon "
+            f"without it (C-statistic {c_statistic:.2f}): they look like probabilities of survival."
+            " If they are, pass 1 - y_prob.",
+            ScoreWarning,
+            stacklevel=5,
+        )
 
 
 def refuse_horizon(horizon: Any) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.data.follow_up import TIME_STEPS
-from bayescal.errors import InputError
+from bayescal.errors import InputError, ScoreWarning
 
 TIME, EVENT, RISK = [2.5, 5.0, 1.2, 7.1, 5.0], [1, 0, 0, 1, 1], [0.4, 0.1, 0.2, 0.3, 0.5]
 
@@ -135,3 +135,104 @@ def test_scores_with_other_labels_than_the_times_are_refused():
         other = given | {last: pd.Series(given[last], index=labels[::-1])}
         with pytest.raises(InputError, match=f"time and {last} have the same index labels"):
             bc.CalibrationData(outcome, horizon=5, **other)
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(11)
+    time = rng.exponential(4, 3000)
+    entry = np.where(rng.random(3000) < 0.3, time * rng.random(3000) * 0.2, 0)
+    event, risk = rng.random(3000) < 0.6, rng.random(3000)
+    return pd.DataFrame({"years": time, "died": event, "since": entry, "risk": risk})
+
+
+COLUMNS = {"time": "years", "event": "died", "entry": "since", "score": "risk", "horizon": 4}
+
+
+@pytest.fixture(scope="module")
+def of_arrays(frame):
+    outcome = bc.Survival(frame["years"], frame["died"], frame["since"])
+    return bc.CalibrationData(outcome, frame["risk"], horizon=4)
+
+
+def test_columns_of_a_frame_and_of_files_are_the_same_table(frame, of_arrays, tmp_path):
+    """More scores than rows, so that cases are on the grid; files of a few cases each."""
+    assert bc.CalibrationData.from_frame(frame, **COLUMNS) == of_arrays
+    frame[:1700].to_parquet(tmp_path / "a.parquet")
+    frame[1700:].to_parquet(tmp_path / "b.parquet")
+    assert bc.CalibrationData.from_parquet(tmp_path, **COLUMNS, batch_size=500) == of_arrays
+    assert of_arrays.is_compressed
+
+
+def test_chunks_of_times_are_the_same_table_however_they_are_split(frame, of_arrays):
+    pieces = [frame[start : start + 700] for start in range(0, 3000, 700)]
+    named = [
+        {"time": each.years, "event": each.died, "entry": each.since, "y_prob": each.risk}
+        for each in (*pieces, frame[:0])
+    ]
+    assert bc.CalibrationData.from_chunks(named, horizon=4) == of_arrays
+    outcomes = [
+        (bc.Survival(each.years, each.died, each.since), each.risk) for each in reversed(pieces)
+    ]
+    assert bc.CalibrationData.from_chunks(outcomes, horizon=4) == of_arrays
+
+
+def test_weights_of_chunks_are_those_of_all(frame):
+    weight = np.arange(3000) % 3
+    outcome = bc.Survival(frame["years"], frame["died"])
+    options = {"horizon": 4, "weight_type": "counts"}
+    both = bc.CalibrationData(outcome, frame["risk"], weight, **options)
+    chunks = [
+        (bc.Survival(frame.years[part], frame.died[part]), frame.risk[part], weight[part])
+        for part in (slice(0, 1000), slice(1000, None))
+    ]
+    assert bc.CalibrationData.from_chunks(chunks, **options) == both
+
+
+def test_partitions_of_dask_are_the_same_table(frame, of_arrays):
+    dask = pytest.importorskip("dask.dataframe")
+    parts = dask.from_pandas(frame, npartitions=3)
+    assert bc.CalibrationData.from_dask(parts, **COLUMNS) == of_arrays
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"outcome": "died"}, "outcome was given beside time, event or entry"),
+        ({"event": None}, "event must be the name of a column"),
+        ({"time": "days"}, "frame has no column 'days', which is to hold the time"),
+        ({"horizon": None}, "frame: horizon is missing"),
+        ({"horizon": 900}, "horizon is 900, but no case was followed beyond"),
+        ({"cluster": "since"}, "beside a Survival: .* not yet with cluster"),
+        ({"pos_label": 1}, "pos_label was given beside a Survival"),
+        ({"event": "years"}, r"column 'years'\[0\] = .* is not 0 or 1"),
+    ],
+)
+def test_wrong_columns_of_times_are_refused_in_words(frame, change, message):
+    with pytest.raises(InputError, match=message):
+        bc.CalibrationData.from_frame(frame, **(COLUMNS | change))
+
+
+def test_chunks_of_times_and_of_outcomes_are_not_mixed():
+    times = {"time": TIME, "event": EVENT, "y_prob": RISK}
+    with pytest.raises(InputError, match="chunk 1: horizon was given, but no times"):
+        bc.CalibrationData.from_chunks([times, ([0, 1], [0.2, 0.8])], horizon=5)
+    with pytest.raises(InputError, match="has y_true and times to an event"):
+        bc.CalibrationData.from_chunks([times | {"y_true": EVENT}], horizon=5)
+    with pytest.raises(InputError, match="lacks time or event or y_prob"):
+        bc.CalibrationData.from_chunks([{"time": TIME, "y_prob": RISK}], horizon=5)
+
+
+def test_probabilities_of_survival_are_noticed():
+    """Risks are not, nor scores of too few cases."""
+    rng = np.random.default_rng(2)
+    risk = rng.random(300)
+    event = -rng.exponential(1, 300) / np.log1p(-0.9 * risk)
+    time, died = np.minimum(event, 1.5), event < 1.5
+    with pytest.warns(ScoreWarning, match=r"C-statistic 0\.[12].*pass 1 - y_prob"):
+        bc.CalibrationData(bc.Survival(time, died), 1 - risk, horizon=1)
+    chunks = [(bc.Survival(time[:100], died[:100]), 1 - risk[:100])]
+    with pytest.warns(ScoreWarning, match="probabilities of survival"):
+        bc.CalibrationData.from_chunks(chunks, horizon=1)
+    bc.CalibrationData(bc.Survival(time, died), risk, horizon=1)
+    bc.CalibrationData(bc.Survival(time[:12], died[:12]), 1 - risk[:12], horizon=1)

@@ -11,11 +11,19 @@ from bayescal._base.errors import InputError, check_callable
 from bayescal._base.text import shortened
 from bayescal.data.build.builder import TableBuilder
 from bayescal.data.build.cases import CheckedCases, check_cases
-from bayescal.data.contents import Contents, in_groups
+from bayescal.data.contents import Contents, added, in_groups
 from bayescal.data.members import ClusterReader
 from bayescal.data.roles import DEPENDENCE, ROLES, RoleReader, Roles, as_roles
+from bayescal.data.sources.alignment import aligned
+from bayescal.data.survival import (
+    Survival,
+    as_horizon,
+    followed_in,
+    refuse_horizon,
+    warn_of_survival,
+)
 from bayescal.data.table import Rows
-from bayescal.data.validate import as_vector, as_weights, warn_of_absent
+from bayescal.data.validate import as_floats, as_vector, as_weights, warn_of_absent
 from bayescal.data.weights import (
     WeightType,
     as_weight_type,
@@ -25,9 +33,10 @@ from bayescal.data.weights import (
     warn_of_types,
 )
 
-__all__ = ["ChunkReader", "contents_of", "read_chunks"]
+__all__ = ["ChunkReader", "contents_at", "contents_of", "read_chunks"]
 
-CHUNK_COLUMNS = ("y_true", "y_prob", "sample_weight", "groups", *ROLES, "factors")
+TIME_COLUMNS = ("time", "event", "entry")
+CHUNK_COLUMNS = ("y_true", *TIME_COLUMNS, "y_prob", "sample_weight", "groups", *ROLES, "factors")
 """What a chunk can have."""
 
 
@@ -40,6 +49,8 @@ class ChunkReader:
         What the weights are; by default counts if all are whole numbers, else sampling weights.
     pos_label : object, optional
         The label in `y_true` that counts as the event.
+    horizon : float, optional
+        Of times to an event.
 
     Attributes
     ----------
@@ -51,10 +62,17 @@ class ChunkReader:
         Whether some case so far had the event.
     """
 
-    def __init__(self, *, weight_type: WeightType | None = None, pos_label: Any = None) -> None:
+    def __init__(
+        self,
+        *,
+        weight_type: WeightType | None = None,
+        pos_label: Any = None,
+        horizon: float | None = None,
+    ) -> None:
         self.cases = 0
         self._weight_type = weight_type
-        self._pos_label = pos_label
+        self._pos_label, self._horizon = pos_label, horizon
+        self._times: Contents | None = None
         self._builder = TableBuilder()
         self._unweighted = TableBuilder()
         self._roles = RoleReader()
@@ -69,13 +87,20 @@ class ChunkReader:
         """Take in one chunk, which errors call by this name."""
         given = _columns(chunk, name)
         try:
+            if "time" in given and all(np.size(each) == 0 for each in given.values()):
+                return
+            given["y_true"] = self._outcome(given)
             known = [given.pop(each, None) for each in ("y_true", "y_prob", "sample_weight")]
             (y_true, y_prob, weight), roles = as_roles(**given).aligned(
                 y_true=known[0], y_prob=known[1], sample_weight=known[2]
             )
+            followed = y_true if isinstance(y_true, Survival) else None
+            if followed is not None:
+                _refuse_roles(roles)
+                y_true = followed.outcome(as_horizon(self._horizon))
             if all(np.size(column) == 0 for column in (y_true, y_prob)):
                 return
-            self._check_columns(weight is not None, roles)
+            self._check_columns(weight is not None, roles, followed is not None)
             cases = check_cases(y_true, y_prob, weight, pos_label=self._pos_label, part=True)
             codes = self._roles.codes(roles, cases.outcome.size)
             if "cluster" in roles.columns:
@@ -83,6 +108,8 @@ class ChunkReader:
                 self._clusters.add(roles, cases, codes)
             self._check_labels(y_true, cases)
             self._check_weights(cases)
+            if followed is not None:
+                self._follow(followed, cases)
         except InputError as error:
             raise InputError(f"{name}: {error}") from error
         self.has_event |= bool(cases.outcome.any())
@@ -105,6 +132,9 @@ class ChunkReader:
         """
         contents = self.contents(complete=True)
         tables = contents[0]
+        if contents.follow_up is not None:
+            contents.follow_up.check()
+            warn_of_survival(tables[None], contents.follow_up)
         if self._pos_label is not None and not self.has_event:
             warn_of_absent(self._pos_label, self.other_label)
         if self._is_unclear and self._largest > 0:
@@ -142,10 +172,35 @@ class ChunkReader:
         tables, members = in_groups(self._builder, names), None
         if self._clusters is not None:
             members = self._clusters.members(tables, names, complete=complete)
-        return Contents(tables, self._weight_type or sampling, structure, members)
+        followed = None if self._times is None else self._times.follow_up
+        return Contents(tables, self._weight_type or sampling, structure, members, followed)
 
-    def _check_columns(self, weighted: bool, roles: Roles) -> None:
+    def _outcome(self, given: dict[str, Any]) -> Any:
+        """Outcomes of a chunk, or its times to an event; their columns are taken out."""
+        times = {name: given.pop(name, None) for name in TIME_COLUMNS}
+        outcome = given.get("y_true")
+        if times["time"] is not None:
+            outcome = Survival(**times)
+        if isinstance(outcome, Survival):
+            _refuse_label(self._pos_label)
+        else:
+            refuse_horizon(self._horizon)
+        return outcome
+
+    def _follow(self, outcome: Survival, cases: CheckedCases) -> None:
+        """Take in how long the cases were followed, in the rows of the table of all so far."""
+        builder = TableBuilder()
+        builder.add(*cases, None)
+        tables = in_groups(builder, None)
+        (rows,) = tables.values()
+        at = as_horizon(self._horizon)
+        follow_up = followed_in(rows, outcome, cases.score, cases.weight, at)
+        part = Contents(tables, follow_up=follow_up)
+        self._times = part if self._times is None else added(self._times, part)
+
+    def _check_columns(self, weighted: bool, roles: Roles, timed: bool) -> None:
         now = (*["weights"] * weighted, *roles.structural(), *set(roles.columns) & {*DEPENDENCE})
+        now = (*now, *["times to an event"] * timed)
         if self._columns is None:
             self._columns = now
         for what in {*now} ^ {*self._columns}:
@@ -183,8 +238,12 @@ def _columns(chunk: Any, name: str) -> dict[str, Any]:
         chunk = chunk._asdict()
     if isinstance(chunk, Mapping):
         unknown = [key for key in chunk if key not in CHUNK_COLUMNS]
-        if unknown or not {"y_true", "y_prob"} <= set(chunk):
-            what = f"has {unknown[0]!r}" if unknown else "lacks y_true or y_prob"
+        timed = not set(TIME_COLUMNS).isdisjoint(chunk)
+        if timed and "y_true" in chunk:
+            raise InputError(f"{name} has y_true and times to an event. Leave one of them out.")
+        needed = ("time", "event", "y_prob") if timed else ("y_true", "y_prob")
+        if unknown or not set(needed) <= set(chunk):
+            what = f"has {unknown[0]!r}" if unknown else f"lacks {' or '.join(needed)}"
             raise InputError(f"{name} {what}. Its columns are called {', '.join(CHUNK_COLUMNS)}.")
         return dict(chunk)
     if not isinstance(chunk, (tuple, list)) or not 2 <= len(chunk) <= 4:
@@ -249,3 +308,45 @@ def contents_of(
     if clusters is not None:
         members = clusters.members(tables, groups, complete=True)
     return Contents(tables, chosen_type, reader.structure(), members)
+
+
+def contents_at(
+    outcome: Survival,
+    y_prob: Any,
+    sample_weight: Any,
+    roles: Roles,
+    *,
+    horizon: Any,
+    weight_type: WeightType | None = None,
+    pos_label: Any = None,
+) -> Contents:
+    """What the table of cases that were followed to a horizon, or left before, holds."""
+    _refuse_label(pos_label)
+    _refuse_roles(roles)
+    _, y_prob, sample_weight = aligned(time=outcome, y_prob=y_prob, sample_weight=sample_weight)
+    at = as_horizon(horizon)
+    contents = contents_of(
+        outcome.outcome(at), y_prob, sample_weight, roles, weight_type=weight_type
+    )
+    score = as_floats(y_prob, "y_prob")
+    weight = as_weights(sample_weight, score.size)
+    follow_up = followed_in(contents.tables[None], outcome, score, weight, at)
+    follow_up.check()
+    warn_of_survival(contents.tables[None], follow_up)
+    return contents._replace(follow_up=follow_up)
+
+
+def _refuse_label(pos_label: Any) -> None:
+    """Refuse a label of the event beside times."""
+    if pos_label is not None:
+        raise InputError("pos_label was given beside a Survival, whose events are 0/1. Drop it.")
+
+
+def _refuse_roles(roles: Roles) -> None:
+    """Refuse groups and clusters beside times."""
+    if roles.columns:
+        given = roles.name(next(iter(roles.columns)))
+        raise InputError(
+            f"{given} was given beside a Survival: times to an event are fitted for all cases as "
+            f"one group of independent cases, and not yet with {given}."
+        )

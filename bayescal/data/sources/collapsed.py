@@ -30,6 +30,7 @@ class FromCollapsed(GroupedRows):
         weight_type: WeightType | None = None,
         judged: Judged | None = None,
         pos_label: Any = None,
+        horizon: float | None = None,
         progress: Callable[[int], object] | None = None,
     ) -> Self:
         """Build a table from cases that come in parts, in constant memory.
@@ -42,13 +43,17 @@ class FromCollapsed(GroupedRows):
             Columns by the names of the constructor's arguments, such as `y_true`, `y_prob`,
             `sample_weight`, `site` and `cluster`, in a mapping or a named tuple; or
             `(y_true, y_prob)`, `(y_true, y_prob, weight)` or `(y_true, y_prob, weight, site)`,
-            where the weight may be None. All chunks have the same columns. Chunks may be empty.
+            where the weight may be None. `y_true` can be a `Survival`, and a mapping can have
+            `time`, `event` and `entry` in its place. All chunks have the same columns. Chunks may
+            be empty.
         weight_type : {"counts", "sampling"}, optional
             What the weights are; by default counts if all are whole numbers, else sampling weights.
         judged : Judged, optional
             That a judge recorded the outcomes, as in the constructor.
         pos_label : object, optional
             The label in `y_true` that counts as the event.
+        horizon : float, optional
+            Of times to an event: by when the scores are risks of it.
         progress : callable, optional
             Called after each chunk with the number of cases so far.
 
@@ -73,7 +78,7 @@ class FromCollapsed(GroupedRows):
         >>> bc.CalibrationData.from_chunks([([0, 1], [0.2, 0.8]), ([1, 0], [0.8, 0.2])])
         CalibrationData(4 cases, 2 events, 2 rows)
         """
-        reader = ChunkReader(weight_type=weight_type, pos_label=pos_label)
+        reader = ChunkReader(weight_type=weight_type, pos_label=pos_label, horizon=horizon)
         read_chunks(chunks, reader, progress)
         return cls._new(reader.finished()).recorded_by(as_judged(judged))
 

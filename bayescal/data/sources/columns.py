@@ -16,6 +16,7 @@ __all__ = ["Columns", "Encoded", "listed"]
 
 ARGUMENTS = {"y_true": "outcome", "y_prob": "score", "sample_weight": "weight"}
 """What the checks of arrays call by these names; a role is called by its own."""
+TIME_COLUMNS = ("time", "event", "entry")
 ONE_COLUMN = ("site", "period", "cluster", "stratum", "imputation")
 
 COLUMNS_SHOWN = 8
@@ -41,9 +42,9 @@ class Encoded(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """The columns of a table that matter."""
+    """The columns of a table that matter; of times to an event there is no outcome."""
 
-    outcome: str
+    outcome: str | None
     score: str
     weight: str | None = None
     site: str | None = None
@@ -52,6 +53,9 @@ class Columns(NamedTuple):
     stratum: str | None = None
     imputation: str | None = None
     factors: tuple[str, ...] = ()
+    time: str | None = None
+    event: str | None = None
+    entry: str | None = None
 
     @property
     def needed(self) -> list[str]:
@@ -78,6 +82,7 @@ class Columns(NamedTuple):
     def chunk(self, values_of: Callable[[str], Any]) -> dict[str, Any]:
         """The columns by the names of the constructor's arguments."""
         of_cases = {name: getattr(self, column) for name, column in ARGUMENTS.items()}
+        of_cases |= {name: getattr(self, name) for name in TIME_COLUMNS}
         chunk = {name: values_of(each) for name, each in of_cases.items() if each is not None}
         return chunk | self.roles(values_of)
 
@@ -99,7 +104,10 @@ class Columns(NamedTuple):
         source : str
             What the user calls the table.
         """
-        for role in ("outcome", "score"):
+        timed = any(getattr(self, role) is not None for role in TIME_COLUMNS)
+        if timed and self.outcome is not None:
+            raise InputError("outcome was given beside time, event or entry. Leave one out.")
+        for role in (*(("time", "event") if timed else ("outcome",)), "score"):
             if getattr(self, role) is None:
                 raise InputError(f"{role} must be the name of a column, got None.")
         for role, name in [*self.given.items(), *(("factors", name) for name in self.factors)]:

@@ -33,7 +33,7 @@ class FromSources(FromCollapsed):
         cls,
         frame: Any,
         *,
-        outcome: str,
+        outcome: str | None = None,
         score: str,
         weight: str | None = None,
         site: str | None = None,
@@ -42,6 +42,10 @@ class FromSources(FromCollapsed):
         stratum: str | None = None,
         imputation: str | None = None,
         factors: Sequence[str] = (),
+        time: str | None = None,
+        event: str | None = None,
+        entry: str | None = None,
+        horizon: float | None = None,
         pos_label: Any = None,
         weight_type: WeightType | None = None,
         judged: Judged | None = None,
@@ -54,7 +58,8 @@ class FromSources(FromCollapsed):
             Of pandas, polars, pyarrow, modin, duckdb or any other library that narwhals
             understands. Of a lazy frame or a query only these columns are computed.
         outcome : str
-            Column of outcomes, 0/1 or boolean; other labels need `pos_label`.
+            Column of outcomes, 0/1 or boolean; other labels need `pos_label`. Needed, but for times
+            to an event.
         score : str
             Column of predicted probabilities of the event, in [0, 1].
         weight : str, optional
@@ -63,6 +68,13 @@ class FromSources(FromCollapsed):
             Columns of these roles, as in the constructor.
         factors : sequence of str
             Columns of factors, such as sex and age group.
+        time, event : str, optional
+            In place of `outcome`, columns of times to an event and of whether it ended them, as in
+            `Survival`.
+        entry : str, optional
+            Column of when each case came under observation, as in `Survival`.
+        horizon : float, optional
+            Of times to an event: by when the scores are risks of it.
         pos_label : object, optional
             The outcome that counts as the event.
         weight_type : {"counts", "sampling"}, optional
@@ -93,8 +105,8 @@ class FromSources(FromCollapsed):
         CalibrationData(4 cases, 2 events, 2 rows)
         """
         roles = (site, period, cluster, stratum, imputation)
-        columns = Columns(outcome, score, weight, *roles, as_names(factors))
-        reader = ChunkReader(weight_type=weight_type, pos_label=pos_label)
+        columns = Columns(outcome, score, weight, *roles, as_names(factors), time, event, entry)
+        reader = ChunkReader(weight_type=weight_type, pos_label=pos_label, horizon=horizon)
         _add(reader, frame, columns, "frame")
         return cls._new(reader.finished()).recorded_by(as_judged(judged))
 
@@ -103,7 +115,7 @@ class FromSources(FromCollapsed):
         cls,
         path: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
         *,
-        outcome: str,
+        outcome: str | None = None,
         score: str,
         weight: str | None = None,
         site: str | None = None,
@@ -112,6 +124,10 @@ class FromSources(FromCollapsed):
         stratum: str | None = None,
         imputation: str | None = None,
         factors: Sequence[str] = (),
+        time: str | None = None,
+        event: str | None = None,
+        entry: str | None = None,
+        horizon: float | None = None,
         pos_label: Any = None,
         weight_type: WeightType | None = None,
         judged: Judged | None = None,
@@ -131,9 +147,12 @@ class FromSources(FromCollapsed):
             after the values of a column, as in ``site=north``.
         outcome, score, weight, site, period, cluster, stratum, imputation : str
         factors : sequence of str
+        time, event, entry : str, optional
             Columns, as in `from_frame`; they may stand in another order in each file. The cluster
             of each case is kept until all are read, so that clusters are refused of more than
             20 000 000 cases.
+        horizon : float, optional
+            Of times to an event, as in `from_frame`.
         pos_label : object, optional
             The outcome that counts as the event.
         weight_type : {"counts", "sampling"}, optional
@@ -174,8 +193,8 @@ class FromSources(FromCollapsed):
         from bayescal.data.sources.parquet import ParquetFiles
 
         roles = (site, period, cluster, stratum, imputation)
-        columns = Columns(outcome, score, weight, *roles, as_names(factors))
-        reader = ChunkReader(weight_type=weight_type, pos_label=pos_label)
+        columns = Columns(outcome, score, weight, *roles, as_names(factors), time, event, entry)
+        reader = ChunkReader(weight_type=weight_type, pos_label=pos_label, horizon=horizon)
         size = as_count(batch_size, "batch_size")
         check_callable(progress, "progress", "the numbers of rows that are read, and of all rows")
         files = ParquetFiles.of(path)
@@ -203,6 +222,10 @@ class FromSources(FromCollapsed):
         stratum: str | None = None,
         imputation: str | None = None,
         factors: Sequence[str] = (),
+        time: str | None = None,
+        event: str | None = None,
+        entry: str | None = None,
+        horizon: float | None = None,
         pos_label: Any = None,
         weight_type: WeightType | None = None,
         judged: Judged | None = None,
@@ -219,7 +242,10 @@ class FromSources(FromCollapsed):
             Arrays as ``(y_true, y_prob)``, with weights (or None) and sites behind, if any.
         outcome, score, weight, site, period, cluster, stratum, imputation : str, optional
         factors : sequence of str
+        time, event, entry : str, optional
             Columns of the data frame, as in `from_frame`.
+        horizon : float, optional
+            Of times to an event, as in `from_frame`.
         pos_label : object, optional
             The outcome that counts as the event.
         weight_type : {"counts", "sampling"}, optional
@@ -247,18 +273,24 @@ class FromSources(FromCollapsed):
         from bayescal.data.sources.dask import added_up, partitions_of
 
         columns, names = None, (weight, site, period, cluster, stratum, imputation)
-        if outcome is not None and score is not None:
-            columns = Columns(outcome, score, *names, as_names(factors))
-        elif any(name is not None for name in (outcome, score, *names)) or as_names(factors):
+        times = (time, event, entry)
+        if score is not None and (outcome is not None or time is not None):
+            columns = Columns(outcome, score, *names, as_names(factors), *times)
+        elif any(name is not None for name in (outcome, score, *names, *times)) or as_names(
+            factors
+        ):
             raise InputError(
-                "name the columns of a Dask data frame with both outcome= and score=; arrays are "
-                "passed without names."
+                "name the columns of a Dask data frame with both outcome= and score= (or time=, "
+                "event= and score=); arrays are passed without names."
             )
-        make = partial(_contents_of, columns, weight_type, pos_label)
+        read = {"weight_type": weight_type, "pos_label": pos_label, "horizon": horizon}
+        make = partial(_contents_of, columns, read)
         total = added_up(make, _sum_of_tables, partitions_of(frame, columns))
         if total is None:
             raise InputError("the partitions hold no cases that count: one at least is needed.")
         table = cls._new(total[0])
+        if table.follow_up is not None:
+            table.follow_up.check()
         if pos_label is not None and not total[2]:
             warn_of_absent(pos_label, total[1])
         return table.recorded_by(as_judged(judged))
@@ -279,13 +311,12 @@ def _add(reader: ChunkReader, frame: Any, columns: Columns, name: str) -> None:
 
 def _contents_of(
     columns: Columns | None,
-    weight_type: WeightType | None,
-    pos_label: Any,
+    read: dict[str, Any],
     values: Sequence[Any],
     name: str,
 ) -> Part | None:
     """What is known of the cases of a partition; None if none counts."""
-    reader = ChunkReader(weight_type=weight_type, pos_label=pos_label)
+    reader = ChunkReader(**read)
     if columns is None:
         reader.add(tuple(values), name)
     else:
