@@ -55,7 +55,8 @@ def short_method(f: Findings) -> str:
     return (
         f"{how}{_clusters_in_words(f)}"
         f"Intervals are {percent(f.ci_prob)} credible intervals{own}. Updates were "
-        "compared by what they gain in the draws of the curve, lowered in one of four by their optimism. "
+        "compared by what they gain in the draws of the curve, lowered in one of four by their "
+        "optimism. "
         f"Computed with bayescal {f.versions['bayescal']}, seed {f.seed}."
     )
 
