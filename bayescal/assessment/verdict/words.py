@@ -330,7 +330,7 @@ def _elsewhere(f: Findings) -> str:
     assert f.several is not None and f.populations is not None
     told = ""
     if "now" in f.populations.index:
-        row = f.populations.loc["now"]
+        row: Any = f.populations.loc["now"]
         ratio = with_interval(_ends_of(row, "observed_expected"), apart=1)
         below = chance(float(row["prob_close"]))
         told = (
@@ -343,13 +343,13 @@ def _elsewhere(f: Findings) -> str:
         return f"; {_NOTHING_OF_NEXT}"
     row = f.populations.loc["next"]
     lower, upper = (100 * float(row[f"observed_expected_{end}"]) for end in ("lower", "upper"))
-    below = float(row["prob_close"])
+    within = float(row["prob_close"])
     kind = "group" if f.sites is not None else "period"
     told += (
         f". In the next {kind} expect between {lower:.0f} and {upper:.0f} events for 100 predicted "
-        f"({percent(f.ci_prob)}); its error is within the limit with probability {chance(below)}"
+        f"({percent(f.ci_prob)}); its error is within the limit with probability {chance(within)}"
     )
-    if below >= (1 + f.ci_prob) / 2:
+    if within >= (1 + f.ci_prob) / 2:
         return f"{told}."
     there = "there before it is used" if kind == "group" else "again then"
     return f"{told}, so check the model {there}."
