@@ -13,12 +13,16 @@ import numpy as np
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.text import in_natural_order
-from bayescal.assessment.followed import performance_at
 from bayescal.assessment.groups import group_table
 from bayescal.assessment.imputed import combined_estimates
 from bayescal.assessment.panel import no_panel, panel_of
-from bayescal.assessment.performance import is_extreme, mean_score, performance_of
-from bayescal.assessment.populations import populations_of
+from bayescal.assessment.performance import (
+    is_extreme,
+    mean_score,
+    performance_by_curve,
+    performance_of,
+)
+from bayescal.assessment.populations import populations_of, views_of
 from bayescal.assessment.stretches import Stretch, stretches_of
 from bayescal.assessment.treatment import information_table, net_benefit_table
 from bayescal.assessment.val_prob import RawCases, no_val_prob, val_prob
@@ -34,9 +38,12 @@ from bayescal.fitting import compare, fit
 from bayescal.fitting.imputed.posterior import ImputedPosterior, by_imputation
 from bayescal.gain import Recommendation, recommendation
 from bayescal.inference import CurveComparison, EValue, LowerBound, e_value, tce_lower_bound
+from bayescal.inference.candidates import PRIOR_CALIBRATED
 from bayescal.inference.lower_bound import FEWEST_UNITS
 from bayescal.model.priors import Prior, as_prior
+from bayescal.multilevel.drift import DriftPosterior
 from bayescal.multilevel.factors import SubgroupPosterior
+from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.multilevel.term import crossed
 from bayescal.posterior.intervals import verdict_of
@@ -49,6 +56,8 @@ __all__ = ["Findings"]
 
 LEAST_SITES = 3
 STANDARD_WORDS = Words()
+REVERSED = 0.5
+"""C-statistic below which scores are no better than chance."""
 Asked = TypeVar("Asked")
 
 
@@ -59,7 +68,8 @@ class Findings:
     Attributes
     ----------
     comparison : CurveComparison
-        The families of curves.
+        The families of curves, of all cases as one table. They are the updates that are compared,
+        and without groups the results are their average.
     data : CalibrationData
         All cases, with their groups.
     close : float
@@ -94,8 +104,19 @@ class Findings:
 
     @property
     def posterior(self) -> CalibrationPosterior:
-        """The posterior averaged over the families."""
-        return self.comparison.posterior
+        """The posterior that every result is of.
+
+        Where one fit has a curve for each group (`several`), it is that of the patients of these
+        groups, whose intervals know that groups differ. Else it is averaged over the families.
+        """
+        return self.comparison.posterior if self.several is None else self.several.at()
+
+    @cached_property
+    def several(self) -> MultilevelPosterior | None:
+        """One fit of the curves of all groups, periods or subgroups; None of one curve for all."""
+        if self.crossed is not None:
+            return self.subgroups
+        return self.periods if self.sites is None else self.sites
 
     @property
     def seed(self) -> int:
@@ -115,8 +136,36 @@ class Findings:
 
     @property
     def prob_calibrated(self) -> float:
-        """Posterior probability of exact calibration."""
-        return self.comparison.prob_calibrated
+        """Posterior probability of exact calibration; of several groups, of each of them.
+
+        Not a number where NUTS drew the curves of groups, since it computes no evidence.
+        """
+        exact = self.posterior.prob_calibrated
+        return float("nan") if exact is None else exact
+
+    @property
+    def prior_calibrated(self) -> float:
+        """Prior probability of exact calibration; of several groups, of each of them."""
+        if self.several is not None:
+            return PRIOR_CALIBRATED
+        return self.comparison.prior_prob["identity"]
+
+    def prob_calibrated_at(self, prior_calibrated: float) -> float:
+        """`prob_calibrated` from another prior probability.
+
+        Parameters
+        ----------
+        prior_calibrated : float in (0, 1)
+
+        Returns
+        -------
+        float
+        """
+        if self.several is None:
+            return self.comparison.prob_calibrated_at(prior_calibrated)
+        now, before, other = self.prob_calibrated, self.prior_calibrated, prior_calibrated
+        exact, rest = now * other / before, (1 - now) * (1 - other) / (1 - before)
+        return exact / (exact + rest)
 
     @property
     def prior(self) -> Prior:
@@ -251,10 +300,26 @@ class Findings:
     def performance(self) -> pd.DataFrame:
         """C-statistic and Brier scores: title, estimate, lower and upper (bootstrap).
 
-        Of times to an event they are read off the curve, with its interval.
+        Where groups have a curve each, and of times to an event, they are read off the curve with
+        its interval. Where scores separate no better than chance, as reversed ones, they are of the
+        data all the same, since curves of groups cannot fall.
         """
+        if self.performance_is_of_curve:
+            return performance_by_curve(self.posterior, self.ci_prob)
+        return self._performance_in_data
+
+    @property
+    def performance_is_of_curve(self) -> bool:
+        """Whether `performance` is read off the curve, and not computed from the outcomes."""
         if self.posterior.problem.of_times:
-            return performance_at(self.posterior, self.ci_prob)
+            return True
+        if self.several is None:
+            return False
+        return not self._performance_in_data["estimate"]["c_statistic"] < REVERSED
+
+    @cached_property
+    def _performance_in_data(self) -> pd.DataFrame:
+        """C-statistic and Brier scores of the outcomes, with bootstrap intervals."""
         return combined_estimates(
             [
                 performance_of(post.problem, self.ci_prob, self.seed)
@@ -265,8 +330,24 @@ class Findings:
 
     @cached_property
     def recommendation(self) -> Recommendation:
-        """Which update to make, if any, by what it probably gains."""
-        return recommendation(self.comparison, self.thresholds, self.ci_prob)
+        """Which update to make, if any, by what it probably gains for the patients of `posterior`.
+
+        An update is one for all patients.
+        """
+        return recommendation(self.comparison, self.thresholds, self.ci_prob, of=self.posterior)
+
+    @cached_property
+    def prob_better_elsewhere(self) -> float | None:
+        """Probability that the recommended update is better than none in the next group or period.
+
+        None where none is recommended, or nothing is said of a next one.
+        """
+        chosen = self.recommendation.choice
+        views = {} if self.several is None else views_of(self.several)
+        if chosen in (None, "identity") or "next" not in views:
+            return None
+        there = recommendation(self.comparison, self.thresholds, self.ci_prob, of=views["next"])
+        return float(there.table["prob_better"][chosen])
 
     @cached_property
     def equation(self) -> Equation | None:
@@ -352,11 +433,11 @@ class Findings:
     @cached_property
     def _lower_bound(self) -> LowerBound | str:
         are_units = len(self.data.levels.get("site", ())) >= FEWEST_UNITS
-        return self._asked(tce_lower_bound, self.data if are_units else self.posterior.data)
+        return self._asked(tce_lower_bound, self.data if are_units else self.comparison.data)
 
     @cached_property
     def _e_value(self) -> EValue | str:
-        return self._asked(e_value, self.data if self.data.groups else self.posterior.data)
+        return self._asked(e_value, self.data if self.data.groups else self.comparison.data)
 
     def _asked(self, ask: Callable[..., Asked], data: CalibrationData) -> Asked | str:
         """What is asked of the data, or why it is not defined of them."""
@@ -381,7 +462,7 @@ class Findings:
             return None
         clinical = as_prior("clinical")
         options = {**self.options, "prior": clinical}
-        return replace(self, comparison=self.comparison.under(clinical), data=data, options=options)
+        return replace(self, comparison=self.comparison.under(clinical), options=options)
 
     @property
     def missing_information(self) -> pd.DataFrame | None:
@@ -394,7 +475,7 @@ class Findings:
 
     @cached_property
     def groups(self) -> dict[str, CalibrationPosterior]:
-        """The averaged posterior of each group by itself.
+        """The posterior of each group, as `group` gives it.
 
         Raises
         ------
@@ -404,7 +485,10 @@ class Findings:
         return {name: self.group(name) for name in in_natural_order(self._group_names)}
 
     def group(self, name: str) -> CalibrationPosterior:
-        """The averaged posterior of one group by itself.
+        """The posterior of one group.
+
+        Where one fit has a curve for each group, as of three or more, it is that of its curve,
+        which the other groups have a part in; else the averaged posterior of the group by itself.
 
         Parameters
         ----------
@@ -420,6 +504,9 @@ class Findings:
             If there is no such group.
         """
         chosen = check_choice(name, self._group_names, "name")
+        if self.several is not None:
+            (axis,) = self.several.levels
+            return self.several.at({axis: chosen})
         if chosen not in self._by_name:
             data = self.data.select(chosen).with_several_clusters()
             compared = compare(data, random_state=self.seed, **self.options)
@@ -434,7 +521,7 @@ class Findings:
 
     @cached_property
     def _by_name(self) -> dict[str, CalibrationPosterior]:
-        """The groups that are assessed so far."""
+        """The groups that are assessed by themselves so far."""
         return {}
 
     @property
@@ -450,32 +537,41 @@ class Findings:
         """
         if not self.has_sites:
             return None
+        return cast(HierarchicalPosterior, fit(self.data, **self._of_several))
+
+    @cached_property
+    def periods(self) -> DriftPosterior | None:
+        """The curves of ordered periods, of one fit; None without periods."""
+        if self.data.periods is None or len(self.data.groups) < 2:
+            return None
+        return cast(DriftPosterior, fit(self.data, **self._of_several))
+
+    @property
+    def _of_several(self) -> dict[str, Any]:
+        """Options of a fit of several curves."""
         kept = {name: self.options[name] for name in ("draws", "edge") if name in self.options}
-        return cast(
-            HierarchicalPosterior,
-            fit(self.data, curve="logistic", prior=self.prior, random_state=self.seed, **kept),
-        )
+        return kept | {"curve": "logistic", "prior": self.prior, "random_state": self.seed}
 
     @cached_property
     def populations(self) -> pd.DataFrame | None:
-        """Whom the results are true of: these groups' patients, the average group, the next group.
+        """Whom the results are true of, a row each, all of one fit (`several`).
 
-        All of one hierarchical fit, each with its error, O/E, slope and verdict. None where there
-        are fewer than three groups, or periods; the next group is left out with fewer than five.
+        Of groups: these groups' patients, the average group and, of five groups or more, the next
+        one. Of periods: these patients, the last period and the next. Of several factors: these
+        patients and the average subgroup. Columns: error, O/E and slope with their intervals,
+        prob_close, prob_miscalibrated and verdict. None of one curve for all.
         """
-        if self.sites is None:
+        if self.several is None:
             return None
-        return populations_of(self.sites, self.close, self.ci_prob)
+        return populations_of(self.several, self.close, self.ci_prob)
 
     @cached_property
     def subgroups(self) -> SubgroupPosterior | None:
         """The subgroups by several factors, of one fit of logistic curves; None without factors."""
         if self.crossed is None:
             return None
-        kept = {name: self.options[name] for name in ("draws", "edge") if name in self.options}
         table, terms = self.crossed, crossed(self.crossed.names)
-        kept |= {"curve": "logistic", "prior": self.prior, "random_state": self.seed}
-        return cast(SubgroupPosterior, fit(table.data, vary=terms, **kept))
+        return cast(SubgroupPosterior, fit(table.data, vary=terms, **self._of_several))
 
     @cached_property
     def by_subgroup(self) -> pd.DataFrame:
@@ -496,7 +592,11 @@ class Findings:
 
     @cached_property
     def by_group(self) -> pd.DataFrame:
-        """Each group by itself, with no pooling: cases, events, TCE, O/E, slope and P(close).
+        """Each group: cases, events, TCE, O/E, slope and P(close).
+
+        Numbers are of the posteriors of `groups`. Where they are of one fit, which draws groups
+        towards each other, `observed_expected_raw` and `calibration_slope_raw` are what the cases
+        of the group say by themselves.
 
         Raises
         ------

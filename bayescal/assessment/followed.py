@@ -1,4 +1,4 @@
-"""Times to an event: who was censored before the horizon, and measures read off the curve."""
+"""Times to an event: who was censored before the horizon, and what is assumed of them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
 from bayescal._base.text import cases_and_events, count
-from bayescal.assessment.performance import OVERALL, mean_score
+from bayescal.assessment.performance import mean_score
 from bayescal.data.data import CalibrationData
 from bayescal.data.follow_up import EARLY_SHARE
 from bayescal.posterior.posterior import CalibrationPosterior
@@ -22,48 +21,12 @@ __all__ = [
     "censoring_by_fifth",
     "followed_words",
     "observed_words",
-    "performance_at",
 ]
 
 SAME_OUTLOOK = (
     "This holds if those who left had the same outlook as others with the same predicted risk."
 )
 FEW_AT_RISK = 20
-
-
-def performance_at(post: CalibrationPosterior, ci_prob: float) -> pd.DataFrame:
-    """C-statistic and Brier scores at the horizon, read off the curve and its population.
-
-    Of cases that left before the horizon nobody knows the outcome, but the curve says its
-    probability. The C-statistic is that of a case with the event by the horizon and one without;
-    intervals are those of the posterior.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As `performance_of`.
-    """
-    import pandas as pd
-
-    values: dict[str, list[Floats]] = {name: [] for name in OVERALL}
-    for _, draws in post.curves_of_draws.parts[0].draws("bootstrap"):
-        g, score, weight = draws.curve, draws.population.score, draws.population.weight
-        event, other = weight * g, weight * (1 - g)
-        below = np.cumsum(other, axis=1) - other / 2
-        total = event.sum(axis=1)
-        values["c_statistic"].append((event * below).sum(axis=1) / (total * other.sum(axis=1)))
-        brier = (weight * (g * (1 - score) ** 2 + (1 - g) * score**2)).sum(axis=1)
-        values["brier_score"].append(brier)
-        values["scaled_brier_score"].append(1 - brier / (total * (1 - total)))
-    rows = {}
-    for name, each in OVERALL.items():
-        drawn = np.concatenate(values[name])
-        lower, upper = np.quantile(drawn, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
-        numbers = {"estimate": drawn.mean(), "lower": lower, "upper": upper}
-        rows[name] = {"title": each.label} | {key: float(value) for key, value in numbers.items()}
-    table = pd.DataFrame.from_dict(rows, orient="index")
-    table.index.name = "measure"
-    return table
 
 
 def cases_and_events_of(data: CalibrationData, joint: str = ", ") -> str:

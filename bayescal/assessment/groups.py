@@ -10,6 +10,8 @@ import numpy as np
 from bayescal._base.errors import InputError
 from bayescal.data.build.labels import count_labels
 from bayescal.data.data import CalibrationData
+from bayescal.multilevel.rows import RATIO_AND_SLOPE, raw_of
+from bayescal.multilevel.view import CurveView
 from bayescal.posterior.functionals import main_functionals
 from bayescal.posterior.posterior import CalibrationPosterior
 
@@ -91,8 +93,11 @@ def group_table(
         rows[name] = row | {
             "prob_close": post.prob_tce_below(close),
             "prob_miscalibrated": post.prob_tce_above(close),
-            "prob_calibrated": post.prob_calibrated or 0.0,
+            "prob_calibrated": np.nan if post.prob_calibrated is None else post.prob_calibrated,
         }
+        if isinstance(post, CurveView):
+            raw = raw_of(post)
+            rows[name] |= {f"{each}_raw": raw[each] for each in RATIO_AND_SLOPE}
     table = pd.DataFrame.from_dict(rows, orient="index").astype(np.float64)
     table.index.name = "group"
     counts = [name for name in ("cases", "events") if (table[name] % 1 == 0).all()]

@@ -110,7 +110,7 @@ def _assessment_notes(f: Findings) -> Iterator[str]:
             "fine grid in log-odds. Each cell keeps the mean of its scores; for the C-statistic, "
             "its cases count as equal."
         )
-    k = float(post.diagnostics["pareto_k"])
+    k = float(post.diagnostics.get("pareto_k", 0))
     if k > BAD_K:
         yield (
             f"importance sampling is unreliable here (Pareto k-hat {k:.2f} > {BAD_K}): check the "

@@ -15,6 +15,8 @@ from bayescal.data.data import CalibrationData
 from bayescal.estimators.uncertainty.applied import Applied
 from bayescal.estimators.uncertainty.intervals import Resamples
 from bayescal.model.problem import Problem
+from bayescal.posterior.intervals import equal_tailed
+from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.scores.weighted import WEIGHTED
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ __all__ = [
     "close_enough",
     "is_extreme",
     "mean_score",
+    "performance_by_curve",
     "performance_of",
     "values_in_data",
     "with_ranks",
@@ -164,6 +167,36 @@ def performance_of(problem: Problem, ci_prob: float, seed: int) -> pd.DataFrame:
             measure = Applied(name, each.function, {}, core=WEIGHTED[name])
             interval = resamples.interval(measure, "percentile", ci_prob)
             rows[name] |= {key: getattr(interval, key) for key in ("estimate", "lower", "upper")}
+    table = pd.DataFrame.from_dict(rows, orient="index")
+    table.index.name = "measure"
+    return table
+
+
+def performance_by_curve(post: CalibrationPosterior, ci_prob: float) -> pd.DataFrame:
+    """C-statistic and Brier scores read off the curve, with the intervals of the posterior.
+
+    They know what the curve knows: that hospitals differ, or that some cases left before the
+    horizon, whose outcome nobody knows.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As `performance_of`.
+    """
+    import pandas as pd
+
+    drawn = post.performance()
+    events, brier = (drawn[name].to_numpy().ravel() for name in ("events", "brier"))
+    values = {
+        "c_statistic": drawn["c_statistic"].to_numpy().ravel(),
+        "brier_score": brier,
+        "scaled_brier_score": 1 - brier / (events * (1 - events)),
+    }
+    rows = {}
+    for name, each in OVERALL.items():
+        lower, upper = equal_tailed(values[name], ci_prob)
+        numbers = {"estimate": float(values[name].mean()), "lower": lower, "upper": upper}
+        rows[name] = {"title": each.label} | numbers
     table = pd.DataFrame.from_dict(rows, orient="index")
     table.index.name = "measure"
     return table

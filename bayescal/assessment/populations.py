@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from bayescal.multilevel.drift import DriftPosterior
+from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.multilevel.view import CurveView
 from bayescal.posterior.functionals import main_functionals
@@ -14,51 +14,60 @@ from bayescal.posterior.intervals import verdict_of
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["LEAST_OF_NEXT", "POPULATION_NAMES", "populations_of"]
+__all__ = ["LEAST_OF_NEXT", "population_names", "populations_of", "views_of"]
 
 LEAST_OF_NEXT = 5
 """Groups from which on something is said of one that has not been seen."""
 
-POPULATION_NAMES = {
-    "these": "All patients",
-    "average": "Average group",
-    "next": "Next group",
-}
+
+def views_of(post: MultilevelPosterior) -> dict[str, CurveView]:
+    """The populations that a fit of several curves tells apart, its own cases first.
+
+    Of groups: these patients, the average group, and of five groups or more the next one. Of
+    ordered periods: these patients, the last period and the next. Of subgroups by several factors:
+    these patients and the average subgroup.
+    """
+    if isinstance(post, DriftPosterior):
+        return {"these": post.at(), "now": post.now(), "next": post.new()}
+    views = {"these": post.at(), "average": post.average()}
+    if isinstance(post, HierarchicalPosterior) and len(post.labels) >= LEAST_OF_NEXT:
+        views["next"] = post.new()
+    return views
 
 
-def populations_of(sites: HierarchicalPosterior, close: float, ci_prob: float) -> pd.DataFrame:
-    """One row a population, all of one hierarchical fit, each with a verdict of its own.
+def population_names(post: MultilevelPosterior) -> dict[str, str]:
+    """What tables call the populations of `views_of`."""
+    these = {"these": "All patients"}
+    if isinstance(post, DriftPosterior):
+        return these | {"now": "Last period", "next": "Next period"}
+    if isinstance(post, HierarchicalPosterior):
+        return these | {"average": "Average group", "next": "Next group"}
+    return these | {"average": "Mean subgroup"}
+
+
+def populations_of(post: MultilevelPosterior, close: float, ci_prob: float) -> pd.DataFrame:
+    """One row a population, all of one fit, each with a verdict of its own.
 
     Returns
     -------
     pandas.DataFrame
-        Index: these, average, and with five groups or more next. Columns: the estimate of each
-        main functional with its lower and upper end, prob_close, prob_miscalibrated and verdict.
+        Index: as `views_of`. Columns: the estimate of each main functional with its lower and upper
+        end, prob_close, prob_miscalibrated and verdict.
     """
     import pandas as pd
 
-    views: dict[str, CurveView] = {"these": sites.at(), "average": sites.average()}
-    if len(sites.labels) >= LEAST_OF_NEXT:
-        views["next"] = sites.new()
     shown, rows = main_functionals(), {}
-    for name, view in views.items():
-        defined = view.summary(ci_prob, names=shown).index
+    for name, view in views_of(post).items():
+        summary = view.summary(ci_prob, names=shown).reindex(shown)
         row: dict[str, float | str] = {}
         for functional in shown:
-            numbers = (np.nan, np.nan, np.nan)
-            if functional in defined:
-                estimate = view.estimate(functional, ci_prob)
-                numbers = (estimate, *view.interval(functional, ci_prob))
-            for column, number in zip(("estimate", "lower", "upper"), numbers, strict=True):
-                row[f"{functional}_{column}"] = number
-        below, above = view.prob_tce_below(close), view.prob_tce_above(close)
-        verdict = verdict_of(below, ci_prob)
-        if verdict == "miscalibrated" and verdict_of(1 - above, ci_prob) != verdict:
-            verdict = "cannot tell"  # exact calibration has its share of what is not above
+            for column in ("estimate", "lower", "upper"):
+                row[f"{functional}_{column}"] = float(summary[column][functional])
+        below = view.prob_tce_below(close)
         rows[name] = row | {
             "prob_close": below,
-            "prob_miscalibrated": above,
-            "verdict": verdict,
+            "prob_miscalibrated": view.prob_tce_above(close),
+            "verdict": verdict_of(below, ci_prob),
         }
     table = pd.DataFrame.from_dict(rows, orient="index")
     table.index.name = "population"

@@ -92,18 +92,19 @@ def as_dict(f: Findings) -> dict[str, Any]:
         "prob_close": f.prob_tce_below(f.close),
         "prob_miscalibrated": f.prob_tce_above(f.close),
         "prob_calibrated": f.prob_calibrated,
-        "prob_calibrated_even_odds": f.comparison.prob_calibrated_at(0.5),
+        "prob_calibrated_even_odds": f.prob_calibrated_at(0.5),
         "functionals": functionals_record(f.table),
         "undefined": stated["undefined"],
         "stretches": [part._asdict() for part in f.stretches],
-        "curves": _rows(f.comparison.table),
-        "sensitivity": _rows(f.comparison.sensitivity),
+        "curves": _rows(f.comparison.table) if f.several is None else {},
+        "sensitivity": _rows(f.comparison.sensitivity) if f.several is None else {},
         "estimators": _rows(f.estimators),
         "performance": _rows(f.performance),
         "recommendation": {
             "choice": f.recommendation.choice,
             "text": str(f.recommendation),
             "equation": None if f.equation is None else str(f.equation),
+            "prob_better_next": f.prob_better_elsewhere,
             "table": _rows(f.recommendation.table),
         },
         "net_benefit": _rows(f.net_benefit),
@@ -114,9 +115,9 @@ def as_dict(f: Findings) -> dict[str, Any]:
         "value_of_information": _rows(f.information),
         "val_prob": f.val_prob().to_dict(),
         "settings": {
-            "curve": "average",
+            "curve": "average" if f.several is None else "logistic",
             "prior": problem.prior.name,
-            "prior_weights": f.comparison.prior_prob,
+            "prior_weights": f.comparison.prior_prob if f.several is None else {},
             "engine": f.posterior.engine,
             "seed": f.seed,
             "p": 1,
@@ -139,8 +140,8 @@ def as_dict(f: Findings) -> dict[str, Any]:
         record["groups"] = _rows(f.by_group)
         if f.sites is not None:
             record["sites"] = sites_record(f)
-        if f.populations is not None:
-            record["populations"] = _rows(f.populations)
+    if f.populations is not None:
+        record["populations"] = _rows(f.populations)
     if f.missing_information is not None:
         record["imputations"] = {
             "number": len(by_imputation(f.posterior)),

@@ -14,6 +14,8 @@ __all__ = ["FEWEST_CASES", "LIKELY", "Stretch", "stretches_of"]
 
 STRETCHES_POINTS = 60
 TAIL = 0.005
+NO_ERROR = 1e-12
+"""Distance below which a draw is on the diagonal: what rounding makes of an exact curve."""
 LIKELY = 0.5
 SURE = 0.8
 FEWEST_CASES = 0.04
@@ -46,7 +48,8 @@ class Stretch(NamedTuple):
 def stretches_of(post: CalibrationPosterior) -> list[Stretch]:
     """Stretches over the range of the scores, from the lowest to the highest."""
     score = _some_scores(post)
-    error = post.errors_where_known(score)
+    error = post.errors_at(score)
+    error[np.abs(error) < NO_ERROR] = 0
     shares = {
         "on": (error == 0).mean(axis=0) >= LIKELY,
         "low": (error > 0).mean(axis=0) >= SURE,

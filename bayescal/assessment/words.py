@@ -13,6 +13,9 @@ from bayescal.assessment.followed import followed_words
 from bayescal.assessment.performance import values_in_data
 from bayescal.assessment.stretches import FEWEST_CASES, LIKELY, Stretch
 from bayescal.data.data import CalibrationData
+from bayescal.multilevel.drift import DriftPosterior
+from bayescal.multilevel.posterior import MultilevelPosterior
+from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS
 
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "STATES",
+    "counted",
     "curve_rows",
     "directions",
     "exactness",
@@ -28,6 +32,7 @@ __all__ = [
     "in_the_data",
     "numbers",
     "where",
+    "whose_words",
     "with_interval",
 ]
 
@@ -76,6 +81,8 @@ def first_words(f: Findings) -> list[str]:
 
 def exactness(f: Findings) -> str:
     """The probability of exact calibration, and how much it depends on the prior."""
+    if f.several is not None:
+        return _exactness_of_several(f, f.several)
     even = f.comparison.prob_by_prior["average"].dropna()
     shown = {name: chance(value) for name, value in even.items()}
     if len(set(shown.values())) == 1:
@@ -87,6 +94,35 @@ def exactness(f: Findings) -> str:
         f"Exact calibration has probability {chance(f.prob_calibrated)}, from a prior of "
         f"{f.comparison.prior_prob['identity']:g}. {by_prior}"
     )
+
+
+def _exactness_of_several(f: Findings, post: MultilevelPosterior) -> str:
+    """The same of every group, period or subgroup, and of the average of them."""
+    each, average = whose_words(post)
+    if post.prob_calibrated is None:
+        return f"The probability that {each} is exactly calibrated was not computed."
+    even = chance(f.prob_calibrated_at(0.5))
+    of_average = post.prob_calibrated["average_site"]
+    return (
+        f"That {each} is exactly calibrated has probability {chance(f.prob_calibrated)}, from a "
+        f"prior of {f.prior_calibrated:g}; at even prior odds it is {even}. That {average} is has "
+        f"probability {chance(of_average)}, from a prior of {2 * f.prior_calibrated:g}."
+    )
+
+
+def whose_words(post: MultilevelPosterior) -> tuple[str, str]:
+    """What there are several curves of, each and their average, as a clause names them."""
+    if isinstance(post, DriftPosterior):
+        return "every period", "the first period"
+    if isinstance(post, HierarchicalPosterior):
+        return "every group", "the average group"
+    return "every subgroup", "the average subgroup"
+
+
+def counted(post: MultilevelPosterior) -> str:
+    """How many curves there are, of what: "12 groups"."""
+    (_, _, kind), number = whose_words(post)[0].partition(" "), len(post.problem.labels)
+    return f"{number} {kind}s"
 
 
 def directions(table: pd.DataFrame, data: CalibrationData) -> str:

@@ -188,6 +188,7 @@ def record_of(a: Assessment, notes: list[str], source: dict[str, Any]) -> dict[s
 
 def _describe_method(a: Assessment) -> str:
     """How the numbers were computed, and whether the computation can be trusted."""
+    from bayescal.assessment.words import counted
     from bayescal.cli._table import about_clusters
 
     diagnostics = a.posterior.diagnostics
@@ -195,12 +196,17 @@ def _describe_method(a: Assessment) -> str:
         name for name, weight in a.comparison.prior_prob.items() if weight and name != "identity"
     ]
     verdict = "ok" if diagnostics["verdict"] == "ok" else "not good enough, see the note"
-    k = float(diagnostics["pareto_k"])
+    k = float(diagnostics.get("pareto_k", math.nan))
     how = f"importance sampling, Pareto k-hat {k:.2f} (limit 0.7)"
     if k == -math.inf:
         how = "exact sums over partitions of the scores"
+    if math.isnan(k):
+        how = "NUTS"
+    curves = f"average of {', '.join(families[:-1])} and {families[-1]}"
+    if a.several is not None:
+        curves = f"one fit of a logistic curve for each of {counted(a.several)}"
     return (
-        f"Method: average of {', '.join(families[:-1])} and {families[-1]}, {a.prior.name} prior; "
+        f"Method: {curves}, {a.prior.name} prior; "
         f"{how}: {verdict}. "
         f"{about_clusters(a.posterior)}Seed {a.seed} repeats these numbers."
     )

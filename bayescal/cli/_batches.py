@@ -12,6 +12,7 @@ from bayescal.cli._cases import in_file, read_cases
 from bayescal.cli._columns import choose_columns
 from bayescal.cli._notes import noted
 from bayescal.cli._progress import counting
+from bayescal.cli._questions import ask_about_columns, may_be_groups
 from bayescal.cli._read import PARQUET, Source, TableFile
 from bayescal.cli._terminal import note, output
 from bayescal.cli.form import Scale
@@ -74,6 +75,7 @@ def read_batches(reading: Reading, scale: Scale) -> Batches:
     files = ParquetFiles.of(reading.file)
     columns = choose_columns(_head(files, reading), reading, scale)
     files.check(columns)
+    _ask_about_groups(files, reading, columns)
     with noted(lambda text: note(output(), text)):
         files.warn_of_repeats()
     batches = _Batches(reading, files, columns, scale)
@@ -119,6 +121,23 @@ class _Batches:
                 progress(done, self.files.rows)
         if not kept:
             raise InputError(f"every row of {path} lacks a value that is needed.")
+
+
+def _ask_about_groups(files: ParquetFiles, reading: Reading, columns: Columns) -> None:
+    """Ask what columns of hospitals or dates mean, of which alone all rows are read.
+
+    Some rows at a time, until a column has two values and fewer of them than rows.
+    """
+    import pandas as pd
+
+    options = reading.asks_about_groups
+    taken = {*columns.needed, *reading.ignored}
+    for name in may_be_groups(files.names, taken) if options else ():
+        seen = pd.DataFrame({name: []})
+        for batch in files.batches([name], HEAD):
+            seen = pd.concat([seen, _frame(batch)]) if len(seen) else _frame(batch)
+            ask_about_columns(seen, (), options=options, part=True)
+            seen = seen.drop_duplicates(name)
 
 
 def _head(files: ParquetFiles, reading: Reading) -> pd.DataFrame:

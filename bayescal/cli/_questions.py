@@ -11,7 +11,7 @@ from bayescal._base.text import shortened
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ask_about_columns"]
+__all__ = ["ask_about_columns", "may_be_groups"]
 
 SITE_NAMES = {
     "center", "centers", "centre", "centres", "clinic", "clinics", "cluster", "clusters",
@@ -21,7 +21,7 @@ PERIOD_NAMES = {"date", "dates", "month", "months"}
 
 
 def ask_about_columns(
-    frame: pd.DataFrame, taken: Collection[str], *, options: Collection[str]
+    frame: pd.DataFrame, taken: Collection[str], *, options: Collection[str], part: bool = False
 ) -> None:
     """Refuse a table with a column of hospitals or dates, when nothing says whether it matters.
 
@@ -31,11 +31,11 @@ def ask_about_columns(
         Columns that mean something else, or were said not to matter.
     options : collection of str
         Of "site", "period" and "cluster", those that the command has.
+    part : bool
+        Whether these are some rows of more.
     """
-    for name in map(str, frame.columns):
-        plain = name.strip().lower().replace(" ", "_").replace(".", "_")
-        if name in taken or plain not in SITE_NAMES | PERIOD_NAMES:
-            continue
+    for name in may_be_groups(list(map(str, frame.columns)), taken):
+        plain = _plain(name)
         values = frame[name]
         if values.ndim != 1:  # several columns of one name
             continue
@@ -44,11 +44,29 @@ def ask_about_columns(
             role = "site" if plain in SITE_NAMES else "period"
             shown = shortened(name)
             ways = [f"--{option} {shown}" for option in (role, "cluster") if option in options]
+            counted = f"{levels:,} values in {rows:,} rows"
+            held = "several values, which repeat" if part else counted
             raise InputError(
-                f"column {shown!r} has {levels:,} values in {rows:,} rows. If calibration may "
-                f"differ between them, or rows of one are alike, say so: "
+                f"column {shown!r} has {held}. If calibration may "
+                "differ between them, or rows of one are alike, say so: "
                 f"{', or '.join([*ways, f'--ignore-column {shown}'])} if it does not matter."
             )
+
+
+def may_be_groups(names: Collection[str], taken: Collection[str]) -> list[str]:
+    """Columns that by their names may be of hospitals or dates.
+
+    Parameters
+    ----------
+    taken : collection of str
+        As in `ask_about_columns`.
+    """
+    known = SITE_NAMES | PERIOD_NAMES
+    return [name for name in names if name not in taken and _plain(name) in known]
+
+
+def _plain(name: str) -> str:
+    return name.strip().lower().replace(" ", "_").replace(".", "_")
 
 
 def _distinct(values: pd.Series) -> int:

@@ -14,7 +14,7 @@ from bayescal.model.problem import Problem
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.view import CurveView
 
-__all__ = ["beside_raw", "known_of_group", "raw_estimates", "raw_of", "size_of"]
+__all__ = ["RATIO_AND_SLOPE", "beside_raw", "known_of_group", "raw_estimates", "raw_of", "size_of"]
 
 RATIO_AND_SLOPE = ("observed_expected", "calibration_slope")
 

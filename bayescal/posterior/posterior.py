@@ -196,7 +196,7 @@ class CalibrationPosterior(SelectiveMeasures):
         import xarray as xr
 
         level = as_level(ci_prob)
-        region, probability = sure_region(self._errors(self.data.score), level)
+        region, probability = sure_region(self.errors_at(self.data.score), level)
         attributes = {"ci_prob": level, "probability": probability}
         return xr.DataArray(region, {"score": self.data.score}, "score", "off_diagonal", attributes)
 
@@ -260,10 +260,20 @@ class CalibrationPosterior(SelectiveMeasures):
                 f"a curve of the family {self.family.name!r} is nowhere exactly on the diagonal "
                 "unless it is everywhere. Fit curve='pieces', or use bayescal.compare."
             )
-        return self._errors(as_scores(scores, "scores"))
+        return self.errors_at(as_scores(scores, "scores"))
 
-    def _errors(self, scores: Floats) -> Floats:
-        """Draws of the curve minus the score, which in an average are those of distances."""
+    def errors_at(self, scores: Floats) -> Floats:
+        """Draws of the curve minus the score: those that distances are read from.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (k,)
+            Checked.
+
+        Returns
+        -------
+        ndarray of shape (draws, k)
+        """
         if self._departure is not None:
             raise InputError(
                 "where the curve leaves the diagonal is told of the curve that was fitted. Ask the "

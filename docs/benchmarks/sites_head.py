@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit, ndtri
-from sites import MEAN, POPULATION, RESULTS, TRUTHS, WIDTH, cases, coordinates, curve
 
 import bayescal as bc
 from bayescal.assessment.populations import populations_of
+from sites import MEAN, POPULATION, RESULTS, TRUTHS, WIDTH, cases, coordinates, curve
 
 HOSPITALS, SPREADS = (5, 12, 40), (0.0, 0.2, 0.4)
 EQUAL, EQUAL_SIZE = "equal", 500

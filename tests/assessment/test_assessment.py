@@ -112,11 +112,23 @@ def test_groups_are_assessed_one_by_one(rare) -> None:
     assert table["cases"].tolist() == [200, 200, 200]
     assert table["events"].sum() == rare.data.events
     assert table[["cases", "events"]].dtypes.tolist() == [np.int64, np.int64]
-    north = bc.compare(rare.data.select("north"), draws=1000, random_state=1)
-    assert table.loc["north", "tce_estimate"] == north.posterior.estimate("tce")
+    north = rare.sites.site("north")
+    assert table.loc["north", "tce_estimate"] == north.estimate("tce")
     assert table.loc["north", "prob_close"] == north.prob_tce_below(rare.close)
+    own = rare.data.select("north")
+    alone = own.events / float(own.trials @ own.score)
+    assert table.loc["north", "observed_expected_raw"] == pytest.approx(alone)
     assert set(rare.groups) == set(table.index)
     assert all(rare.group(name) is post for name, post in rare.groups.items())
+
+
+def test_of_two_groups_each_is_assessed_by_itself() -> None:
+    y_true, y_prob = data("calibrated", 120)
+    a = bc.assess(y_true, y_prob, groups=np.resize(["a", "b"], 120), **CHEAP)
+    alone = bc.compare(a.data.select("a"), draws=1000, random_state=1)
+    assert a.by_group.loc["a", "tce_estimate"] == alone.posterior.estimate("tce")
+    assert "observed_expected_raw" not in a.by_group
+    assert a.group("a") is a.groups["a"]
 
 
 def test_a_group_with_one_score_has_no_slope() -> None:
@@ -303,7 +315,10 @@ def test_the_record_is_ready_for_json(off, rare) -> None:
         assert set(actual["functionals"]) == set(bc.functionals.usual_functionals())
         assert actual["functionals"]["calibration_slope"]["ideal"] == 1
         assert actual["settings"]["seed"] == 1
-        assert actual["curves"]["identity"]["prior"] == 0.1
+        assert (actual["curves"] == {}) == (a.several is not None)
+    assert off.to_dict()["curves"]["identity"]["prior"] == 0.1
+    for a in (off, rare):
+        actual = json.loads(json.dumps(a.to_dict(), allow_nan=False))
         assert actual["notes"] == a.notes
     assert actual["groups"]["north"]["cases"] == 200
 

@@ -308,7 +308,8 @@ def test_many_groups_have_a_figure_and_a_table_that_stacks() -> None:
     a = bc.assess(y_true, y_prob, groups=groups, estimators=("ece",), draws=1000, random_state=1)
     page = report.render(a)
     assert 'id="by-group-title">True calibration error by group<' in page
-    table = page[page.index("Each group by itself") - 400 : page.index("Each group by itself")]
+    title = page.index("in which groups are drawn towards each other")
+    table = page[title - 400 : title]
     assert 'class="stacks"' in table
 
 

@@ -29,7 +29,9 @@ def test_all_cases_are_assessed_and_subgroups_beside_them(a):
     assert a.posterior.data.n == N
     assert not a.data.groups
     alone = bc.assess(a.data, draws=800, random_state=4)
-    assert alone.headline() == a.headline()
+    assert alone.headline() != a.headline()
+    assert a.table.equals(a.subgroups.at().summary())
+    assert list(a.populations.index) == ["these", "average"]
     assert isinstance(a.subgroups, bc.SubgroupPosterior)
     pd.testing.assert_frame_equal(a.by_subgroup, a.subgroups.report(a.close))
     assert alone.subgroups is None

@@ -31,7 +31,7 @@ def frame() -> pd.DataFrame:
             "y": (rng.random(N) < p).astype(int),
             "died": np.where(rng.random(N) < p, "yes", "no"),
             "w": rng.uniform(0.5, 2, N).round(3),
-            "site": rng.integers(1, 4, N),
+            "ward": rng.integers(1, 4, N),
         }
     )
 
@@ -86,7 +86,7 @@ def refused(capsys) -> Refused:
         ("assess", *ONE, "--outcome", "y", "--score", "p", "--weight", "w"),
         pytest.param(("compare", "--seed", "1", "--outcome", "y"), marks=pytest.mark.slow),
         pytest.param(
-            ("assess", "--seed", "1", "--outcome", "y", "--score", "p", "--group", "site"),
+            ("assess", "--seed", "1", "--outcome", "y", "--score", "p", "--group", "ward"),
             marks=pytest.mark.slow,
         ),
     ],
@@ -95,8 +95,23 @@ def test_a_folder_is_read_as_one_file(read, tmp_path, folder, frame, options) ->
     frame.to_csv(tmp_path / "a.csv", index=False)
     command, *rest = options
     rest = rest if "--outcome" in rest else [*rest, "--outcome", "y"]
-    asked = () if "--group" in rest else ("--ignore-column", "site")
-    assert read(command, folder, *rest) == read(command, tmp_path / "a.csv", *rest, *asked)
+    assert read(command, folder, *rest) == read(command, tmp_path / "a.csv", *rest)
+
+
+@pytest.mark.parametrize("in_one_file", [True, False])
+def test_a_folder_asks_about_hospitals_wherever_they_change(
+    refused, tmp_path, frame, in_one_file, monkeypatch
+) -> None:
+    monkeypatch.setattr("bayescal.cli._batches.HEAD", 50)
+    folder = tmp_path / "asked"
+    folder.mkdir()
+    sites = frame.assign(Hospital=np.arange(N) >= N // 2)
+    parts = [sites] if in_one_file else [sites[~sites.Hospital], sites[sites.Hospital]]
+    for index, part in enumerate(parts):
+        part.to_parquet(folder / f"{index}.parquet", index=False)
+    told = refused("assess", folder, "--outcome", "y", "--score", "p", *ONE)
+    assert "column 'Hospital' has several values, which repeat" in told
+    assert "--site Hospital, or --cluster Hospital, or --ignore-column Hospital" in told
 
 
 def test_columns_are_guessed_from_the_first_rows(capsys, folder, frame) -> None:

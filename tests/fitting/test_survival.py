@@ -209,7 +209,7 @@ def test_the_page_is_written_of_times(assessed, tmp_path):
 
 def test_c_statistic_and_brier_are_those_of_the_curve():
     """Of a calibrated model the Brier score is the mean of s (1 - s)."""
-    from bayescal.assessment.followed import performance_at
+    from bayescal.assessment.performance import performance_by_curve
 
     rng = np.random.default_rng(5)
     risk = expit(rng.normal(-1, 1.1, 4000))
@@ -217,7 +217,7 @@ def test_c_statistic_and_brier_are_those_of_the_curve():
     left = np.minimum(rng.exponential(1, 4000), 2)
     outcome = bc.Survival(np.minimum(event, left), event <= left)
     post = bc.fit(outcome, risk, horizon=1, curve="logistic", **FAST)
-    measured = performance_at(post, 0.95)
+    measured = performance_by_curve(post, 0.95)
     assert measured.loc["brier_score", "estimate"] == pytest.approx(
         np.mean(risk * (1 - risk)), abs=0.01
     )

@@ -39,7 +39,7 @@ def data_table(f: Findings, source: Mapping[str, object]) -> Table:
         lines["Groups"] = count(len(f.data.groups))
     lines |= {
         "Prior on the curves": problem.prior.name,
-        "Prior probability of exact calibration": f"{f.comparison.prior_prob['identity']:g}",
+        "Prior probability of exact calibration": f"{f.prior_calibrated:g}",
         "Close enough": f"a true calibration error below {f.close:g}",
         "Seed": str(f.seed),
     }

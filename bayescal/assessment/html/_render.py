@@ -11,6 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from markupsafe import Markup, escape
 
 from bayescal._base.files import as_path, check_page, replacing
@@ -157,6 +158,8 @@ def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
     kind, sign = KINDS[f.verdict]
     if f.off.answer == YES and f.verdict == "cannot tell":
         kind, sign = OFF_BY_HOW_MUCH
+    if f.populations is not None and len(set(f.populations["verdict"])) > 1:
+        kind = OFF_BY_HOW_MUCH[0]  # no one verdict holds for all populations
     if alarms:
         kind, sign = ALARM
     notes = [text for text in assessment_notes(f) if text not in alarms]
@@ -192,7 +195,7 @@ def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
         "whole_curve": None
         if all_scores.size == few.size
         else curve_table(f, all_scores, "whole-curve"),
-        "even_odds": f.comparison.prob_calibrated_at(0.5),
+        "even_odds": None if np.isnan(f.prob_calibrated) else f.prob_calibrated_at(0.5),
         "too_few": next((text for text in f.estimators["verdict"] if TOO_FEW in text), None),
         "sites": site_sentences(f) if f.data.groups else [],
         "of_subgroups": subgroup_sentences(f),
@@ -257,7 +260,7 @@ def _call(f: Findings) -> str:
     return (
         f"bayescal.assess(y_true, y_prob, {groups}{thresholds}close={f.close:g}, "
         f"ci_prob={f.ci_prob:g}, "
-        f"prior={prior}, prior_calibrated={f.comparison.prior_prob['identity']:g}, "
+        f"prior={prior}, prior_calibrated={f.prior_calibrated:g}, "
         f"draws={f.posterior.curve([0.5]).size}, random_state={f.seed})"
     )
 

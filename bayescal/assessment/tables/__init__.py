@@ -94,8 +94,11 @@ class Tables(Mapping[str, Table]):
             known["imputations"] = imputations_table
         if f.data.groups:
             known["groups"] = groups_table
+        if f.several is not None:
+            del known["families"]  # of one curve for all
+            known = {"populations": populations_table} | known
         if f.has_sites:
-            known = {"populations": populations_table} | known | {"spread": spread_table}
+            known["spread"] = spread_table
         if f.crossed is not None:
             known["levels"] = subgroups_table
             known["combinations"] = partial(subgroups_table, of="cells")

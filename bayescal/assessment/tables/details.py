@@ -98,6 +98,15 @@ def families_table(f: Findings) -> Table:
 
 def diagnostics_table(f: Findings) -> Table:
     """How far the draws can be trusted, family by family."""
+    rows = [
+        Row(str(name), str(name), row[["pareto_k", "log_evidence_error"]].to_dict())
+        for name, row in f.comparison.table.iterrows()
+        if np.isfinite(row["pareto_k"])
+    ]
+    if f.several is not None:
+        stats = f.several.diagnostics
+        own = {name: float(stats.get(name, np.nan)) for name in ("pareto_k", "log_evidence_error")}
+        rows = [Row("logistic", "logistic, one a group", own)]
     return Table(
         "diagnostics",
         "Draws by importance sampling",
@@ -106,11 +115,7 @@ def diagnostics_table(f: Findings) -> Table:
             Column("pareto_k", "Pareto k-hat (limit 0.7)", lambda row: f"{row['pareto_k']:.2f}"),
             fixed("log_evidence_error", "Error of the log evidence"),
         ),
-        [
-            Row(str(name), str(name), row[["pareto_k", "log_evidence_error"]].to_dict())
-            for name, row in f.comparison.table.iterrows()
-            if np.isfinite(row["pareto_k"])
-        ],
+        rows,
     )
 
 

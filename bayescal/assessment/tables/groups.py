@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from bayescal._base.text import capitalised, chance, percent, shortened
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.populations import POPULATION_NAMES
+from bayescal.assessment.populations import population_names
 from bayescal.assessment.tables.columns import chances, counts, measured, words
 from bayescal.assessment.tables.table import MEDIA, Column, Row, Table
 from bayescal.multilevel.compared import subgroups_of
+from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
 
 if TYPE_CHECKING:
@@ -17,16 +19,25 @@ if TYPE_CHECKING:
 
 __all__ = ["groups_table", "populations_table", "spread_table", "subgroups_table"]
 
+PAGE = MEDIA[:1]
+
 
 def groups_table(f: Findings) -> Table:
-    """Each group by itself."""
+    """Each group; of one fit of all, beside what its own cases say."""
     level = percent(f.ci_prob)
     columns = [counts("cases", "Cases"), counts("events", "Events"), *_main_columns(f)]
+    title = f"Each group by itself: estimates and {level} intervals"
+    if f.several is not None:
+        title = (
+            f"Estimates and {level} intervals of one fit, in which groups are drawn towards each "
+            "other; “alone” is from the group's own cases"
+        )
+        columns[-1:-1] = [_alone("observed_expected", MEDIA), _alone("calibration_slope", PAGE)]
     rows = [Row(str(name), str(name), row.to_dict()) for name, row in f.by_group.iterrows()]
     return Table(
         "groups",
-        f"Each group by itself: estimates and {level} intervals",
-        "Group",
+        title,
+        "Group" if f.data.periods is None else "Period",
         columns,
         rows,
         names_cases=True,
@@ -34,12 +45,25 @@ def groups_table(f: Findings) -> Table:
     )
 
 
+def _alone(name: str, media: tuple[str, ...]) -> Column:
+    """What a group's own cases say of a measure."""
+    head = f"{capitalised(FUNCTIONALS[name].short)} alone"
+
+    def shown(row: Row) -> str:
+        value = row[f"{name}_raw"]
+        return NOT_DEFINED if math.isnan(value) else f"{value:.2f}"
+
+    return Column(f"{name}_raw", head, shown, "Alone", media=media)
+
+
 def _main_columns(f: Findings) -> list[Column]:
     """The main functionals, and the probability that the error is below the limit."""
     level, columns = percent(f.ci_prob), []
     for name in main_functionals():
         short = capitalised(FUNCTIONALS[name].short)
-        media = MEDIA if name == "tce" else MEDIA[:1]
+        media = MEDIA if name == "tce" else PAGE
+        if f.several is not None and name == "observed_expected":
+            media = MEDIA
         columns.append(measured(name, short, short=f"{short} ({level} interval)", media=media))
     limit, short = f"P(TCE below {f.close:g})", f"P(< {f.close:g})"
     return [*columns, chances("prob_close", limit, short=short, media=MEDIA[:2])]
@@ -64,15 +88,16 @@ def spread_table(f: Findings) -> Table:
 
 def populations_table(f: Findings) -> Table:
     """Whom the results are true of, each with a verdict of its own."""
-    assert f.populations is not None
-    level = percent(f.ci_prob)
+    assert f.populations is not None and f.several is not None
+    names, level = population_names(f.several), percent(f.ci_prob)
     columns = [measured(name, capitalised(FUNCTIONALS[name].short)) for name in main_functionals()]
-    columns.append(words("verdict", "Verdict", media=MEDIA[:1]))
+    columns.append(chances("prob_close", f"P(TCE below {f.close:g})", media=PAGE))
+    columns.append(words("verdict", "Verdict", media=PAGE))
     rows = [
-        Row(str(name), POPULATION_NAMES[str(name)], row.to_dict(), caution=_verdict_on(row, f))
+        Row(str(name), names[str(name)], row.to_dict(), caution=_verdict_on(row, f))
         for name, row in f.populations.iterrows()
     ]
-    title = f"Estimates and {level} intervals of one hierarchical fit of all groups"
+    title = f"Whom it is true of: estimates and {level} intervals of one fit"
     return Table("populations", title, "Population", columns, rows, stacks=True)
 
 

@@ -13,7 +13,7 @@ from bayescal.assessment.findings import Findings
 from bayescal.assessment.performance import OVERALL, values_in_data
 from bayescal.assessment.tables.columns import as_fixed, chances, fixed, intervals
 from bayescal.assessment.tables.table import MEDIA, Column, Row, Table
-from bayescal.assessment.words import STATES, in_the_data, numbers
+from bayescal.assessment.words import STATES, counted, in_the_data, numbers
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functional import SECTIONS
 from bayescal.posterior.functionals import FUNCTIONALS, heading
@@ -47,7 +47,7 @@ def measures_table(f: Findings, name: str = "measures") -> Table:
     in_data = values_in_data(f.posterior.data)
     return Table(
         name,
-        f"All measures, under the {f.prior.name} prior",
+        f"All measures{_of_whom(f)}, under the {f.prior.name} prior",
         "Measure",
         measure_columns(f.ci_prob),
         [*functional_rows(f.table, in_data), *_performance_rows(f)],
@@ -145,7 +145,12 @@ def first_table(f: Findings) -> Table:
         Column("estimate", "Estimate", estimate),
         Column("interval", f"{percent(f.ci_prob)} interval", interval),
     )
-    return Table("first", "Main results", "Measure", columns, rows)
+    return Table("first", f"Main results{_of_whom(f)}", "Measure", columns, rows)
+
+
+def _of_whom(f: Findings) -> str:
+    """Whose measures they are, where there are several populations; else empty."""
+    return "" if f.several is None else f" of the patients of these {counted(f.several)}"
 
 
 def near_table(f: Findings) -> Table:

@@ -19,15 +19,17 @@ from bayescal.assessment.verdict.words import (
     whom,
 )
 from bayescal.assessment.words import (
+    counted,
     exactness,
     first_words,
     in_the_data,
+    whose_words,
     with_interval,
 )
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS
 
-__all__ = ["describe", "methods", "performance", "sample", "short_method"]
+__all__ = ["describe", "methods", "performance", "performance_source", "sample", "short_method"]
 
 
 def describe(f: Findings) -> str:
@@ -42,33 +44,34 @@ def short_method(f: Findings) -> str:
     families = [
         name for name, weight in f.comparison.prior_prob.items() if weight and name != "identity"
     ]
-    return (
+    how = (
         f"The calibration curve was estimated as the average of several families of curves "
         f"({', '.join(families)}), each weighted by its evidence, under the {f.prior.name} prior. "
-        f"{_clusters_in_words(f)}"
-        f"Intervals are {percent(f.ci_prob)} credible intervals; those of the C-statistic and of "
-        "the Brier scores are bootstrap intervals. Updates were compared by what they gain in the "
-        "draws of the curve, lowered in one of four by their optimism. "
+        if f.several is None
+        else f"The results are of one fit with a logistic curve for each of {counted(f.several)}, "
+        f"under the {f.prior.name} prior. "
+    )
+    own = "" if f.performance_is_of_curve else _BOOTSTRAPPED
+    return (
+        f"{how}{_clusters_in_words(f)}"
+        f"Intervals are {percent(f.ci_prob)} credible intervals{own}. Updates were "
+        "compared by what they gain in the draws of the curve, lowered in one of four by their "
+        "optimism. "
         f"Computed with bayescal {f.versions['bayescal']}, seed {f.seed}."
     )
 
 
 def methods(f: Findings) -> str:
     """What was done, with citations."""
-    problem = f.comparison.problem
-    weights = f.comparison.prior_prob
-    families = ", ".join(f"{name} ({weight:.2g})" for name, weight in weights.items() if weight)
     others = [
         each.definition for name, each in FUNCTIONALS.items() if each.definition and name != "tce"
     ]
     scores = "scores" if f.posterior.design is None else "clusters"
     return (
         "Calibration was assessed by the posterior of the calibration curve, with a "
-        "binomial likelihood (Dong et al., 2025). Families of curves were weighted by their "
-        f"evidence (Hoeting et al., 1999), with prior probabilities {families}; identity is exact "
-        "calibration, whose probability is reported and which is not part of the averaged curve. "
+        f"binomial likelihood (Dong et al., 2025). {_curves_in_words(f)}"
         f"{imputations_sentence(f.posterior)}"
-        f"The {problem.prior.name} prior was used for the coordinates of the curves. "
+        f"The {f.prior.name} prior was used for the coordinates of the curves. "
         f"{_clusters_in_words(f)}"
         f"{FUNCTIONALS['tce'].definition}, over a population of cases like these: the Bayesian "
         f"bootstrap of the {scores} (Rubin, 1981). {_interval_in_words(f)} A model with an error "
@@ -83,6 +86,29 @@ def methods(f: Findings) -> str:
         "curve, lowered in one draw of four by their optimism, from leave-one-out (Vehtari, "
         "Gelman and Gabry, 2017). Computed with bayescal "
         f"{f.versions['bayescal']}, seed {f.seed}."
+    )
+
+
+_BOOTSTRAPPED = "; those of the C-statistic and of the Brier scores are bootstrap intervals"
+
+
+def _curves_in_words(f: Findings) -> str:
+    """Which curves were fitted: families of one, or one family of several."""
+    if f.several is not None:
+        each, average = whose_words(f.several)
+        return (
+            f"One fit had a logistic curve for each of {counted(f.several)}, and drew them towards "
+            "each other as far as the data say that they are alike. Results are of the patients of "
+            f"these {counted(f.several)}, whose curve is the mixture of theirs; the other "
+            f"populations are named. That {each} is exactly calibrated, and that {average} is, had "
+            "prior probabilities of their own. "
+        )
+    weights = f.comparison.prior_prob
+    families = ", ".join(f"{name} ({weight:.2g})" for name, weight in weights.items() if weight)
+    return (
+        "Families of curves were weighted by their "
+        f"evidence (Hoeting et al., 1999), with prior probabilities {families}; identity is exact "
+        "calibration, whose probability is reported and which is not part of the averaged curve. "
     )
 
 
@@ -145,13 +171,15 @@ def performance(f: Findings) -> list[str]:
     if c_statistic["estimate"] == c_statistic["estimate"]:
         sentences.append(
             f"The C-statistic was {with_interval(c_statistic)} and the Brier score "
-            f"{with_interval(f.performance.loc['brier_score'])}, {_how(f)}."
+            f"{with_interval(f.performance.loc['brier_score'])}, {performance_source(f)}."
         )
     return sentences
 
 
-def _how(f: Findings) -> str:
+def performance_source(f: Findings) -> str:
     """Where C-statistic and Brier score come from."""
+    if f.several is not None and f.performance_is_of_curve:
+        return "both read off the curve, with its intervals"
     if f.posterior.problem.of_times:
         return "both at the horizon and read off the calibration curve, with its intervals"
     return "with bootstrap intervals"

@@ -18,10 +18,10 @@ from bayescal.assessment.notes import posterior_notes
 from bayescal.assessment.tables.decisions import benefit_table, information_table
 from bayescal.assessment.tables.groups import groups_table, populations_table, spread_table
 from bayescal.assessment.tables.table import in_markdown
-from bayescal.assessment.text.paper import methods, performance, sample
+from bayescal.assessment.text.paper import methods, performance, performance_source, sample
 from bayescal.assessment.text.references import REFERENCES, cited
 from bayescal.assessment.text.sites import site_sentences
-from bayescal.assessment.verdict.words import lost_at_thresholds, whom
+from bayescal.assessment.verdict.words import advice_of_whom, lost_at_thresholds, whom
 from bayescal.assessment.words import first_words
 from bayescal.model.curves import CURVES
 from bayescal.posterior.checks.undefined import NOT_DEFINED
@@ -79,13 +79,15 @@ def _heterogeneity_methods(f: Findings) -> list[str]:
     groups = f.data.groups
     if not groups:
         return ["No groups were given, so heterogeneity was not examined."]
-    each = f"Calibration was assessed in each of {count(len(groups), 'group')} by itself."
-    if f.sites is None:
-        return [each, f"With fewer than {LEAST_SITES} groups their spread was not estimated."]
+    each = f"Calibration was assessed in each of {count(len(groups), 'group')}"
+    if f.several is None:
+        return [
+            f"{each} by itself.",
+            f"With fewer than {LEAST_SITES} groups their spread was not estimated.",
+        ]
     return [
-        each,
-        "The groups were also sites of one hierarchical model of logistic curves, which draws "
-        "their curves towards each other and estimates how much they differ.",
+        f"{each} by one hierarchical model of logistic curves, which draws their curves towards "
+        "each other and estimates how much they differ.",
     ]
 
 
@@ -95,7 +97,7 @@ def _measures(f: Findings) -> list[str]:
         "Rationale: the curve shows miscalibration at every risk, the true calibration error its "
         "mean size, O/E and calibration-in-the-large whether risks are too high or too low on "
         "average, and the slope whether they are too extreme. Discrimination was measured by the "
-        "C-statistic and overall performance by the Brier score, with bootstrap intervals. Plots: "
+        f"C-statistic and overall performance by the Brier score, {performance_source(f)}. Plots: "
         "the posterior mean of the curve with pointwise bands, over observed proportions in bins; "
         "the posterior of the true calibration error",
     ]
@@ -178,8 +180,9 @@ def _heterogeneity(f: Findings) -> list[str]:
         )
         for group, cells in groups_table(f).texts().items()
     }
-    level = f"Estimates with {percent(f.ci_prob)} credible intervals, each group by itself."
-    if f.populations is None:
+    how = "each group by itself" if f.several is None else "of one fit of all groups"
+    level = f"Estimates with {percent(f.ci_prob)} credible intervals, {how}."
+    if f.sites is None or f.populations is None:
         return [level, _listed(f, each)]
     told = populations_table(f).texts()
     average = told["average"]["tce"]
@@ -203,7 +206,7 @@ def _heterogeneity(f: Findings) -> list[str]:
 
 
 def _updating(f: Findings) -> list[str]:
-    text = [str(f.recommendation)]
+    text = [f"{f.recommendation}{advice_of_whom(f)}"]
     if f.recommendation.choice not in (None, "identity"):
         text.append(
             "The performance of the updated model was not measured on other data; its equation is "

@@ -79,7 +79,7 @@ def is_off(
     alone excludes its ideal value; if draws cannot be trusted; and, where nothing is clear, with
     fewer than 20 events or non-events. "no sign" otherwise.
     """
-    if float(post.diagnostics["pareto_k"]) > BAD_K:
+    if float(post.diagnostics.get("pareto_k", 0)) > BAD_K:
         return Off(CANNOT_SAY, why="the computation cannot be trusted here")
     jointly, ranges = _is_jointly_clear(post, table, ci_prob), sure_ranges(parts, ci_prob)
     alone = _ways_alone(table)

@@ -13,11 +13,12 @@ from bayescal.assessment.performance import CLOSE, close_enough
 from bayescal.assessment.populations import LEAST_OF_NEXT
 from bayescal.assessment.verdict.off import CANNOT_SAY, LEVEL_AND_SLOPE, NO_SIGN, OVER_A_RANGE, YES
 from bayescal.assessment.verdict.settle import MOST_TIMES, PROBABLY
-from bayescal.assessment.words import in_the_data, numbers, where
+from bayescal.assessment.words import counted, in_the_data, numbers, where, with_interval
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS
 
 __all__ = [
+    "advice_of_whom",
     "at_thresholds",
     "first_answer",
     "headline",
@@ -50,7 +51,8 @@ LEAST_WHOLE = 20  # events from which predicted ones are shown as whole numbers
 
 def title(f: Findings) -> str:
     """The two answers in a few words."""
-    return TWO_ANSWERS[f.off.answer, f.verdict]
+    told = TWO_ANSWERS[f.off.answer, f.verdict]
+    return told if f.several is None else f"{told} (patients of these {counted(f.several)})"
 
 
 def headline(f: Findings) -> str:
@@ -62,17 +64,22 @@ def first_answer(f: Findings) -> str:
     """Whether the model is off, and which way, with the intervals that say so."""
     answer, ways, why = f.off
     if answer == NO_SIGN:
-        where = " over all groups together" if _groups_apart(f) else ""
-        return f"No sign that the model is off{where}: {_all_fits(f)}."
+        return f"No sign that the model is off{_for_whom(f)}: {_all_fits(f)}."
+    off = f"the model is off{_for_whom(f)}"
     if answer != YES:
-        return f"These data cannot say whether the model is off, since {why} ({_numbers(f)})."
+        return f"These data cannot say whether {off}, since {why} ({_numbers(f)})."
     if clear := _clear(f):
-        return f"Yes, the model is off: {' and '.join(clear)}.{_without_slope(f)}"
+        return f"Yes, {off}: {' and '.join(clear)}.{_without_slope(f)}"
     if not ways:
-        return f"Yes, the model is off, though no single way is clear ({_numbers(f)})."
+        return f"Yes, {off}, though no single way is clear ({_numbers(f)})."
     if ways == (LEVEL_AND_SLOPE,):
-        return f"Yes, the model is off in level and slope taken together ({_numbers(f)})."
-    return f"Yes, the model is off: its risks are {' and '.join(ways)} ({_numbers(f)})."
+        return f"Yes, {off} in level and slope taken together ({_numbers(f)})."
+    return f"Yes, {off}: its risks are {' and '.join(ways)} ({_numbers(f)})."
+
+
+def _for_whom(f: Findings) -> str:
+    """The patients that the answer is of, where there are several populations; else empty."""
+    return "" if f.several is None else f" for the patients of these {counted(f.several)}"
 
 
 def _clear(f: Findings) -> list[str]:
@@ -263,6 +270,23 @@ def per_1000(value: float) -> str:
 
 def to_do(f: Findings) -> str:
     """The recommendation, with the equation of the update."""
+    return f"{_advised(f)}{advice_of_whom(f)}"
+
+
+def advice_of_whom(f: Findings) -> str:
+    """Whose patients the recommendation is for; empty without several groups."""
+    if f.several is None or f.recommendation.choice is None:
+        return ""
+    told = f" This is one update for all, and for the patients of these {counted(f.several)}"
+    if f.prob_better_elsewhere is None:
+        return f"{told}."
+    kind = "group" if f.sites is not None else "period"
+    chances = chance(f.prob_better_elsewhere)
+    return f"{told}; in the next {kind} it is better than no update with probability {chances}."
+
+
+def _advised(f: Findings) -> str:
+    """The recommendation, and its equation."""
     advice = f.recommendation
     if advice.choice is None and f.off.answer == YES:
         return f"Do not use these risks as they are; follow more patients first. {advice}"
@@ -281,13 +305,14 @@ def to_do(f: Findings) -> str:
 
 
 def whom(f: Findings) -> str:
-    """Of whom the verdict is true."""
-    if f.sites is not None:
-        return " ".join([_next_group(f), *_groups_apart(f)])
+    """Of whom the verdict is true, and what is said of others."""
+    if f.several is not None:
+        told = f"This is of the patients of these {counted(f.several)} taken together"
+        return " ".join([f"{told}{_elsewhere(f)}", *_groups_apart(f)])
     post = f.posterior
-    if f.data.groups or f.crossed is not None:
-        kind = "groups" if f.data.groups else "subgroups"
-        return f"This is of all {kind} taken together; what is true of each stands below."
+    if f.data.groups:
+        told = f"This is of the patients of {count(len(f.data.groups), 'group')} taken together"
+        return f"{told}; {_NOTHING_OF_NEXT}"
     if post.data.is_pseudo:
         who = "the population that the sampling weights stand for"
     elif post.design is not None:
@@ -297,23 +322,42 @@ def whom(f: Findings) -> str:
     return f"This holds for {who}: at another place or time the model may do better or worse."
 
 
-def _next_group(f: Findings) -> str:
-    if f.sites is not None and len(f.sites.labels) < LEAST_OF_NEXT:
-        return (
-            "This is of the patients of these groups taken together; with fewer than "
-            f"{LEAST_OF_NEXT} groups nothing can be said of a next one."
+_NOTHING_OF_NEXT = f"with fewer than {LEAST_OF_NEXT} groups nothing can be said of a next one."
+
+
+def _elsewhere(f: Findings) -> str:
+    """The last period, and the group or period to come, as the rest of a sentence."""
+    assert f.several is not None and f.populations is not None
+    told = ""
+    if "now" in f.populations.index:
+        row: Any = f.populations.loc["now"]
+        ratio = with_interval(_ends_of(row, "observed_expected"), apart=1)
+        below = chance(float(row["prob_close"]))
+        told = (
+            f". In the last period, {shortened(f.several.labels[-1])}, O/E is {ratio}, and the "
+            f"error is within the limit with probability {below}"
         )
-    new = f.sites.new_site() if f.sites is not None else f.posterior
-    lower, upper = new.interval("observed_expected", f.ci_prob)
-    below = new.prob_tce_below(f.close)
-    told = (
-        "This is of all groups taken together. In the next group expect between "
-        f"{100 * lower:.0f} and {100 * upper:.0f} events for 100 predicted ({percent(f.ci_prob)}); "
-        f"its error is within the limit with probability {chance(below)}"
+    if "next" not in f.populations.index:
+        if f.sites is None:
+            return f"{told}; what is true of each stands below."
+        return f"; {_NOTHING_OF_NEXT}"
+    row = f.populations.loc["next"]
+    lower, upper = (100 * float(row[f"observed_expected_{end}"]) for end in ("lower", "upper"))
+    within = float(row["prob_close"])
+    kind = "group" if f.sites is not None else "period"
+    told += (
+        f". In the next {kind} expect between {lower:.0f} and {upper:.0f} events for 100 predicted "
+        f"({percent(f.ci_prob)}); its error is within the limit with probability {chance(within)}"
     )
-    if below >= (1 + f.ci_prob) / 2:
+    if within >= (1 + f.ci_prob) / 2:
         return f"{told}."
-    return f"{told}, so check the model there before it is used."
+    there = "there before it is used" if kind == "group" else "again then"
+    return f"{told}, so check the model {there}."
+
+
+def _ends_of(row: Any, name: str) -> dict[str, float]:
+    """Estimate and interval of a measure in a row that has several."""
+    return {part: float(row[f"{name}_{part}"]) for part in ("estimate", "lower", "upper")}
 
 
 def _groups_apart(f: Findings) -> list[str]:

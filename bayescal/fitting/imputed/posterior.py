@@ -316,7 +316,9 @@ class ImputedPosterior(CalibrationPosterior):
         import xarray as xr
 
         level, score = as_level(ci_prob), self.problem.stated
-        error = self._errors(score) if self.has_distances else self._posterior.curve(score) - score
+        error = (
+            self.errors_at(score) if self.has_distances else self._posterior.curve(score) - score
+        )
         region, probability = sure_region(error, level)
         attributes = {"ci_prob": level, "probability": probability}
         return xr.DataArray(region, {"score": score}, "score", "off_diagonal", attributes)

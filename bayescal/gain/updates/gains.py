@@ -9,6 +9,7 @@ gain is therefore lowered by the update's optimism, which leaving out single pat
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from bayescal.model.curves import updates
 from bayescal.posterior.decisions.strategies import by_mean_curve, by_score
 from bayescal.posterior.evaluation import CurvesOfTable
 from bayescal.posterior.functionals import net_benefit
+from bayescal.posterior.posterior import CalibrationPosterior
 
 __all__ = ["OPTIMISM_EVERY", "Gains", "gains_of", "gains_on"]
 
@@ -37,8 +39,17 @@ Gains = Mapping[str, Mapping[str, Floats]]
 """By measure and update: draws of the gain per patient, zero for "identity"."""
 
 
-def gains_of(comparison: CurveComparison, thresholds: Sequence[float] = ()) -> Gains:
+def gains_of(
+    comparison: CurveComparison,
+    thresholds: Sequence[float] = (),
+    of: CalibrationPosterior | None = None,
+) -> Gains:
     """Draws of what every update gains in Brier score, and in net benefit at some thresholds.
+
+    Parameters
+    ----------
+    of : CalibrationPosterior, optional
+        Whose patients gain; by default those of the comparison.
 
     Returns
     -------
@@ -46,7 +57,8 @@ def gains_of(comparison: CurveComparison, thresholds: Sequence[float] = ()) -> G
         By measure, "brier" and those of `net_benefit_name`, and by update. Of several imputations,
         the draws of all, their centres moved apart as those of any measure are.
     """
-    curves = comparison.posterior.curves_of_distances.parts
+    post = comparison.posterior if of is None else of
+    curves = (post.curves_of_distances if post.has_distances else post.curves_of_draws).parts
     if not isinstance(comparison, ImputedComparison):
         return gains_on(curves[0], comparison, thresholds)
     each = [
@@ -82,8 +94,10 @@ def gains_on(of: CurvesOfTable, comparison: CurveComparison, thresholds: Sequenc
     measures = ("brier", *(net_benefit_name(threshold) for threshold in thresholds))
     compared = updates(comparison.prior_prob)
     gains = {each: {name: np.zeros(len(of.u)) for name in compared} for each in measures}
+    drawn = {name: comparison.of_family(name) for name in compared if name != "identity"}
     fitted = {
-        name: CurvesOfTable(*comparison.of_family(name)) for name in compared if name != "identity"
+        name: CurvesOfTable(replace(problem, data=of.problem.data), u)
+        for name, (problem, u) in drawn.items()
     }
     after = {name: family.observed.mean(axis=0) for name, family in fitted.items()}
     treated = {}
@@ -102,7 +116,8 @@ def gains_on(of: CurvesOfTable, comparison: CurveComparison, thresholds: Sequenc
                 gains[measure][name][part] = rise
     if not comparison.problem.likelihood.is_linear:
         return gains  # their optimism is computed of true outcomes; nothing is recommended
-    for measure, by_update in optimism_of(comparison, after, thresholds).items():
+    own = {name: CurvesOfTable(*each).observed.mean(axis=0) for name, each in drawn.items()}
+    for measure, by_update in optimism_of(comparison, own, thresholds).items():
         for name, optimism in by_update.items():
             gains[measure][name][::OPTIMISM_EVERY] -= optimism
     return gains

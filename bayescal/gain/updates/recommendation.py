@@ -19,6 +19,7 @@ from bayescal.gain.updates.gains import gains_of
 from bayescal.inference import CurveComparison
 from bayescal.model.curves import CURVES
 from bayescal.posterior.intervals import equal_tailed
+from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -190,7 +191,10 @@ class Recommendation:
 
 
 def recommendation(
-    comparison: CurveComparison, thresholds: Sequence[float] = (), ci_prob: float = 0.95
+    comparison: CurveComparison,
+    thresholds: Sequence[float] = (),
+    ci_prob: float = 0.95,
+    of: CalibrationPosterior | None = None,
 ) -> Recommendation:
     """Recommend an update of the model, or none, from families that were compared already.
 
@@ -200,10 +204,12 @@ def recommendation(
         Risks from which a patient is treated. If there are any, the mean net benefit decides.
     ci_prob : float in (0, 1)
         Probability of the intervals.
+    of : CalibrationPosterior, optional
+        Whose patients gain, as `gains_of` takes it.
     """
     import pandas as pd
 
-    gains = dict(gains_of(comparison, thresholds))
+    gains = dict(gains_of(comparison, thresholds, of))
     decides = gains["brier"]
     if thresholds:
         benefits = [gains[net_benefit_name(threshold)] for threshold in thresholds]

@@ -144,8 +144,10 @@ def test_a_page_with_groups_says_what_the_next_group_meets(sites) -> None:
 
 def test_two_groups_clusters_and_weights_are_named() -> None:
     y, s = bc.simulate.sample("calibrated", 120, random_state=1)
-    assert "all groups taken together" in words.whom(
-        bc.assess(y, s, groups=np.arange(120) % 2, **CHEAP)
+    two = words.whom(bc.assess(y, s, groups=np.arange(120) % 2, **CHEAP))
+    assert two == (
+        "This is of the patients of 2 groups taken together; with fewer than 5 groups nothing can "
+        "be said of a next one."
     )
     assert "in clusters like these" in words.whom(
         bc.assess(y, s, cluster=np.arange(120) // 4, **CHEAP)
