@@ -13,11 +13,17 @@ import numpy as np
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.text import in_natural_order
-from bayescal.assessment.followed import performance_at
+from bayescal.assessment.essentials import (
+    DecisionRange,
+    classification_table,
+    decision_range,
+    part_row,
+    performance_table,
+)
 from bayescal.assessment.groups import group_table
 from bayescal.assessment.imputed import combined_estimates
 from bayescal.assessment.panel import no_panel, panel_of
-from bayescal.assessment.performance import is_extreme, mean_score, performance_of
+from bayescal.assessment.performance import is_extreme, mean_score
 from bayescal.assessment.populations import populations_of
 from bayescal.assessment.stretches import Stretch, stretches_of
 from bayescal.assessment.treatment import information_table, net_benefit_table
@@ -35,6 +41,7 @@ from bayescal.gain import Recommendation, recommendation
 from bayescal.inference import CurveComparison, EValue, LowerBound, e_value, tce_lower_bound
 from bayescal.inference.lower_bound import FEWEST_UNITS
 from bayescal.model.priors import Prior, as_prior
+from bayescal.multilevel.compared import subgroups_of
 from bayescal.multilevel.factors import SubgroupPosterior
 from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.multilevel.term import crossed
@@ -237,15 +244,26 @@ class Findings:
 
         Of times to an event they are read off the curve, with its interval.
         """
-        if self.posterior.problem.of_times:
-            return performance_at(self.posterior, self.ci_prob)
-        return combined_estimates(
-            [
-                performance_of(post.problem.unclustered, self.ci_prob, self.seed)
-                for post in by_imputation(self.posterior)
-            ],
-            self.ci_prob,
-        )
+        return performance_table(self.posterior, self.ci_prob, self.seed)
+
+    @cached_property
+    def decision_range(self) -> DecisionRange:
+        """Thresholds of the decision curve: by default from half to twice the prevalence.
+
+        They lie within [0.01, 0.99], and the range reaches the thresholds that were given. Only
+        these decide a recommendation.
+        """
+        return decision_range(self.posterior, self.thresholds)
+
+    @cached_property
+    def classification(self) -> pd.DataFrame:
+        """Sensitivity, specificity, PPV and NPV from draws, as description of thresholds.
+
+        Of the thresholds that were given, or else of the prevalence and the ends of
+        `decision_range`. Columns: of treated (the share that reaches the threshold), sensitivity,
+        specificity, ppv and npv the `_estimate` (mean), `_lower` and `_upper`.
+        """
+        return classification_table(self.posterior, self.decision_range.thresholds, self.ci_prob)
 
     @cached_property
     def recommendation(self) -> Recommendation:
@@ -452,11 +470,15 @@ class Findings:
         InputError
             If the assessment was made without several factors.
         """
+        return self._with_subgroups.report(self.close, self.ci_prob)
+
+    @property
+    def _with_subgroups(self) -> SubgroupPosterior:
         if self.subgroups is None:
             raise InputError(
                 "there are no subgroups. Pass groups= to assess with a column for each factor."
             )
-        return self.subgroups.report(self.close, self.ci_prob)
+        return self.subgroups
 
     @cached_property
     def by_group(self) -> pd.DataFrame:
@@ -468,6 +490,58 @@ class Findings:
             If the assessment was made without groups.
         """
         return group_table(self.groups, self.close, self.ci_prob)
+
+    @cached_property
+    def essentials_by_group(self) -> pd.DataFrame:
+        """C-statistic of each group and its net benefit at the thresholds of `decision_range`.
+
+        Columns: cases, events, c_statistic_estimate, `_lower` and `_upper` (bootstrap), and of each
+        threshold t net_benefit@t_estimate, `_lower`, `_upper` and treat_all@t, per patient.
+
+        Raises
+        ------
+        InputError
+            If the assessment was made without groups.
+        """
+        return self._essentials(
+            {name: (post, post.problem.unclustered) for name, post in self.groups.items()}
+        )
+
+    @cached_property
+    def essentials_by_subgroup(self) -> pd.DataFrame:
+        """The same of each level of each factor: index "factor: level".
+
+        The net benefit is by the one fit of all levels, the C-statistic by the cases of the level.
+
+        Raises
+        ------
+        InputError
+            If the assessment was made without several factors.
+        """
+        subgroups = self._with_subgroups
+        return self._essentials(
+            {
+                f"{part.factor}: {part.level}": (
+                    subgroups.at(part.levels),
+                    subgroups.table.data.select(**part.levels),
+                )
+                for part in subgroups_of(subgroups.table, "levels")
+            }
+        )
+
+    def _essentials(
+        self, parts: Mapping[str, tuple[CalibrationPosterior, CalibrationData]]
+    ) -> pd.DataFrame:
+        import pandas as pd
+
+        at = self.decision_range.thresholds
+        rows = {}
+        for name, (post, data) in parts.items():
+            row = {"cases": post.data.n, "events": post.data.events}
+            rows[name] = row | part_row(post, data, at, self.ci_prob, self.seed)
+        table = pd.DataFrame.from_dict(rows, orient="index")
+        table.index.name = "group"
+        return table
 
 
 def _unless_refused(ask: Callable[..., Asked], data: CalibrationData, seed: int) -> Asked | None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "STATES",
     "curve_rows",
+    "decision_range_words",
     "directions",
     "exactness",
     "first_words",
@@ -86,6 +87,22 @@ def exactness(f: Findings) -> str:
     return (
         f"Exact calibration has probability {chance(f.prob_calibrated)}, from a prior of "
         f"{f.comparison.prior_prob['identity']:g}. {by_prior}"
+    )
+
+
+def decision_range_words(f: Findings) -> str:
+    """Over which thresholds the decision curve is drawn, and whether it decides anything."""
+    over = f.decision_range
+    drawn = f"from {over.lowest:g} to {over.highest:g}"
+    if over.is_default:
+        return (
+            f"No threshold was given, so the decision curve has thresholds {drawn}: half to twice "
+            "the prevalence, within 0.01 and 0.99. This range is a default, and nothing is "
+            "recommended by it."
+        )
+    return (
+        f"The decision curve has thresholds {drawn}. Dashed lines are the thresholds that were "
+        "given; only these decide what is recommended."
     )
 
 

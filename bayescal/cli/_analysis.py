@@ -53,8 +53,15 @@ class Settings:
         as_level(self.ci_prob)
         if self.edge is not None and not 0 < self.edge < 0.5:
             raise InputError(f"edge must lie strictly between 0 and 0.5, got {self.edge!r}.")
-        page = getattr(self, "html", None)
-        check_targets(self.plot, self.record, self.table, page=page, inputs=[self.file])
+        reports = {name: getattr(self, name, None) for name in ("html", "word")}
+        check_targets(
+            self.plot,
+            self.record,
+            self.table,
+            page=reports["html"],
+            word=reports["word"],
+            inputs=[self.file],
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

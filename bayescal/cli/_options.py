@@ -44,6 +44,7 @@ __all__ = [
     "Time",
     "Weight",
     "WeightType",
+    "Word",
     "bundled",
 ]
 
@@ -191,6 +192,9 @@ Threshold = Annotated[
 ]
 Html = Annotated[
     Path | None, typer.Option(help="Write the report, a web page, to this file (.html).")
+]
+Word = Annotated[
+    Path | None, typer.Option(help="Write the report as a Word document to this file (.docx).")
 ]
 Record = Annotated[Path | None, typer.Option("--json", help="Write all numbers to this file.")]
 

@@ -33,6 +33,7 @@ __all__ = [
     "write_record",
     "write_report",
     "write_table",
+    "write_word_report",
 ]
 
 
@@ -44,6 +45,7 @@ def check_targets(
     plot: Path | None,
     *others: Path | None,
     page: Path | None = None,
+    word: Path | None = None,
     inputs: Sequence[Path | None] = (),
 ) -> None:
     """Refuse, before anything is computed, outputs that cannot be written or replace a file in use.
@@ -54,12 +56,12 @@ def check_targets(
         The figure.
     *others : Path or None
         Any other files that are written.
-    page : Path or None
-        The report.
+    page, word : Path or None
+        The report, as a page and as a Word document.
     inputs : sequence of Path or None
         Files that are read.
     """
-    targets = [path for path in (plot, *others, page) if path is not None]
+    targets = [path for path in (plot, *others, page, word) if path is not None]
     for path in targets:
         if not path.parent.is_dir():
             raise InputError(f"cannot write {path}: there is no folder {path.parent}.")
@@ -77,6 +79,10 @@ def check_targets(
             raise InputError(f"cannot draw {plot}: its name must end in {', '.join(formats)}.")
     if page is not None:
         check_page(page, "--html")
+    if word is not None:
+        from bayescal.assessment.word import check_document
+
+        check_document(word, "--word")
 
 
 def check_csv(path: Path) -> None:
@@ -157,6 +163,13 @@ def write_report(
 ) -> None:
     """Write the report of an assessment, with the lines of its source."""
     assessment.to_html(path, title=title, source=source_lines(source))
+
+
+def write_word_report(
+    path: Path, assessment: Assessment, source: dict[str, Any], title: str | None = None
+) -> None:
+    """Write the report as a Word document, with the lines of its source."""
+    assessment.to_word(path, title=title, source=source_lines(source))
 
 
 def source_lines(source: dict[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from bayescal.plots._plan import plan
 from bayescal.plots._prior_posterior import prior_posterior
 from bayescal.plots._ranks import rank_ecdf
 from bayescal.plots._reliability import reliability
+from bayescal.plots._risk_distribution import risk_distribution
 from bayescal.plots._site_curves import site_curves
 from bayescal.plots._sites import sites
 from bayescal.plots._smooth_reliability import smooth_reliability
@@ -37,6 +38,7 @@ __all__ = [
     "prior_posterior",
     "rank_ecdf",
     "reliability",
+    "risk_distribution",
     "site_curves",
     "sites",
     "smooth_reliability",

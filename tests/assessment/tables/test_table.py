@@ -160,7 +160,7 @@ def test_tables_are_those_that_the_data_define(a) -> None:
     y, s = bc.simulate.sample("calibrated", 60, random_state=1)
     alone = bc.assess(y, s, draws=400, random_state=1).tables
     assert set(a.tables) - set(alone) == {
-        *("benefit", "lost", "information", "levels", "combinations")
+        *("benefit", "lost", "information", "levels", "combinations", "essentials_levels")
     }
     assert "groups" not in alone
     assert alone["measures"] is alone["measures"]
