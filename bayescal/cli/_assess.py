@@ -113,7 +113,7 @@ def assess(
     if running is not None:
         running = running.with_cases(predictions, force=force)
         data, source = running.cases, source | running.source
-    console = output()
+    console = output(json)
     predictions.introduce(console, "Calibration")
     if running is not None:
         say(console, running.introduce())

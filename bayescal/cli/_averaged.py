@@ -13,7 +13,7 @@ from rich.console import Console
 from bayescal.cli._analysis import Settings
 from bayescal.cli._notes import as_typed
 from bayescal.cli._progress import Steps, working
-from bayescal.cli._terminal import is_narrow, note, say
+from bayescal.cli._terminal import is_narrow, note, say, wrote
 from bayescal.cli._write import write_figure, write_record, write_report, write_word_report
 from bayescal.data.validate import as_level
 
@@ -86,8 +86,7 @@ class Averaged(Settings):
         self._show(assessment, console, steps)
         self._write(assessment, notes, source, title, steps)
         for path in (self.plot, self.record, self.html, self.word):
-            if path is not None:
-                say(console, f"Wrote {path}.", "dim")
+            wrote(console, path)
 
     def assessed(self, data: CalibrationData) -> tuple[Assessment, list[str]]:
         """Assess a table, without a word; and the notes, in the words of the command line."""

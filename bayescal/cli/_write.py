@@ -8,12 +8,14 @@ import json
 import math
 import os
 import platform
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayescal._base.errors import InputError
 from bayescal._base.files import check_page, replacing
+from bayescal.cli._terminal import STDOUT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,7 +63,8 @@ def check_targets(
     inputs : sequence of Path or None
         Files that are read.
     """
-    targets = [path for path in (plot, *others, page, word) if path is not None]
+    given = (plot, *others, page, word)
+    targets = [path for path in given if path is not None and path != STDOUT]
     for path in targets:
         if not path.parent.is_dir():
             raise InputError(f"cannot write {path}: there is no folder {path.parent}.")
@@ -178,8 +181,11 @@ def source_lines(source: dict[str, Any]) -> dict[str, Any]:
 
 
 def write_record(path: Path, record: dict[str, Any]) -> None:
-    """Write numbers as JSON; what is not finite becomes null."""
+    """Write numbers as JSON, to stdout by the name "-"; what is not finite becomes null."""
     text = record_text(record)
+    if path == STDOUT:
+        sys.stdout.write(text)
+        return
     with replacing(path) as file:
         file.write_text(text, "utf-8")
 
