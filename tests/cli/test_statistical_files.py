@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -178,3 +179,31 @@ def test_r_calls_the_command(cases, tmp_path) -> None:
         [R, "-e", FROM_R], cwd=tmp_path, check=True, capture_output=True, text=True
     )
     assert done.stdout.endswith("{")
+
+
+BY_RETICULATE = """
+cases <- read.csv("cases.csv")
+reticulate::use_python(Sys.getenv("BAYESCAL_PYTHON"), required = TRUE)
+bc <- reticulate::import("bayescal")
+a <- bc$assess(cases$died, cases$risk, draws = 400L, random_state = 1L)
+cat(dim(a$curve_at(c(0.1, 0.2, 0.4))), a$table["tce", "estimate"] >= 0)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(R is None, reason="there is no R")
+def test_r_calls_the_package(cases, tmp_path) -> None:
+    assert R is not None
+    command = [R, "-e", 'cat(requireNamespace("reticulate", quietly = TRUE))']
+    if not subprocess.run(command, capture_output=True, text=True).stdout.endswith("TRUE"):
+        pytest.skip("R has no reticulate")
+    cases.to_csv(tmp_path / "cases.csv", index=False)
+    done = subprocess.run(
+        [R, "-e", BY_RETICULATE],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"BAYESCAL_PYTHON": sys.executable},
+    )
+    assert done.stdout.endswith("3 3 TRUE")
