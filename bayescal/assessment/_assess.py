@@ -42,6 +42,7 @@ from bayescal.fitting import compare
 from bayescal.inference.candidates import PRIOR_CALIBRATED
 from bayescal.model.likelihood.judged import refuse_judged
 from bayescal.model.priors import Prior, as_prior
+from bayescal.planning.result import Plan
 from bayescal.posterior.intervals import SUMMARY_COLUMNS, summary_rows
 
 if TYPE_CHECKING:
@@ -253,11 +254,20 @@ class Assessment(Findings):
         """Methods and results in sentences for a paper, as TRIPOD+AI asks for them."""
         return describe(self)
 
-    def tripod(self) -> str:
+    def tripod(self, plan: Plan | None = None, source: Mapping[str, object] | None = None) -> str:
         """The items of TRIPOD+AI on calibration, filled in with this analysis, as Markdown.
 
-        Items 12d to 12g (methods), 21, 23a, 23b and 24 (results) of the checklist. What the
-        analysis does not know, such as how predictions were computed, is left to the authors.
+        Items 10, 11, 12d to 12g and 14 (methods), 20a, 21, 23a, 23b and 24 (results) of the
+        checklist. What the analysis does not know, such as how predictions were computed, is left
+        to the authors.
+
+        Parameters
+        ----------
+        plan : Plan, optional
+            What `bayescal.plan` returned, if the number of patients was chosen by it: item 10.
+        source : mapping of str to object, optional
+            Numbers for the flow of cases, items 11 and 20a: {"Rows read": 900, "Rows dropped": 12}.
+            The command line knows them.
 
         Returns
         -------
@@ -268,7 +278,9 @@ class Assessment(Findings):
         ----------
         Collins et al. (2024), TRIPOD+AI statement, BMJ 385, e078378.
         """
-        return tripod(self)
+        if plan is not None:
+            check_type(plan, Plan, "plan", "Pass what bayescal.plan returns.")
+        return tripod(self, plan, source)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers and names, ready for JSON; what is not finite is None."""
@@ -308,6 +320,16 @@ class Assessment(Findings):
             left out.
         """
         return metrics(self, prefix)
+
+    def to_word(self, path: str | PathLike[str], **details: Any) -> None:
+        """Write the report as a Word document; see `bayescal.assessment.word.write_word`.
+
+        It needs python-docx, `pip install "bayescal[word]"`. For a PDF print the page of `to_html`
+        from a browser.
+        """
+        from bayescal.assessment.word import write_word
+
+        write_word(self, path, **details)
 
     def __str__(self) -> str:
         return as_text(self, self.tables)

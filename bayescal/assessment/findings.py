@@ -13,6 +13,12 @@ import numpy as np
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.text import in_natural_order
+from bayescal.assessment.essentials import (
+    DecisionRange,
+    classification_table,
+    decision_range,
+    part_row,
+)
 from bayescal.assessment.groups import group_table
 from bayescal.assessment.imputed import combined_estimates
 from bayescal.assessment.panel import no_panel, panel_of
@@ -41,6 +47,7 @@ from bayescal.inference import CurveComparison, EValue, LowerBound, e_value, tce
 from bayescal.inference.candidates import PRIOR_CALIBRATED
 from bayescal.inference.lower_bound import FEWEST_UNITS
 from bayescal.model.priors import Prior, as_prior
+from bayescal.multilevel.compared import subgroups_of
 from bayescal.multilevel.drift import DriftPosterior
 from bayescal.multilevel.factors import SubgroupPosterior
 from bayescal.multilevel.posterior import MultilevelPosterior
@@ -304,9 +311,13 @@ class Findings:
         its interval. Where scores separate no better than chance, as reversed ones, they are of the
         data all the same, since curves of groups cannot fall.
         """
+        return self._performance_of(self.posterior)
+
+    def _performance_of(self, post: CalibrationPosterior) -> pd.DataFrame:
+        """The same of a view of the posterior, or of the fit of a group."""
         if self.performance_is_of_curve:
-            return performance_by_curve(self.posterior, self.ci_prob)
-        return self._performance_in_data
+            return performance_by_curve(post, self.ci_prob)
+        return self._performance_in_data if post is self.posterior else self._by_outcomes(post)
 
     @property
     def performance_is_of_curve(self) -> bool:
@@ -320,13 +331,31 @@ class Findings:
     @cached_property
     def _performance_in_data(self) -> pd.DataFrame:
         """C-statistic and Brier scores of the outcomes, with bootstrap intervals."""
-        return combined_estimates(
-            [
-                performance_of(post.problem, self.ci_prob, self.seed)
-                for post in by_imputation(self.posterior)
-            ],
-            self.ci_prob,
-        )
+        return self._by_outcomes(self.posterior)
+
+    def _by_outcomes(self, post: CalibrationPosterior) -> pd.DataFrame:
+        parts = by_imputation(post)
+        each = [performance_of(part.problem, self.ci_prob, self.seed) for part in parts]
+        return combined_estimates(each, self.ci_prob)
+
+    @cached_property
+    def decision_range(self) -> DecisionRange:
+        """Thresholds of the decision curve: by default from half to twice the prevalence.
+
+        They lie within [0.01, 0.99], and the range reaches the thresholds that were given. Only
+        these decide a recommendation.
+        """
+        return decision_range(self.posterior, self.thresholds)
+
+    @cached_property
+    def classification(self) -> pd.DataFrame:
+        """Sensitivity, specificity, PPV and NPV from draws, as description of thresholds.
+
+        Of the thresholds that were given, or else of the prevalence and the ends of
+        `decision_range`. Columns: of treated (the share that reaches the threshold), sensitivity,
+        specificity, ppv and npv the `_estimate` (mean), `_lower` and `_upper`.
+        """
+        return classification_table(self.posterior, self.decision_range.thresholds, self.ci_prob)
 
     @cached_property
     def recommendation(self) -> Recommendation:
@@ -584,11 +613,15 @@ class Findings:
         InputError
             If the assessment was made without several factors.
         """
+        return self._with_subgroups.report(self.close, self.ci_prob)
+
+    @property
+    def _with_subgroups(self) -> SubgroupPosterior:
         if self.subgroups is None:
             raise InputError(
                 "there are no subgroups. Pass groups= to assess with a column for each factor."
             )
-        return self.subgroups.report(self.close, self.ci_prob)
+        return self.subgroups
 
     @cached_property
     def by_group(self) -> pd.DataFrame:
@@ -604,3 +637,48 @@ class Findings:
             If the assessment was made without groups.
         """
         return group_table(self.groups, self.close, self.ci_prob)
+
+    @cached_property
+    def essentials_by_group(self) -> pd.DataFrame:
+        """C-statistic of each group and its net benefit at the thresholds of `decision_range`.
+
+        Columns: cases, events, c_statistic_estimate, `_lower` and `_upper`, and of each
+        threshold t net_benefit@t_estimate, `_lower`, `_upper` and treat_all@t, per patient.
+
+        Raises
+        ------
+        InputError
+            If the assessment was made without groups.
+        """
+        return self._essentials(self.groups)
+
+    @cached_property
+    def essentials_by_subgroup(self) -> pd.DataFrame:
+        """The same of each level of each factor: index "factor: level".
+
+        Both are by the one fit of all levels.
+
+        Raises
+        ------
+        InputError
+            If the assessment was made without several factors.
+        """
+        subgroups = self._with_subgroups
+        return self._essentials(
+            {
+                f"{part.factor}: {part.level}": subgroups.at(part.levels)
+                for part in subgroups_of(subgroups.table, "levels")
+            }
+        )
+
+    def _essentials(self, parts: Mapping[str, CalibrationPosterior]) -> pd.DataFrame:
+        import pandas as pd
+
+        at = self.decision_range.thresholds
+        rows = {}
+        for name, post in parts.items():
+            overall = self._performance_of(post)
+            rows[name] = part_row(post, overall, at, self.ci_prob)
+        table = pd.DataFrame.from_dict(rows, orient="index")
+        table.index.name = "group"
+        return table

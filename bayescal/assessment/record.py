@@ -111,6 +111,7 @@ def as_dict(f: Findings) -> dict[str, Any]:
         "lower_bound": None if f.lower_bound is None else f.lower_bound._asdict(),
         "e_value": None if f.e_value is None else e_value_record(f.e_value),
         "refused": f.refused,
+        "essentials": essentials_record(f),
         "net_benefit_lost": _rows(f.net_benefit_lost),
         "value_of_information": _rows(f.information),
         "val_prob": f.val_prob().to_dict(),
@@ -167,6 +168,22 @@ def e_value_record(evidence: EValue) -> dict[str, Any]:
         "cases": evidence.cases,
         "is_infinite": bool(np.isinf(evidence.log_value)),
     }
+
+
+def essentials_record(f: Findings) -> dict[str, Any]:
+    """The thresholds of the decision curve, and what holds at them, overall and by group."""
+    over = f.decision_range
+    record = {
+        "lowest": over.lowest,
+        "highest": over.highest,
+        "is_default": over.is_default,
+        "classification": _rows(f.classification),
+    }
+    if f.data.groups:
+        record["groups"] = _rows(f.essentials_by_group)
+    if f.crossed is not None:
+        record["subgroups"] = _rows(f.essentials_by_subgroup)
+    return record
 
 
 def functionals_record(summary: pd.DataFrame) -> dict[str, dict[str, Any]]:

@@ -26,6 +26,7 @@ __all__ = [
     "STATES",
     "counted",
     "curve_rows",
+    "decision_range_words",
     "directions",
     "exactness",
     "first_words",
@@ -123,6 +124,22 @@ def counted(post: MultilevelPosterior) -> str:
     """How many curves there are, of what: "12 groups"."""
     (_, _, kind), number = whose_words(post)[0].partition(" "), len(post.problem.labels)
     return f"{number} {kind}s"
+
+
+def decision_range_words(f: Findings) -> str:
+    """Over which thresholds the decision curve is drawn, and whether it decides anything."""
+    over = f.decision_range
+    drawn = f"from {over.lowest:g} to {over.highest:g}"
+    if over.is_default:
+        return (
+            f"No threshold was given, so the decision curve has thresholds {drawn}: half to twice "
+            "the prevalence, within 0.01 and 0.99. This range is a default, and nothing is "
+            "recommended by it."
+        )
+    return (
+        f"The decision curve has thresholds {drawn}. Dashed lines are the thresholds that were "
+        "given; only these decide what is recommended."
+    )
 
 
 def directions(table: pd.DataFrame, data: CalibrationData) -> str:

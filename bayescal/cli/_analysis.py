@@ -11,7 +11,7 @@ from rich.console import Console
 from bayescal._base.errors import InputError
 from bayescal.cli._notes import as_typed, noted
 from bayescal.cli._progress import working
-from bayescal.cli._terminal import announce, is_narrow, note, say
+from bayescal.cli._terminal import announce, is_narrow, note, say, wrote
 from bayescal.cli._write import check_targets, numbers_of, write_figure, write_record
 from bayescal.data.validate import as_level, as_order, check_choice
 from bayescal.model.curves import as_curve
@@ -53,8 +53,15 @@ class Settings:
         as_level(self.ci_prob)
         if self.edge is not None and not 0 < self.edge < 0.5:
             raise InputError(f"edge must lie strictly between 0 and 0.5, got {self.edge!r}.")
-        page = getattr(self, "html", None)
-        check_targets(self.plot, self.record, self.table, page=page, inputs=[self.file])
+        reports = {name: getattr(self, name, None) for name in ("html", "word")}
+        check_targets(
+            self.plot,
+            self.record,
+            self.table,
+            page=reports["html"],
+            word=reports["word"],
+            inputs=[self.file],
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,8 +125,7 @@ class Analysis(Settings):
         say(console, _table.describe_method(post), "dim")
         self._write(post, numbers_of(post, summary, self.p) | {"notes": notes, "source": source})
         for path in (self.plot, self.record):
-            if path is not None:
-                say(console, f"Wrote {path}.", "dim")
+            wrote(console, path)
 
     def _fit(self, data: CalibrationData) -> CalibrationPosterior:
         from bayescal.fitting import fit

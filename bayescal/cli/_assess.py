@@ -45,6 +45,7 @@ def assess(
     ] = None,
     json: option.Record = None,
     html: option.Html = None,
+    word: option.Word = None,
     update: Annotated[
         Path | None,
         typer.Option(
@@ -93,9 +94,14 @@ def assess(
     }
     if curve == AVERAGED:
         _refuse({"--p": p != 1, "--engine": engine != "auto"}, "one family: add --curve beta")
-        analysis = Averaged(close=close, thresholds=threshold or (), html=html, **common)
+        analysis = Averaged(close=close, thresholds=threshold or (), html=html, word=word, **common)
     else:
-        averaged = {"--close": close, "--threshold": threshold or None, "--html": html}
+        averaged = {
+            "--close": close,
+            "--threshold": threshold or None,
+            "--html": html,
+            "--word": word,
+        }
         given = {name: value is not None for name, value in averaged.items()}
         _refuse(given | reading.groups, "the average: leave out --curve")
         analysis = Analysis(curve=curve, engine=engine, p=p, **common)
@@ -107,7 +113,7 @@ def assess(
     if running is not None:
         running = running.with_cases(predictions, force=force)
         data, source = running.cases, source | running.source
-    console = output()
+    console = output(json)
     predictions.introduce(console, "Calibration")
     if running is not None:
         say(console, running.introduce())

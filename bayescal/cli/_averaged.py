@@ -13,8 +13,8 @@ from rich.console import Console
 from bayescal.cli._analysis import Settings
 from bayescal.cli._notes import as_typed
 from bayescal.cli._progress import Steps, working
-from bayescal.cli._terminal import is_narrow, note, say
-from bayescal.cli._write import write_figure, write_record, write_report
+from bayescal.cli._terminal import is_narrow, note, say, wrote
+from bayescal.cli._write import write_figure, write_record, write_report, write_word_report
 from bayescal.data.validate import as_level
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ class Averaged(Settings):
         A true calibration error that is close enough to none.
     thresholds : sequence of float
         Risks from which a patient is treated.
-    html : Path or None
-        File for the report.
+    html, word : Path or None
+        Files for the report, as a page and as a Word document.
     raw : tuple of RawCases
         As of `Findings`.
     """
@@ -44,6 +44,7 @@ class Averaged(Settings):
     close: float | None = None
     thresholds: Sequence[float] = ()
     html: Path | None = None
+    word: Path | None = None
     raw: tuple[RawCases, ...] = ()
 
     def __post_init__(self) -> None:
@@ -84,9 +85,8 @@ class Averaged(Settings):
             note(console, text)
         self._show(assessment, console, steps)
         self._write(assessment, notes, source, title, steps)
-        for path in (self.plot, self.record, self.html):
-            if path is not None:
-                say(console, f"Wrote {path}.", "dim")
+        for path in (self.plot, self.record, self.html, self.word):
+            wrote(console, path)
 
     def assessed(self, data: CalibrationData) -> tuple[Assessment, list[str]]:
         """Assess a table, without a word; and the notes, in the words of the command line."""
@@ -105,9 +105,9 @@ class Averaged(Settings):
         return assessment, [as_typed(text) for text in assessment.notes]
 
     @property
-    def _pictures(self) -> tuple[Path | None, Path | None]:
+    def _pictures(self) -> tuple[Path | None, ...]:
         """The files that take time to draw."""
-        return self.plot, self.html
+        return self.plot, self.html, self.word
 
     def _show(self, a: Assessment, console: Console, steps: Steps) -> None:
         from bayescal.assessment.text.sites import site_sentences
@@ -179,6 +179,9 @@ class Averaged(Settings):
         if self.html is not None:
             with steps.working("Writing the report"):
                 write_report(self.html, a, source, title)
+        if self.word is not None:
+            with steps.working("Writing the Word document"):
+                write_word_report(self.word, a, source, title)
 
 
 def record_of(a: Assessment, notes: list[str], source: dict[str, Any]) -> dict[str, Any]:

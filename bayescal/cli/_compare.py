@@ -39,7 +39,7 @@ def compare(
     """Compare families of calibration curves, and say how probable calibration is."""
     from bayescal.cli._predictions import read_predictions
     from bayescal.cli._progress import Steps
-    from bayescal.cli._terminal import output, say
+    from bayescal.cli._terminal import output, say, wrote
     from bayescal.cli._times import TimeColumns, read_times
     from bayescal.cli._write import check_targets, write_record, write_report
     from bayescal.data.validate import as_level
@@ -59,7 +59,7 @@ def compare(
     from bayescal.cli._table import about_clusters, describe_cases
     from bayescal.fitting import compare as compare_curves
 
-    console = output()
+    console = output(json)
     predictions.introduce(console, "Curves")
     say(console, describe_cases(predictions.data))
     steps = Steps(2 + sum(path is not None for path in (plot, html)))
@@ -102,8 +102,7 @@ def compare(
         with steps.working("Writing the report"):
             write_report(html, assessment, predictions.source)
     for path in (plot, json, html):
-        if path is not None:
-            say(console, f"Wrote {path}.", "dim")
+        wrote(console, path)
 
 
 def _draw(path: Path, comparison: CurveComparison) -> None:

@@ -80,7 +80,7 @@ def gain(
     from bayescal.cli._fitted_to import find_mark
     from bayescal.cli._pairs import read_pairs
     from bayescal.cli._progress import counting, working
-    from bayescal.cli._terminal import note, output, say
+    from bayescal.cli._terminal import note, output, say, wrote
     from bayescal.cli._write import check_targets, write_record
     from bayescal.data.validate import as_count, as_level, as_outcomes
     from bayescal.model.priors import as_prior
@@ -103,7 +103,7 @@ def gain(
 
     if folds is not None:
         recalibrator_of(method or BAYESIAN, chosen, seed)  # refuses an unknown name
-    console = output()
+    console = output(json)
     cases, before = pairs.cases.given, pairs.columns.score
     of_cases: dict[str, Any] = {name: cases.get(name) for name in ("y_true", "sample_weight")}
     of_cases |= {"weight_type": reading.weight_type, "pos_label": reading.event}
@@ -196,7 +196,7 @@ def gain(
         source = {"file": str(reading.file), "before": before, "after": after}
         source |= {"outcome": pairs.columns.outcome} | reading.roles | reading.form().source
         write_record(json, numbers | source | {"rows_dropped": pairs.cases.dropped})
-        say(console, f"Wrote {json}.", "dim")
+        wrote(console, json)
 
 
 def _check_columns(

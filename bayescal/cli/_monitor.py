@@ -46,7 +46,7 @@ def monitor(
     from bayescal.cli._predictions import read_predictions
     from bayescal.cli._progress import working
     from bayescal.cli._recalibrate import scores_of
-    from bayescal.cli._terminal import note, output, say
+    from bayescal.cli._terminal import note, output, say, wrote
     from bayescal.cli._write import check_targets, write_record
     from bayescal.data.validate import as_level
 
@@ -63,7 +63,7 @@ def monitor(
     from bayescal.fitting import fit
     from bayescal.posterior.posterior import CalibrationPosterior
 
-    console = output()
+    console = output(json)
     predictions.introduce(console, "Expected performance")
     with working("Fitting the curve"):
         fitted = fit(predictions.data, random_state=seed)
@@ -96,7 +96,7 @@ def monitor(
             "shift_to_change": {f"{risk:g}": _numbers(row) for risk, row in shifts.iterrows()},
         }
         write_record(json, told)
-        say(console, f"Wrote {json}.", "dim")
+        wrote(console, json)
 
 
 def _whose(of: CalibrationPosterior, fitted: object) -> str:

@@ -45,18 +45,23 @@ __all__ = [
     "Time",
     "Weight",
     "WeightType",
+    "Word",
     "bundled",
 ]
 
 File = Annotated[
     Path,
     typer.Argument(
-        help="Predictions: CSV (also .tsv, .txt, .gz), Excel (.xlsx), Parquet, or a folder of "
-        "Parquet files."
+        help="Predictions: CSV (also .tsv, .txt, .gz), Excel (.xlsx), SPSS (.sav), Stata (.dta), "
+        "SAS (.sas7bdat, .xpt), Parquet, or a folder of Parquet files."
     ),
 ]
 RowFile = Annotated[
-    Path, typer.Argument(help="Predictions: CSV (also .tsv, .txt, .gz), Excel (.xlsx) or Parquet.")
+    Path,
+    typer.Argument(
+        help="Predictions: CSV (also .tsv, .txt, .gz), Excel (.xlsx), SPSS (.sav), Stata (.dta), "
+        "SAS (.sas7bdat, .xpt) or Parquet."
+    ),
 ]
 Outcome = Annotated[
     str | None, typer.Option(help="Column with the outcome. Not needed if only one column fits.")
@@ -202,7 +207,15 @@ Threshold = Annotated[
 Html = Annotated[
     Path | None, typer.Option(help="Write the report, a web page, to this file (.html).")
 ]
-Record = Annotated[Path | None, typer.Option("--json", help="Write all numbers to this file.")]
+Word = Annotated[
+    Path | None, typer.Option(help="Write the report as a Word document to this file (.docx).")
+]
+Record = Annotated[
+    Path | None,
+    typer.Option(
+        "--json", help="Write all numbers to this file; to stdout if it is -, and text to stderr."
+    ),
+]
 
 
 def bundled(command: Callable[..., None]) -> Callable[..., None]:

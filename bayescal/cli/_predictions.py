@@ -92,6 +92,7 @@ class Predictions(NamedTuple):
         told = {
             "file": str(self.path),
             "event": self.event,
+            "rows_read": self.rows,
             "rows_dropped": self.dropped,
             **self.columns.told,
             "weight_type": self.columns.weight and self.data.weight_type,

@@ -27,6 +27,9 @@ PARQUET = (".parquet", ".pq")
 EXCEL = (".xlsx", ".xlsm")
 OTHER_WORKBOOKS = (".xls", ".xlsb", ".ods")
 SEPARATORS = ",;\t"
+SPACE = " "
+"""Between fields of R's write.table, whose rows begin with a name that has no heading."""
+ROW_NAMES = "row.names"
 UTF_8 = "utf-8-sig"
 """With or without the mark at its beginning."""
 
@@ -129,8 +132,9 @@ def open_source(path: TableFile, encoding: str | None = None) -> Source:
             "CSV UTF-8 (File, Save As), and name that file."
         )
     raise InputError(
-        f"{path} is neither CSV (.csv, .tsv or .txt, also with .gz), Parquet (.parquet) nor Excel "
-        "(.xlsx) by its name. Save the table as one of these."
+        f"{path} is neither CSV (.csv, .tsv or .txt, also with .gz), Parquet (.parquet), Excel "
+        "(.xlsx), SPSS (.sav), Stata (.dta) nor SAS (.sas7bdat, .xpt) by its name. Save the table "
+        "as one of these."
     )
 
 
@@ -198,6 +202,11 @@ def _look_at_text(path: TableFile, encoding: str) -> Source:
     separator = max(SEPARATORS, key=head.count)
     with _open_text(path, encoding) as file:
         (line, header), *rest = islice(_records(file, separator), 2)
+    if separator not in head:
+        with _open_text(path, encoding) as file:
+            spaced = _written_by_r(file)
+        if spaced is not None:
+            return Source(path, spaced, SPACE, encoding)
     names = tuple(name.strip() for name in header)
     if all(_is_number(name) for name in names):
         raise InputError(f"line {line} of {path} holds numbers, where column names are needed.")
@@ -205,9 +214,25 @@ def _look_at_text(path: TableFile, encoding: str) -> Source:
         if len(fields) > len(names):  # pandas would take the first column for row names
             raise InputError(
                 f"line {line} of {path} has {len(fields)} fields, and the header names "
-                f"{len(names)} columns. Name every column, and write decimals with a point."
+                f"{len(names)} columns. Name every column, and write decimals with a point; in R "
+                "use write.csv(data, file, row.names = FALSE)."
             )
     return Source(path, names, separator, encoding)
+
+
+def _written_by_r(file: TextIO) -> tuple[str, ...] | None:
+    """The columns of a table of R's write.table; None of another text without separators.
+
+    Where rows have one field more than the header, the first is the name of the row.
+    """
+    records = [fields for _, fields in islice(_records(file, SPACE), 2)]
+    if len(records) < 2 or len(records[0]) < 2:
+        return None
+    names, fields = records
+    extra = len(fields) - len(names)
+    if extra not in (0, 1) or all(_is_number(name) for name in names):
+        return None
+    return (*[ROW_NAMES] * extra, *names)
 
 
 def _load_text(source: Source, *, verbatim: bool) -> pd.DataFrame:
@@ -218,6 +243,8 @@ def _load_text(source: Source, *, verbatim: bool) -> pd.DataFrame:
         return pd.read_csv(
             file,
             sep=source.separator,
+            header=0,
+            names=list(range(len(source.names))) if source.separator == SPACE else None,
             encoding=source.encoding,
             index_col=False,
             low_memory=False,

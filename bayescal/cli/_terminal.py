@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 from rich import box
 from rich.console import Console
@@ -11,15 +12,36 @@ from rich.text import Text
 
 from bayescal._base.text import plain
 
-__all__ = ["announce", "complain", "is_narrow", "new_table", "note", "output", "say"]
+__all__ = [
+    "STDOUT",
+    "announce",
+    "complain",
+    "is_narrow",
+    "new_table",
+    "note",
+    "output",
+    "say",
+    "wrote",
+]
 
 WIDEST_SCREEN = 88
 NARROW = 70
 
 
-def output() -> Console:
-    """The console on stdout, never wider than prose is pleasant to read."""
-    console = Console(file=sys.stdout, highlight=False)
+STDOUT = Path("-")
+"""The name of a file of numbers that stands for stdout, where another program reads them."""
+
+
+def output(record: Path | None = None) -> Console:
+    """The console on stdout, never wider than prose is pleasant to read.
+
+    Parameters
+    ----------
+    record : Path or None
+        The file of the numbers; if it is stdout, the console is on stderr.
+    """
+    file = sys.stderr if record == STDOUT else sys.stdout
+    console = Console(file=file, highlight=False)
     console.width = min(console.width, WIDEST_SCREEN)
     return console
 
@@ -37,6 +59,12 @@ def new_table() -> Table:
 def say(console: Console, text: str, style: str = "") -> None:
     """Print a paragraph, as text and not as markup."""
     console.print(Text(plain(text), style=style))
+
+
+def wrote(console: Console, path: Path | None) -> None:
+    """Say that a file was written, if one was."""
+    if path is not None and path != STDOUT:
+        say(console, f"Wrote {path}.", "dim")
 
 
 def note(console: Console, text: str) -> None:

@@ -8,12 +8,14 @@ import json
 import math
 import os
 import platform
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayescal._base.errors import InputError
 from bayescal._base.files import check_page, replacing
+from bayescal.cli._terminal import STDOUT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,6 +35,7 @@ __all__ = [
     "write_record",
     "write_report",
     "write_table",
+    "write_word_report",
 ]
 
 
@@ -44,6 +47,7 @@ def check_targets(
     plot: Path | None,
     *others: Path | None,
     page: Path | None = None,
+    word: Path | None = None,
     inputs: Sequence[Path | None] = (),
 ) -> None:
     """Refuse, before anything is computed, outputs that cannot be written or replace a file in use.
@@ -54,12 +58,13 @@ def check_targets(
         The figure.
     *others : Path or None
         Any other files that are written.
-    page : Path or None
-        The report.
+    page, word : Path or None
+        The report, as a page and as a Word document.
     inputs : sequence of Path or None
         Files that are read.
     """
-    targets = [path for path in (plot, *others, page) if path is not None]
+    given = (plot, *others, page, word)
+    targets = [path for path in given if path is not None and path != STDOUT]
     for path in targets:
         if not path.parent.is_dir():
             raise InputError(f"cannot write {path}: there is no folder {path.parent}.")
@@ -77,6 +82,10 @@ def check_targets(
             raise InputError(f"cannot draw {plot}: its name must end in {', '.join(formats)}.")
     if page is not None:
         check_page(page, "--html")
+    if word is not None:
+        from bayescal.assessment.word import check_document
+
+        check_document(word, "--word")
 
 
 def check_csv(path: Path) -> None:
@@ -159,14 +168,24 @@ def write_report(
     assessment.to_html(path, title=title, source=source_lines(source))
 
 
+def write_word_report(
+    path: Path, assessment: Assessment, source: dict[str, Any], title: str | None = None
+) -> None:
+    """Write the report as a Word document, with the lines of its source."""
+    assessment.to_word(path, title=title, source=source_lines(source))
+
+
 def source_lines(source: dict[str, Any]) -> dict[str, Any]:
     """Where the data came from, as the report's lines name it."""
     return {key.replace("_", " ").capitalize(): value for key, value in source.items()}
 
 
 def write_record(path: Path, record: dict[str, Any]) -> None:
-    """Write numbers as JSON; what is not finite becomes null."""
+    """Write numbers as JSON, to stdout by the name "-"; what is not finite becomes null."""
     text = record_text(record)
+    if path == STDOUT:
+        sys.stdout.write(text)
+        return
     with replacing(path) as file:
         file.write_text(text, "utf-8")
 

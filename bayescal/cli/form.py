@@ -15,6 +15,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.cli._excel import open_workbook
 from bayescal.cli._read import Source, TableFile, is_text, is_workbook, open_source
+from bayescal.cli._stats import is_statistical, open_statistical
 
 if TYPE_CHECKING:
     from bayescal.data.data import CalibrationData
@@ -119,9 +120,11 @@ class Form:
         return cls(encoding, sheet, scale[given[0]] if given else PROBABILITY)
 
     def open(self, path: TableFile) -> Source:
-        """Look at a file; see `open_source` and `open_workbook`."""
+        """Look at a file; see `open_source`, `open_workbook` and `open_statistical`."""
         if is_workbook(path):
             return open_workbook(path, self.sheet)
+        if is_statistical(path):
+            return open_statistical(path)
         return open_source(path, self.encoding)
 
     def describe(self, data: CalibrationData) -> str:

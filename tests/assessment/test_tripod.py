@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import bayescal as bc
 from bayescal.assessment.text.tripod import tripod_items
+from bayescal.errors import InputError
+from bayescal.planning.result import Plan
 
 NAMES = ["north|<b>x</b>", "*south* [a](http://x)", "we`st\nnew | $x$ &lt; \\"]
-NUMBERS = ["12d", "12e", "12f", "12g", "21", "23a", "23b", "24"]
+NUMBERS = ["10", "11", "12d", "12e", "12f", "12g", "14", "20a", "21", "23a", "23b", "24"]
 
 
 @pytest.fixture(scope="module")
@@ -94,3 +98,41 @@ def test_the_report_has_the_items_escaped(grouped, tmp_path) -> None:
     assert "TRIPOD+AI: items on calibration, filled in" in page
     assert "<b>x</b>" not in page
     assert page.index("23b") > 0
+
+
+def planned() -> Plan:
+    table = pd.DataFrame({"n": [400], "studies": [100]})
+    goal: dict[str, Any] = {"of": "calibration_slope", "width": 0.3, "conclude": None}
+    given = {"close": 0.03, "assurance": 0.8, "analysis": "average", "ci_prob": 0.95}
+    return Plan(
+        **goal, **given, n=400, monte_carlo_error=3.0, prevalence=0.2,
+        described="a calibrated model", table=table, closed_form={}, seed=1,
+    )  # fmt: skip
+
+
+def test_a_plan_and_the_flow_of_cases_are_told(plain) -> None:
+    plan = planned()
+    told = {item.number: item.text for item in tripod_items(plain, plan)}
+    assert plan.protocol() in told["10"]
+    assert "fewer than planned" in told["10"]
+    assert plan.protocol() in plain.tripod(plan)
+    assert "to be stated by the authors" in text_of(plain)["10"]
+    source = {"Rows read": 250, "Rows dropped": 10}
+    flow = {item.number: item.text for item in tripod_items(plain, source=source)}
+    assert "10 rows with a missing value left out" in flow["11"]
+    assert "The file had 250 rows; 10 left out, because a value was missing." in flow["20a"]
+    assert "with the event and" in flow["20a"]
+    assert "The file had" not in text_of(plain)["20a"]
+
+
+def test_what_is_no_plan_is_refused(plain) -> None:
+    with pytest.raises(InputError, match="plan must be a Plan"):
+        plain.tripod(plan=300)
+
+
+def test_imputations_are_item_11(cases) -> None:
+    y_true, y_prob = cases
+    several = np.stack([y_prob, np.clip(y_prob * 1.03, 0, 1)])
+    a = bc.assess(y_true, imputations=several, estimators=(), draws=400, random_state=1)
+    assert text_of(a)["11"].startswith("2 imputations were combined")
+    assert "Nothing was imputed" not in text_of(a)["11"]

@@ -15,11 +15,11 @@ __all__ = ["data_table", "tripod_table"]
 LONGEST_VALUE = 80
 
 
-def tripod_table(f: Findings) -> Table:
+def tripod_table(f: Findings, source: Mapping[str, object]) -> Table:
     """The items of TRIPOD+AI on calibration, filled in."""
     rows = [
         Row(item.number, item.number, {"text": item.text}, hint=item.topic)
-        for item in tripod_items(f)
+        for item in tripod_items(f, source=source)
     ]
     title = "Items of the TRIPOD+AI checklist on calibration, filled in with this analysis"
     return Table("tripod", title, "Item", (words("text", "This analysis"),), rows)

@@ -1,8 +1,9 @@
-"""The figures of the report, each with words for whoever cannot see it."""
+"""The figures of a report, each with words for whoever cannot see it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 from markupsafe import Markup
@@ -14,7 +15,7 @@ from bayescal.assessment.findings import Findings
 from bayescal.assessment.html._svg import Zone, drawing, inline_svg, lay_out
 from bayescal.assessment.tables.decisions import benefit_table
 from bayescal.assessment.tables.groups import groups_table
-from bayescal.assessment.tables.measures import round_scores
+from bayescal.assessment.tables.measures import SHOWN_SCORES, round_scores
 from bayescal.assessment.text.sites import site_sentences
 from bayescal.assessment.text.subgroups import subgroup_sentences
 from bayescal.assessment.verdict.words import headline, of_draws
@@ -28,10 +29,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = [
+    "Drawn",
     "benefit_figure",
+    "calibration_figure",
     "error_figure",
     "groups_figure",
     "reliability_figure",
+    "risks_figure",
     "sites_figure",
     "subgroups_figure",
 ]
@@ -41,9 +45,39 @@ MOST_GROUPS_DRAWN = 6
 MOST_SITES = 60
 MOST_SUBGROUPS = 80
 LONGEST_GROUP = 24
+RANGE_STEPS = 61
+DOTS_PER_INCH = 200
 
 
-def reliability_figure(f: Findings) -> Markup:
+class Drawn(NamedTuple):
+    """A figure, its words, and what is said where it is pointed at.
+
+    Attributes
+    ----------
+    name : str
+        Unique in a report.
+    title, words : str
+        What it is, and what it shows.
+    """
+
+    figure: Figure
+    name: str
+    title: str
+    words: str
+    zones: Sequence[Zone] = ()
+
+    def svg(self) -> Markup:
+        """The figure for a page."""
+        with drawing():
+            return inline_svg(self.figure, self.name, self.title, self.words, self.zones)
+
+    def save(self, file: BinaryIO) -> None:
+        """The figure as a PNG picture."""
+        with drawing():
+            self.figure.savefig(file, format="png", dpi=DOTS_PER_INCH, facecolor="white")
+
+
+def reliability_figure(f: Findings) -> Drawn:
     """The reliability diagram; pointing at it reads off the curve."""
     from matplotlib.figure import Figure
 
@@ -52,7 +86,7 @@ def reliability_figure(f: Findings) -> Markup:
         axes = plots.reliability(f.posterior, figure.subplots(), ci_probs=sorted({0.5, f.ci_prob}))
         axes.set_title("", loc="left")
         lay_out(figure)
-        return inline_svg(
+        return Drawn(
             figure,
             "reliability",
             "Reliability diagram",
@@ -61,7 +95,22 @@ def reliability_figure(f: Findings) -> Markup:
         )
 
 
-def error_figure(f: Findings) -> Markup:
+def calibration_figure(f: Findings) -> Drawn:
+    """The calibration plot as one of the essentials: the curve and its band alone."""
+    from matplotlib.figure import Figure
+
+    with drawing():
+        figure = Figure(figsize=(5.4, 5.2), layout="constrained")
+        options: dict[str, Any] = {"ci_probs": (f.ci_prob,), "n_bins": None, "legend": False}
+        axes = plots.reliability(f.posterior, figure.subplots(), **options)
+        axes.set_title("", loc="left")
+        at = round_scores(f.posterior.data.score, SHOWN_SCORES)
+        told = f"The posterior mean of the curve with its {percent(f.ci_prob)} band."
+        words = f"{told} {'; '.join(_readings(f, at))}."
+        return Drawn(figure, "calibration", "Smoothed calibration plot", words)
+
+
+def error_figure(f: Findings) -> Drawn:
     """The posterior of the true calibration error."""
     from matplotlib.figure import Figure
 
@@ -70,28 +119,62 @@ def error_figure(f: Findings) -> Markup:
         axes = plots.tce(f.posterior, figure.subplots(), close=f.close, ci_prob=f.ci_prob)
         axes.set_title("", loc="left")
         description = f"Histogram of the draws of the error. {of_draws(f)} {headline(f)}"
-        return inline_svg(figure, "error", "Posterior of the true calibration error", description)
+        return Drawn(figure, "error", "Posterior of the true calibration error", description)
 
 
-def benefit_figure(f: Findings, name: str) -> Markup:
-    """The decision curve, with the thresholds that were given."""
+def benefit_figure(f: Findings, name: str) -> Drawn:
+    """The decision curve over `decision_range`, with the thresholds that were given."""
     from matplotlib.figure import Figure
 
+    over = f.decision_range
+    at = np.linspace(over.lowest, over.highest, RANGE_STEPS)
     with drawing():
-        figure = Figure(figsize=(5.4, 3.9), layout="constrained")
+        figure = Figure(figsize=(5.4, 5.2), layout="constrained")
         posts = {name: f.posterior}
-        axes = plots.net_benefit(posts, ax=figure.subplots(), ci_prob=f.ci_prob)
+        axes = plots.net_benefit(posts, at, ax=figure.subplots(), ci_prob=f.ci_prob)
         for threshold in f.thresholds:
             axes.axvline(threshold, color=DIAGONAL, lw=1, ls="--")
+        axes.set_xlim(over.lowest, over.highest)
         axes.set_title("", loc="left")
-        words = [
-            f"Treating from a risk of {threshold} on: {cells['model']} per 1000 patients."
-            for threshold, cells in benefit_table(f).texts().items()
-        ]
-        return inline_svg(figure, "benefit-figure", "Decision curve", " ".join(words))
+        words = [f"Thresholds from {over.lowest:g} to {over.highest:g}."]
+        if f.thresholds:
+            words += [
+                f"Treating from a risk of {threshold} on: {cells['model']} per 1000 patients."
+                for threshold, cells in benefit_table(f).texts().items()
+            ]
+        return Drawn(figure, "benefit-figure", "Decision curve", " ".join(words))
 
 
-def groups_figure(f: Findings) -> Markup:
+def risks_figure(f: Findings) -> Drawn | None:
+    """The risks of the cases with the event and of the others; None of times to an event."""
+    from matplotlib.figure import Figure
+
+    if f.posterior.problem.of_times:
+        return None
+    with drawing():
+        figure = Figure(figsize=(5.4, 5.2), layout="constrained")
+        axes = figure.subplots(2, 1, sharex=True)
+        plots.risk_distribution(f.posterior, axes, thresholds=f.thresholds)
+        return Drawn(figure, "risks-figure", "Predicted risks by outcome", _risks_in_words(f))
+
+
+def _risks_in_words(f: Findings) -> str:
+    """Median and quartiles of the risks, by outcome."""
+    data = f.posterior.problem.unclustered
+    told = []
+    for name, cases in (("with", data.hits), ("without", data.trials - data.hits)):
+        total = np.cumsum(cases)
+        if total[-1] > 0:
+            at = np.searchsorted(total, np.array([0.25, 0.5, 0.75]) * total[-1])
+            low, middle, high = data.score[np.minimum(at, data.score.size - 1)]
+            told.append(
+                f"Of the cases {name} the event, half have a risk below {middle:.3g}, a quarter "
+                f"below {low:.3g} and a quarter above {high:.3g}."
+            )
+    return " ".join(told)
+
+
+def groups_figure(f: Findings) -> Drawn:
     """A curve for each group; of many groups, the error of each with its interval."""
     sentences = " ".join(
         f"{shortened(name)}: true calibration error {cells['tce']}."
@@ -100,11 +183,10 @@ def groups_figure(f: Findings) -> Markup:
     few = 2 <= len(f.groups) <= MOST_GROUPS_DRAWN
     drawn = _group_curves(f) if few else _group_errors(f)
     title = "Calibration curves by group" if few else "True calibration error by group"
-    with drawing():
-        return inline_svg(drawn, "by-group", title, sentences)
+    return Drawn(drawn, "by-group", title, sentences)
 
 
-def sites_figure(f: Findings) -> Markup | None:
+def sites_figure(f: Findings) -> Drawn | None:
     """A forest of the groups as sites, with the average group and a new one; None of too many."""
     from matplotlib.figure import Figure
 
@@ -115,10 +197,10 @@ def sites_figure(f: Findings) -> Markup | None:
         axes = plots.sites(f.sites, ax=figure.subplots(), ci_prob=f.ci_prob)
         axes.set_title("", loc="left")
         title = "Observed / expected events of each group, of the average group and of a new one"
-        return inline_svg(figure, "sites-figure", title, " ".join(site_sentences(f)))
+        return Drawn(figure, "sites-figure", title, " ".join(site_sentences(f)))
 
 
-def subgroups_figure(f: Findings) -> Markup | None:
+def subgroups_figure(f: Findings) -> Drawn | None:
     """A forest of the levels of every factor; None without factors, or of too many levels."""
     from matplotlib.figure import Figure
 
@@ -133,7 +215,7 @@ def subgroups_figure(f: Findings) -> Markup | None:
         axes = plots.subgroups(f.subgroups, ax=figure.subplots(), ci_prob=f.ci_prob)
         axes.set_title("", loc="left")
         title = "Observed / expected events of each level of each factor"
-        return inline_svg(figure, "subgroups-figure", title, " ".join(subgroup_sentences(f)))
+        return Drawn(figure, "subgroups-figure", title, " ".join(subgroup_sentences(f)))
 
 
 def _group_curves(f: Findings) -> Figure:

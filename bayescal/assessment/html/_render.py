@@ -30,14 +30,16 @@ from bayescal.assessment.tables.measures import (
     round_scores,
 )
 from bayescal.assessment.text.paper import methods, short_method
-from bayescal.assessment.text.references import REFERENCES, cited
+from bayescal.assessment.text.references import REFERENCES, Reference, cited
 from bayescal.assessment.text.sites import site_sentences
 from bayescal.assessment.text.subgroups import subgroup_sentences
 from bayescal.assessment.verdict import words
 from bayescal.assessment.verdict.off import YES
 from bayescal.assessment.words import (
+    decision_range_words,
     exactness,
     first_words,
+    with_interval,
 )
 from bayescal.model.priors import PRESETS
 from bayescal.plots.text import label
@@ -46,7 +48,17 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 
-__all__ = ["render", "write"]
+__all__ = [
+    "call_again",
+    "figures_of",
+    "first_screen",
+    "page_title",
+    "population_words",
+    "references_of",
+    "render",
+    "without_folders",
+    "write",
+]
 
 REPORT_TITLE = "Calibration report"
 MODEL = "The model"
@@ -73,6 +85,8 @@ ALSO_CITED = (
     "Austin and Steyerberg, 2019",
     "Kass and Raftery, 1995",
     "Collins et al., 2024",
+    "Van Calster et al., 2025",
+    "Vickers and Elkin, 2006",
 )
 """What the page itself cites, beside the methods and the notes."""
 
@@ -131,26 +145,28 @@ def render(
     str
         HTML. Equal for equal assessments.
     """
-    told = _without_folders(source or {})
-    heading = shortened(title or _title(told), LONGEST_TITLE)
+    told = without_folders(source or {})
+    heading = page_title(told, title)
     page = _environment().get_template("report.html.jinja")
     text = page.render(title=heading, **_content(findings, told))
     return findings.labels.of_page(text, {str(escape(name)) for name in findings.names})
 
 
-def _without_folders(source: Mapping[str, object]) -> dict[str, object]:
+def without_folders(source: Mapping[str, object]) -> dict[str, object]:
     """Lines with a value; of a path, the name of the file alone, since reports travel."""
     told = {str(key): value for key, value in source.items() if value is not None}
     return told | ({"File": Path(str(told["File"])).name} if "File" in told else {})
 
 
-def _title(source: Mapping[str, object]) -> str:
-    """Score, file and outcome, if known: "risk in predictions.csv, outcome died"."""
+def page_title(source: Mapping[str, object], title: str | None = None) -> str:
+    """The title as told, or score, file and outcome: "risk in predictions.csv, outcome died"."""
+    if title:
+        return shortened(title, LONGEST_TITLE)
     score, file, outcome = (source.get(key) for key in ("Score", "File", "Outcome"))
     if not score or not file:
         return REPORT_TITLE
     ending = f", outcome {outcome}" if outcome else ""
-    return f"{score} in {file}{ending}"
+    return shortened(f"{score} in {file}{ending}", LONGEST_TITLE)
 
 
 def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
@@ -166,7 +182,6 @@ def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
     score = f.posterior.data.score
     few, all_scores = round_scores(score, SHOWN_SCORES), round_scores(score)
     script = _file("report.js")
-    name = label(source.get("Score") or MODEL)
     return {
         "f": f,
         "alarms": alarms,
@@ -174,20 +189,18 @@ def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
         "kind": kind,
         "sign": sign,
         "verdict": words.title(f),
-        "population": _population(f),
+        "population": population_words(f),
         "headline": words.headline(f),
-        "says": _first_screen(f, alarms),
+        "says": first_screen(f, alarms),
         "to_do": words.to_do(f),
         "of_draws": words.of_draws(f),
         "exactness": exactness(f),
+        "of_range": decision_range_words(f),
+        "c_statistic": with_interval(f.performance.loc["c_statistic"]),
         "level": percent(f.ci_prob),
         "figures": {
-            "reliability": _figures.reliability_figure(f),
-            "error": _figures.error_figure(f),
-            "benefit": _figures.benefit_figure(f, name) if f.thresholds else None,
-            "groups": _figures.groups_figure(f) if f.data.groups else None,
-            "sites": _figures.sites_figure(f),
-            "subgroups": _figures.subgroups_figure(f),
+            key: None if drawn is None else drawn.svg()
+            for key, drawn in figures_of(f, source).items()
         },
         "tables": Tables(f),
         "clinical": None if f.clinical is None else measures_table(f.clinical, "clinical-prior"),
@@ -200,15 +213,12 @@ def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
         "sites": site_sentences(f) if f.data.groups else [],
         "of_subgroups": subgroup_sentences(f),
         "most_curves": _figures.MOST_GROUPS_DRAWN,
-        "tripod": _about.tripod_table(f),
+        "tripod": _about.tripod_table(f, source),
         "data": _about.data_table(f, source),
         "method": short_method(f),
         "methods": methods(f),
-        "references": [
-            REFERENCES[key]
-            for key in dict.fromkeys([*cited(" ".join([methods(f), *notes])), *ALSO_CITED])
-        ],
-        "call": _call(f),
+        "references": references_of(f, notes),
+        "call": call_again(f),
         "record": embedded(f, source),
         "record_id": RECORD_ID,
         "script": Markup(script),
@@ -217,7 +227,27 @@ def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
     }
 
 
-def _first_screen(f: Findings, alarms: list[str]) -> dict[str, str]:
+def references_of(f: Findings, notes: list[str]) -> list[Reference]:
+    """What methods, notes and the report itself cite."""
+    keys = dict.fromkeys([*cited(" ".join([methods(f), *notes])), *ALSO_CITED])
+    return [REFERENCES[key] for key in keys]
+
+
+def figures_of(f: Findings, source: Mapping[str, object]) -> dict[str, _figures.Drawn | None]:
+    """The figures of a report, by name; None of what the data do not define."""
+    return {
+        "reliability": _figures.reliability_figure(f),
+        "error": _figures.error_figure(f),
+        "calibration": _figures.calibration_figure(f),
+        "benefit": _figures.benefit_figure(f, label(source.get("Score") or MODEL)),
+        "risks": _figures.risks_figure(f),
+        "groups": _figures.groups_figure(f) if f.data.groups else None,
+        "sites": _figures.sites_figure(f),
+        "subgroups": _figures.subgroups_figure(f),
+    }
+
+
+def first_screen(f: Findings, alarms: list[str]) -> dict[str, str]:
     """What follows the verdict, by its heading; with alarms, nothing is advised."""
     told = {"Where": words.ranges(f), "For whom": words.whom(f)}
     if not alarms:
@@ -235,7 +265,7 @@ def embedded(f: Findings, source: Mapping[str, object]) -> Markup:
     return Markup(text)
 
 
-def _population(f: Findings) -> str:
+def population_words(f: Findings) -> str:
     """Cases, events and the mean prediction; shares that are compared have one unit."""
     data = f.posterior.data
     events, expected = 100 * data.events / data.n, 100 * mean_score(data)
@@ -251,7 +281,7 @@ def _population(f: Findings) -> str:
     return f"{cases}: {events:.{places}f} % observed, {expected:.{places}f} % predicted on average"
 
 
-def _call(f: Findings) -> str:
+def call_again(f: Findings) -> str:
     """What to type to have these numbers again."""
     prior = repr(f.prior.name) if f.prior == PRESETS.get(f.prior.name) else repr(f.prior)
     groups = "groups=groups, " if f.data.groups or f.crossed is not None else ""

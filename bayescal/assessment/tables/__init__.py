@@ -19,6 +19,11 @@ from bayescal.assessment.tables.details import (
     families_table,
     val_prob_table,
 )
+from bayescal.assessment.tables.essentials import (
+    classification_table,
+    essentials_groups_table,
+    essentials_levels_table,
+)
 from bayescal.assessment.tables.followed import followed_table
 from bayescal.assessment.tables.groups import (
     groups_table,
@@ -76,6 +81,7 @@ class Tables(Mapping[str, Table]):
             "curve": curve_table,
             "stretches": stretches_table,
             "estimators": estimators_table,
+            "classification": classification_table,
             "updates": updates_table,
             "families": families_table,
             "diagnostics": diagnostics_table,
@@ -94,6 +100,7 @@ class Tables(Mapping[str, Table]):
             known["imputations"] = imputations_table
         if f.data.groups:
             known["groups"] = groups_table
+            known["essentials_groups"] = essentials_groups_table
         if f.several is not None:
             del known["families"]  # of one curve for all
             known = {"populations": populations_table} | known
@@ -102,4 +109,5 @@ class Tables(Mapping[str, Table]):
         if f.crossed is not None:
             known["levels"] = subgroups_table
             known["combinations"] = partial(subgroups_table, of="cells")
+            known["essentials_levels"] = essentials_levels_table
         return known

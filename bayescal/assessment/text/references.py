@@ -83,6 +83,12 @@ REFERENCES: dict[str, Reference] = {
         "the Achilles heel of predictive analytics. BMC Medicine 17, 230.",
         "10.1186/s12916-019-1466-7",
     ),
+    "Van Calster et al., 2025": Reference(
+        "Van Calster B, Collins GS, Vickers AJ, Wynants L, Kerr KF, Barreñada L, et al. (2025). "
+        "Evaluation of performance measures in predictive artificial intelligence models to "
+        "support medical decisions: overview and guidance. The Lancet Digital Health 7, 100916.",
+        "10.1016/j.landig.2025.100916",
+    ),
     "Collins et al., 2024": Reference(
         "Collins GS, Moons KGM, Dhiman P, et al. (2024). TRIPOD+AI statement: updated guidance for "
         "reporting clinical prediction models that use regression or machine learning methods. BMJ "

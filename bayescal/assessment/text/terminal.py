@@ -33,6 +33,8 @@ def as_text(f: Findings, tables: Mapping[str, Table]) -> str:
     parts: list[Iterable[str]] = [_summary(f, first, tables)]
     names = ("measures", "followed", "estimators", "benefit", "lost", "information")
     parts += [tables[name].lines() for name in names if name in tables]
+    if f.thresholds:
+        parts.append(tables["classification"].lines())
     parts.append(_wrapped(f.worded(exactness(f))))
     if f.data.groups:
         parts += [tables[name].lines() for name in ("groups", "spread") if name in tables]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 from bayescal._base.text import (
     capitalised,
@@ -14,18 +15,29 @@ from bayescal._base.text import (
     shortened,
 )
 from bayescal.assessment.findings import LEAST_SITES, Findings
+from bayescal.assessment.followed import cases_and_events_of
+from bayescal.assessment.imputed import imputations_sentence
 from bayescal.assessment.notes import posterior_notes
 from bayescal.assessment.tables.decisions import benefit_table, information_table
-from bayescal.assessment.tables.groups import groups_table, populations_table, spread_table
+from bayescal.assessment.tables.essentials import essentials_levels_table
+from bayescal.assessment.tables.groups import (
+    groups_table,
+    populations_table,
+    spread_table,
+    subgroups_table,
+)
 from bayescal.assessment.tables.table import in_markdown
 from bayescal.assessment.text.paper import methods, performance, performance_source, sample
 from bayescal.assessment.text.references import REFERENCES, cited
 from bayescal.assessment.text.sites import site_sentences
 from bayescal.assessment.verdict.words import advice_of_whom, lost_at_thresholds, whom
-from bayescal.assessment.words import first_words
+from bayescal.assessment.words import first_words, numbers
 from bayescal.model.curves import CURVES
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
+
+if TYPE_CHECKING:
+    from bayescal.planning.result import Plan
 
 __all__ = ["TripodItem", "tripod", "tripod_items"]
 
@@ -46,9 +58,11 @@ class TripodItem(NamedTuple):
     text: str
 
 
-def tripod(f: Findings) -> str:
+def tripod(
+    f: Findings, plan: Plan | None = None, source: Mapping[str, object] | None = None
+) -> str:
     """The items as a table in Markdown, and the publications they cite."""
-    items = [item._replace(text=f.worded(item.text)) for item in tripod_items(f)]
+    items = [item._replace(text=f.worded(item.text)) for item in tripod_items(f, plan, source)]
     rows = [f"| {item.number} | {item.topic} | {in_markdown(item.text)} |" for item in items]
     intro = (
         "Items of the TRIPOD+AI checklist on calibration, filled in with this analysis (Collins et "
@@ -60,19 +74,95 @@ def tripod(f: Findings) -> str:
     return "\n".join([intro, "", *table, "", "References", "", *listed])
 
 
-def tripod_items(f: Findings) -> list[TripodItem]:
-    """The items on calibration, in the order of the checklist."""
+def tripod_items(
+    f: Findings, plan: Plan | None = None, source: Mapping[str, object] | None = None
+) -> list[TripodItem]:
+    """The items on calibration, in the order of the checklist.
+
+    Parameters
+    ----------
+    plan : Plan, optional
+        By which the number of patients was chosen.
+    source : mapping of str to object, optional
+        As of the page. Of it "Rows read" and "Rows dropped" count.
+    """
+    told = source or {}
     parts = (
+        ("10", "Methods: sample size", _sample_size(f, plan)),
+        ("11", "Methods: missing data", _missing(f, told)),
         ("12d", "Methods: heterogeneity between clusters", _heterogeneity_methods(f)),
         ("12e", "Methods: measures and plots of performance", _measures(f)),
         ("12f", "Methods: updating of the model", _updating_methods(f)),
         ("12g", "Methods: how predictions were calculated", _predictions(f)),
+        ("14", "Methods: fairness", _fairness(f)),
+        ("20a", "Results: flow of participants", _flow(f, told)),
         ("21", "Results: participants and events", _participants(f)),
         ("23a", "Results: performance, with intervals", _performance(f)),
         ("23b", "Results: heterogeneity between clusters", _heterogeneity(f)),
         ("24", "Results: updating of the model", _updating(f)),
     )
     return [TripodItem(number, topic, " ".join(text)) for number, topic, text in parts]
+
+
+def _sample_size(f: Findings, plan: Plan | None) -> list[str]:
+    has = cases_and_events_of(f.posterior.data, " with ")
+    if plan is not None:
+        fewer = " That is fewer than planned." if f.posterior.data.n < plan.n else ""
+        return [plan.protocol(), f"The analysis has {has}.{fewer}"]
+    widths = [
+        f"{FUNCTIONALS[name].short} {low} to {high}"
+        for name in ("observed_expected", "calibration_slope")
+        if name in f.table.index
+        for _, low, high in [numbers(f.table.loc[name], FUNCTIONALS[name].apart)]
+    ]
+    reached = f" Its {percent(f.ci_prob)} intervals are: {', '.join(widths)}." if widths else ""
+    return [
+        "How the size was chosen is to be stated by the authors.",
+        f"The analysis has {has}.{reached}",
+    ]
+
+
+def _missing(f: Findings, source: Mapping[str, object]) -> list[str]:
+    dropped = _rows(source, "Rows dropped")
+    left_out = f"{count(dropped, 'row')} with a missing value left out." if dropped else ""
+    imputed = imputations_sentence(f.posterior).strip()
+    if imputed:
+        return [text for text in (imputed, left_out) if text]
+    return [
+        left_out or "No case that was analysed had a missing value.",
+        "Nothing was imputed in this analysis.",
+    ]
+
+
+def _rows(source: Mapping[str, object], name: str) -> float:
+    """A number of rows that a source tells; 0 where it tells none."""
+    told = source.get(name)
+    return float(told) if isinstance(told, int | float) else 0.0
+
+
+def _fairness(f: Findings) -> list[str]:
+    if f.crossed is None:
+        return ["Not examined: no subgroups by several factors were given."]
+    names = ", ".join(shortened(name) for name in f.crossed.names)
+    return [
+        f"Calibration was assessed in the levels of {names}, and in the combinations that occur, "
+        "by one hierarchical model of logistic curves, which draws subgroups towards each other. "
+        "Which differences matter is to be stated by the authors."
+    ]
+
+
+def _flow(f: Findings, source: Mapping[str, object]) -> list[str]:
+    data = f.posterior.data
+    text = ["Who was eligible and who was excluded before is to be stated by the authors."]
+    read, dropped = _rows(source, "Rows read"), _rows(source, "Rows dropped")
+    if read:
+        why = ", because a value was missing" if dropped else ""
+        text.append(f"The file had {count(read, 'row')}; {count(dropped)} left out{why}.")
+    has = cases_and_events_of(data, " with ")
+    if data.follow_up is None and not data.is_pseudo:
+        has = f"{count(data.n, 'case')}: {count(data.events)} with the event and "
+        has += f"{count(data.n - data.events)} without it"
+    return [*text, f"The analysis has {has}."]
 
 
 def _heterogeneity_methods(f: Findings) -> list[str]:
@@ -166,7 +256,23 @@ def _performance(f: Findings) -> list[str]:
             f"{cells['evpi_of_recalibrating']} of recalibrating."
             for threshold, cells in information_table(f).texts().items()
         ]
-    return text
+    return [*text, *_by_subgroup(f)]
+
+
+def _by_subgroup(f: Findings) -> list[str]:
+    """O/E and C-statistic of each level of each factor; nothing without factors."""
+    if f.crossed is None:
+        return []
+    overall, beside = subgroups_table(f).texts(), essentials_levels_table(f).texts()
+    clauses = [
+        f"{shortened(name)}: O/E {cells['observed_expected']}, C-statistic "
+        f"{beside[name]['c_statistic']}"
+        for name, cells in overall.items()
+        if name in beside
+    ]
+    more = len(clauses) - MOST_GROUPS_LISTED
+    rest = f"; and {more} more" if more > 0 else ""
+    return [f"By subgroup: {'; '.join(clauses[:MOST_GROUPS_LISTED])}{rest}."]
 
 
 def _heterogeneity(f: Findings) -> list[str]:

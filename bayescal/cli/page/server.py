@@ -32,6 +32,7 @@ STATIC = {
     "page.css": ("page.css", "text/css"),
     "page.js": ("page.js", "text/javascript"),
 }
+WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 REPORT_POLICY = (
     "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; "
     "script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
@@ -125,6 +126,21 @@ def _routes(tabs: Tabs) -> Starlette:
             raise HTTPException(409, "There is no file yet: choose one first.") from None
         return JSONResponse(tab.shown())
 
+    async def word(request: Request) -> Response:
+        tab = await _tab(tabs, request)
+        try:
+            await run_in_threadpool(tab.word)
+        except ValueError:
+            raise HTTPException(409, "There is no report yet.") from None
+        return JSONResponse(tab.shown())
+
+    async def document(request: Request) -> Response:
+        content = (await _tab(tabs, request)).document
+        if content is None:
+            raise HTTPException(404, "There is no Word document yet.")
+        headers = {"Content-Disposition": 'attachment; filename="report.docx"'}
+        return Response(content, media_type=WORD, headers=headers)
+
     async def stop(request: Request) -> Response:
         tab = await _tab(tabs, request)
         await run_in_threadpool(tab.stop)
@@ -155,6 +171,8 @@ def _routes(tabs: Tabs) -> Starlette:
             Route("/state", state),
             Route("/file", take_file, methods=["POST"]),
             Route("/assess", assess, methods=["POST"]),
+            Route("/word", word, methods=["POST"]),
+            Route("/report.docx", document),
             Route("/stop", stop, methods=["POST"]),
             Route("/close", close, methods=["POST"]),
             *(Route(f"/report.{kind}", _with(report, kind)) for kind in ("html", "json")),

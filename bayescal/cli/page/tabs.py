@@ -50,6 +50,8 @@ class Tab:
         What the page shows: phase, what is being done, columns, error, the last result's words.
     result : Result or None
         The last one.
+    document : bytes or None
+        The last result as a Word document, once it was asked for.
     """
 
     def __init__(self, worker: Worker, start: Callable[[], Worker] = Worker) -> None:
@@ -61,11 +63,12 @@ class Tab:
         self._began = 0.0
         self.state: dict[str, Any] = {"phase": "empty"}
         self.result: Result | None = None
+        self.document: bytes | None = None
         self.last_asked = time.monotonic()
 
     def open(self, name: str, content: bytes) -> None:
         """Take a file in place of the former one, and find out about its columns."""
-        self._file, self.result = (name, content), None
+        self._file, self.result, self.document = (name, content), None, None
         self.stop()
         self.state = {"phase": "reading", "file": name, "doing": "Reading the file"}
         self._ask("open", (name, content))
@@ -78,6 +81,14 @@ class Tab:
             self.stop()
         self.state |= {"phase": "working", "doing": "Reading the file", "error": None}
         self._ask("assess", options)
+
+    def word(self) -> None:
+        """Write the last result as a Word document; the state says when it is there."""
+        if self.result is None or self.state["phase"] == "working":
+            raise ValueError("there is no report yet")
+        if self.document is None:
+            self.state |= {"phase": "working", "doing": "Writing the Word document", "error": None}
+            self._ask("word", None)
 
     def stop(self) -> None:
         """End what is being done; a new worker is ready for the same file."""
@@ -95,7 +106,7 @@ class Tab:
         """Forget everything."""
         self._task += 1
         self._worker.end()
-        self._file = self.result = None
+        self._file = self.result = self.document = None
 
     def shown(self) -> dict[str, Any]:
         """The state, with the seconds that the present work has taken."""
@@ -137,8 +148,11 @@ class Tab:
         elif kind == "columns":
             self.state |= {"phase": "ready", "doing": None, "columns": told}
         elif kind == "result":
-            self.result = told
-            self.state |= {"phase": "done", "doing": None, "result": told.words}
+            self.result, self.document = told, None
+            self.state |= {"phase": "done", "doing": None, "result": told.words, "word": False}
+        elif kind == "word":
+            self.document = told
+            self.state |= {"phase": "done", "doing": None, "word": True}
         else:
             self.state |= {"phase": "failed", "doing": None, "error": told}
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from bayescal._base.errors import InputError, as_count
 from bayescal.cli.page.upload import Upload
@@ -18,6 +18,7 @@ from bayescal.cli.page.upload import Upload
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from bayescal.assessment import Assessment
     from bayescal.cli.form import Form
     from bayescal.cli.reading import GroupReading
 
@@ -49,6 +50,13 @@ class Result:
     words: dict[str, Any]
 
 
+class Assessed(NamedTuple):
+    """The last assessment, from which a Word document is written when it is asked for."""
+
+    assessment: Assessment
+    source: dict[str, Any]
+
+
 def work(connection: Connection) -> None:
     """Do what is asked, one thing after the other, until nobody asks any more."""
     import_module("bayescal.assessment")  # now, so that the first answer does not wait for it
@@ -56,6 +64,7 @@ def work(connection: Connection) -> None:
     import_module("bayescal.cli._predictions")
 
     upload: Upload | None = None
+    last: Assessed | None = None
     answer: tuple[str, Any]
 
     def doing(what: str) -> None:
@@ -68,16 +77,19 @@ def work(connection: Connection) -> None:
             return
         try:
             with _silent():
-                if asked != "assess":
-                    upload = Upload(*of)
+                if asked in {"keep", "open"}:
+                    upload, last = Upload(*of), None
                 if asked == "keep":
                     continue
-                assert upload is not None
-                answer = (
-                    ("columns", columns_of(upload))
-                    if asked == "open"
-                    else ("result", assessed(upload, of, doing))
-                )
+                if asked == "word":
+                    answer = "word", word_of(last)
+                else:
+                    assert upload is not None
+                    if asked == "open":
+                        answer = "columns", columns_of(upload)
+                    else:
+                        result, last = analysed(upload, of, doing)
+                        answer = "result", result
         except InputError as error:
             answer = ("error", str(error))
         except MemoryError:
@@ -120,7 +132,23 @@ def columns_of(upload: Upload, options: Mapping[str, Any] | None = None) -> dict
     return told | {"outcome": chosen.outcome, "score": chosen.score, "question": None}
 
 
+def word_of(last: Assessed | None) -> bytes:
+    """The last report as a Word document."""
+    from bayescal.assessment.word import document
+
+    if last is None:
+        raise InputError("The report is out of date. Change a setting, and it is made again.")
+    return document(last.assessment, source=last.source)
+
+
 def assessed(upload: Upload, options: Mapping[str, Any], doing: Callable[[str], None]) -> Result:
+    """What `analysed` shows."""
+    return analysed(upload, options, doing)[0]
+
+
+def analysed(
+    upload: Upload, options: Mapping[str, Any], doing: Callable[[str], None]
+) -> tuple[Result, Assessed]:
     """Assess a table, as the command line does with the same options.
 
     Parameters
@@ -152,13 +180,14 @@ def assessed(upload: Upload, options: Mapping[str, Any], doing: Callable[[str], 
     headline = assessment.headline()
     record = record_text(record_of(assessment, notes, predictions.source))
     doing("Drawing the report")
-    page = render(assessment, source=source_lines(predictions.source))
+    source = source_lines(predictions.source)
+    page = render(assessment, source=source)
     told = {
         "headline": headline,
         "seed": assessment.seed,
         "command": command(upload.name, given | {"seed": assessment.seed}, reading.form()),
     }
-    return Result(page, record, told)
+    return Result(page, record, told), Assessed(assessment, source)
 
 
 def checked(options: Mapping[str, Any]) -> dict[str, Any]:

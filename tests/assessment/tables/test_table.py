@@ -160,7 +160,8 @@ def test_tables_are_those_that_the_data_define(a) -> None:
     y, s = bc.simulate.sample("calibrated", 60, random_state=1)
     alone = bc.assess(y, s, draws=400, random_state=1).tables
     assert set(a.tables) - set(alone) == {
-        *("benefit", "lost", "information", "levels", "combinations", "populations")
+        *("benefit", "lost", "information", "levels", "combinations", "populations"),
+        "essentials_levels",
     }
     assert set(alone) - set(a.tables) == {"families"}
     assert "groups" not in alone

@@ -25,7 +25,7 @@ from bayescal.cli.page import upload as uploads
 from bayescal.cli.page.server import LARGEST_FILE, Server
 from bayescal.cli.page.tabs import MOST_TABS, Tabs
 from bayescal.cli.page.upload import Upload
-from bayescal.cli.page.worker import assessed, checked, columns_of
+from bayescal.cli.page.worker import Result, analysed, assessed, checked, columns_of, word_of
 from browser import CHROMIUM, Browser
 
 TAB = "0123456789abcdef" * 2
@@ -171,6 +171,9 @@ def test_the_name_of_a_file_is_a_word_and_no_path(quiet, name):
         (f"assess?tab={TAB}", "POST", b"[" * 60_000, 400),
         (f"assess?tab={TAB}", "POST", b" " * 70_000, 413),
         (f"report.html?tab={'c' * 32}", "GET", None, 404),
+        (f"report.docx?tab={'c' * 32}", "GET", None, 404),
+        (f"word?tab={'c' * 32}", "POST", b"", 409),
+        (f"word?tab={'c' * 32}", "GET", None, 405),
         ("../server.py", "GET", None, 404),
         ("static/page.js", "GET", None, 404),
         ("report.py", "GET", None, 404),
@@ -205,6 +208,35 @@ def test_stopping_ends_the_process_and_keeps_the_file():
     assert before.ended
     assert tab._worker.sent == [("keep", ("a.csv", b"a,b\n"))]
     assert tab.shown()["phase"] == "stopped"
+
+
+def test_a_document_is_written_once_for_each_report():
+    tab = Tabs(Silent).at(TAB)
+    tab.open("a.csv", b"a,b\n")
+    with pytest.raises(ValueError, match="no report"):
+        tab.word()
+    for number in (1, 2):
+        tab._take("result", Result(f"page {number}", "{}", {"headline": "off"}))
+        assert (tab.document, tab.state["word"]) == (None, False)
+        tab.word()
+        assert tab.state["doing"] == "Writing the Word document"
+        assert tab._worker.sent[-1] == ("word", None)
+        tab._take("word", b"PK")
+        assert (tab.document, tab.state["word"], tab.state["phase"]) == (b"PK", True, "done")
+        sent = len(tab._worker.sent)
+        tab.word()
+        assert len(tab._worker.sent) == sent
+
+
+@pytest.mark.slow
+def test_the_document_is_that_of_the_last_report():
+    docx = pytest.importorskip("docx")
+    options = {"outcome": "died", "ignore_column": ["hospital"], "seed": "3"}
+    result, last = analysed(Upload("my table.csv", table()), options, lambda _: None)
+    told = "\n".join(each.text for each in docx.Document(io.BytesIO(word_of(last))).paragraphs)
+    assert result.words["headline"] in told
+    with pytest.raises(InputError, match="out of date"):
+        word_of(None)
 
 
 def test_what_becomes_too_large_when_unpacked_is_refused(monkeypatch):

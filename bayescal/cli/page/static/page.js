@@ -9,6 +9,7 @@ let number = 0; // of the report that is shown
 let waiting = null; // for the user to finish typing
 let polling = null;
 let uploads = 0;
+let wantsWord = false; // the document is saved as soon as it is written
 
 async function ask(path, body, query = "") {
   const answer = await fetch(`${path}?tab=${tab}${query}`, body === undefined ? {} : { method: "POST", body });
@@ -70,6 +71,7 @@ const assess = guarded(async () => {
   complain("");
   if (!form.reportValidity()) return;
   at("result").classList.add("old");
+  wantsWord = false;
   follow(await ask("assess", JSON.stringify(options())));
 });
 
@@ -98,7 +100,10 @@ function show(state) {
     complain(state.error);
     if (/--(encoding|sheet)/.test(state.error)) form.hidden = false;
   }
-  if (state.phase === "done") answer(state.result);
+  if (state.phase === "done" && wantsWord && state.word) {
+    wantsWord = false;
+    at("save-word").click();
+  } else if (state.phase === "done") answer(state.result);
 }
 
 function answer(result) {
@@ -110,6 +115,7 @@ function answer(result) {
   at("command").value = result.command;
   form.elements.seed.value = result.seed;
   at("save-html").href = `report.html?tab=${tab}&save`;
+  at("save-word").href = `report.docx?tab=${tab}`;
   at("save-json").href = `report.json?tab=${tab}&save`;
   at("report").src = `report.html?tab=${tab}&number=${number}`;
 }
@@ -133,6 +139,11 @@ form.addEventListener("input", () => {
   waiting = setTimeout(assess, 500);
 });
 at("stop").addEventListener("click", guarded(async () => follow(await ask("stop", ""))));
+at("write-word").addEventListener("click", guarded(async () => {
+  complain("");
+  wantsWord = true;
+  follow(await ask("word", ""));
+}));
 at("copy").addEventListener("click", async () => {
   at("command").select();
   await navigator.clipboard.writeText(at("command").value);

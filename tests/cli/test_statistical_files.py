@@ -1,0 +1,209 @@
+"""Files of SPSS, Stata, SAS and R's write.table: the same numbers as from CSV."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayescal as bc
+from bayescal.cli.app import _run
+from bayescal.cli.form import Form
+from bayescal.cli.page.upload import Upload
+from bayescal.cli.page.worker import columns_of
+from bayescal.errors import InputError
+
+OPEN = Form()
+HOSPITALS = {1: "North", 2: "South & West"}
+
+
+@pytest.fixture(scope="module")
+def cases():
+    y, p = bc.simulate.sample("clinical-middle-overconfident", 60, random_state=1)
+    hospital = np.resize([1.0, 2.0], 60)
+    return pd.DataFrame({"died": y.astype(float), "risk": p, "hospital": hospital})
+
+
+def written(cases, folder, ending, **options):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    path = folder / f"cases{ending}"
+    name = {".sav": "write_sav", ".dta": "write_dta", ".xpt": "write_xport"}[ending]
+    getattr(pyreadstat, name)(cases, str(path), **options)
+    return path
+
+
+@pytest.mark.parametrize("ending", [".sav", ".dta", ".xpt"])
+def test_numbers_are_those_of_the_file(cases, tmp_path, ending) -> None:
+    path = written(cases, tmp_path, ending)
+    source = OPEN.open(path)
+    assert source.names == ("died", "risk", "hospital")
+    np.testing.assert_allclose(source.load().to_numpy(), cases.to_numpy())
+    assert source.where(3) == "row 4"
+
+
+@pytest.mark.parametrize("ending", [".sav", ".dta"])
+def test_a_file_in_memory_is_read_or_a_later_library_is_asked_for(cases, tmp_path, ending) -> None:
+    import pyreadstat
+
+    path = written(cases, tmp_path, ending)
+    upload = Upload(path.name, path.read_bytes())
+    try:
+        pyreadstat.read_sav(io.BytesIO(b""))
+    except TypeError:
+        with pytest.raises(InputError, match="--upgrade pyreadstat"):
+            OPEN.open(upload)
+    except pyreadstat.ReadstatError:
+        pd.testing.assert_frame_equal(OPEN.open(upload).load(), OPEN.open(path).load())
+
+
+@pytest.mark.parametrize("ending", [".sav", ".dta"])
+def test_labels_stand_for_values_where_all_have_one(cases, tmp_path, ending) -> None:
+    labels = {"hospital": HOSPITALS, "risk": {1: "certain"}}
+    if ending == ".dta":
+        del labels["risk"]  # Stata labels whole numbers only
+    frame = OPEN.open(written(cases, tmp_path, ending, variable_value_labels=labels)).load()
+    assert frame["hospital"].tolist() == ["North", "South & West"] * 30
+    np.testing.assert_allclose(frame["risk"], cases["risk"])
+
+
+def test_missing_values_stay_missing_beside_labels(cases, tmp_path) -> None:
+    some = cases.assign(hospital=[np.nan, *cases["hospital"][1:-1], 9.0])
+    options = {
+        "variable_value_labels": {"hospital": HOSPITALS},
+        "missing_ranges": {"hospital": [9]},
+    }
+    column = OPEN.open(written(some, tmp_path, ".sav", **options)).load()["hospital"]
+    assert column.isna().tolist() == [True, *[False] * 58, True]
+    assert column[1] == "South & West"
+
+
+def test_labelled_outcomes_need_the_event_by_its_label(cases, tmp_path, capsys) -> None:
+    labels = {"died": {0: "alive", 1: "dead"}, "hospital": HOSPITALS}
+    path = written(cases, tmp_path, ".sav", variable_value_labels=labels)
+    columns = ["--outcome", "died", "--score", "risk", "--site", "hospital"]
+    assert _run(["assess", str(path), *columns]) == 2
+    told = capsys.readouterr().err
+    assert "--event" in told
+    assert "dead" in told
+
+
+@pytest.mark.slow
+def test_numbers_on_stdout_are_alone_there(cases, tmp_path, capsys) -> None:
+    labels = {"died": {0: "alive", 1: "dead"}}
+    path = written(cases, tmp_path, ".sav", variable_value_labels=labels)
+    options = ["--ignore-column", "hospital", "--curve", "logistic", "--seed", "1"]
+    command = ["assess", str(path), "--outcome", "died", "--event", "dead", *options]
+    assert _run([*command, "--json", "-"]) == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out)["events"] == cases["died"].sum()
+    assert "mean score" in told.err
+    assert "Wrote" not in told.err
+    assert _run([*command, "--json", str(tmp_path / "numbers.json")]) == 0
+    assert "mean score" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("ending", [".sav", ".dta", ".sas7bdat", ".xpt"])
+def test_a_broken_file_is_refused_by_its_name(tmp_path, ending) -> None:
+    pytest.importorskip("pyreadstat")
+    path = tmp_path / f"broken{ending}"
+    path.write_bytes(b"died,risk\n1,0.2\n")
+    with pytest.raises(InputError, match=r"broken.* cannot be read"):
+        OPEN.open(path).load()
+
+
+def test_without_the_library_an_error_says_what_to_install(tmp_path, monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyreadstat", None)
+    path = tmp_path / "cases.sav"
+    path.write_bytes(b"x")
+    with pytest.raises(InputError, match=r'pip install "bayescal\[stats\]"'):
+        OPEN.open(path)
+
+
+def by_r(cases, row_names: bool) -> str:
+    """As R's write.table writes: spaces, quoted texts, no heading above the names of rows."""
+    lines = ['"died" "risk" "hospital"']
+    for k, (died, risk, hospital) in enumerate(cases.itertuples(index=False), 1):
+        name = [f'"{k}"'] if row_names else []
+        lines.append(" ".join([*name, f"{died:.0f}", repr(risk), f'"{HOSPITALS[hospital]}"']))
+    return "\n".join([*lines, ""])
+
+
+@pytest.mark.parametrize("row_names", [True, False])
+@pytest.mark.parametrize("verbatim", [True, False])
+def test_what_write_table_writes_is_read(cases, tmp_path, row_names, verbatim) -> None:
+    path = tmp_path / "cases.txt"
+    path.write_text(by_r(cases, row_names))
+    source = OPEN.open(path)
+    assert source.names == ((*["row.names"] * row_names, "died", "risk", "hospital"))
+    frame = source.load(verbatim=verbatim)
+    np.testing.assert_allclose(frame["risk"].astype(float), cases["risk"])
+    assert frame["hospital"].tolist() == ["North", "South & West"] * 30
+    assert source.where(2) == "line 4"
+
+
+def test_a_text_without_separators_is_no_table_of_r(tmp_path) -> None:
+    path = tmp_path / "one.txt"
+    path.write_text("predicted risk\n0.2\n0.3\n")
+    assert OPEN.open(path).names == ("predicted risk",)
+
+
+def test_columns_of_write_table_are_chosen(cases) -> None:
+    text = by_r(cases, row_names=True).replace('"North"', '"East"', 5)
+    told = columns_of(Upload("cases.txt", text.encode()))
+    assert (told["outcome"], told["score"]) == ("died", "risk")
+
+
+R = shutil.which("Rscript")
+FROM_R = """
+cases <- read.csv("cases.csv")
+write.table(cases, "cases.txt")
+told <- system2("bayescal", c("assess", "cases.txt", "--outcome", "died", "--score", "risk",
+  "--ignore-column", "hospital", "--seed", "1", "--json", "-"), stdout = TRUE)
+cat(substr(paste(told, collapse = ""), 1, 1))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(R is None, reason="there is no R")
+def test_r_calls_the_command(cases, tmp_path) -> None:
+    assert R is not None
+    cases.to_csv(tmp_path / "cases.csv", index=False)
+    done = subprocess.run(
+        [R, "-e", FROM_R], cwd=tmp_path, check=True, capture_output=True, text=True
+    )
+    assert done.stdout.endswith("{")
+
+
+BY_RETICULATE = """
+cases <- read.csv("cases.csv")
+reticulate::use_python(Sys.getenv("BAYESCAL_PYTHON"), required = TRUE)
+bc <- reticulate::import("bayescal")
+a <- bc$assess(cases$died, cases$risk, draws = 400L, random_state = 1L)
+cat(dim(a$curve_at(c(0.1, 0.2, 0.4))), a$table["tce", "estimate"] >= 0)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(R is None, reason="there is no R")
+def test_r_calls_the_package(cases, tmp_path) -> None:
+    assert R is not None
+    command = [R, "-e", 'cat(requireNamespace("reticulate", quietly = TRUE))']
+    if not subprocess.run(command, capture_output=True, text=True).stdout.endswith("TRUE"):
+        pytest.skip("R has no reticulate")
+    cases.to_csv(tmp_path / "cases.csv", index=False)
+    done = subprocess.run(
+        [R, "-e", BY_RETICULATE],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"BAYESCAL_PYTHON": sys.executable},
+    )
+    assert done.stdout.endswith("3 3 TRUE")
