@@ -11,6 +11,7 @@ import numpy as np
 
 from bayescal._base.card import card
 from bayescal._base.errors import as_items
+from bayescal._base.text import count
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.followed import cases_and_events_of
 from bayescal.assessment.groups import (
@@ -263,7 +264,8 @@ class Assessment(Findings):
 
     def __repr__(self) -> str:
         data = self.posterior.data
-        return f"Assessment({data.n:g} cases, {data.events:g} events: {self.headline()})"
+        told = f"{count(data.n, 'case')}, {count(data.events, 'event')}"
+        return f"Assessment({told}: {self.headline()})"
 
     def _repr_html_(self) -> str:
         data = self.posterior.data

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayescal._base.arrays import Floats
-from bayescal._base.text import cases_and_events, count
+from bayescal._base.text import capitalised, cases_and_events, count, only
 from bayescal.assessment.performance import OVERALL, mean_score
 from bayescal.data.data import CalibrationData
 from bayescal.posterior.posterior import CalibrationPosterior
@@ -132,13 +132,13 @@ def followed_words(data: CalibrationData) -> list[str]:
         early = float(followed.at_risk(np.array([at * EARLY_SHARE]))[0])
         if early < FEW_AT_RISK:
             told.append(
-                f"Only {count(early, 'case')} were under observation at {at * EARLY_SHARE:g}: what "
-                "happens before then is hardly known."
+                f"{capitalised(only(early, 'case'))} under observation at {at * EARLY_SHARE:g}: "
+                "what happens before then is hardly known."
             )
     followed_to = float(table["at_risk"].sum())
     if followed.censored and followed_to < FEW_AT_RISK:
         told.append(
-            f"Only {count(followed_to, 'case')} were followed to {at:g} without the event: what "
+            f"{capitalised(only(followed_to, 'case'))} followed to {at:g} without the event: what "
             "happens shortly before it is hardly known."
         )
     return told
