@@ -25,3 +25,8 @@ __all__ = [
     "SeparationError",
     "WeightWarning",
 ]
+
+
+def __dir__() -> list[str]:
+    """Public names only."""
+    return __all__

@@ -18,6 +18,7 @@ __all__ = [
     "exact",
     "in_natural_order",
     "interval",
+    "only",
     "per_thousand",
     "percent",
     "plain",
@@ -126,6 +127,18 @@ def count(number: float, noun: str = "") -> str:
     shown = f"{number:,.0f}" if number == round(number) else f"{number:,.1f}"
     plural = "" if number == 1 else "s"
     return f"{shown} {noun}{plural}" if noun else shown
+
+
+def only(number: float, noun: str) -> str:
+    """A number of things that is small, as a clause.
+
+    Examples
+    --------
+    >>> only(1, "event"), only(3, "event")
+    ('there is only 1 event', 'there are only 3 events')
+    """
+    verb = "is" if number == 1 else "are"
+    return f"there {verb} only {count(number, noun)}"
 
 
 def cases_and_events(n: float, events: float, effective: float, joint: str = ", ") -> str:

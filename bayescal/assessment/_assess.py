@@ -11,6 +11,7 @@ import numpy as np
 
 from bayescal._base.card import card
 from bayescal._base.errors import as_items, check_type
+from bayescal._base.text import count
 from bayescal.assessment.findings import STANDARD_WORDS, Findings
 from bayescal.assessment.followed import cases_and_events_of
 from bayescal.assessment.groups import (
@@ -336,7 +337,7 @@ class Assessment(Findings):
 
     def __repr__(self) -> str:
         data = self.posterior.data
-        told = self.worded(f"{data.n:g} cases, {data.events:g} events")
+        told = self.worded(f"{count(data.n, 'case')}, {count(data.events, 'event')}")
         return f"Assessment({told}: {self.headline()})"
 
     def _repr_html_(self) -> str:

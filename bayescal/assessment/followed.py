@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescal._base.text import cases_and_events, count
+from bayescal._base.text import capitalised, cases_and_events, count, only
 from bayescal.assessment.performance import mean_score
 from bayescal.data.data import CalibrationData
 from bayescal.data.follow_up import EARLY_SHARE
@@ -96,13 +96,13 @@ def followed_words(data: CalibrationData) -> list[str]:
         early = float(followed.at_risk(np.array([at * EARLY_SHARE]))[0])
         if early < FEW_AT_RISK:
             told.append(
-                f"Only {count(early, 'case')} were under observation at {at * EARLY_SHARE:g}: what "
-                "happens before then is hardly known."
+                f"{capitalised(only(early, 'case'))} under observation at {at * EARLY_SHARE:g}: "
+                "what happens before then is hardly known."
             )
     followed_to = float(table["at_risk"].sum())
     if followed.censored and followed_to < FEW_AT_RISK:
         told.append(
-            f"Only {count(followed_to, 'case')} were followed to {at:g} without the event: what "
+            f"{capitalised(only(followed_to, 'case'))} followed to {at:g} without the event: what "
             "happens shortly before it is hardly known."
         )
     return told

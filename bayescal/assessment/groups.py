@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescal._base.errors import InputError
+from bayescal._base.text import count
 from bayescal.data.build.labels import count_labels
 from bayescal.data.data import CalibrationData
 from bayescal.multilevel.rows import RATIO_AND_SLOPE, raw_of
@@ -68,7 +69,7 @@ def check_not_class_wise(data: CalibrationData) -> None:
         totals, n, rtol=1e-6, atol=0
     ):
         raise InputError(
-            f"the table is class-wise: it holds each of {n:g} cases once for each of "
+            f"the table is class-wise: it holds each of {count(n, 'case')} once for each of "
             f"{len(data.groups)} classes, and one assessment of all would hide that some classes "
             "are off. Fit a curve for each, fit(data, curve='logistic') or "
             "fit(labels, matrix, mode='class-wise'); or assess one class, "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bayescal._base.sampling.pareto import BAD_K
-from bayescal._base.text import count
+from bayescal._base.text import count, only
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.imputed import imputations_note
 from bayescal.assessment.performance import is_extreme, mean_score
@@ -51,7 +51,7 @@ def _about_data(post: CalibrationPosterior) -> Iterator[str]:
             yield f"{post.design.verdict}. Intervals are rough."
         elif post.design.clusters - post.design.strata < FEW_CLUSTERS:
             yield (
-                f"there are only {count(post.design.clusters, 'cluster')}, which say little of how "
+                f"{only(post.design.clusters, 'cluster')}, which say little of how "
                 "much clusters differ: the intervals are wide for it, and rough."
             )
     yield from _about_edges(post)
@@ -100,7 +100,7 @@ def _assessment_notes(f: Findings) -> Iterator[str]:
     if 0 < fewer < FEW:
         rarer = "event" if data.events <= data.n - data.events else "non-event"
         yield (
-            f"there are only {count(fewer, rarer)}. Fewer than {FEW} are usually too few to assess "
+            f"{only(fewer, rarer)}. Fewer than {FEW} are usually too few to assess "
             "calibration precisely (Collins, Ogundimu and Altman, 2016); the intervals show the "
             "uncertainty."
         )
@@ -131,8 +131,8 @@ def _about_edges(post: CalibrationPosterior) -> Iterator[str]:
         return
     if post.problem.frame.scores and not edges.given:
         yield (
-            f"{count(edges.moved, 'score')} of exactly 0 or 1 read as they are: there are only "
-            f"{data.score.size} distinct scores, and each can have a risk of its own."
+            f"{count(edges.moved, 'score')} of exactly 0 or 1 read as they are: "
+            f"{only(data.score.size, 'distinct score')}, and each can have a risk of its own."
         )
         return
     if edges.given:

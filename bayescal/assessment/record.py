@@ -35,6 +35,7 @@ __all__ = [
     "functionals_record",
     "read_report",
     "schema",
+    "whole_count",
 ]
 
 RECORD_ID = "assessment"
@@ -42,6 +43,10 @@ RECORD_ID = "assessment"
 
 SCHEMA_VERSION = 2
 """Version of the format. Another number means that a name has gone or has another meaning."""
+
+
+NAMES_OF_COUNTS = ("cases", "events", "distinct_scores", "more_to_settle", "moved")
+"""Names of counts in a record."""
 
 
 def schema() -> dict[str, Any]:
@@ -157,7 +162,13 @@ def as_dict(f: Findings) -> dict[str, Any]:
             "headline": headline(f.clinical),
             "functionals": functionals_record(f.clinical.table),
         }
-    return {name: _plain(value) for name, value in record.items()}
+    return dict(_plain(record))
+
+
+def whole_count(name: str, value: Any) -> Any:
+    """The value of this name in a record: a count as an integer, if weights give no fraction."""
+    is_whole = isinstance(value, float) and value.is_integer()
+    return int(value) if name in NAMES_OF_COUNTS and is_whole else value
 
 
 def e_value_record(evidence: EValue) -> dict[str, Any]:
@@ -206,7 +217,7 @@ def _rows(table: Any) -> dict[str, dict[str, Any]]:
 def _plain(value: Any) -> Any:
     """Numbers and names as JSON knows them."""
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): whole_count(str(key), _plain(item)) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     if isinstance(value, str | bool) or value is None:

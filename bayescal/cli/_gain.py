@@ -75,7 +75,7 @@ def gain(
 
     from bayescal._base.arrays import as_seed
     from bayescal._base.errors import InputError
-    from bayescal._base.text import count
+    from bayescal._base.text import chance, count
     from bayescal.cli._cases import about_weights
     from bayescal.cli._fitted_to import find_mark
     from bayescal.cli._pairs import read_pairs
@@ -162,7 +162,7 @@ def gain(
     exact = result.prob_calibrated
     say(
         console,
-        f"P(exactly calibrated): {exact['before']:.2f} before, {exact['after']:.2f} after.",
+        f"P(exactly calibrated): {chance(exact['before'])} before, {chance(exact['after'])} after.",
     )
     how = (
         "one curve, since after is a function of before"
@@ -243,12 +243,12 @@ def gain_table(table: pd.DataFrame) -> Table:
 
 def _cells(name: str, table: pd.DataFrame) -> tuple[str, str, str]:
     """Estimate, interval and probability of a gain."""
-    from bayescal._base.text import NO_CHANGE, rounded, signed
+    from bayescal._base.text import NO_CHANGE, chance, rounded, signed
 
     if name in table.attrs["unchanged"]:
         return NO_CHANGE, "", ""
     best, lower, upper = (float(table[key][name]) for key in ("estimate", "lower", "upper"))
-    improved = f"{float(table['prob_improved'][name]):.2f}"
+    improved = chance(float(table["prob_improved"][name]))
     if not math.isfinite(best):
         ends = "" if lower == upper else f"{signed(lower)} to {signed(upper)}"
         return signed(best), ends, improved
@@ -258,13 +258,15 @@ def _cells(name: str, table: pd.DataFrame) -> tuple[str, str, str]:
 
 def improvement(table: pd.DataFrame) -> str:
     """How probable it is that either score improves, in a sentence."""
+    from bayescal._base.text import chance
+
     if "brier" in table.attrs["unchanged"]:
         return "The predictions are the same before and after."
     brier, log = (float(table["prob_improved"][name]) for name in ("brier", "log_score"))
-    told = f"The Brier score improves with probability {brier:.2f}"
+    told = f"The Brier score improves with probability {chance(brier)}"
     gain = float(table["estimate"]["log_score"])
     if math.isfinite(gain):
-        return f"{told}, the log score with probability {log:.2f}."
+        return f"{told}, the log score with probability {chance(log)}."
     side = "after" if gain < 0 else "before"
     return f"{told}. The log score {side} is infinitely bad."
 

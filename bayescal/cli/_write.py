@@ -251,8 +251,10 @@ def numbers_of(post: CalibrationPosterior, summary: pd.DataFrame, p: float) -> d
 
 
 def _finite(value: Any) -> Any:
+    from bayescal.assessment.record import whole_count
+
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: whole_count(key, _finite(item)) for key, item in value.items()}
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal._base.text import shortened
+from bayescal._base.text import count, shortened
 from bayescal.data.build.chunks import contents_at, contents_of
 from bayescal.data.contents import added, pooled, selected
 from bayescal.data.edges import Edges, edges_of
@@ -321,7 +321,7 @@ class CalibrationData(FromSources):
         weights = ""
         if self.is_pseudo:
             weights = f", sampling weights of effective size {self.effective_size:.4g}"
-        events = f"{self.events:g} events" if self.has_outcomes else "no outcomes"
+        events = count(self.events, "event") if self.has_outcomes else "no outcomes"
         events += " recorded by a judge" * (self.judged is not None)
         if self.follow_up is not None:
             left, at = self.follow_up.censored, self.follow_up.horizon
@@ -331,6 +331,6 @@ class CalibrationData(FromSources):
         if self._dependence:
             groups += ", clusters" + " and strata" * (len(self._dependence) > 1)
         return (
-            f"CalibrationData({self.n:g} cases, {events}, "
+            f"CalibrationData({count(self.n, 'case')}, {events}, "
             f"{self.score.size} rows{compressed}{groups}{weights})"
         )

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 from bayescal._base.errors import InputError
-from bayescal._base.text import shortened
+from bayescal._base.text import count, shortened
 
 __all__ = ["Judged", "as_judged"]
 
@@ -111,7 +111,8 @@ class Judged:
         right, events = self.sensitivity
         also, others = self.specificity
         return (
-            f"a judge right on {right:g} of {events:g} events and {also:g} of {others:g} non-events"
+            f"a judge right on {count(right)} of {count(events, 'event')} and {count(also)} of "
+            f"{count(others, 'non-event')}"
         )
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal._base.text import interval
+from bayescal._base.text import count, interval
 from bayescal.data.build.labels import is_missing
 from bayescal.data.data import CalibrationData
 from bayescal.data.sources.alignment import aligned
@@ -95,10 +95,10 @@ class KnownFit:
         low, high = self.posterior.interval("tce")
         shares = ", ".join(f"{100 * share:.0f} %" for share in self.missing["share_missing"])
         return (
-            f"KnownFit\n  {known:g} of {cases:g} outcomes are known; missing by fifth of the "
-            f"score: {shares}\n  missing outcomes are left out of the likelihood, not of the "
-            "population; this takes them as missing at random given the score\n  TCE of all cases "
-            f"{interval(self.posterior.estimate('tce'), low, high, 0.95)}"
+            f"KnownFit\n  {count(known)} of {count(cases, 'outcome')} are known; missing by fifth "
+            f"of the score: {shares}\n  missing outcomes are left out of the likelihood, not of "
+            "the population; this takes them as missing at random given the score\n  TCE of all "
+            f"cases {interval(self.posterior.estimate('tce'), low, high, 0.95)}"
         )
 
 

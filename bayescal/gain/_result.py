@@ -263,9 +263,9 @@ class RecalibrationGain:
         for name, row in self.summary().iterrows():
             middle, interval = self._shown(str(name), row)
             told = middle if not interval else f"{middle} ({interval})"
-            told += f"  P(improved) {row['prob_improved']:.3f}" if middle != NO_CHANGE else ""
+            told += f"  P(improved) {chance(row['prob_improved'])}" if middle != NO_CHANGE else ""
             lines.append(f"  {MEASURE_LABELS.get(str(name), str(name)):24s} {told}")
-        cases = f"{self.n:g} cases"
+        cases = count(self.n, "case")
         if self.weight_type == "sampling":
             cases = f"sampling weights worth {self.n:.1f} cases"
         how = "one curve, since after is a function of before"
@@ -280,7 +280,8 @@ class RecalibrationGain:
                 f"  {cases}; {self.evidence}",
                 f"  {how}; estimated gain and 95 % credible interval",
                 *lines,
-                f"  P(exactly calibrated) {exact['before']:.3f} before, {exact['after']:.3f} after",
+                f"  P(exactly calibrated) {chance(exact['before'])} before, "
+                f"{chance(exact['after'])} after",
                 *(f"  {note}" for note in self.notes),
             ]
         )

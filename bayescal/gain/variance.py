@@ -12,7 +12,7 @@ from bayescal._base.arrays import Floats, RandomState, as_seed
 from bayescal._base.card import card
 from bayescal._base.errors import DiagnosticWarning
 from bayescal._base.sampling.pareto import BAD_K
-from bayescal._base.text import rounded
+from bayescal._base.text import chance, count, rounded
 from bayescal.data.read import VarianceCases, read_variance_cases
 from bayescal.data.validate import as_draws, as_level, as_number, check_choice
 from bayescal.inference.variance import VarianceLine, rows_of, variance_line
@@ -137,10 +137,10 @@ class VarianceGain:
         return rows
 
     def _head(self) -> list[str]:
-        return ["VarianceGain", f"  {self.n:g} cases; posterior mean and 95 % interval"]
+        return ["VarianceGain", f"  {count(self.n, 'case')}; posterior mean and 95 % interval"]
 
     def _foot(self) -> str:
-        return f"  P(improved) {self.prob_improved:.3f}; by {self.method}"
+        return f"  P(improved) {chance(self.prob_improved)}; by {self.method}"
 
     def __repr__(self) -> str:
         lines = [f"  {label:32s} {mean} ({ends})" for label, (mean, ends) in self._rows().items()]

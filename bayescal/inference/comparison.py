@@ -11,7 +11,7 @@ import numpy as np
 from bayescal._base.arrays import Floats
 from bayescal._base.card import card
 from bayescal._base.logistic import logistic_gain
-from bayescal._base.text import chance
+from bayescal._base.text import chance, count
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_level, check_choice
 from bayescal.inference.averaging import Mixture
@@ -283,17 +283,17 @@ class CurveComparison:
 
     def __repr__(self) -> str:
         families = ", ".join(
-            f"{name} {probability:.2f}"
+            f"{name} {chance(probability)}"
             for name, probability in self.posterior_prob.items()
             if self._weights[name] > 0
         )
         return (
             "CurveComparison\n"
-            f"  {self.data.n:g} cases, {self.data.events:g} events; "
+            f"  {count(self.data.n, 'case')}, {count(self.data.events, 'event')}; "
             f"{self.problem.prior.name} prior\n"
             f"  posterior probabilities: {families}\n"
-            f"  P(exactly calibrated) {self.prob_calibrated:.3f} from prior "
-            f"{self._weights['identity']:g}; at even odds {self.prob_calibrated_at(0.5):.3f}"
+            f"  P(exactly calibrated) {chance(self.prob_calibrated)} from prior "
+            f"{self._weights['identity']:g}; at even odds {chance(self.prob_calibrated_at(0.5))}"
         )
 
     def _repr_html_(self) -> str:

@@ -18,6 +18,7 @@ from scipy.special import expit, log_expit, logit, logsumexp, xlog1py, xlogy
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.errors import InputError, check_type
 from bayescal._base.log_odds import clipped
+from bayescal._base.text import count
 from bayescal.data.data import CalibrationData
 from bayescal.data.keywords import as_data
 from bayescal.data.stored import read_dataset, write_dataset
@@ -171,7 +172,7 @@ class EValue:
     def __repr__(self) -> str:
         looks = len(self.log_looks)
         return (
-            f"EValue({self.value:.3g} after {self.cases:g} cases, "
+            f"EValue({self.value:.3g} after {count(self.cases, 'case')}, "
             f"{looks} look{'s' * (looks != 1)}, largest {self.largest:.3g})"
         )
 

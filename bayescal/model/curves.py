@@ -37,6 +37,12 @@ __all__ = [
     "updates",
 ]
 
+
+def __dir__() -> list[str]:
+    """Public names only."""
+    return __all__
+
+
 CURVES: dict[str, Curve] = {
     curve.name: curve
     for curve in (

@@ -18,6 +18,7 @@ from scipy.special import softmax
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal._base.text import count
 from bayescal.model.curves import CURVES, Curve, Frame, in_average
 from bayescal.model.pieces import OFTEN_CALIBRATED, RARELY_CALIBRATED
 from bayescal.model.priors import MODEST, Prior
@@ -180,8 +181,8 @@ def families_on(problem: Problem, names: Sequence[str]) -> tuple[str, ...]:
         raise InputError(
             f"'saturated' was asked for, which has a risk for each of at most {MOST_SCORES} "
             f"distinct scores with {CASES_A_SCORE} cases each or more on average, and there are "
-            f"{problem.data.n:g} cases of {problem.data.score.size} distinct scores. Leave it out: "
-            "'spline' takes its place."
+            f"{count(problem.data.n, 'case')} of {problem.data.score.size} distinct scores. Leave "
+            "it out: 'spline' takes its place."
         )
     return tuple(names)
 

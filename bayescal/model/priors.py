@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
+from bayescal._base.errors import InputError
+from bayescal._base.text import shortened
 from bayescal.data.validate import check_choice
 from bayescal.model.evidence.draws import from_posterior
 from bayescal.model.evidence.studies import from_studies
@@ -26,6 +29,15 @@ __all__ = [
     "from_posterior",
     "from_studies",
 ]
+
+
+def __dir__() -> list[str]:
+    """Public names only."""
+    return __all__
+
+
+SCALED = ("shift", "log_slope", "asymmetry")
+"""Coordinates whose prior may be given by its standard deviation alone."""
 
 PRESETS: dict[str, Prior] = {
     "neutral": Prior(name="neutral"),
@@ -54,7 +66,8 @@ def as_prior(prior: str | Prior | Mapping[str, Any]) -> Prior:
     Parameters
     ----------
     prior : {"neutral", "clinical"}, Prior, or mapping
-        A mapping may set shift, log_slope, asymmetry, roughness, centre, name and others.
+        A mapping may set shift, log_slope, asymmetry, roughness, centre, name and others. A number
+        for shift, log_slope or asymmetry is the standard deviation of a normal prior with mean 0.
 
     Returns
     -------
@@ -63,13 +76,15 @@ def as_prior(prior: str | Prior | Mapping[str, Any]) -> Prior:
     Raises
     ------
     InputError
-        If the name or a key is unknown.
+        If the name or a key is unknown, or a standard deviation is not positive.
 
     Examples
     --------
     >>> from bayescal.model.priors import Normal, as_prior
     >>> as_prior({"shift": Normal(0, 0.3)}).log_slope
     Normal(mu=0.0, sigma=0.5)
+    >>> as_prior({"shift": 0.3}).shift
+    Normal(mu=0.0, sigma=0.3)
     """
     if isinstance(prior, Prior):
         return prior
@@ -77,5 +92,19 @@ def as_prior(prior: str | Prior | Mapping[str, Any]) -> Prior:
         known = ("shift", "log_slope", "asymmetry", "roughness", "centre", "name", "others")
         for key in prior:
             check_choice(key, known, "the prior's keys")
-        return Prior(**prior)
+        return Prior(**{key: _with_scale(key, value) for key, value in prior.items()})
     return PRESETS[check_choice(prior, PRESETS, "prior")]
+
+
+def _with_scale(key: str, value: Any) -> Any:
+    """A part of a prior; a number in place of a distribution is the scale of a normal one."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if key not in SCALED or not is_number:
+        return value
+    try:
+        return Normal(0.0, float(value))
+    except InputError:
+        raise InputError(
+            f"prior[{key!r}] must be a positive number, the standard deviation of a normal prior "
+            f"with mean 0, or a distribution of bayescal.priors, got {shortened(repr(value))}."
+        ) from None

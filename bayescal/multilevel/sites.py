@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal._base.errors import InputError, check_type
-from bayescal._base.text import chance, interval, shortened
+from bayescal._base.text import chance, count, interval, shortened
 from bayescal.data.validate import as_number, check_choice
 from bayescal.multilevel.compared import OFF_BY
 from bayescal.multilevel.posterior import MultilevelPosterior
@@ -216,9 +216,9 @@ class HierarchicalPosterior(MultilevelPosterior):
         pooled = self.problem.pooled
         sites, data = f"{len(self.labels)} sites", self.data
         if not self.has_outcomes:
-            size = f"{sites} known by their summaries, at {data.n:g} scores"
+            size = f"{sites} known by their summaries, at {count(data.n, 'score')}"
         else:
-            size = f"{sites}, {data.n:g} cases, {data.events:g} events"
+            size = f"{sites}, {count(data.n, 'case')}, {count(data.events, 'event')}"
             if self.problem.known:
                 size += f"; {len(self.problem.known)} sites known by their summaries"
         lines = [

@@ -44,6 +44,8 @@ def multilevel_tree(drawn: MultilevelDraws, distances: Distances | None = None) 
     """
     import xarray as xr
 
+    from bayescal.posterior.arviz_tree import PosteriorTree
+
     problem, stats = drawn.problem, xr.Dataset(drawn.stats)
     if drawn.log_evidence is not None:
         stats["explanation_log_evidence"] = ("explanation", drawn.log_evidence)
@@ -55,7 +57,7 @@ def multilevel_tree(drawn: MultilevelDraws, distances: Distances | None = None) 
     }
     if distances is not None:
         groups["distances"] = _dataset(distances.drawn)
-    tree = xr.DataTree.from_dict(groups)
+    tree = PosteriorTree.from_dict(groups)
     versions = library_versions("bayescal", "numpy", "scipy", "arviz-stats")
     named = {"inference_library": "bayescal", "engine": drawn.engine, "versions": versions}
     if distances is not None:

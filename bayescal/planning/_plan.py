@@ -13,7 +13,7 @@ from scipy.special import logit
 from bayescal._base.arrays import Floats, RandomState, as_seed
 from bayescal._base.errors import InputError, check_callable
 from bayescal._base.log_odds import clipped
-from bayescal._base.text import shortened
+from bayescal._base.text import chance, shortened
 from bayescal.data.judged import Judged, as_judged
 from bayescal.data.validate import as_count, as_draws, as_level, as_number, check_choice
 from bayescal.model.curves import CURVES, Curve, as_curve
@@ -312,7 +312,8 @@ def _check_reachable(setting: Setting, goal: Goal, conclude: str, close: float) 
         side = "below" if conclude == "close enough" else "above"
         raise InputError(
             f"assurance {goal.assurance:g} is out of reach of any number of patients: under truth "
-            f"the true calibration error is {side} close={close:g} with probability {share:.2f}."
+            f"the true calibration error is {side} close={close:g} with probability "
+            f"{chance(share)}."
         )
 
 

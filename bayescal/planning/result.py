@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from bayescal._base.card import card
-from bayescal._base.text import count
+from bayescal._base.text import chance, count
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.validation.batches import Arrays
 
@@ -159,7 +159,7 @@ class Plan:
             count(row["n"], "patient"): (
                 count(round(row["events"])),
                 f"{row['width']:.3g}" if row["width"] == row["width"] else "",
-                f"{row['reached']:.2f}",
+                chance(row["reached"]),
             )
             for row in self.table.to_dict("records")
         }

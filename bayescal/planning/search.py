@@ -17,6 +17,7 @@ from scipy.special import ndtri
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal._base.text import chance
 
 __all__ = ["LARGEST_SIZE", "LEAST_SIZE", "Goal", "Search"]
 
@@ -182,7 +183,7 @@ class Search:
             return (
                 f"assurance {self.goal.assurance:g} is out of reach: in studies of "
                 f"{GRID_OF_SIZES[-1]:,} patients the conclusion is drawn with probability "
-                f"{share:.2f}. Ask for less assurance, or for another conclusion."
+                f"{chance(share)}. Ask for less assurance, or for another conclusion."
             )
         how = (
             "on average"

@@ -14,7 +14,7 @@ from scipy.special import expit, logit, ndtri
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.log_odds import clipped
-from bayescal._base.text import shortened
+from bayescal._base.text import count, shortened
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_scores
 from bayescal.model.curve import Curve
@@ -278,7 +278,7 @@ def _described(value: Any) -> str:
         return f"{value.name} ({value.description})"
     if isinstance(value, Prior):
         return f"prior {value.name!r}"
-    return f"a posterior of {value.data.n:g} cases"
+    return f"a posterior of {count(value.data.n, 'case')}"
 
 
 def _described_scores(value: Any, rows: int) -> str:
@@ -291,7 +291,7 @@ def _described_scores(value: Any, rows: int) -> str:
     if isinstance(value, CalibrationPosterior | MultilevelPosterior):
         value = value.data
     if isinstance(value, CalibrationData):
-        return f"the very scores of {value.n:,g} cases{_in_rows(value.score.size, rows)}"
+        return f"the very scores of {count(value.n, 'case')}{_in_rows(value.score.size, rows)}"
     if hasattr(value, "quantiles") or hasattr(value, "ppf"):
         law = shortened(repr(value)) if hasattr(value, "quantiles") else "a distribution"
         return f"the law {law}, at {SIMULATED_ROWS} of its quantiles"

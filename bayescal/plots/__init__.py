@@ -48,3 +48,8 @@ __all__ = [
     "tce",
     "value_of_information",
 ]
+
+
+def __dir__() -> list[str]:
+    """Public names only."""
+    return __all__

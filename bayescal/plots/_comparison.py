@@ -91,14 +91,14 @@ def _draw_probabilities(ax: Axes, table: pd.DataFrame) -> None:
     for at, (probability, before) in enumerate(zip(posterior, prior, strict=True)):
         shown = chance(probability) if before else "not in the average"
         x, y = (probability + 0.02, at - HALF) if before else (0.02, at)
-        ax.text(x, y, shown, va="center", fontsize="small", color=style.INK)
+        ax.text(x, y, shown, va="center", fontsize="medium", color=style.INK)
     ax.set_xlim(0, 1.12)
     ax.set_xticks(np.linspace(0, 1, 5))
     ax.set_xlabel("Probability")
-    legend_beneath(ax, columns=2)
+    legend_beneath(ax, columns=2, look=style.LEGEND)
     identity = list(table.index).index("identity")
     ax.set_title(
-        f"Exactly calibrated: {chance(posterior[identity])}, from a prior of {prior[identity]:g}",
+        f"Exactly calibrated: {chance(posterior[identity])},\nfrom a prior of {prior[identity]:g}",
         loc="left",
         fontsize="medium",
     )
@@ -112,7 +112,7 @@ def _draw_differences(ax: Axes, table: pd.DataFrame) -> None:
         row, difference - ERRORS * error, difference + ERRORS * error, color=style.CURVE, lw=2
     )
     ax.plot(difference, row, "o", color="white", mec=style.CURVE, ms=6)
-    ax.set_xlabel("Log predictive density, less that of identity\n(bars: 2 standard errors)")
+    ax.set_xlabel("Log predictive density, less\nthat of identity (bars: 2 SE)")
     ax.set_title(_verdict(table), loc="left", fontsize="medium")
 
 
@@ -120,14 +120,14 @@ def _verdict(table: pd.DataFrame) -> str:
     best = str(table["elpd_diff"].idxmax())
     difference, error = float(table["elpd_diff"][best]), float(table["elpd_diff_error"][best])
     if difference <= ERRORS * error:
-        return "No curve clearly predicts better than identity"
-    return f"{best} predicts best: +{difference:.1f} (SE {error:.1f}) over identity"
+        return "No curve clearly predicts\nbetter than identity"
+    return f"{best} predicts best:\n+{difference:.1f} (SE {error:.1f}) over identity"
 
 
 def _new_panels(rows: int) -> list[Axes]:
     import matplotlib.pyplot as plt
 
     _, panels = plt.subplots(
-        1, 2, figsize=(9, 1.3 + 0.42 * rows), sharey=True, layout="constrained"
+        1, 2, figsize=(6.8, 1.7 + 0.42 * rows), sharey=True, layout="constrained"
     )
     return list(panels)

@@ -12,7 +12,7 @@ from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.multilevel.drift import DriftPosterior, as_drift
 from bayescal.plots import style
 from bayescal.plots._names import axis_label, ideal
-from bayescal.plots.text import label, percent
+from bayescal.plots.text import chance, label, percent
 from bayescal.posterior.functionals import FUNCTIONALS
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def drift(
     below.set_ylabel("P(largest change)")
     below.set_title(
         "Explanations: "
-        + ", ".join(f"{name} {share:.2f}" for name, share in post.explanations.items()),
+        + ", ".join(f"{name} {chance(share)}" for name, share in post.explanations.items()),
         loc="left",
         fontsize="small",
     )

@@ -157,7 +157,7 @@ def functional(
     if region is not None:
         label = _as_text(region, name).capitalize()
         axes.axvspan(*region, color=style.NON_EVENTS, alpha=0.25, lw=0, label=label)
-    share = f"No error: {shares.atom:.2f} of the draws"
+    share = f"No error: {chance(shares.atom)} of the draws"
     _draw_shares(axes, shares, ideal(name), share if post.has_distances else "Exactly calibrated")
     _draw_interval(axes, estimate, ends, level)
     shown = [*edges[[0, -1]], *(region or ())]

@@ -12,7 +12,7 @@ from bayescal._base.errors import check_type
 from bayescal._base.text import NO_CHANGE, count, signed
 from bayescal.gain import RecalibrationGain
 from bayescal.plots import style
-from bayescal.plots.text import minus, percent, rounded
+from bayescal.plots.text import chance, minus, percent, rounded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -104,11 +104,14 @@ def gain(
     middle, first, last = map(minus, rounded((estimate, lower, upper), lower, upper))
     title = (
         f"{name}: {middle} ({percent(ci_prob)} CrI {first} to {last}). "
-        f"Probability that it helped {result.prob_above(0, measure):.2f}. "
+        f"Probability that it helped {chance(result.prob_above(0, measure))}. "
     )
     if measure == "tce":
         exact = result.prob_calibrated
-        title += f"P(exactly calibrated) {exact['before']:.2f} before, {exact['after']:.2f} after. "
+        title += (
+            f"P(exactly calibrated) {chance(exact['before'])} before, "
+            f"{chance(exact['after'])} after. "
+        )
     title += f"{result.evidence[0].upper()}{result.evidence[1:]}."
     axes.set_title("\n".join(wrap(title, WIDTH)), loc="left", fontsize="medium")
     return axes
@@ -122,7 +125,7 @@ def _in_words(axes: Axes, result: RecalibrationGain, measure: str, values: Float
     else:
         (side,) = [sign for sign in (-np.inf, np.inf) if (values == sign).any()][:1]
         share = float((values == side).mean())
-        told = signed(side) if share == 1 else f"{signed(side)}, with probability {share:.2f}"
+        told = signed(side) if share == 1 else f"{signed(side)}, with probability {chance(share)}"
         sides = (f"{side}: {count(n, 'case')}" for side, n in result.contradicted.items())
         told += f"\nprobability 0 was given to what happened\n({', '.join(sides)})"
     axes.text(0.5, 0.5, told, ha="center", va="center", transform=axes.transAxes, color=style.INK)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["prior_posterior"]
 
-PRIOR_ACROSS = 4
+PRIOR_ACROSS = 2
 TAIL = 0.005
 LEAST = 0.01  # of the range that axes show
 
@@ -86,9 +86,9 @@ def prior_posterior(
         ax.set_title(
             f"{short_name(name)}\n{minus(interval(median, lower, upper, level))}",
             loc="left",
-            fontsize="small",
+            fontsize="medium",
         )
-    legend_beneath(panels[0], columns=2)
+    legend_beneath(panels[0], columns=2, look=style.LEGEND)
     return panels
 
 
@@ -155,7 +155,7 @@ def _new_panels(size: int) -> list[Axes]:
     _, grid = plt.subplots(
         rows,
         columns,
-        figsize=(2.7 * columns, 2.6 * rows),
+        figsize=(3.4 * columns, 2.7 * rows),
         squeeze=False,
         layout="constrained",
     )

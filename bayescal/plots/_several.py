@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayescal._base.errors import InputError, as_flag
+from bayescal._base.text import told_apart
 from bayescal.plots import style
 from bayescal.plots._bands import curve_bands, error_interval
 from bayescal.plots._legend import legend_beneath
@@ -87,9 +88,10 @@ def draw_models(
         if observed is not None:
             axes.plot(observed.score, observed.proportion, "o", ms=4, mfc="white", mec=line.color)
     strips = list(zip(style.MODELS, models.items(), strict=False))
+    beside, _ = told_apart(models, STRIP_NAME)
     for below, (line, (name, one)) in enumerate(reversed(strips)):
         colours = (line.color, style.NON_EVENTS)
-        names = (_cut(name), "")
+        names = (beside[name], "")
         draw_scores(
             axes,
             one.data,
@@ -106,8 +108,3 @@ def draw_models(
     if as_flag(legend, "legend"):
         legend_beneath(axes, columns=1, look=style.MODEL_LEGEND)
     return axes
-
-
-def _cut(name: str) -> str:
-    """A name that fits beside a strip."""
-    return name if len(name) <= STRIP_NAME else name[: STRIP_NAME - 1] + "…"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayescal._base.errors import InputError
+from bayescal._base.text import told_apart
 from bayescal.data.validate import as_level
 from bayescal.multilevel.rows import known_of_group
 from bayescal.plots import style
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["site_curves"]
 
-PANELS_A_ROW = 5
+PANELS_A_ROW = 3
+LONGEST_ABOVE = 24
+"""Characters that stand above a panel."""
 
 
 def site_curves(
@@ -69,7 +72,8 @@ def site_curves(
     )
     high = max(max(band.score.max(), band.upper.max()) for band in bands.values())
     high = min(1.0, np.ceil(high * 10) / 10)
-    grid = np.linspace(0.001, high, 100)
+    grid = np.linspace(0.001, min(high, 0.999), 100)
+    names, _ = told_apart(labels, LONGEST_ABOVE)
     average = post.average_site().curve(grid).mean(("chain", "draw"))
     for panel, site in zip(panels, labels, strict=True):
         band = bands[site]
@@ -78,11 +82,17 @@ def site_curves(
         panel.plot(grid, average, color=style.EVENTS, lw=1)
         panel.fill_between(band.score, band.lower[0], band.upper[0], color=style.CURVE, alpha=0.2)
         panel.plot(band.score, band.mean, color=style.CURVE, lw=1.8)
-        title = f"{label(site)} ({_size(post, site)})"
-        panel.set_title(title, fontsize="small", loc="left")
+        title = _title(label(names[site]), _size(post, site))
+        panel.set_title(title, fontsize="medium", loc="left")
         panel.set(xlabel="", ylabel="")
-        panel.tick_params(labelsize="x-small")
+        panel.tick_params(labelsize="small")
     return panels
+
+
+def _title(name: str, size: str) -> str:
+    """A site and its size, on two lines if one is too short for both."""
+    one_line = f"{name} ({size})"
+    return one_line if len(one_line) <= LONGEST_ABOVE else f"{name}\n({size})"
 
 
 def _size(post: HierarchicalPosterior, site: str) -> str:
@@ -105,7 +115,7 @@ def _new_panels(sites: int, level: float) -> list[Axes]:
     figure, grid = plt.subplots(
         rows,
         columns,
-        figsize=(max(2.0 * columns, 4.8), 2.1 * rows + 0.9),
+        figsize=(max(2.3 * columns, 4.8), 2.4 * rows + 1.0),
         squeeze=False,
         sharex=True,
         sharey=True,
@@ -115,9 +125,9 @@ def _new_panels(sites: int, level: float) -> list[Axes]:
     for unused in panels[sites:]:
         unused.remove()
     figure.suptitle(
-        f"Blue: the site, with its {percent(level)} band. Orange: the average site. "
+        f"Blue: the site, with its {percent(level)} band. Orange: the average site.\n"
         "Dashed: perfect calibration",
-        fontsize="small",
+        fontsize="medium",
         x=0.01,
         ha="left",
     )

@@ -16,6 +16,7 @@ __all__ = [
     "DIAGONAL",
     "EVENTS",
     "INK",
+    "LEGEND",
     "MODELS",
     "MODEL_LEGEND",
     "NON_EVENTS",
@@ -61,6 +62,8 @@ OVERLAYS = (
     Line("#CC79A7", (0, (5, 1.5, 1, 1.5))),
 )
 """Lines of smoothers drawn over a posterior."""
+
+LEGEND: dict[str, Any] = {"fontsize": "medium", "framealpha": 0.8, "edgecolor": "none"}
 
 SMALL_LEGEND: dict[str, Any] = {
     "fontsize": "x-small",

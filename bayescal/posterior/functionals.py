@@ -48,6 +48,11 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    """Public names only."""
+    return __all__
+
+
 def tce(draws: CurveDraws, p: float = 1) -> Floats:
     """True calibration error: (E_w |g - s|^p)^(1/p), the root taken inside each draw.
 

@@ -13,7 +13,7 @@ from bayescal._base.card import card
 from bayescal._base.errors import InputError, check_type
 from bayescal._base.files import as_path, replacing
 from bayescal._base.log_odds import clipped
-from bayescal._base.text import chance, interval
+from bayescal._base.text import chance, count, interval
 from bayescal.data.validate import as_level, as_scores
 from bayescal.model.lapse.bounds import RATES
 from bayescal.model.lapse.family import RATE_PRIORS
@@ -319,9 +319,9 @@ class CalibrationPosterior(SelectiveMeasures):
     @property
     def _cases_in_words(self) -> str:
         if not self.has_outcomes:
-            told = f"{self.data.n:g} scores, without outcomes{self._outside_in_words}"
+            told = f"{count(self.data.n, 'score')}, without outcomes{self._outside_in_words}"
             return f"{told}{self._prevalence_in_words}"
-        return f"{self.data.n:g} cases, {self.data.events:g} events"
+        return f"{count(self.data.n, 'case')}, {count(self.data.events, 'event')}"
 
     @property
     def _outside_in_words(self) -> str:

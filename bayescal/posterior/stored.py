@@ -25,9 +25,11 @@ def open_tree(path: str | PathLike[str]) -> xr.DataTree:
     """The tree in a NetCDF file."""
     import xarray as xr
 
+    from bayescal.posterior.arviz_tree import PosteriorTree
+
     file = existing_file(path)
     try:
-        return xr.load_datatree(file, engine="h5netcdf")
+        return PosteriorTree.from_dict(xr.load_datatree(file, engine="h5netcdf").to_dict())
     except Exception as error:  # a file that is cut off can be any error of the layers below
         raise InputError(
             f"path {str(path)!r} is not a NetCDF file, or is cut off or damaged: "

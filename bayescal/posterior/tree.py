@@ -94,7 +94,7 @@ def fit_tree(
     averaged : Averaged, optional
         `coordinates` then holds the index of each draw's `component` and `family` too.
     """
-    import xarray as xr
+    from bayescal.posterior.arviz_tree import PosteriorTree
 
     versions = library_versions("bayescal", "numpy", "scipy", "arviz-stats")
     named = {"inference_library": "bayescal", "engine": engine, "versions": versions}
@@ -112,7 +112,7 @@ def fit_tree(
     }
     if averaged is not None and averaged.distances is not None:
         groups["distances"] = _of_distances(problem, averaged.distances, chains)
-    tree = xr.DataTree.from_dict(groups)
+    tree = PosteriorTree.from_dict(groups)
     tree.attrs.update(attributes)
     return tree
 

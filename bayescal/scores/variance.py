@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.docstrings import documented
 from bayescal._base.errors import InputError
+from bayescal._base.text import count
 from bayescal.data.read import read_variance_cases
 from bayescal.data.validate import as_number
 
@@ -155,7 +156,7 @@ def gaussian_skce(
     cases = read_variance_cases(y_true, mean, sample_weight, variance=variance)
     total = cases.weight.sum()
     if total <= 1:
-        raise InputError(f"y_true stands for {total:g} cases, and pairs need more than one.")
+        raise InputError(f"y_true stands for {count(total, 'case')}, and pairs need more than one.")
     y, m, v = cases.outcome / unit, cases.mean / unit, cases.variances[0] / unit**2
     spread, weight, pairs = np.sqrt(v), cases.weight, 0.0
     for part in blocks(y.size, y.size):

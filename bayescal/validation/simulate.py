@@ -44,6 +44,12 @@ __all__ = [
     "truth",
 ]
 
+
+def __dir__() -> list[str]:
+    """Public names only."""
+    return __all__
+
+
 _SPREAD = 1.2
 LEAST_MEAN = 1e-6
 MOST_SPREAD = 100.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import tempfile
 from pathlib import Path
@@ -11,28 +12,25 @@ import matplotlib
 matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
-from sklearn.datasets import load_breast_cancer
-from sklearn.model_selection import train_test_split
-from sklearn.naive_bayes import GaussianNB
 
-import bayescal as bc
+from bayescal import cli
 from examples import run
 from report_screens import DARK, SCREENS, chromium, picture
 
 DOCS = Path(__file__).parents[1]
 STATIC = DOCS / "_static"
-COLUMNS = ["mean texture", "mean smoothness", "mean symmetry", "texture error", "worst smoothness"]
 
 
 def readme_figure() -> None:
-    """The reliability diagram of the README, of the tutorial's patients."""
-    features, benign = load_breast_cancer(return_X_y=True, as_frame=True)
-    train_x, test_x, train_y, test_y = train_test_split(
-        features[COLUMNS], 1 - benign, train_size=400, random_state=4, stratify=1 - benign
-    )
-    scores = GaussianNB().fit(train_x, train_y).predict_proba(test_x)[:, 1].round(4)
-    ax = bc.plots.reliability(bc.compare(test_y, scores, random_state=1).posterior)
-    ax.figure.savefig(STATIC / "reliability.png", dpi=110, bbox_inches="tight")
+    """The first screen of the report that `bayescal demo` writes."""
+    if chromium() is None:
+        print("The picture of the demo's report is left as it is: there is no chromium.")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.html"
+        with contextlib.suppress(SystemExit):
+            cli.main(["demo", "--html", str(report)])
+        picture(report, STATIC / "report-demo.png", (1100, 700))
 
 
 def publication_figure() -> None:

@@ -233,6 +233,7 @@ def test_distributions_match_scipy(ours, theirs):
 def test_priors_are_data():
     own = as_prior({"shift": StudentT(3, 0.1, 0.2), "centre": "mean"})
     assert own.log_slope == PRESETS["neutral"].log_slope
+    assert as_prior({"shift": 0.3, "log_slope": 1}) == Prior(Normal(0, 0.3), Normal(0, 1))
     assert Prior.from_dict(own.to_dict()) == own
     for preset in PRESETS.values():
         assert Prior.from_dict(preset.to_dict()) == preset
@@ -250,7 +251,11 @@ def test_clinical_is_centred_at_the_mean_log_odds():
     [
         (lambda: as_prior("flat"), "prior must be one of 'clinical', 'neutral', got 'flat'"),
         (lambda: as_prior({"tau": Normal(0, 1)}), "the prior's keys must be one of"),
-        (lambda: as_prior({"shift": 1.0}), "the prior of shift must be a Normal or StudentT"),
+        (
+            lambda: as_prior({"shift": 0.0}),
+            r"prior\[.shift.\] must be a positive number, the standard",
+        ),
+        (lambda: as_prior({"shift": True}), "the prior of shift must be a Normal or StudentT"),
         (lambda: Normal(0, 0), "sigma must be a positive number"),
         (lambda: Normal(np.nan, 1), "mu must be a finite number"),
         (lambda: StudentT(0, 0, 1), "nu must be a positive number"),

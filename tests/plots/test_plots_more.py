@@ -118,8 +118,8 @@ def test_titles_change_with_the_data() -> None:
     assert "P(TCE below 0.04) 0." in errors[1]
     assert families[1] == "Exactly calibrated: < 0.01, from a prior of 0.1"
     assert families[0] != families[1]
-    assert curves[0] == "No curve clearly predicts better than identity"
-    assert "predicts best: +" in curves[1]
+    assert curves[0] == "No curve clearly predicts\nbetter than identity"
+    assert "predicts best:\n+" in curves[1]
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_comparison_draws_its_table(cmp) -> None:
     np.testing.assert_allclose(np.diff(ends)[:, 0], 4 * table["elpd_diff_error"], atol=1e-12)
     title = left.get_title("left")
     assert title == f"Exactly calibrated: {cmp.prob_calibrated:.2f}, from a prior of 0.1"
-    assert right.get_title("left") == "No curve clearly predicts better than identity"
+    assert right.get_title("left") == "No curve clearly predicts\nbetter than identity"
 
 
 def test_elpd_difference_is_that_of_arviz() -> None:

@@ -12,7 +12,7 @@ from bayescal import plots
 from bayescal._base.arrays import Floats
 from bayescal._base.text import percent, shortened, told_apart
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.html._svg import Zone, drawing, inline_svg, lay_out
+from bayescal.assessment.html._svg import Zone, drawing, fit_height, inline_svg, lay_out
 from bayescal.assessment.tables.decisions import benefit_table
 from bayescal.assessment.tables.groups import groups_table
 from bayescal.assessment.tables.measures import SHOWN_SCORES, round_scores
@@ -222,11 +222,12 @@ def _group_curves(f: Findings) -> Figure:
     from matplotlib.figure import Figure
 
     with drawing():
-        figure = Figure(figsize=(5.4, 6.2 + 0.2 * len(f.groups)), layout="constrained")
+        figure = Figure(figsize=(5.4, 7.2 + 0.2 * len(f.groups)), layout="constrained")
         names, _ = told_apart(f.groups, LONGEST_GROUP)
         posts = {names[name]: post for name, post in f.groups.items()}
         axes = plots.reliability(posts, figure.subplots(), ci_probs=(f.ci_prob,))
         axes.set_title("", loc="left")
+        fit_height(figure)
         return figure
 
 

@@ -15,7 +15,7 @@ from markupsafe import Markup
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Zone", "drawing", "inline_svg", "lay_out"]
+__all__ = ["Zone", "drawing", "fit_height", "inline_svg", "lay_out"]
 
 LINK = re.compile(r"#(?=[A-Za-z_])")
 COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
@@ -40,6 +40,9 @@ THEMED = {
     "#ffffff": "var(--paper)",
 }
 """Colours of the figures, and what the page calls them, so that it can be light or dark."""
+
+ROOM_AROUND = 0.1
+"""Inches above and below what is in a figure."""
 
 NOTHING = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 
@@ -80,6 +83,17 @@ def lay_out(figure: Figure) -> None:
     figure.set_layout_engine(None)
     for axes in figure.axes:
         axes.apply_aspect()
+
+
+def fit_height(figure: Figure) -> None:
+    """Make a figure as high as what its square axes, strips and legend take, and lay it out."""
+    engine = figure.get_layout_engine()
+    assert engine is not None
+    engine.execute(figure)
+    for axes in figure.axes:
+        axes.apply_aspect()
+    figure.set_figheight(figure.get_tightbbox().height + 2 * ROOM_AROUND)
+    lay_out(figure)
 
 
 def inline_svg(

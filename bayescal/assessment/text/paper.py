@@ -78,7 +78,7 @@ def methods(f: Findings) -> str:
         f"below {f.close:g} was regarded as close enough to calibrated. It was said to be off if "
         "that interval started above 0 and perfect calibration was outside the joint "
         f"{percent(f.ci_prob)} region of calibration-in-the-large and slope, or predictions over a "
-        f"range were too high, or too low, with a probability of {percent((1 + f.ci_prob) / 2)}. "
+        f"range were too high, or too low, with a probability of {(1 + f.ci_prob) / 2:g}. "
         f"{''.join(f'{text}. ' for text in others)}Estimators were "
         "compared with "
         "their distribution under perfect calibration, by consistency resampling (Broecker and "

@@ -10,7 +10,7 @@ from scipy.special import ndtr
 
 from bayescal._base.arrays import Floats
 from bayescal._base.sampling.pareto import BAD_K
-from bayescal._base.text import count
+from bayescal._base.text import only
 from bayescal.assessment.stretches import FEWEST_CASES, Stretch
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.posterior import CalibrationPosterior
@@ -90,7 +90,7 @@ def is_off(
     if jointly or ranges or alone or above_zero:
         return Off(CANNOT_SAY, why="the signs are no stronger than chance may give")
     few = _too_few(post)
-    return Off(CANNOT_SAY, why=f"there are only {few}") if few else Off(NO_SIGN)
+    return Off(CANNOT_SAY, why=few) if few else Off(NO_SIGN)
 
 
 def sure_ranges(parts: Sequence[Stretch], ci_prob: float) -> list[Stretch]:
@@ -173,9 +173,9 @@ def _ways_alone(table: pd.DataFrame) -> list[str]:
 
 
 def _too_few(post: CalibrationPosterior) -> str:
-    """Events or non-events in words, if there are too few; weights count what they are worth."""
+    """That events or non-events are too few, as a clause; weights count what they are worth."""
     data = post.data
     events = {"event": data.events, "non-event": data.n - data.events}
     rarer = min(events, key=lambda what: events[what])
     effective = events[rarer] * data.weight_scale
-    return count(effective, rarer) if effective < FEWEST else ""
+    return only(effective, rarer) if effective < FEWEST else ""

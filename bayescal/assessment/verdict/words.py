@@ -158,7 +158,7 @@ def ranges(f: Findings) -> str:
 
 def size(f: Findings) -> str:
     """By how much risks are off on average, and whether that is above the limit."""
-    row, enough = f.table.loc["tce"], percent((1 + f.ci_prob) / 2)
+    row, enough = f.table.loc["tce"], f"{(1 + f.ci_prob) / 2:g}"
     limit, below = _limit(f), f.prob_tce_below(f.close)
     middle, low, high = _points(row)
     if row["lower"] > 0:

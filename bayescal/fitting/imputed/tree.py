@@ -36,13 +36,13 @@ def imputed_tree(trees: Sequence[xr.DataTree]) -> xr.DataTree:
         the imputations in turn, with the `imputation` of each draw. A coordinate that an
         imputation does not have is zero in its draws.
     """
-    import xarray as xr
+    from bayescal.posterior.arviz_tree import PosteriorTree
 
     groups: dict[str, xr.Dataset | xr.DataTree] = {
         "posterior": mixed([tree["posterior"].to_dataset() for tree in trees])
     }
     groups |= {_group(number): each.copy() for number, each in enumerate(trees, 1)}
-    tree = xr.DataTree.from_dict(groups)
+    tree = PosteriorTree.from_dict(groups)
     tree.attrs.update(trees[0].attrs)
     tree.attrs[IMPUTATIONS] = json.dumps(len(trees))
     return tree

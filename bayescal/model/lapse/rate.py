@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import log_ndtr, ndtri
+from scipy.special import log_ndtr, ndtri, xlog1py, xlogy
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
@@ -50,18 +50,20 @@ class Rate:
             value = getattr(self, name)
             number = isinstance(value, (int, float)) and not isinstance(value, bool)
             if not number or not 0 < value < largest:
+                none = value == 0 and name == "most"
+                advice = " For no such rate, leave the curves noise and lapse out." if none else ""
                 raise InputError(
-                    f"{name} must be a number between 0 and {largest:g}, got "
-                    f"{shortened(repr(value))}."
+                    f"{name} must be a positive number below {largest:g}, got "
+                    f"{shortened(repr(value))}.{advice}"
                 )
 
     def logpdf(self, x: Floats) -> Floats:
         """Log density at `x`, of the same shape; minus infinity outside [0, most]."""
         share = np.asarray(x, np.float64) / self.most
-        with np.errstate(divide="ignore", invalid="ignore"):
-            density = np.log(self.a * self.b / self.most) + (self.a - 1) * np.log(share)
-            density += (self.b - 1) * np.log1p(-(share**self.a))
-        return np.where((share >= 0) & (share <= 1), density, -np.inf)
+        inside = np.clip(share, 0, 1)
+        density = np.log(self.a * self.b / self.most) + xlogy(self.a - 1, inside)
+        density = density + xlog1py(self.b - 1, -(inside**self.a))
+        return np.where(share == inside, density, -np.inf)
 
     def slope_and_curvature(self, x: Any) -> tuple[Any, Any]:
         """First and second derivative of the log density at `x`, inside (0, most)."""

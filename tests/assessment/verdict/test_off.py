@@ -101,7 +101,7 @@ def test_the_answer_follows_the_joint_region_the_ranges_and_the_size(
 
 def test_why_is_said() -> None:
     assert asked(Known(0, 0, events=3), tce=0).why == "there are only 3 events"
-    assert asked(Known(0, 0, events=299), tce=0).why == "there are only 1 non-event"
+    assert asked(Known(0, 0, events=299), tce=0).why == "there is only 1 non-event"
     assert "no stronger than chance" in asked(Known(2.1, -2.1)).why
     assert "cannot be trusted" in asked(Known(0, 0, k=2.0)).why
 

@@ -30,6 +30,14 @@ def test_draws_and_density_have_the_law_of_kumaraswamy(rate):
     assert np.isneginf(rate.logpdf(np.array([-0.01, rate.most + 0.01]))).all()
 
 
+def test_density_of_a_rate_of_exactly_0_and_of_the_largest():
+    level, narrow = Rate(0.4, 1.0, 5.0), Rate(0.4, 2.0, 1.0)
+    assert level.logpdf(np.array(0.0)) == pytest.approx(np.log(5 / 0.4))
+    assert narrow.logpdf(np.array(0.4)) == pytest.approx(np.log(2 / 0.4))
+    assert np.isneginf(level.logpdf(np.array(0.4)))
+    assert np.isneginf(narrow.logpdf(np.array(0.0)))
+
+
 @pytest.mark.parametrize("rate", RATES)
 def test_derivatives_match_differences(rate):
     at = rate.most * np.array([0.02, 0.3, 0.8])
@@ -64,10 +72,11 @@ def test_a_prior_with_a_rate_is_data():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: Rate(0.5), "most must be a number between 0 and 0.5, got 0.5"),
-        (lambda: Rate(a=0), "a must be a number between 0 and 1000, got 0"),
-        (lambda: Rate(b=float("nan")), "b must be a number between 0 and 1e"),
-        (lambda: Rate(True), "most must be a number"),
+        (lambda: Rate(0.5), "most must be a positive number below 0.5, got 0.5"),
+        (lambda: Rate(0), "got 0. For no such rate, leave the curves noise and lapse out."),
+        (lambda: Rate(a=0), "a must be a positive number below 1000, got 0"),
+        (lambda: Rate(b=float("nan")), "b must be a positive number below 1e"),
+        (lambda: Rate(True), "most must be a positive number"),
     ],
 )
 def test_what_is_no_rate_is_refused(call, message):
