@@ -69,13 +69,14 @@ def _inside_groups() -> list[str]:
     return [
         "## Patients inside sites, factors and months",
         "Patients have a random effect of standard deviation 1 on the log-odds, and are seen 6 "
-        "times in one of 12 sites (20 patients each), 12 times in one of 6 sites (*few patients*, 8 "
-        "each), in two sites by turns, 6 times in one of 4 cells of two factors, or twice in each of "
-        "6 months; in *independent* each is seen once and has no effect. Curves are logistic. "
-        "*Length* is relative to that without `cluster=`. Of months, *now* is the last one, and in "
-        "the last row the shift rose by 0.6 two months before the end. The truth of a slope is that "
-        f"of the nearest logistic curve. At least {runs} data sets a row; two standard errors "
-        f"of a coverage near .95 are {2 * (0.95 * 0.05 / runs) ** 0.5:.2f} for a single curve.",
+        "times in one of 12 sites (20 patients each), 12 times in one of 6 sites (*few patients*, "
+        "8 each), in two sites by turns, 6 times in one of 4 cells of two factors, or twice in "
+        "each of 6 months; in *independent* each is seen once and has no effect. Curves are "
+        "logistic. *Length* is relative to that without `cluster=`. Of months, *now* is the last "
+        "one, and in the last rows the shift rose by 0.6 two months before the end. The truth of a "
+        f"slope is that of the nearest logistic curve. At least {runs} data sets a row; two "
+        "standard errors of a coverage near .95 are "
+        f"{2 * (0.95 * 0.05 / runs) ** 0.5:.2f} for a single curve.",
         markdown(table),
         "P(changed) above 0.9, with `cluster=` (and without), in this share of the data sets: "
         f"{told}. Visits of the same patients in all months tell more of a change than the fit "
