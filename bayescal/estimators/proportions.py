@@ -83,9 +83,8 @@ def kaplan_meier(
     at_risk = (came - went)[:steps]
     died = np.bincount(last[event], weight[event], steps + 1)[1:]
     if at_risk.min() < LEAST_AT_RISK:
-        alive = np.cumprod(1 - died / np.maximum(at_risk, LEAST_AT_RISK))
         gone = int((at_risk < LEAST_AT_RISK).argmax())
-        if gone == 0 or alive[gone - 1] > LEAST_AT_RISK:
+        if gone == 0 or np.prod(1 - died[:gone] / at_risk[:gone]) > LEAST_AT_RISK:
             return np.nan, np.nan
         return 1.0, float(at_risk[died > 0][-1])
     alive = float(np.prod(1 - died / at_risk))

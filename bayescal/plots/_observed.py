@@ -143,9 +143,11 @@ def _kaplan_meier_of(data: CalibrationData, followed: FollowUp, starts: NDArray[
     """Risk by the horizon and effective cases of each bin, of shape (bins, 2)."""
     bin_of = np.searchsorted(starts, followed.row, side="right") - 1
     weight = followed.weight * data.weight_scale
-    columns = followed.entry, followed.exit, followed.event, weight
+    entry, last, event = followed.entry, followed.exit, followed.event
     parts = (bin_of == k for k in range(starts.size))
-    return np.array([kaplan_meier(*(each[mine] for each in columns), TIME_STEPS) for mine in parts])
+    return np.array(
+        [kaplan_meier(entry[k], last[k], event[k], weight[k], TIME_STEPS) for k in parts]
+    )
 
 
 def _bin_starts(trials: Floats, bins: int | Literal["auto"]) -> NDArray[np.intp]:

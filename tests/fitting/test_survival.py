@@ -269,23 +269,3 @@ def test_the_model_of_pymc_has_the_steps(followed):
     model = bc.build_model(followed, curve="beta")
     assert {"step", "step_by_score"} <= {variable.name for variable in model.free_RVs}
     assert [each.name for each in model.potentials] == ["followed"]
-
-
-def test_bins_of_the_figure_are_kaplan_meier(followed):
-    """Near the true risks, where the events among all cases are far too few."""
-    from bayescal.plots._observed import observed_proportions
-
-    time, event, risk, _, g = study(30_000)
-    many = bc.CalibrationData(bc.Survival(time, event), risk, horizon=1)
-    true = [part.mean() for part in np.array_split(g[np.argsort(risk)], 5)]
-    np.testing.assert_allclose(observed_proportions(many, 5).proportion, true, atol=0.03)
-    seen = observed_proportions(followed, 5)
-    assert np.all(seen.trials < 200)
-    blind = bc.CalibrationData.from_counts(followed.score, followed.trials, followed.hits)
-    assert np.all(seen.proportion > observed_proportions(blind, 5).proportion)
-    axes = bc.plots.reliability(bc.fit(followed, curve="logistic", **FAST), n_bins=5)
-    marks = [line for line in axes.lines if line.get_marker() == "o"]
-    drawn = [line.get_ydata() for line in marks if len(line.get_ydata()) == 5]
-    np.testing.assert_allclose(drawn[0], seen.proportion)
-    assert "233 with the event by 1, 375 left before" in axes.get_title("left")
-    assert "Kaplan-Meier, 95 % interval" in axes.get_legend_handles_labels()[1]
