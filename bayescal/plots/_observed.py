@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
+from bayescal.data.follow_up import TIME_STEPS, FollowUp
 from bayescal.data.validate import as_level
 from bayescal.estimators.binned.bins import as_bins
-from bayescal.estimators.proportions import jeffreys
+from bayescal.estimators.proportions import jeffreys, kaplan_meier
 from bayescal.posterior.posterior import CalibrationPosterior, check_outcomes
 
 __all__ = ["Observed", "ScoreCounts", "count_scores", "observed_of", "observed_proportions"]
@@ -29,7 +29,8 @@ class Observed(NamedTuple):
     score : ndarray of shape (bins,)
         Mean score of the cases in the bin.
     trials, hits : ndarray of shape (bins,)
-        Cases and events; effective ones when the weights are sampling weights.
+        Cases and events; effective ones when the weights are sampling weights, or cases left
+        before the horizon.
     proportion, lower, upper : ndarray of shape (bins,)
         Observed proportion and its Jeffreys interval.
     """
@@ -62,6 +63,9 @@ def observed_proportions(
 ) -> Observed:
     """Observed proportions in bins that hold about equally many cases; ties stay together.
 
+    Of times to an event they are those of Kaplan and Meier by the horizon, without the bins in
+    which at some time before it no case was under observation.
+
     Parameters
     ----------
     bins : int or "auto"
@@ -88,6 +92,11 @@ def observed_proportions(
     starts = _bin_starts(trials, bins)
     cases, events = np.add.reduceat(trials, starts), np.add.reduceat(hits, starts)
     score = np.add.reduceat(trials * data.score, starts) / cases
+    if data.follow_up is not None:
+        risks = _kaplan_meier_of(data, data.follow_up, starts)
+        known = np.isfinite(risks[:, 0])
+        score, (risk, cases) = score[known], risks[known].T
+        events = risk * cases
     return Observed(
         score, cases, events, events / cases, *jeffreys(cases, events, as_level(ci_prob))
     )
@@ -104,14 +113,8 @@ def observed_of(
         "auto" is None of data without outcomes.
     """
     automatic = isinstance(bins, str) and bins == "auto"
-    followed = post.problem.of_times
-    if bins is None or (automatic and (followed or not post.has_outcomes)):
+    if bins is None or (automatic and not post.has_outcomes):
         return None
-    if followed:
-        raise InputError(
-            "n_bins was given, and observed proportions are of outcomes that are known: some cases "
-            "left before the horizon. Leave n_bins out."
-        )
     check_outcomes(post, "n_bins")
     return observed_proportions(post.problem.unclustered, bins, ci_prob)
 
@@ -134,6 +137,17 @@ def count_scores(data: CalibrationData, low: float, high: float, bins: int = 50)
     events, _ = np.histogram(data.score, edges, weights=hits)
     non_events, _ = np.histogram(data.score, edges, weights=data.trials - hits)
     return ScoreCounts(edges, events, non_events)
+
+
+def _kaplan_meier_of(data: CalibrationData, followed: FollowUp, starts: NDArray[np.intp]) -> Floats:
+    """Risk by the horizon and effective cases of each bin, of shape (bins, 2)."""
+    bin_of = np.searchsorted(starts, followed.row, side="right") - 1
+    weight = followed.weight * data.weight_scale
+    entry, last, event = followed.entry, followed.exit, followed.event
+    parts = (bin_of == k for k in range(starts.size))
+    return np.array(
+        [kaplan_meier(entry[k], last[k], event[k], weight[k], TIME_STEPS) for k in parts]
+    )
 
 
 def _bin_starts(trials: Floats, bins: int | Literal["auto"]) -> NDArray[np.intp]:

@@ -47,10 +47,11 @@ def reliability(
 
     The posterior mean of the calibration curve with pointwise bands, over the range of the
     observed scores; observed proportions in bins of about equally many cases, with Jeffreys
-    intervals; and above, the scores of the cases with the event (up) and without it (down), on
-    one scale of counts. The bins are shown for comparison: the curve is not fitted to
-    them. The title gives the true calibration error with its interval. Of a site of which there
-    are scores alone, there are no bins, and the strip has the scores upwards.
+    intervals (of times to an event Kaplan-Meier by the horizon); and above, the scores of the cases
+    with the event (up) and without it (down), on one scale of counts. The bins are shown for
+    comparison: the curve is not fitted to them. The title gives the true calibration error with its
+    interval. Of a site of which there are scores alone, there are no bins, and the strip has the
+    scores upwards.
 
     Where there are few distinct scores, each of which can have a risk of its own, the curve is
     drawn as points with intervals at these.
@@ -140,7 +141,7 @@ def reliability(
     axes.plot([low, high], [low, high], color=style.DIAGONAL, lw=1, ls="--", label="Ideal")
     _draw_curve(axes, bands, levels)
     if observed is not None:
-        _draw_observed(axes, observed, widest)
+        _draw_observed(axes, observed, widest, followed=post.problem.of_times)
     draw_overlays(axes, lines, bands.score)
     if sides is not None:
         draw_sides(axes, sides)
@@ -158,7 +159,11 @@ def reliability(
 def _cases(post: CalibrationPosterior) -> str:
     if not post.has_outcomes:
         return f"{count(post.data.n, 'score')}, without outcomes"
-    return f"{count(post.data.n, 'case')}, {count(post.data.events)} with the event"
+    told = f"{count(post.data.n, 'case')}, {count(post.data.events)} with the event"
+    followed = post.data.follow_up
+    if followed is None:
+        return told
+    return f"{told} by {followed.horizon:g}, {count(followed.censored)} left before"
 
 
 def _draw_curve(ax: Axes, bands: Bands, levels: Sequence[float]) -> None:
@@ -186,7 +191,8 @@ def _draw_curve(ax: Axes, bands: Bands, levels: Sequence[float]) -> None:
     ax.plot(bands.score, bands.mean, color=style.CURVE, lw=2, label="Posterior mean")
 
 
-def _draw_observed(ax: Axes, observed: Observed, level: float) -> None:
+def _draw_observed(ax: Axes, observed: Observed, level: float, *, followed: bool) -> None:
+    what = "Kaplan-Meier" if followed else "Observed"
     ends = [observed.proportion - observed.lower, observed.upper - observed.proportion]
     points, *_ = ax.errorbar(
         observed.score,
@@ -200,7 +206,7 @@ def _draw_observed(ax: Axes, observed: Observed, level: float) -> None:
         ecolor=style.INK,
         elinewidth=0.7,
         alpha=0.7,
-        label=f"Observed, {percent(level)} interval",
+        label=f"{what}, {percent(level)} interval",
     )
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
     x, y = observed.score, observed.proportion

@@ -87,7 +87,8 @@ def _by_outcome(
     names: tuple[str, str] | None,
 ) -> list[Side]:
     """Events upwards, others downwards."""
-    told = names or (count(data.events, "event"), f"{count(data.n - data.events)} without")
+    others = "without" if data.follow_up is None else "without, or left"
+    told = names or (count(data.events, "event"), f"{count(data.n - data.events)} {others}")
     return [(counts.events, 1, colours[0], told[0]), (counts.non_events, -1, colours[1], told[1])]
 
 

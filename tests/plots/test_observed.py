@@ -60,3 +60,43 @@ def test_sampling_weights_count_as_effective_cases() -> None:
     data = bc.CalibrationData([0, 1, 1, 0] * 10, [0.2, 0.8, 0.7, 0.3] * 10, [1.5, 0.5] * 20)
     observed = observed_proportions(data, 1)
     assert observed.trials[0] == pytest.approx(data.n * data.weight_scale)
+
+
+def followed_cases(n):
+    """Times to an event by 1, of cases of which those with high scores leave early."""
+    rng = np.random.default_rng(3)
+    score = rng.uniform(0.05, 0.8, n)
+    event = -rng.exponential(1, n) / np.log1p(-score)
+    left = np.minimum(rng.exponential(1, n) / (0.4 + score), 2)
+    outcome = bc.Survival(np.minimum(event, left), event <= left)
+    return bc.CalibrationData(outcome, score, horizon=1)
+
+
+def test_bins_of_times_to_an_event_are_kaplan_meier():
+    """Near the true risks, which are the scores; the events among all cases are too few."""
+    seen = observed_proportions(followed_cases(30_000), 5)
+    np.testing.assert_allclose(seen.proportion, seen.score, atol=0.03)
+    followed = followed_cases(1000)
+    few = observed_proportions(followed, 5)
+    assert np.all(few.trials < 200)
+    blind = bc.CalibrationData.from_counts(followed.score, followed.trials, followed.hits)
+    assert np.all(few.proportion > observed_proportions(blind, 5).proportion)
+
+
+def test_the_diagram_of_times_draws_kaplan_meier_and_says_who_left():
+    followed = followed_cases(300)
+    post = bc.fit(followed, curve="logistic", draws=400, random_state=1)
+    axes = bc.plots.reliability(post, Figure().subplots(), n_bins=5)
+    proportion = observed_proportions(followed, 5).proportion
+    drawn = [line.get_ydata() for line in axes.lines if line.get_marker() == "o"]
+    assert any(len(each) == 5 and np.allclose(each, proportion) for each in drawn)
+    assert f"by 1, {followed.follow_up.censored:g} left before" in axes.get_title("left")
+    assert "Kaplan-Meier, 95 % interval" in axes.get_legend_handles_labels()[1]
+
+
+def test_groups_of_which_nobody_was_followed_to_the_horizon_are_left_out():
+    time, event = np.full(60, 2.0), np.arange(60) % 3 == 0
+    time[event] = 0.5
+    time[:20], event[:20] = 0.4, False
+    data = bc.CalibrationData(bc.Survival(time, event), np.linspace(0.1, 0.9, 60), horizon=1)
+    assert observed_proportions(data, 3).score == pytest.approx([0.5, 0.77], abs=0.02)
