@@ -15,6 +15,7 @@ from bayescal.assessment.html._svg import Zone, drawing, inline_svg, lay_out
 from bayescal.assessment.tables.decisions import benefit_table
 from bayescal.assessment.tables.groups import groups_table
 from bayescal.assessment.tables.measures import round_scores
+from bayescal.assessment.text.periods import period_sentences
 from bayescal.assessment.text.sites import site_sentences
 from bayescal.assessment.text.subgroups import subgroup_sentences
 from bayescal.assessment.verdict.words import headline, of_draws
@@ -31,6 +32,7 @@ __all__ = [
     "benefit_figure",
     "error_figure",
     "groups_figure",
+    "periods_figure",
     "reliability_figure",
     "sites_figure",
     "subgroups_figure",
@@ -116,6 +118,21 @@ def sites_figure(f: Findings) -> Markup | None:
         axes.set_title("", loc="left")
         title = "Observed / expected events of each group, of the average group and of a new one"
         return inline_svg(figure, "sites-figure", title, " ".join(site_sentences(f)))
+
+
+def periods_figure(f: Findings) -> Markup | None:
+    """O/E over the periods, and when the curve changed most; None without periods."""
+    from matplotlib.figure import Figure
+
+    if f.periods is None:
+        return None
+    with drawing():
+        figure = Figure(figsize=(6.6, 4.6), layout="constrained")
+        above, below = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
+        for axes in plots.drift(f.periods, axes=(above, below), ci_prob=f.ci_prob):
+            axes.set_title("", loc="left")
+        title = "Observed / expected events of each period, and when the curve changed most"
+        return inline_svg(figure, "periods-figure", title, " ".join(period_sentences(f)))
 
 
 def subgroups_figure(f: Findings) -> Markup | None:
