@@ -17,6 +17,7 @@ from bayescal.assessment.findings import Findings
 from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.performance import mean_score, values_in_data
 from bayescal.assessment.schema.validate import first_fault, parsed
+from bayescal.assessment.text.periods import periods_record
 from bayescal.assessment.text.sites import sites_record
 from bayescal.assessment.text.subgroups import subgroups_record
 from bayescal.assessment.verdict.words import headline
@@ -146,6 +147,8 @@ def as_dict(f: Findings) -> dict[str, Any]:
         record["groups"] = _rows(f.by_group)
         if f.sites is not None:
             record["sites"] = sites_record(f)
+        if f.periods is not None:
+            record["periods"] = periods_record(f)
     if f.populations is not None:
         record["populations"] = _rows(f.populations)
     if f.missing_information is not None:

@@ -110,6 +110,7 @@ class Averaged(Settings):
         return self.plot, self.html, self.word
 
     def _show(self, a: Assessment, console: Console, steps: Steps) -> None:
+        from bayescal.assessment.text.periods import period_sentences
         from bayescal.assessment.text.sites import site_sentences
         from bayescal.assessment.text.subgroups import subgroup_sentences
         from bayescal.assessment.verdict import words
@@ -149,6 +150,8 @@ class Averaged(Settings):
                 console.print(table)
             for text in sentences:
                 say(console, text)
+        for text in period_sentences(a):
+            say(console, text)
         if a.crossed is not None:
             with steps.working("Fitting subgroups"):
                 table = drawn(a.tables["levels"], narrow=narrow)

@@ -45,9 +45,9 @@ def ask_about_columns(
             shown = shortened(name)
             ways = [f"--{option} {shown}" for option in (role, "cluster") if option in options]
             counted = f"{levels:,} values in {rows:,} rows"
-            held = "several values, which repeat" if part else counted
+            many = "several values, which repeat" if part else counted
             raise InputError(
-                f"column {shown!r} has {held}. If calibration may "
+                f"column {shown!r} has {many}. If calibration may "
                 "differ between them, or rows of one are alike, say so: "
                 f"{', or '.join([*ways, f'--ignore-column {shown}'])} if it does not matter."
             )

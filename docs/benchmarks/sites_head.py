@@ -135,6 +135,31 @@ def summarised(rows: list[Run]) -> dict[str, Any]:
     return {"runs": len(rows), "mean": {name: round(mean, 5) for name, mean in means.items()}}
 
 
+ROWS = {
+    "these": "the patients of these hospitals",
+    "average": "the average hospital",
+    "next": "the next hospital",
+}
+
+
+def page_table(stored: dict[str, Any]) -> str:
+    """Coverage by hospitals and spread, as the page on groups has it."""
+    lines = [
+        "| hospitals | sd | sets | population | O/E | slope | TCE | said close enough |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for cell in stored["cells"]:
+        if cell["truth"] != TRUTHS[0]:
+            continue
+        mean = cell["mean"]
+        for name, label in ROWS.items():
+            measures = ("observed_expected", "calibration_slope", "tce", "close")
+            shown = " | ".join(f"{mean[f'{name}.{each}']:.2f}" for each in measures)
+            first = f"{cell['hospitals']} | {cell['spread']:g} | {cell['runs']}"
+            lines.append(f"| {first if name == 'these' else ' | | '} | {label} | {shown} |")
+    return "\n".join(lines)
+
+
 def main() -> None:
     """Make the runs that are not there yet, a few of every cell in turn, and write all."""
     parser = argparse.ArgumentParser(description=__doc__)

@@ -140,8 +140,17 @@ def test_periods_open_with_all_the_last_and_the_next():
     assert "In the last period, 2024-03, O/E is" in text
     assert "In the next period expect between" in text
     assert "every period is exactly calibrated" in text
-    assert set(a.to_dict()["populations"]) == set(views)
-    assert "Last period" in render(a)
+    record, page = a.to_dict(), render(a)
+    assert set(record["populations"]) == set(views)
+    assert record["periods"]["prob_changed"] == a.periods.prob_changed
+    assert sum(record["periods"]["explanations"].values()) == pytest.approx(1)
+    assert "Last period" in page
+    assert "Period by period" in page
+    assert 'id="periods-figure' in page
+    into = a.periods.when_changed()["prob"].idxmax()
+    for told in (text, " ".join(page.replace("\xa0", " ").split()), a.tripod()):
+        assert f"The largest change was most probably into {into}" in told
+        assert "A model in use changes outcomes" in told
 
 
 def test_the_terminal_opens_with_them(six):

@@ -16,6 +16,7 @@ from bayescal.assessment.html._svg import Zone, drawing, fit_height, inline_svg,
 from bayescal.assessment.tables.decisions import benefit_table
 from bayescal.assessment.tables.groups import groups_table
 from bayescal.assessment.tables.measures import SHOWN_SCORES, round_scores
+from bayescal.assessment.text.periods import period_sentences
 from bayescal.assessment.text.sites import site_sentences
 from bayescal.assessment.text.subgroups import subgroup_sentences
 from bayescal.assessment.verdict.words import headline, of_draws
@@ -34,6 +35,7 @@ __all__ = [
     "calibration_figure",
     "error_figure",
     "groups_figure",
+    "periods_figure",
     "reliability_figure",
     "risks_figure",
     "sites_figure",
@@ -198,6 +200,21 @@ def sites_figure(f: Findings) -> Drawn | None:
         axes.set_title("", loc="left")
         title = "Observed / expected events of each group, of the average group and of a new one"
         return Drawn(figure, "sites-figure", title, " ".join(site_sentences(f)))
+
+
+def periods_figure(f: Findings) -> Drawn | None:
+    """O/E over the periods, and when the curve changed most; None without periods."""
+    from matplotlib.figure import Figure
+
+    if f.periods is None:
+        return None
+    with drawing():
+        figure = Figure(figsize=(6.6, 4.6), layout="constrained")
+        above, below = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
+        for axes in plots.drift(f.periods, axes=(above, below), ci_prob=f.ci_prob):
+            axes.set_title("", loc="left")
+        title = "Observed / expected events of each period, and when the curve changed most"
+        return Drawn(figure, "periods-figure", title, " ".join(period_sentences(f)))
 
 
 def subgroups_figure(f: Findings) -> Drawn | None:

@@ -30,6 +30,7 @@ from bayescal.assessment.tables.measures import (
     round_scores,
 )
 from bayescal.assessment.text.paper import methods, short_method
+from bayescal.assessment.text.periods import period_sentences
 from bayescal.assessment.text.references import REFERENCES, Reference, cited
 from bayescal.assessment.text.sites import site_sentences
 from bayescal.assessment.text.subgroups import subgroup_sentences
@@ -210,7 +211,8 @@ def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
         else curve_table(f, all_scores, "whole-curve"),
         "even_odds": None if np.isnan(f.prob_calibrated) else f.prob_calibrated_at(0.5),
         "too_few": next((text for text in f.estimators["verdict"] if TOO_FEW in text), None),
-        "sites": site_sentences(f) if f.data.groups else [],
+        "sites": site_sentences(f),
+        "periods": period_sentences(f),
         "of_subgroups": subgroup_sentences(f),
         "most_curves": _figures.MOST_GROUPS_DRAWN,
         "tripod": _about.tripod_table(f, source),
@@ -243,6 +245,7 @@ def figures_of(f: Findings, source: Mapping[str, object]) -> dict[str, _figures.
         "risks": _figures.risks_figure(f),
         "groups": _figures.groups_figure(f) if f.data.groups else None,
         "sites": _figures.sites_figure(f),
+        "periods": _figures.periods_figure(f),
         "subgroups": _figures.subgroups_figure(f),
     }
 

@@ -9,6 +9,7 @@ from bayescal.assessment.findings import Findings
 from bayescal.assessment.followed import cases_and_events_of
 from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.tables.table import Table
+from bayescal.assessment.text.periods import period_sentences
 from bayescal.assessment.text.sites import site_sentences
 from bayescal.assessment.text.subgroups import subgroup_sentences
 from bayescal.assessment.verdict.words import (
@@ -38,7 +39,8 @@ def as_text(f: Findings, tables: Mapping[str, Table]) -> str:
     parts.append(_wrapped(f.worded(exactness(f))))
     if f.data.groups:
         parts += [tables[name].lines() for name in ("groups", "spread") if name in tables]
-        parts += [_wrapped(f.worded(text)) for text in site_sentences(f)]
+        told = (*site_sentences(f), *period_sentences(f))
+        parts += [_wrapped(f.worded(text)) for text in told]
     if f.crossed is not None:
         parts.append(_with_sentences(tables["levels"], map(f.worded, subgroup_sentences(f))))
     notes = [f.worded(text) for text in assessment_notes(f) if text not in first]

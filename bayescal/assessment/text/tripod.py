@@ -28,6 +28,7 @@ from bayescal.assessment.tables.groups import (
 )
 from bayescal.assessment.tables.table import in_markdown
 from bayescal.assessment.text.paper import methods, performance, performance_source, sample
+from bayescal.assessment.text.periods import period_sentences
 from bayescal.assessment.text.references import REFERENCES, cited
 from bayescal.assessment.text.sites import site_sentences
 from bayescal.assessment.verdict.words import advice_of_whom, lost_at_thresholds, whom
@@ -289,7 +290,7 @@ def _heterogeneity(f: Findings) -> list[str]:
     how = "each group by itself" if f.several is None else "of one fit of all groups"
     level = f"Estimates with {percent(f.ci_prob)} credible intervals, {how}."
     if f.sites is None or f.populations is None:
-        return [level, _listed(f, each)]
+        return [level, _listed(f, each), *period_sentences(f)]
     told = populations_table(f).texts()
     average = told["average"]["tce"]
     of_next = ""

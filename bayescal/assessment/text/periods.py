@@ -1,0 +1,46 @@
+"""Groups as ordered periods of one fit: whether the curve changed, and when."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bayescal._base.text import chance, shortened
+from bayescal.assessment.findings import Findings
+
+__all__ = ["period_sentences", "periods_record"]
+
+IN_USE = (
+    "A model in use changes outcomes: where patients are treated because of their score, fewer of "
+    "them have the event, and the curve may change for that reason alone."
+)
+
+
+def period_sentences(f: Findings) -> list[str]:
+    """What is said of periods: how they are explained, when the curve changed, what is assumed."""
+    post = f.periods
+    if post is None:
+        return []
+    shares, when = post.explanations, post.when_changed()
+    explained = (
+        f"One curve for all periods has probability {chance(float(shares['constant']))} (before "
+        f"the data 0.5), one sudden change {chance(float(shares['sudden']))} and gradual drift "
+        f"{chance(float(shares['gradual']))} (0.25 each)."
+    )
+    into = str(when["prob"].idxmax())
+    change = (
+        f"The largest change was most probably into {shortened(into)}: probability "
+        f"{chance(float(when['prob'][into]))}."
+    )
+    return [explained, change, IN_USE]
+
+
+def periods_record(f: Findings) -> dict[str, Any] | None:
+    """The fit of periods for the record; None without periods."""
+    post = f.periods
+    if post is None:
+        return None
+    return {
+        "explanations": post.explanations.to_dict(),
+        "prob_changed": post.prob_changed,
+        "largest_change_into": post.when_changed()["prob"].to_dict(),
+    }

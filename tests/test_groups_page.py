@@ -1,0 +1,48 @@
+"""The simulation of a report's three populations: its true values and the table on its page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sites_head as simulation
+from bayescal import scores
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "how-to" / "groups.md"
+STORED = json.loads((simulation.RESULTS / "sites_head.json").read_text("utf-8"))
+CELLS = {(cell["truth"], cell["hospitals"], cell["spread"]): cell for cell in STORED["cells"]}
+
+
+def test_the_page_has_the_stored_results():
+    assert simulation.page_table(STORED) in PAGE.read_text("utf-8")
+    fewest = min(cell["runs"] for cell in STORED["cells"])
+    assert f"{fewest} data sets a cell" in PAGE.read_text("utf-8")
+
+
+def test_the_next_hospital_is_hardly_called_close_enough_wrongly():
+    false = [cell["mean"]["next.false_close"] for cell in CELLS.values() if cell["spread"] > 0]
+    assert max(false) <= 0.05
+
+
+def test_equal_calibrated_hospitals_are_called_close_enough():
+    equal = CELLS[simulation.EQUAL, 12, 0.0]["mean"]
+    assert equal["these.close"] >= 0.8
+    assert equal["average.close"] >= 0.8
+
+
+def test_true_values_are_those_of_outcomes_drawn_from_the_curve():
+    rng = np.random.default_rng(1)
+    risk = simulation.curve(np.array([[0.4, -0.3]]), simulation.LAW)[0]
+    true = simulation.truth_of(risk)
+    row = rng.integers(0, risk.size, 200_000)
+    score = simulation.LAW[row]
+    outcome = (rng.random(row.size) < risk[row]).astype(int)
+    assert true["c_statistic"] == pytest.approx(scores.c_statistic(outcome, score), abs=4e-3)
+    assert true["brier"] == pytest.approx(scores.brier_score(outcome, score), abs=2e-3)
+    benefit = scores.net_benefit(outcome, score, simulation.THRESHOLD)
+    assert true["net_benefit"] == pytest.approx(benefit, abs=2e-3)
+    assert true["observed_expected"] == pytest.approx(outcome.mean() / score.mean(), abs=0.01)
+    assert true["calibration_slope"] == pytest.approx(np.exp(-0.3), abs=1e-6)
