@@ -37,6 +37,15 @@ def test_an_average_covers_no_loss_and_one_family_does_not() -> None:
             assert row["covered"] <= 0.1
 
 
+def test_the_page_has_the_coverage_of_the_kullback_leibler_error() -> None:
+    results = stored("kl_coverage")
+    assert deciding.page_table(results) in PAGE.read_text("utf-8")
+    assert {row["data_sets"] for row in results["rows"]} == {40}
+    average = [row for row in results["rows"] if row["analysis"] == "average"]
+    assert len(average) == len(deciding.KL_TRUTHS) * len(deciding.KL_SIZES)
+    assert min(row["covered"] for row in average) >= 0.9
+
+
 def test_the_page_has_the_lower_bounds_and_these_keep_what_was_asked() -> None:
     rows = stored("lower_bound")
     assert bound.page_table(rows) in PAGE.read_text("utf-8")

@@ -27,7 +27,8 @@ estimators differ from it even for a calibrated model: `bc.check_consistency` sh
 *Bounds* says what the estimate bounds in the population. *Cost* is given as a function of the
 number of cases n. At n = 10^7 it is also given in sorts of the scores (`numpy.sort`, CPU time of
 one thread) and in copies of outcomes and scores (peak memory above the input), measured by
-`docs/benchmarks/estimator_cost.py` in one run on a shared machine (`auc_v` and `pde` later), so
+`docs/benchmarks/estimator_cost.py` in one run on a shared machine (`auc_v`,
+`averaged_two_bin_error` and `pde` later), so
 that differences of 10 % are not reliable. If it is more than three sorts or two copies, the
 reason is given. {ties}
 `estimator_interval` gives a bootstrap interval of any of them.

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.special import expit, logsumexp
 
 import bayescal as bc
+from bayescal.errors import InputError
 from bayescal.model.mixture import HEDGE, components_of, modest_scale, shares_of
 from bayescal.model.priors import MODEST, Normal, Prior
 from bayescal.posterior.functionals import FUNCTIONALS
@@ -298,7 +299,12 @@ def test_no_quantile_contradicts_another(door) -> None:
         assert (e90 >= e50 - 1e-12).all()
         assert (chain[-1] >= e90 - 1e-12).all()
         np.testing.assert_array_equal(quantiles("ici"), chain[1])
+    is_inside = ((post.data.score > 0) & (post.data.score < 1)).all()
     for name in DISTANCES:
+        if FUNCTIONALS[name].needs_inside and not is_inside:
+            with pytest.raises(InputError, match=f"{name} is infinite"):
+                post.interval(name)
+            continue
         limits = np.array([0.001, 0.01, 0.02, 0.05, 0.2, 0.9])
         below = np.array([post.prob_below(x, name) for x in limits])
         above = np.array([post.prob_above(x, name) for x in limits])

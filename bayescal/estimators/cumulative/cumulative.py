@@ -269,7 +269,8 @@ def averaged_two_bin_error(
 
     Notes
     -----
-    It is truthful: whoever knows the risk of each case has the least expected value by telling it.
+    It is truthful: whoever knows the risk of each case cannot lower the expected value by telling
+    anything else.
     The squared sum of either side is its expectation, squared, plus the variance of the outcomes,
     which no prediction changes. For true risks the expected value is therefore
     sum score (1 - score) / n^2, however many distinct scores there are. It is a square: compare its

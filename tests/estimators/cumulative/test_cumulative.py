@@ -109,7 +109,7 @@ def test_two_bins_are_the_integral_over_thresholds(decimals: int, weighted: bool
 
 
 def test_the_two_bin_error_is_least_for_who_tells_the_risk() -> None:
-    """Its expected value, over all outcomes of six cases, by the risk and by what else is told."""
+    """Its mean over all outcomes of six cases; only the mean of just these risks is as good."""
     risk = np.array([0.1, 0.25, 0.4, 0.6, 0.7, 0.95])
     outcomes = np.array(list(np.ndindex(*(2,) * 6)))
     prob = np.prod(np.where(outcomes == 1, risk, 1 - risk), axis=1)
@@ -120,8 +120,9 @@ def test_the_two_bin_error_is_least_for_who_tells_the_risk() -> None:
     least = expected(risk)
     assert least == pytest.approx((risk * (1 - risk)).sum() / 36)
     rng = np.random.default_rng(6)
-    for told in (np.full(6, risk.mean()), np.repeat([0.25, 0.75], 3), *rng.random((20, 6))):
+    for told in (np.repeat([0.2, 0.75], 3), 1 - risk, *rng.random((20, 6))):
         assert expected(told) > least
+    assert expected(np.full(6, risk.mean())) == pytest.approx(least)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
