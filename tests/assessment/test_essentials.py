@@ -32,6 +32,11 @@ def grouped(cases):
     return bc.assess(*cases, groups=groups, **options)
 
 
+@pytest.fixture(scope="module")
+def plain_page(plain):
+    return report.render(plain)
+
+
 @pytest.mark.parametrize(
     ("events", "given", "expected"),
     [
@@ -77,19 +82,20 @@ def test_a_threshold_that_nobody_reaches_has_no_predictive_value(cases) -> None:
     assert cells["sensitivity"] == "0 (0 to 0)"
 
 
-def test_a_default_range_is_said_to_be_one_and_decides_nothing(plain, grouped) -> None:
-    page, other = report.render(plain), report.render(grouped)
-    assert "No threshold was given" in page
-    assert "nothing is recommended by it" in page
+def test_a_default_range_is_said_to_be_one_and_decides_nothing(plain, plain_page, grouped) -> None:
+    other = report.render(grouped)
+    assert "No threshold was given" in plain_page
+    assert "nothing is recommended by it" in plain_page
     assert plain.recommendation.thresholds == ()
     assert "No threshold was given" not in other
     assert "only these decide what is recommended" in other
+    assert "Each group: C-statistic" in other
     assert str(plain).count("Sens.") == 0
     assert str(grouped).count("Sens.") == 1
 
 
-def test_the_section_has_all_four(plain) -> None:
-    page = report.render(plain)
+def test_the_section_has_all_four(plain_page) -> None:
+    page = plain_page
     section = page[page.index('<h2 id="essentials">') : page.index('<h2 id="update">')]
     for name in ("calibration-title", "benefit-figure-title", "risks-figure-title"):
         assert f'id="{name}"' in section
@@ -108,11 +114,11 @@ def test_each_group_has_its_own_numbers(cases, grouped) -> None:
         benefit = grouped.group(name).net_benefit([0.3])["model"].median()
         assert table.loc[name, "net_benefit@0.3_estimate"] == pytest.approx(float(benefit))
     assert {"essentials_groups"} <= set(grouped.tables)
-    assert "Each group: C-statistic" in report.render(grouped)
     assert first_fault(grouped.to_dict(), schema()) == ""
     assert set(grouped.to_dict()["essentials"]["groups"]) == {"north", "south"}
 
 
+@pytest.mark.slow
 def test_levels_of_factors_have_theirs_and_tripod_tells_them(cases) -> None:
     y_true, y_prob = cases
     factors = {"sex": np.arange(CASES) % 2, "class": np.arange(CASES) % 3}
@@ -126,6 +132,7 @@ def test_levels_of_factors_have_theirs_and_tripod_tells_them(cases) -> None:
     assert len(document(a)) > 10_000
 
 
+@pytest.mark.slow
 def test_times_to_an_event_have_no_risks_by_outcome() -> None:
     rng = np.random.default_rng(1)
     risk = rng.beta(2, 5, 200)

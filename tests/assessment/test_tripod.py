@@ -55,6 +55,7 @@ def test_what_was_not_done_is_said(plain, grouped) -> None:
     assert "not examined" in told["12d"]
     assert told["23b"] == "Not examined."
     assert "no threshold was given" in told["12e"]
+    assert "the predicted risks by outcome; the decision curve for thresholds from" in told["12e"]
     assert "net benefit" not in told["23a"]
     more = text_of(grouped)
     assert "3 groups" in more["12d"]

@@ -220,7 +220,7 @@ def test_one_family_tells_what_its_posterior_says(run, csv, patients, tmp_path) 
         "weight_type": None,
         "site": None,
         "event": "1",
-        "rows_read": 200,
+        "rows_read": N,
         "rows_dropped": 0,
     }
     assert document["settings"]["seed"] == 7

@@ -190,18 +190,22 @@ def _measures(f: Findings) -> list[str]:
         "average, and the slope whether they are too extreme. Discrimination was measured by the "
         f"C-statistic and overall performance by the Brier score, {performance_source(f)}. Plots: "
         "the posterior mean of the curve with pointwise bands, over observed proportions in bins; "
-        "the posterior of the true calibration error",
+        f"the posterior of the true calibration error; {_other_plots(f)}.",
     ]
     if not f.thresholds:
-        text[-1] += "."
         return [*text, "Clinical utility was not measured, since no threshold was given."]
-    text[-1] += "; the decision curve."
     risks = ", ".join(f"{threshold:g}" for threshold in f.thresholds)
     return [
         *text,
         "Clinical utility was measured by net benefit (Vickers and Elkin, 2006) at "
         f"{_thresholds(f)} {risks}, and by the expected value of perfect information.",
     ]
+
+
+def _other_plots(f: Findings) -> str:
+    over = f.decision_range
+    curve = f"the decision curve for thresholds from {over.lowest:g} to {over.highest:g}"
+    return curve if f.posterior.problem.of_times else f"the predicted risks by outcome; {curve}"
 
 
 def _updating_methods(f: Findings) -> list[str]:

@@ -23,7 +23,7 @@ from bayescal.cli.page.tabs import Tab, Tabs, Worker
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-__all__ = ["LARGEST_FILE", "Server"]
+__all__ = ["LARGEST_FILE", "WORD", "Server"]
 
 LARGEST_FILE = 256 * 1024**2
 LARGEST_OPTIONS = 64 * 1024

@@ -22,7 +22,7 @@ from bayescal._base.errors import InputError
 from bayescal.cli.app import _run
 from bayescal.cli.page import server as served
 from bayescal.cli.page import upload as uploads
-from bayescal.cli.page.server import LARGEST_FILE, Server
+from bayescal.cli.page.server import LARGEST_FILE, WORD, Server
 from bayescal.cli.page.tabs import MOST_TABS, Tabs
 from bayescal.cli.page.upload import Upload
 from bayescal.cli.page.worker import Result, analysed, assessed, checked, columns_of, word_of
@@ -356,6 +356,16 @@ def test_a_person_drops_a_file_and_changes_the_limit(tmp_path):
         browser.wait(one, f"{done} !== {json.dumps(before)}")
         assert "within your limit of 40 points" in browser.value(one, shown)
         assert "--close 0.4" in browser.value(one, "document.getElementById('command').value")
+        browser.value(one, "document.getElementById('write-word').click()")
+        browser.wait(one, "document.getElementById('doing').textContent.includes('Word')")
+        browser.wait(one, done)
+        document = "fetch(document.getElementById('save-word').href)"
+        kind = browser.value(one, f"{document}.then(answer => answer.headers.get('content-type'))")
+        assert kind == WORD
+        begins = "new TextDecoder().decode(content.slice(0, 2))"
+        read = f"{document}.then(answer => answer.arrayBuffer()).then(content => {begins})"
+        assert browser.value(one, read) == "PK"
+        assert "40 points" in browser.value(one, shown)
         browser.choose_file(two, tmp_path / "evil.csv")
         browser.wait(two, "!document.getElementById('error').hidden")
         assert browser.value(two, "window.hit") is None
