@@ -11,7 +11,7 @@ from bayescal import plots
 from bayescal._base.arrays import Floats
 from bayescal._base.text import percent, shortened, told_apart
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.html._svg import Zone, drawing, fit_height, inline_svg, lay_out
+from bayescal.assessment.html._svg import THEMED, Zone, drawing, fit_height, inline_svg, lay_out
 from bayescal.assessment.tables.decisions import benefit_table
 from bayescal.assessment.tables.groups import groups_table
 from bayescal.assessment.tables.measures import round_scores
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "benefit_figure",
+    "card_figure",
     "error_figure",
     "groups_figure",
     "reliability_figure",
@@ -45,6 +46,19 @@ LONGEST_GROUP = 24
 
 def reliability_figure(f: Findings) -> Markup:
     """The reliability diagram; pointing at it reads off the curve."""
+    return _reliability(f, "reliability", has_zones=True)
+
+
+def card_figure(f: Findings) -> Markup:
+    """The reliability diagram with its own colours, for a notebook, which has not the page's."""
+    colours = {name: code for code, name in THEMED.items()} | {"var(--ink)": "currentColor"}
+    drawn = str(_reliability(f, f"card-{f.sha256[:12]}-{f.seed}", has_zones=False))
+    for name, code in colours.items():
+        drawn = drawn.replace(name, code)
+    return Markup('<div style="max-width:26em">{}</div>').format(Markup(drawn))
+
+
+def _reliability(f: Findings, name: str, *, has_zones: bool) -> Markup:
     from matplotlib.figure import Figure
 
     with drawing():
@@ -54,10 +68,10 @@ def reliability_figure(f: Findings) -> Markup:
         lay_out(figure)
         return inline_svg(
             figure,
-            "reliability",
+            name,
             "Reliability diagram",
             _curve_in_words(f),
-            _zones(f, axes, 72 * figure.get_figheight()),
+            _zones(f, axes, 72 * figure.get_figheight()) if has_zones else (),
         )
 
 
