@@ -74,6 +74,15 @@ def test_a_result_is_shown_as_a_card(results, name, words) -> None:
     assert "nan" not in shown
 
 
+def test_the_card_of_an_assessment_has_its_figure(results) -> None:
+    shown = results["assessment"]._repr_html_()
+    assert shown.count("<svg") == 1
+    assert "Reliability diagram" in text_of(shown)
+    assert "var(" not in shown
+    assert 'class="zones"' not in shown
+    assert "#0072b2" in shown
+
+
 @pytest.mark.parametrize("text", ["<script>alert(1)</script>", 'a & "b"'])
 def test_text_is_escaped(text) -> None:
     shown = card(text, ["<b>"], {text: [text]})

@@ -106,9 +106,14 @@ def signed(value: float, places: int = 4) -> str:
     return f"{round(value, places) + 0.0:+.{places}f}"
 
 
-def interval(estimate: float, lower: float, upper: float, ci_prob: float) -> str:
-    """An estimate and its credible interval: `0.043 (95 % CrI 0.031 to 0.052)`."""
-    middle, low, high = rounded((estimate, lower, upper), lower, upper)
+def interval(
+    estimate: float, lower: float, upper: float, ci_prob: float, apart: float | None = None
+) -> str:
+    """An estimate and its credible interval: `0.043 (95 % CrI 0.031 to 0.052)`.
+
+    No end is rounded onto `apart` if the interval excludes it.
+    """
+    middle, low, high = rounded((estimate, lower, upper), lower, upper, apart)
     return f"{middle} ({percent(ci_prob)} CrI {low} to {high})"
 
 

@@ -341,7 +341,10 @@ class Assessment(Findings):
         return f"Assessment({told}: {self.headline()})"
 
     def _repr_html_(self) -> str:
+        from bayescal.assessment.html import card_figure
+
         data = self.posterior.data
         told = self.worded(cases_and_events_of(data))
         text = f"{self.headline()}\n{told}\n{self.worded(str(self.recommendation))}"
-        return card(text, SUMMARY_COLUMNS, summary_rows(self.table))
+        shown = card(text, SUMMARY_COLUMNS, summary_rows(self.table))
+        return f"{shown}{card_figure(self)}"

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from bayescal._base.errors import DiagnosticWarning, EdgeWarning, RepeatWarning, ScoreWarning
+from bayescal.cli._options import PYTHON_NAMES
 
 __all__ = ["as_typed", "in_options", "noted"]
 
@@ -54,10 +55,9 @@ def in_options(message: str, known: Collection[str]) -> str:
     match = re.match(r"(\w+)(?= must | was given beside )", message)
     if match is None:
         return message
-    dashed = "--" + match[0].replace("_", "-")
-    others = (dashed.removesuffix("s"), dashed.replace("--n-", "--"))
-    option = next((name for name in (dashed, *others) if name in known), match[0])
-    return option + message[match.end() :]
+    named = {python: option for option, python in PYTHON_NAMES.items()}.get(match[0], match[0])
+    option = "--" + named.replace("_", "-")
+    return (option if option in known else match[0]) + message[match.end() :]
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 __all__ = [
+    "PYTHON_NAMES",
     "CiProb",
     "Close",
     "Cluster",
@@ -48,6 +49,23 @@ __all__ = [
     "Word",
     "bundled",
 ]
+
+PYTHON_NAMES = {
+    "event": "pos_label",
+    "factor": "factors",
+    "folds": "n_folds",
+    "imputation": "imputations",
+    "jobs": "n_jobs",
+    "outcome": "y_true",
+    "score": "y_prob",
+    "seed": "random_state",
+    "simulations": "n_simulations",
+    "site": "groups",
+    "stratum": "strata",
+    "threshold": "thresholds",
+    "weight": "sample_weight",
+}
+"""Options whose argument has another name in Python, by which they can be given as well."""
 
 File = Annotated[
     Path,

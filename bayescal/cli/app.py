@@ -18,6 +18,7 @@ from bayescal.cli._demo import demo
 from bayescal.cli._gain import gain
 from bayescal.cli._monitor import monitor
 from bayescal.cli._notes import in_options
+from bayescal.cli._options import PYTHON_NAMES
 from bayescal.cli._plan import plan
 from bayescal.cli._recalibrate import recalibrate
 from bayescal.cli._simulate import simulate
@@ -32,15 +33,23 @@ INTERRUPTED = 130
 class Command(TyperCommand):
     """A subcommand, whose errors name its options.
 
-    Its `--help` is shown by its names alone, as other flags are.
+    Its `--help` is shown by its names alone, as other flags are. Options can be given by the names
+    of Python's arguments as well, such as `--random-state`.
     """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for parameter in self.params:
+            python = PYTHON_NAMES.get(parameter.name or "")
+            if python is not None and parameter.param_type_name == "option":
+                parameter.opts.append(f"--{python.replace('_', '-')}")
 
     def invoke(self, ctx: Any) -> Any:
         """Run it."""
         try:
             return super().invoke(ctx)
         except InputError as error:
-            known = {option for parameter in self.params for option in parameter.opts}
+            known = {f"--{(each.name or '').replace('_', '-')}" for each in self.params}
             raise InputError(in_options(str(error), known)) from error
 
     def get_help_option(self, ctx: Any) -> Any:

@@ -295,7 +295,10 @@ class MultilevelPosterior(SeveralMeasures):
         for title, view in self._shown().items():
             for name in self._on_card:
                 lower, upper = view.interval(name)
-                middle, low, high = rounded((view.estimate(name), lower, upper), lower, upper)
+                apart = FUNCTIONALS[name].apart
+                middle, low, high = rounded(
+                    (view.estimate(name), lower, upper), lower, upper, apart
+                )
                 rows[f"{FUNCTIONALS[name].label}, {title}"] = middle, f"{low} to {high}"
         return card(repr(self), SUMMARY_COLUMNS, rows)
 

@@ -226,6 +226,12 @@ def _as_table(post: Any, ci_prob: float) -> tuple[pd.DataFrame, float]:
     is_posterior = hasattr(post, "summary") and not isinstance(post, type)
     level = as_level(ci_prob)
     table = post.summary(level) if is_posterior else post
+    if getattr(getattr(table, "index", None), "nlevels", 1) > 1:
+        raise InputError(
+            "post holds several curves, and a forest is of one. Pass one of them, such as "
+            "post.average() or post.at(site='A'), or draw them with plots.sites, plots.subgroups "
+            "or plots.drift."
+        )
     if not {"estimate", "lower", "upper"} <= set(getattr(table, "columns", ())):
         raise InputError(
             f"post must be a CalibrationPosterior or its summary, got {type(post).__name__}. "

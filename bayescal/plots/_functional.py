@@ -208,7 +208,8 @@ def _title(
     options: dict[str, Any],
 ) -> str:
     """The estimate and its interval; then the probabilities."""
-    parts = [f"{short_name(name, **options)} {minus(interval(*numbers, level))}"]
+    apart = FUNCTIONALS[name].apart
+    parts = [f"{short_name(name, **options)} {minus(interval(*numbers, level, apart))}"]
     if region is not None:
         inside = _prob_inside(post, name, values, region, population, options)
         parts.append(f"P({short_name(name, **options)} {_as_text(region, name)}) {chance(inside)}")

@@ -81,10 +81,12 @@ def prior_posterior(
         _draw(ax, name, prior, posterior)
         tail = (1 - level) / 2
         lower, median, upper = np.quantile(posterior, [tail, 0.5, 1 - tail])
+        apart = None
         if name in FUNCTIONALS:
             lower, upper = post.interval(name, level)
+            apart = FUNCTIONALS[name].apart
         ax.set_title(
-            f"{short_name(name)}\n{minus(interval(median, lower, upper, level))}",
+            f"{short_name(name)}\n{minus(interval(median, lower, upper, level, apart))}",
             loc="left",
             fontsize="medium",
         )

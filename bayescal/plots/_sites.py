@@ -116,7 +116,7 @@ def sites(
         axes.text(
             1.02,
             at,
-            _numbers(row),
+            _numbers(row, FUNCTIONALS[chosen].apart),
             transform=axes.get_yaxis_transform(),
             va="center",
             fontsize="small",
@@ -141,8 +141,9 @@ def _title(rows: list[SiteRow], level: float) -> str:
     return title
 
 
-def _numbers(row: SiteRow) -> str:
-    middle, lower, upper = rounded((row.middle, row.lower, row.upper), row.lower, row.upper)
+def _numbers(row: SiteRow, apart: float | None) -> str:
+    numbers = row.middle, row.lower, row.upper
+    middle, lower, upper = rounded(numbers, *numbers[1:], apart)
     return minus(f"{middle} ({lower} to {upper})")
 
 

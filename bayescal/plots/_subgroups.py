@@ -109,7 +109,7 @@ def subgroups(
         ticks.append(at - 1)
         names.append(label(factor))
         for row in (row for row in rows if row.factor == factor):
-            _draw(axes, row, at, largest)
+            _draw(axes, row, at, largest, FUNCTIONALS[chosen].apart)
             ticks.append(at)
             names.append(label(row.level))
             at += 1
@@ -124,13 +124,14 @@ def subgroups(
     return axes
 
 
-def _draw(axes: Axes, row: SubgroupRow, at: float, largest: float) -> None:
+def _draw(axes: Axes, row: SubgroupRow, at: float, largest: float, apart: float | None) -> None:
     size = 3 + 4 * np.sqrt(row.cases / largest)
     axes.plot([row.lower, row.upper], [at, at], color=style.CURVE, lw=2)
     axes.plot(row.middle, at, "o", color=style.CURVE, ms=size)
     if np.isfinite(row.raw):
         axes.plot(row.raw, at, "s", mfc="none", mec=style.INK, ms=5, mew=0.9)
-    middle, lower, upper = rounded((row.middle, row.lower, row.upper), row.lower, row.upper)
+    numbers = row.middle, row.lower, row.upper
+    middle, lower, upper = rounded(numbers, *numbers[1:], apart)
     axes.text(
         1.02,
         at,

@@ -308,6 +308,16 @@ def test_the_sentences_for_a_paper_hold_the_numbers(off) -> None:
     assert f"C-statistic was {with_interval(off.performance.loc['c_statistic'])}" in results
 
 
+def test_the_methods_describe_the_intervals_that_are_used(off, rare) -> None:
+    one_sided = "its upper end is given, below which the error is with a probability of 0.975."
+    for a in (off, rare):
+        methods = a.describe().split("\n\n")[0]
+        assert (one_sided in methods) == (a.table.loc["tce", "lower"] == 0)
+        assert "95 % percentile intervals of the bootstrap of the cases." in methods
+        assert "pseudo-posterior" not in methods
+    assert off.table.loc["tce", "lower"] > 0
+
+
 def test_the_record_is_ready_for_json(off, rare) -> None:
     for a in (off, rare):
         actual = json.loads(json.dumps(a.to_dict(), allow_nan=False))

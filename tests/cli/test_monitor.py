@@ -101,3 +101,10 @@ def test_a_file_without_the_scores_is_refused(capsys, files, cases):
 def test_decisions_in_words(row, told):
     values = pd.Series(dict(zip(("best", "lower", "upper", "odds_ratio"), row, strict=True)))
     assert decision_in_words(0.2, values).endswith(told)
+
+
+@pytest.mark.parametrize("option", ["--horizon", "--time", "--entry"])
+def test_times_are_options_of_assess_alone(capsys, files, option):
+    code, _, told = run(capsys, files[0], option, "5")
+    assert code == 2
+    assert f"No such option: {option}" in told

@@ -212,22 +212,22 @@ def test_thresholds_are_checked(thresholds) -> None:
 SENTENCES = [
     (
         ("logistic", 0.0071, 0.98, ()),
-        "Recommended: update intercept and slope (logistic recalibration). On new patients the "
-        "Brier score is then expected to fall by 7.1 per 1000 patients (95 % interval 1.1 to "
-        "13.1). It falls with probability 0.98.",
+        "Recommended: update intercept and slope (logistic recalibration). For 1000 new patients, "
+        "the sum of the Brier scores is then expected to fall by 7.1 (95 % interval 1.1 to 13.1). "
+        "It falls with probability 0.98.",
     ),
     (
         ("identity", 0.0011, 0.62, ()),
         "Recommended: do not update the model. The most promising would be to update intercept "
-        "and slope (logistic recalibration): on new patients the Brier score is then expected to "
-        "fall by 1.1 per 1000 patients (95 % interval -4.9 to 7.1). It falls with probability "
+        "and slope (logistic recalibration): for 1000 new patients, the sum of the Brier scores is "
+        "then expected to fall by 1.1 (95 % interval -4.9 to 7.1). It falls with probability "
         "0.62, and 0.7 is required.",
     ),
     (
         ("identity", 0.0011, 0.6998, ()),
         "Recommended: do not update the model. The most promising would be to update intercept "
-        "and slope (logistic recalibration): on new patients the Brier score is then expected to "
-        "fall by 1.1 per 1000 patients (95 % interval -4.9 to 7.1). It falls with probability "
+        "and slope (logistic recalibration): for 1000 new patients, the sum of the Brier scores is "
+        "then expected to fall by 1.1 (95 % interval -4.9 to 7.1). It falls with probability "
         "0.699, and 0.7 is required.",
     ),
     (
@@ -238,8 +238,8 @@ SENTENCES = [
     (
         ("logistic", 0.0071, 0.98, (0.1,)),
         "Recommended: update intercept and slope (logistic recalibration). The net benefit at the "
-        "threshold 0.1 decides. On new patients the net benefit is then expected to rise by 7.1 "
-        "per 1000 patients (95 % interval 1.1 to 13.1). It rises with probability 0.98.",
+        "threshold 0.1 decides. For 1000 new patients, the net benefit is then expected to rise "
+        "by 7.1 (95 % interval 1.1 to 13.1). It rises with probability 0.98.",
     ),
 ]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import arviz_stats
 import matplotlib.pyplot as plt
 import numpy as np
@@ -116,7 +118,7 @@ def test_titles_change_with_the_data() -> None:
         curves.append(curve.get_title("left"))
     assert "P(TCE below 0.04) > 0.99" in errors[0]
     assert "P(TCE below 0.04) 0." in errors[1]
-    assert families[1] == "Exactly calibrated: < 0.01, from a prior of 0.1"
+    assert families[1] == "Exactly calibrated: < 0.01,\nfrom a prior of 0.1"
     assert families[0] != families[1]
     assert curves[0] == "No curve clearly predicts\nbetter than identity"
     assert "predicts best:\n+" in curves[1]
@@ -230,7 +232,7 @@ def test_comparison_draws_its_table(cmp) -> None:
     ends = np.array([segment[:, 0] for segment in right.collections[0].get_segments()])
     np.testing.assert_allclose(np.diff(ends)[:, 0], 4 * table["elpd_diff_error"], atol=1e-12)
     title = left.get_title("left")
-    assert title == f"Exactly calibrated: {cmp.prob_calibrated:.2f}, from a prior of 0.1"
+    assert title == f"Exactly calibrated: {cmp.prob_calibrated:.2f},\nfrom a prior of 0.1"
     assert right.get_title("left") == "No curve clearly predicts\nbetter than identity"
 
 
@@ -337,3 +339,33 @@ def test_prior_posterior_takes_names(post, average, ax) -> None:
         bc.plots.prior_posterior(post, ax)
     alone = bc.fit(post.data, curve="identity", random_state=0)
     assert len(bc.plots.prior_posterior(alone)) == 1
+
+
+@pytest.fixture(scope="module")
+def sites() -> bc.HierarchicalPosterior:
+    y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 150, random_state=2)
+    names = np.resize(["North Hospital, ward 1", "North Hospital, ward 2", "S"], 150)
+    return bc.fit(y_true, y_prob, groups=names, curve="logistic", draws=400, random_state=1)
+
+
+def test_a_forest_of_several_curves_is_refused_by_name(sites) -> None:
+    with pytest.raises(InputError, match=r"post holds several curves.*post\.average\(\)"):
+        bc.plots.forest(sites)
+    assert bc.plots.forest(sites.average())
+    plt.close("all")
+
+
+def _is_title(text, ax) -> bool:
+    return getattr(text, "get_text", str)() == ax.get_title("left")
+
+
+def test_titles_of_sites_do_not_run_into_each_other(sites) -> None:
+    panels = bc.plots.site_curves(sites)
+    figure = panels[0].figure
+    figure.draw_without_rendering()
+    titles = [next(text for text in ax.get_children() if _is_title(text, ax)) for ax in panels]
+    ends = [title.get_window_extent() for title in titles]
+    assert all(one.x1 < other.x0 for one, other in pairwise(ends))
+    assert panels[0].get_title("left") == "North Hospital, ward 1\n(50 cases)"
+    assert panels[2].get_title("left") == "S (50 cases)"
+    plt.close(figure)

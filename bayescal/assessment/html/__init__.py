@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from bayescal.assessment.html._figures import card_figure
 from bayescal.assessment.html._render import render, write
 
-__all__ = ["render", "write"]
+__all__ = ["card_figure", "render", "write"]
 
 
 def __dir__() -> list[str]:

@@ -12,7 +12,7 @@ from bayescal import plots
 from bayescal._base.arrays import Floats
 from bayescal._base.text import percent, shortened, told_apart
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.html._svg import Zone, drawing, fit_height, inline_svg, lay_out
+from bayescal.assessment.html._svg import THEMED, Zone, drawing, fit_height, inline_svg, lay_out
 from bayescal.assessment.tables.decisions import benefit_table
 from bayescal.assessment.tables.groups import groups_table
 from bayescal.assessment.tables.measures import SHOWN_SCORES, round_scores
@@ -33,6 +33,7 @@ __all__ = [
     "Drawn",
     "benefit_figure",
     "calibration_figure",
+    "card_figure",
     "error_figure",
     "groups_figure",
     "periods_figure",
@@ -81,6 +82,19 @@ class Drawn(NamedTuple):
 
 def reliability_figure(f: Findings) -> Drawn:
     """The reliability diagram; pointing at it reads off the curve."""
+    return _reliability(f, "reliability", has_zones=True)
+
+
+def card_figure(f: Findings) -> Markup:
+    """The reliability diagram with its own colours, for a notebook, which has not the page's."""
+    colours = {name: code for code, name in THEMED.items()} | {"var(--ink)": "currentColor"}
+    drawn = str(_reliability(f, f"card-{f.sha256[:12]}-{f.seed}", has_zones=False).svg())
+    for name, code in colours.items():
+        drawn = drawn.replace(name, code)
+    return Markup('<div style="max-width:26em">{}</div>').format(Markup(drawn))
+
+
+def _reliability(f: Findings, name: str, *, has_zones: bool) -> Drawn:
     from matplotlib.figure import Figure
 
     with drawing():
@@ -90,10 +104,10 @@ def reliability_figure(f: Findings) -> Drawn:
         lay_out(figure)
         return Drawn(
             figure,
-            "reliability",
+            name,
             "Reliability diagram",
             _curve_in_words(f),
-            _zones(f, axes, 72 * figure.get_figheight()),
+            _zones(f, axes, 72 * figure.get_figheight()) if has_zones else (),
         )
 
 

@@ -15,7 +15,7 @@ from markupsafe import Markup
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Zone", "drawing", "fit_height", "inline_svg", "lay_out"]
+__all__ = ["THEMED", "Zone", "drawing", "fit_height", "inline_svg", "lay_out"]
 
 LINK = re.compile(r"#(?=[A-Za-z_])")
 COLOUR = re.compile(r"#[0-9a-fA-F]{6}")

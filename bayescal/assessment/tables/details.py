@@ -38,13 +38,15 @@ def estimators_table(f: Findings) -> Table:
             return "undefined"
         return "no" if row["prob_exceeds"] < RARE else "yes"
 
+    ranges = f.estimators.dropna(subset="estimate")[["calibrated_lower", "calibrated_upper"]]
+    places = max((decimals(*ends) for ends in ranges.to_numpy().tolist()), default=3)
     rows = [
         Row(
             str(name),
             TITLES.get(str(row["title"]), str(row["title"])),
             row.to_dict(),
             hint=ICI_HINT if name == "ici" else "",
-            decimals=decimals(row["calibrated_lower"], row["calibrated_upper"]),
+            decimals=places,
         )
         for name, row in f.estimators.iterrows()
     ]

@@ -76,7 +76,7 @@ def methods(f: Findings) -> str:
         f"{FUNCTIONALS['tce'].definition}, over a population of cases like these: the Bayesian "
         f"bootstrap of the {scores} (Rubin, 1981). {_interval_in_words(f)} A model with an error "
         f"below {f.close:g} was regarded as close enough to calibrated. It was said to be off if "
-        "that interval started above 0 and perfect calibration was outside the joint "
+        "the interval of the error started above 0 and perfect calibration was outside the joint "
         f"{percent(f.ci_prob)} region of calibration-in-the-large and slope, or predictions over a "
         f"range were too high, or too low, with a probability of {(1 + f.ci_prob) / 2:g}. "
         f"{''.join(f'{text}. ' for text in others)}Estimators were "
@@ -131,7 +131,43 @@ def _interval_in_words(f: Findings) -> str:
         "exact calibration, and calibration over ranges of the predictions, where an error counts "
         "by how sure its direction is, so that chance does not count as an error; no quantile of "
         "them lies below that of the absolute mean error. Other measures are given that the model "
-        "is not exactly calibrated. Estimates are posterior means."
+        f"is not exactly calibrated. Estimates are posterior means.{_one_sided_in_words(f)}"
+        f"{_pseudo_in_words(f)}{_performance_in_words(f)}"
+    )
+
+
+def _one_sided_in_words(f: Findings) -> str:
+    """That the upper end alone is given of an error whose interval starts at 0."""
+    if float(f.table["lower"]["tce"]) > 0:
+        return ""
+    return (
+        " Since the interval of the error starts at 0, its upper end is given, below which the "
+        f"error is with a probability of {(1 + f.ci_prob) / 2:g}."
+    )
+
+
+def _pseudo_in_words(f: Findings) -> str:
+    """What sampling weights make of the intervals."""
+    if not f.posterior.data.is_pseudo:
+        return ""
+    return (
+        " The weights were rescaled to their effective sample size, so that the intervals are of "
+        "a pseudo-posterior."
+    )
+
+
+def _performance_in_words(f: Findings) -> str:
+    """Which intervals the C-statistic and the Brier scores have."""
+    if f.performance_is_of_curve:
+        at = " at the horizon" if f.posterior.problem.of_times else ""
+        return (
+            f" The C-statistic and the Brier score{at} are read off the draws of the "
+            "curve, with credible intervals, too."
+        )
+    drawn = "cases" if f.posterior.problem.clusters is None else "clusters"
+    return (
+        f" The C-statistic and the Brier scores have {percent(f.ci_prob)} percentile intervals of "
+        f"the bootstrap of the {drawn}."
     )
 
 

@@ -135,25 +135,27 @@ class Recommendation:
             )
         told = [f"Recommended: {CURVES[self.choice].update}.", *self._what_decides]
         if self.thresholds:
-            score, better, move, moves = "the net benefit", "raise", "rise", "rises"
+            score, better, move, moves = "net benefit", "raise", "rise", "rises"
+            what = "the net benefit"
         else:
-            score, better, move, moves = "the Brier score", "lower", "fall", "falls"
+            score, better, move, moves = "Brier score", "lower", "fall", "falls"
+            what = "the sum of the Brier scores"
         best = self._likeliest if self.choice == "identity" else self.choice
         if best is None:
-            return " ".join([*told, f"None of the updates is expected to {better} {score}."])
+            return " ".join([*told, f"None of the updates is expected to {better} the {score}."])
         points, interval = self.shown(best).split(" (")
         then = (
-            f"{score} is then expected to {move} by {points} per 1000 patients "
+            f"or 1000 new patients, {what} is then expected to {move} by {points} "
             f"({percent(self.ci_prob)} interval {interval}. It {moves} with probability "
         )
         helps = float(self.table["prob_better"][best])
         if self.choice == "identity":
             told += [
-                f"The most promising would be to {CURVES[best].update}: on new patients {then}"
+                f"The most promising would be to {CURVES[best].update}: f{then}"
                 f"{_below(helps)}, and {LEVEL:g} is required."
             ]
         else:
-            told += [f"On new patients {then}{chance(helps)}."]
+            told += [f"F{then}{chance(helps)}."]
         return " ".join(told)
 
     @property
