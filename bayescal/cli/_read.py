@@ -136,7 +136,8 @@ def open_source(path: TableFile, encoding: str | None = None) -> Source:
         )
     raise InputError(
         f"{path} is neither CSV (.csv, .tsv or .txt, also with .gz), Parquet (.parquet), Excel "
-        "(.xlsx) nor a log of answers (.jsonl or .eval) by its name. Save the table as one of these."
+        "(.xlsx) nor a log of answers (.jsonl or .eval) by its name. Save the table as one of "
+        "these."
     )
 
 

@@ -64,8 +64,8 @@ def class_joint_page() -> str:
         "ResNet110 on CIFAR-10: maps are fitted to some cases of one half of the test cases, and "
         'judged by the other half. *class-wise* is `bc.fit(labels, matrix, mode="class-wise")` '
         "with rows scaled to a sum of 1; *joint* is the map of Dirichlet calibration (Kull et al., "
-        "2019), whose prior is centred on the identity and has the scale of most evidence. Both are "
-        "also fitted after temperature scaling. Lower is better. Made by "
+        "2019), whose prior is centred on the identity and has the scale of most evidence. Both "
+        "are also fitted after temperature scaling. Lower is better. Made by "
         "`docs/benchmarks/class_joint.py`.",
     ]
     for key, title in JUDGED.items():
