@@ -113,7 +113,7 @@ ALSO = {"new": "X", "chunks": "chunk", "truths": "truth", "axes": "ax"}
 """What errors may call an argument instead."""
 NOT_CALLED = {"of_draws", "of_posteriors", "in_average", "stored_curve", "stored_frame"} | {
     "average_of", "MODEST", "PRESETS", "CURVES", "AVERAGE", "register", "unregister", "updates",
-    "as_prior",
+    "as_prior", "worded",
 }  # fmt: skip
 """What no person calls, or what changes the families for all tests."""
 

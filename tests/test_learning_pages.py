@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from bayescal.posterior.selective import Selective
 from benchmark_pages import stored
 from learning_pages import class_joint_page, selective_page
+
+HOW_TO = Path(__file__).resolve().parents[1] / "docs" / "how-to" / "language-model.md"
 
 
 def test_the_page_of_promises_has_every_cell() -> None:
@@ -16,6 +21,13 @@ def test_promises_are_kept_as_stated() -> None:
     cells = stored("selective")["cells"]
     broken = [cell["promised"] * (1 - cell["kept"]) for cell in cells]
     assert max(broken) < 0.15
+    kept = [round(100 * cell["kept"]) for cell in cells]
+    text = " ".join((Selective.threshold.__doc__ or "").split() + HOW_TO.read_text("utf-8").split())
+    assert sorted(kept[:2]) == [98, 99]
+    assert (min(kept[2:]), max(kept[2:])) == (77, 87)
+    assert "in 98 % and more" in text
+    assert "in 98 to 99 %" in text
+    assert text.count("in 77 to 87 %") == 2
     assert max(broken[:2]) < 0.05  # calibrated
     assert min(cell["worst"] for cell in cells) > 0.87  # asked for: 0.9
     assert all(cell["kept"] > cell["raw_kept"] for cell in cells)

@@ -31,8 +31,8 @@ SYNONYMS = {
 WORD_FOR = {synonym: word for word, synonyms in SYNONYMS.items() for synonym in synonyms}
 COLUMNS = {"outcome", "score", "weight", "group", "time", "event", "entry"}
 """Names of columns, which are called as on the command line."""
-MEANT = {"bayescal.plan": {"width"}}
-"""Words that are no synonyms here: the width of an interval."""
+MEANT = {"bayescal.plan": {"width"}, "bayescal.words": {"event"}}
+"""Words that are no synonyms here: the width of an interval, and what a report calls the event."""
 DOORS = (
     bayescal,
     bayescal.estimators,

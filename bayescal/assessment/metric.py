@@ -42,7 +42,7 @@ class CalibrationMetric:
     """
 
     def __init__(self, **options: Any) -> None:
-        known = set(inspect.signature(assess).parameters) - OF_CASES
+        known = set(inspect.signature(assess).parameters) - GIVEN_BY_BATCH
         for name in options:
             if name not in known:
                 raise InputError(
@@ -113,7 +113,7 @@ class CalibrationMetric:
         self._data = None
 
 
-OF_CASES = {
+GIVEN_BY_BATCH = {
     "y_true", "y_prob", "groups", "sample_weight", "weight_type", "pos_label", "imputations",
     "draws_of_score", "cluster", "strata", "judged", "horizon", "mode",
 }  # fmt: skip

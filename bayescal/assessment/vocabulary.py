@@ -75,10 +75,10 @@ class Words:
 
 def words(
     *,
-    case: Noun | None = None,
-    site: Noun | None = None,
-    event: Noun | None = None,
-    risk: Noun | None = None,
+    case: str | tuple[str, str] | None = None,
+    site: str | tuple[str, str] | None = None,
+    event: str | tuple[str, str] | None = None,
+    risk: str | tuple[str, str] | None = None,
 ) -> Words:
     """Words for a report in which cases are no patients: ``bc.assess(..., labels=bc.words(...))``.
 

@@ -26,6 +26,10 @@ TEXT = (".csv", ".tsv", ".txt")
 PARQUET = (".parquet", ".pq")
 EXCEL = (".xlsx", ".xlsm")
 OTHER_WORKBOOKS = (".xls", ".xlsb", ".ods")
+LOGS = (".jsonl", ".jsonl.gz", ".eval")
+LOG_COLUMNS = ("correct", "confidence", "task", "question")
+SAMPLES = "samples_"
+"""What names of samples of lm-evaluation-harness begin with."""
 SEPARATORS = ",;\t"
 SPACE = " "
 """Between fields of R's write.table, whose rows begin with a name that has no heading."""
@@ -67,7 +71,7 @@ class Source:
     names : tuple of str
         Its columns, in order; a name may occur twice.
     separator : str or None
-        What stands between two fields; None for Parquet and Excel.
+        What stands between two fields; None for Parquet, Excel and logs of evaluations.
     encoding : str
         Of text.
     """
@@ -87,12 +91,12 @@ class Source:
             of Parquet, which has types, keep whole numbers whole beside missing ones.
         """
         with _understood(self.path):
-            if self.separator is None:
+            if self.path.name.lower().endswith(LOGS):
+                frame: pd.DataFrame = _load_log(self.path)
+            elif self.separator is None:
                 with self.path.open("rb") as file:
                     table = _parquet().read_table(file)
-                frame: pd.DataFrame = table.to_pandas(
-                    ignore_metadata=True, integer_object_nulls=verbatim
-                )
+                frame = table.to_pandas(ignore_metadata=True, integer_object_nulls=verbatim)
             else:
                 frame = _load_text(self, verbatim=verbatim)
         if frame.shape[0] == 0:
@@ -114,7 +118,7 @@ def open_source(path: TableFile, encoding: str | None = None) -> Source:
     Parameters
     ----------
     path : Path
-        CSV (comma, semicolon or tab between fields; plain or .gz) or Parquet.
+        CSV (comma, semicolon or tab between fields; plain or .gz), Parquet, or a log of answers.
     encoding : str, optional
         Of text. By default UTF-8, or UTF-16 if the file begins with its mark, as Excel's
         "Unicode text" does.
@@ -126,6 +130,8 @@ def open_source(path: TableFile, encoding: str | None = None) -> Source:
     if path.name.lower().endswith(PARQUET):
         with _understood(path), path.open("rb") as file:
             return Source(path, tuple(_parquet().read_schema(file).names), None)
+    if path.name.lower().endswith(LOGS):
+        return Source(path, LOG_COLUMNS, None)
     if path.name.lower().endswith(OTHER_WORKBOOKS):
         raise InputError(
             f"{path} is a workbook in a format that is not read. Save it as .xlsx, or its sheet as "
@@ -133,8 +139,8 @@ def open_source(path: TableFile, encoding: str | None = None) -> Source:
         )
     raise InputError(
         f"{path} is neither CSV (.csv, .tsv or .txt, also with .gz), Parquet (.parquet), Excel "
-        "(.xlsx), SPSS (.sav), Stata (.dta) nor SAS (.sas7bdat, .xpt) by its name. Save the table "
-        "as one of these."
+        "(.xlsx), SPSS (.sav), Stata (.dta), SAS (.sas7bdat, .xpt) nor a log of answers (.jsonl or "
+        ".eval) by its name. Save the table as one of these."
     )
 
 
@@ -233,6 +239,20 @@ def _written_by_r(file: TextIO) -> tuple[str, ...] | None:
     if extra not in (0, 1) or all(_is_number(name) for name in names):
         return None
     return (*[ROW_NAMES] * extra, *names)
+
+
+def _load_log(path: TableFile) -> pd.DataFrame:
+    """The answers of a log of an evaluation: its verdicts, confidences, tasks and questions."""
+    from pathlib import Path
+
+    from bayescal.data import readers
+
+    if not isinstance(path, Path):
+        raise InputError(f"{path} is a log of answers, which is read from disk. Name its path.")
+    if path.name.lower().endswith(".eval"):
+        return readers.inspect(path)
+    of_harness = path.name.startswith(SAMPLES)
+    return readers.lm_eval(path) if of_harness else readers.jsonl(path)
 
 
 def _load_text(source: Source, *, verbatim: bool) -> pd.DataFrame:

@@ -10,7 +10,8 @@ of all classes, and by the squared error of the number of cases of each class.
 - joint: softmax(log p + W log p + b), the map of Dirichlet calibration (Kull et al., 2019), with
   W and b Normal(0, sd^2): a prior that is centred on the identity. It is fitted at the mode, and sd
   is chosen by the evidence (Laplace).
-- joint after temperature: the same, of probabilities to which the temperature was applied before.
+- class-wise, and joint, after temperature: the same, of probabilities to which the temperature was
+  applied before.
 
 Beside it, the time of a class-wise fit of 100 classes, on data that are simulated as those of
 Gruber & Buettner (NeurIPS 2022). Results are kept in `results/class_joint.json`.
@@ -138,6 +139,7 @@ def one_split(n: int, seed: int) -> dict[str, dict[str, float]]:
         "none": new,
         "temperature": cooled_new,
         "class-wise": class_wise(old, y, new, seed),
+        "class-wise after temperature": class_wise(cooled, y, cooled_new, seed),
         "joint": joint(new),
         "joint after temperature": second(cooled_new),
     }
@@ -181,10 +183,15 @@ def main() -> None:
             for name in rows[0]
         }
         better = {
-            name: float(
-                np.mean([row[name]["log_loss"] < row["class-wise"]["log_loss"] for row in rows])
+            after: float(
+                np.mean(
+                    [
+                        row[f"joint{after}"]["log_loss"] < row[f"class-wise{after}"]["log_loss"]
+                        for row in rows
+                    ]
+                )
             )
-            for name in ("joint", "joint after temperature")
+            for after in ("", " after temperature")
         }
         sizes[str(n)] = {"splits": splits, "maps": table, "better": better}
         RESULTS.write_text(json.dumps(stored | {"sizes": sizes}, indent=1) + "\n", encoding="utf-8")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import gzip
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -86,3 +87,14 @@ def test_other_workbooks_are_refused_with_what_to_do(tmp_path, suffix) -> None:
     path.write_bytes(b"")
     with pytest.raises(InputError, match=r"Save it as \.xlsx, or its sheet as CSV UTF-8"):
         open_source(path)
+
+
+def test_a_log_of_answers_is_a_table(tmp_path: Path) -> None:
+    path = tmp_path / "quiz.jsonl"
+    path.write_text('{"correct": true, "confidence": 0.9}\n{"correct": false, "confidence": 0.7}\n')
+    source = open_source(path)
+    assert source.names == ("correct", "confidence", "task", "question")
+    assert source.load().confidence.tolist() == [0.9, 0.7]
+    harness = tmp_path / "samples_arc.jsonl"
+    harness.write_text('{"doc_id": 4, "acc": 1, "filtered_resps": [[-1, true], [-1, false]]}')
+    assert open_source(harness).load().values.tolist() == [[True, 0.5, "arc", "arc/4"]]
