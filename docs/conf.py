@@ -32,7 +32,7 @@ extensions = [
     "sphinx.ext.viewcode",
     "sphinx_design",
 ]
-exclude_patterns = ["_build", "_scripts", "benchmarks", "**/.ipynb_checkpoints"]
+exclude_patterns = ["_build", "_scripts", "benchmarks", "paper", "**/.ipynb_checkpoints"]
 templates_path = ["_templates"]
 
 # Pages and notebooks. Notebooks are run by the tests; here they are shown as they were saved.
