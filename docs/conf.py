@@ -97,6 +97,7 @@ html_sidebars = {
         "architecture",
         "changelog",
         "cite",
+        "reference-data",
         "roadmap",
         "how-to/**",
         "notebooks/**",
