@@ -54,7 +54,7 @@ def test_the_page_of_checks_counts_tests_and_oracles(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "test_a.py").write_text(
-        "@pytest.mark.oracle('ece')\ndef test_one(): pass\n\ndef test_two(): pass\n\ndef no(): pass\n"
+        "@pytest.mark.oracle('ece')\ndef test_one(): pass\n\ndef test_two(): pass\ndef no(): pass\n"
     )
     (tmp_path / "attacks.py").write_text("HOSTILE: tuple = (1, 2, 3)\n")
     monkeypatch.setattr(checks_page, "TESTS", tmp_path)
