@@ -19,7 +19,7 @@ DIVIDED = re.compile(
 )
 NEITHER = re.compile(
     r"tests/(papers/|test_(architecture|benchmarks|cards|ci|collection|combinations|docs"
-    r"|docs_tables|forge|one_of_each|parameter_words|public|robust_part|site|words)\.py"
+    r"|docs_tables|forge|one_of_each|parameter_words|provenance|public_types|robust_part|site|words)\.py"
     r"|test_\w+_(benchmark|page)\.py)"
 )
 

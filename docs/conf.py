@@ -32,7 +32,7 @@ extensions = [
     "sphinx.ext.viewcode",
     "sphinx_design",
 ]
-exclude_patterns = ["_build", "_scripts", "benchmarks", "**/.ipynb_checkpoints"]
+exclude_patterns = ["_build", "_scripts", "benchmarks", "paper", "**/.ipynb_checkpoints"]
 templates_path = ["_templates"]
 
 # Pages and notebooks. Notebooks are run by the tests; here they are shown as they were saved.
@@ -97,6 +97,7 @@ html_sidebars = {
         "architecture",
         "changelog",
         "cite",
+        "reference-data",
         "roadmap",
         "how-to/**",
         "notebooks/**",
@@ -158,9 +159,24 @@ def leave_out_plumbing(
     return True if re.fullmatch(r"set_\w+_request|get_metadata_routing", name) else None
 
 
+def lighten_pictures(app: Sphinx, exception: Exception | None) -> None:
+    """Save copies of figures in the site with 128 colours, so that no page is heavy."""
+    from PIL import Image
+
+    for path in (Path(app.outdir) / "_images").glob("*.png"):
+        with Image.open(path) as picture:
+            if picture.mode == "P":
+                continue
+            solid = Image.new("RGBA", picture.size, "white")
+            solid.alpha_composite(picture.convert("RGBA"))
+        light = solid.convert("RGB").quantize(128, dither=Image.Dither.NONE)
+        light.save(path, optimize=True)
+
+
 def setup(app: Sphinx) -> None:
     Inliner.dispatch["|"] = plain_bar
     app.connect("autodoc-skip-member", leave_out_plumbing)
     app.connect("builder-inited", bring_notebooks)
     app.connect("builder-inited", make_benchmark_pages)
     app.connect("builder-inited", make_explanations)
+    app.connect("build-finished", lighten_pictures)

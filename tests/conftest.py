@@ -49,6 +49,20 @@ def pytest_runtest_protocol() -> Generator[None, Any, Any]:
         return (yield)
 
 
+NO_DATA = "no reference data"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many tests were skipped for want of data, and where the data come from."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    wanting = sum(NO_DATA in str(report.longrepr) for report in skipped)
+    if wanting:
+        terminalreporter.write_line(
+            f"{wanting} tests were skipped because they need data that are not part of bayescal: "
+            "docs/reference-data.md says where each set comes from."
+        )
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """Folder of reference data: `oracles/` (known answers) and `data/` (real data sets).
@@ -58,7 +72,7 @@ def shared_data() -> Path:
     """
     folder = Path(os.environ.get("BAYESCAL_DATA") or REPOSITORY.parent / "shared")
     if not folder.is_dir():
-        message = f"no reference data at {folder}: set BAYESCAL_DATA to the folder that holds them"
+        message = f"{NO_DATA} at {folder}: set BAYESCAL_DATA to the folder that holds them"
         if os.environ.get("BAYESCAL_REQUIRE_DATA") == "1":
             pytest.fail(message)
         pytest.skip(message)

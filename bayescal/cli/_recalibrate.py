@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -105,6 +104,8 @@ def recalibrate(
 
 def gain_command(predictions: Predictions, method: str, prior: str) -> str:
     """The command that cross-fits the same recalibration."""
+    from bayescal.cli._terminal import as_typed
+
     columns = predictions.columns
     words = ["gain", str(predictions.path), "--outcome", str(columns.outcome)]
     words += ["--score", columns.score]
@@ -113,7 +114,7 @@ def gain_command(predictions: Predictions, method: str, prior: str) -> str:
     words += predictions.form.words
     words += [] if method == BAYESIAN else ["--method", method]
     words += [] if prior == "neutral" else ["--prior", prior]
-    return f"bayescal {shlex.join([*words, '--folds', '10'])}"
+    return as_typed(["bayescal", *words, "--folds", "10"])
 
 
 def scores_of(source: Source, name: str, scale: Scale) -> Floats:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
+import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich import box
@@ -15,6 +18,7 @@ from bayescal._base.text import plain
 __all__ = [
     "STDOUT",
     "announce",
+    "as_typed",
     "complain",
     "is_narrow",
     "new_table",
@@ -78,6 +82,11 @@ def complain(message: str) -> int:
     line = plain(" ".join(message.split()))
     console.print(Text.assemble(("Error: ", "bold red"), line), soft_wrap=True)
     return 2
+
+
+def as_typed(words: Sequence[str]) -> str:
+    """A command as it is typed: quotes are those of the system, which differ on Windows."""
+    return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
 
 
 def announce(text: str) -> None:

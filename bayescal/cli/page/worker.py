@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -258,6 +257,8 @@ def _typed(value: str | float) -> str:
 
 def command(name: str, given: Mapping[str, Any], form: Form) -> str:
     """The command that gives the same report and the same numbers."""
+    from bayescal.cli._terminal import as_typed
+
     words = ["bayescal", "assess", name]
     for option in (*COLUMN_FIELDS, "event", "weight_type", "prior", "close", "ci_prob", "seed"):
         value = given[option]
@@ -269,4 +270,4 @@ def command(name: str, given: Mapping[str, Any], form: Form) -> str:
         words += ["--ignore-column", column]
     words += [f"--{flag.replace('_', '-')}" for flag in TICKED if given[flag]]
     words += [*form.words, "--html", "report.html", "--json", "report.json"]
-    return shlex.join(words)
+    return as_typed(words)

@@ -1,0 +1,126 @@
+"""The version, the addresses and what is known of Python 3.11 stand in one place each."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import shutil
+import tomllib
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
+FORGE = REPOSITORY / ".github"
+needs_forge = pytest.mark.skipif(not FORGE.is_dir(), reason="an sdist has no files for a forge")
+
+
+def loaded(path: Path) -> ModuleType:
+    """A file of Python that is in no package."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def release() -> ModuleType:
+    return loaded(REPOSITORY / ".ci" / "release.py")
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """The three files that a release check reads, as they should be for version 1.2."""
+    shutil.copy2(REPOSITORY / "pyproject.toml", tmp_path)
+    text = (tmp_path / "pyproject.toml").read_text("utf-8")
+    text = text.replace(f'version = "{PROJECT["version"]}"', 'version = "1.2"')
+    (tmp_path / "pyproject.toml").write_text(text.replace("OWNER", "us"), "utf-8")
+    (tmp_path / "CITATION.cff").write_text("version: 1.2\n")
+    (tmp_path / "CHANGELOG.md").write_text("## 1.2: a release\n")
+    return tmp_path
+
+
+def test_a_release_is_ready_when_all_name_it(copy: Path, release: ModuleType) -> None:
+    assert release.problems(copy, "1.2") == []
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "problem"),
+    [
+        ("pyproject.toml", '"1.2"', '"1.3.dev0"', "the version is 1.3.dev0, not 1.2"),
+        ("pyproject.toml", "/us/", "/OWNER/", "the address of"),
+        ("CITATION.cff", "1.2", "1.1", "CITATION.cff: the version is 1.1"),
+        ("CHANGELOG.md", "1.2", "Unreleased", "there is no section for 1.2"),
+    ],
+)
+def test_what_is_not_of_the_release_is_named(
+    copy: Path, release: ModuleType, file: str, old: str, new: str, problem: str
+) -> None:
+    path = copy / file
+    path.write_text(path.read_text("utf-8").replace(old, new), "utf-8")
+    assert any(problem in line for line in release.problems(copy, "1.2"))
+
+
+def test_addresses_stand_in_one_place() -> None:
+    assert {"Homepage", "Documentation", "Changelog", "Issues"} <= PROJECT["urls"].keys()
+    done = [
+        path.relative_to(REPOSITORY).as_posix()
+        for folder in ("bayescal", "docs/_scripts", ".ci")
+        for path in (REPOSITORY / folder).rglob("*.py")
+        if PROJECT["urls"]["Homepage"] in path.read_text("utf-8")
+    ]
+    assert done == []
+
+
+def test_the_citation_has_the_version_of_the_package() -> None:
+    text = (REPOSITORY / "CITATION.cff").read_text("utf-8")
+    assert re.search(r"^version: (.+)$", text, re.M)[1] == PROJECT["version"]
+    assert re.search(r'^date-released: "\d{4}-\d\d-\d\d"$', text, re.M)
+
+
+def test_the_page_lists_what_branches_on_python_3_11() -> None:
+    branching = {
+        re.match(r"[\w-]+", text)[0] for text in PROJECT["dependencies"] if "python_version" in text
+    }
+    page = (REPOSITORY / "docs" / "install.md").read_text("utf-8")
+    table = page.partition("## Python 3.11")[2].partition("\n## ")[0]
+    assert set(re.findall(r"^\| `([\w-]+)` \|", table, re.M)) == branching
+    assert "October 2027" in table
+
+
+@needs_forge
+def test_workflows_call_scripts_that_exist_on_each_supported_python() -> None:
+    texts = {path.name: path.read_text("utf-8") for path in (FORGE / "workflows").glob("*.yml")}
+    assert texts.keys() == {"docs.yml", "nightly.yml", "release.yml", "tests.yml"}
+    for text in texts.values():
+        for script in re.findall(r"(?:\.ci|docs/_scripts)/\w+(?:\.py)?", text):
+            assert (REPOSITORY / script).is_file(), script
+    supported = [text.rpartition(" ")[2] for text in PROJECT["classifiers"] if ":: 3." in text]
+    assert re.search(r"python: (\[.*\])", texts["tests.yml"])[1] == json.dumps(supported)
+
+
+@needs_forge
+def test_the_archive_and_the_citation_have_one_title() -> None:
+    archive = json.loads((REPOSITORY / ".zenodo.json").read_text("utf-8"))
+    citation = (REPOSITORY / "CITATION.cff").read_text("utf-8")
+    assert f'title: "{archive["title"]}"' in citation
+
+
+def test_pytest_says_where_data_that_are_missing_come_from() -> None:
+    configuration = loaded(REPOSITORY / "tests" / "conftest.py")
+    lines: list[str] = []
+    reasons = [f"Skipped: {configuration.NO_DATA} at /x: set BAYESCAL_DATA", "Skipped: no browser"]
+    reporter = SimpleNamespace(
+        stats={"skipped": [SimpleNamespace(longrepr=("a.py", 1, why)) for why in reasons]},
+        write_line=lines.append,
+    )
+    configuration.pytest_terminal_summary(reporter)
+    assert len(lines) == 1
+    assert lines[0].startswith("1 tests were skipped")
+    page = re.search(r"docs/[\w-]+\.md", lines[0])[0]
+    assert (REPOSITORY / page).is_file()

@@ -1,0 +1,72 @@
+"""The check of the built site sees what is broken, and the page of checks counts what there is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import check_site
+import checks_page
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """Two pages that lead to each other, a picture, and the index of the search."""
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "index.html").write_text(
+        '<h1 id="top">A</h1><a href="sub/b.html#part">b</a><a href="https://example.org/">x</a>'
+        '<a href="#top">up</a><img src="a.png">'
+    )
+    (tmp_path / "sub" / "b.html").write_text('<p id="part"><a href="../index.html?v=1">a</a>')
+    (tmp_path / "a.png").write_bytes(b"x" * 1000)
+    objects = {"objects": {"bayescal": [[0, 1, 1, "", "fit"]]}}
+    (tmp_path / "searchindex.js").write_text(f"Search.setIndex({json.dumps(objects)})")
+    return tmp_path
+
+
+def test_a_sound_site_passes(site: Path) -> None:
+    assert check_site.wrong(site) == []
+    assert check_site.not_searchable(site, ["fit"]) == []
+
+
+@pytest.mark.parametrize(
+    ("added", "problem"),
+    [
+        ('<a href="c.html">c</a>', "index.html: c.html leads nowhere"),
+        ('<a href="sub/b.html#no">c</a>', "index.html: sub/b.html#no has no such anchor"),
+        ('<img src="no.svg">', "index.html: no.svg leads nowhere"),
+        ("x" * 499_000, "index.html: 500 kB"),
+    ],
+)
+def test_what_is_broken_or_heavy_is_named(site: Path, added: str, problem: str) -> None:
+    page = site / "index.html"
+    page.write_text(page.read_text() + added)
+    assert check_site.wrong(site) == [problem]
+
+
+def test_a_name_that_cannot_be_searched_is_named(site: Path) -> None:
+    assert check_site.not_searchable(site, ["compare"]) == ["the search does not know compare"]
+
+
+def test_the_page_of_checks_counts_tests_and_oracles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "test_a.py").write_text(
+        "@pytest.mark.oracle('ece')\ndef test_one(): pass\n\ndef test_two(): pass\ndef no(): pass\n"
+    )
+    (tmp_path / "attacks.py").write_text("HOSTILE: tuple = (1, 2, 3)\n")
+    monkeypatch.setattr(checks_page, "TESTS", tmp_path)
+    counts = checks_page.of_tests(checks_page.trees())
+    assert (counts["tests"], counts["oracles"]) == (2, 1)
+    assert checks_page.attacks() == 3
+
+
+def test_the_cells_of_coverage_are_those_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = {"cells": [{"runs": 100}, {"runs": 200}]}
+    (tmp_path / "coverage-near-families.json").write_text(json.dumps(cells))
+    monkeypatch.setattr(checks_page, "RESULTS", tmp_path)
+    assert checks_page.coverage() == (2, 100)
