@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["groups_table", "populations_table", "spread_table", "subgroups_table"]
 
 PAGE = MEDIA[:1]
+NOT_TERMINAL = (MEDIA[0], MEDIA[2])
+"""Where there is room for one column more."""
 
 
 def groups_table(f: Findings) -> Table:
@@ -32,7 +34,8 @@ def groups_table(f: Findings) -> Table:
             f"Estimates and {level} intervals of one fit, in which groups are drawn towards each "
             "other; “alone” is from the group's own cases"
         )
-        columns[-1:-1] = [_alone("observed_expected", MEDIA), _alone("calibration_slope", PAGE)]
+        raw = {"observed_expected": NOT_TERMINAL, "calibration_slope": PAGE}
+        columns[-1:-1] = [_alone(name, media) for name, media in raw.items()]
     rows = [Row(str(name), str(name), row.to_dict()) for name, row in f.by_group.iterrows()]
     return Table(
         "groups",

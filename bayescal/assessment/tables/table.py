@@ -209,21 +209,23 @@ class Table:
         labels = [shown.heads[0], *(f"{indent}{line.label}" for line in shown.lines)]
         first = min(max(map(len, labels)), room)
 
-        def row(label: str, texts: Sequence[str]) -> str:
+        def row(label: str, texts: Sequence[str]) -> list[str]:
             aligned = (
                 f"{text:{'<' if column in shown.words else '>'}{width}s}"
                 for column, (text, width) in enumerate(zip(texts, widths, strict=True), 1)
             )
-            return "  ".join([f"{label[:first]:{first}s}", *aligned]).rstrip()
+            long = len(label) > first  # then it has a line of its own
+            cells = "  ".join([f"{'' if long else label:{first}s}", *aligned]).rstrip()
+            return [label, cells] if long else [cells]
 
-        lines = [row(shown.heads[0], shown.heads[1:])]
+        lines = row(shown.heads[0], shown.heads[1:])
         lines += [f"each name begins with: {shown.omitted}"] if shown.omitted else []
         section = ""
         for line in shown.lines:
             if self._has_factors and line.row.section != section:
                 section = line.row.section
                 lines.append(section)
-            lines.append(row(f"{indent}{line.label}", line.cells))
+            lines += row(f"{indent}{line.label}", line.cells)
             lines += [f"  {text}" for text in wrap(line.row.caution, WIDEST_TABLE - 4)]
         return [*lines, *(text for note in self.notes for text in wrap(note, WIDEST_TABLE - 2))]
 
