@@ -212,8 +212,8 @@ class Selective:
         The probability holds on average over the curves that the prior expects. Of six simulated
         settings with 100 data sets each, a promise of 0.9 was kept in 98 % and more of those made
         where the scores were calibrated, and in 77 to 87 % where the model was over-confident, with
-        a true accuracy of at least 0.87. Past 128 distinct scores neighbouring ones are merged, and a threshold
-        is the lowest score of such a row.
+        a true accuracy of at least 0.87. Past 128 distinct scores neighbouring ones are merged, and
+        a threshold is the lowest score of such a row.
         """
         least, level = as_level(accuracy, "accuracy"), as_level(prob, "prob")
         best: Promise | None = None
