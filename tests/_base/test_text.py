@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayescal._base.text import plain, rounded, told_apart
+from bayescal._base.text import count, interval, only, plain, rounded, told_apart
 
 NAMES = st.lists(st.text("ab -1\n", max_size=30), min_size=1, max_size=8, unique=True)
 
@@ -51,3 +51,16 @@ def test_no_end_is_rounded_onto_the_value_that_an_interval_excludes() -> None:
             low, high = map(float, rounded(ends, *ends, apart=1))
             assert (low > 1) == (ends[0] > 1)
             assert (high < 1) == (ends[1] < 1)
+
+
+def test_an_interval_is_kept_apart_from_the_value_that_it_excludes() -> None:
+    assert interval(0.9, 0.8, 0.998, 0.95) == "0.90 (95 % CrI 0.80 to 1.00)"
+    assert interval(0.9, 0.8, 0.998, 0.95, 1) == "0.900 (95 % CrI 0.800 to 0.998)"
+    assert interval(0.9, 0.8, 1.002, 0.95, 1) == "0.90 (95 % CrI 0.80 to 1.00)"
+
+
+def test_counts_have_thousands_apart_and_one_is_one() -> None:
+    assert count(1e6, "case") == "1,000,000 cases"
+    assert count(1.0, "event") == "1 event"
+    assert only(1.0, "event") == "there is only 1 event"
+    assert only(0, "event") == "there are only 0 events"

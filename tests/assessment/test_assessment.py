@@ -318,6 +318,15 @@ def test_the_methods_describe_the_intervals_that_are_used(off, rare) -> None:
     assert off.table.loc["tce", "lower"] > 0
 
 
+def test_counts_are_integers_in_the_record(rare) -> None:
+    record = rare.to_dict()
+    counts = [record[name] for name in ("cases", "events", "distinct_scores")]
+    counts += [group[name] for group in record["groups"].values() for name in ("cases", "events")]
+    assert counts[0] == 600
+    assert [type(number) for number in counts] == [int] * 9
+    assert type(record["mean_score"]) is float
+
+
 def test_the_record_is_ready_for_json(off, rare) -> None:
     for a in (off, rare):
         actual = json.loads(json.dumps(a.to_dict(), allow_nan=False))

@@ -369,3 +369,14 @@ def test_titles_of_sites_do_not_run_into_each_other(sites) -> None:
     assert panels[0].get_title("left") == "North Hospital, ward 1\n(50 cases)"
     assert panels[2].get_title("left") == "S (50 cases)"
     plt.close(figure)
+
+
+def test_an_end_is_not_rounded_onto_the_ideal_that_it_excludes(sites, monkeypatch) -> None:
+    summary = type(sites.average())
+    monkeypatch.setattr(summary, "interval", lambda *args, **options: (0.8, 0.998))
+    monkeypatch.setattr(summary, "estimate", lambda *args, **options: 0.9)
+    title = bc.plots.functional(sites.average(), "observed_expected").get_title("left")
+    assert "0.900 (95 % CrI 0.800 to 0.998)" in title
+    shown = sites._repr_html_()
+    assert ">0.800 to 0.998<" in shown
+    plt.close("all")
