@@ -13,7 +13,7 @@ from bayescal.assessment.findings import Findings
 from bayescal.assessment.performance import OVERALL, values_in_data
 from bayescal.assessment.tables.columns import as_fixed, chances, fixed, intervals
 from bayescal.assessment.tables.table import MEDIA, Column, Row, Table
-from bayescal.assessment.words import STATES, counted, in_the_data, numbers
+from bayescal.assessment.words import STATES, counted, in_the_data
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functional import SECTIONS
 from bayescal.posterior.functionals import FUNCTIONALS, heading
@@ -125,25 +125,25 @@ def first_table(f: Findings) -> Table:
             hint = f"close enough: below {f.close:g}"
         if name in f.table.index:
             hint += in_the_data(f.posterior.data, name, f.table.loc[name])
-            rows.append(Row(name, label, f.table.loc[name].to_dict(), hint=hint))
+            row = f.table.loc[name]
+            places = _places(row, known.apart)
+            rows.append(Row(name, label, row.to_dict(), hint=hint, decimals=places))
         elif name in f.table.attrs["undefined"]:
             values = _undefined(name, "", f.table.attrs["undefined"][name]).values
             rows.append(Row(name, label, values, hint=hint))
-    rows += [
-        Row(name, known.words, f.performance.loc[name].to_dict(), hint=known.in_short)
-        for name, known in OVERALL.items()
-        if known.in_short and np.isfinite(f.performance["estimate"][name])
-    ]
+    for name, each in OVERALL.items():
+        row = f.performance.loc[name]
+        if each.in_short and np.isfinite(row["estimate"]):
+            values = row.to_dict()
+            rows.append(Row(name, each.words, values, hint=each.in_short, decimals=_places(row)))
 
     def estimate(row: Row) -> str:
-        return numbers(row)[0] if np.isfinite(row["estimate"]) else NOT_DEFINED
-
-    def interval(row: Row) -> str:
-        return " to ".join(numbers(row)[1:]) if np.isfinite(row["estimate"]) else str(row["why"])
+        shown = np.isfinite(row["estimate"])
+        return as_fixed(row["estimate"], row.decimals) if shown else NOT_DEFINED
 
     columns = (
         Column("estimate", "Estimate", estimate),
-        Column("interval", f"{percent(f.ci_prob)} interval", interval),
+        intervals(f"{percent(f.ci_prob)} interval"),
     )
     return Table("first", f"Main results{_of_whom(f)}", "Measure", columns, rows)
 
