@@ -46,7 +46,7 @@ OWN = [
 
 NUMBER = re.compile(r"(?<![\w.\-/#=])[-−]?\d(?:[\d,]*\d)?(?:\.\d+)?(?![\w\-/]|\.\d)")
 FENCE = re.compile(r"^(`{3,})[^\n]*\n(.*?)^\1\s*$", re.M | re.S)
-GENERATED = re.compile(r"<!-- speed:\w+ -->.*?<!-- /speed -->", re.S)
+GENERATED = re.compile(r"<!-- (speed|benchmark)\b[^>]*-->.*?<!-- /\1 -->", re.S)
 NOT_TOLD = re.compile(r"`[^`]*`|\$[^$]*\$|<!--.*?-->|\]\([^)]*\)|^:.*$", re.S | re.M)
 SCALES = (1, 100, 0.01, 1000)
 

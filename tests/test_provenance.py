@@ -96,7 +96,7 @@ def test_results_are_recorded_and_old_when_code_changes(repository: Path) -> Non
     record = json.loads((results / "runs.json").read_text())["one"]
     assert record["repeats"] == 3
     assert record["seeds"] == "the number of each run"
-    assert record["seconds"] > 0
+    assert 0 <= record["seconds"] < 600
     assert "numpy" in record["libraries"]
 
     assert "one: current" in command(repository).stdout

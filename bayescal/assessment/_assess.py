@@ -255,7 +255,7 @@ class Assessment(Findings):
         """Methods and results in sentences for a paper, as TRIPOD+AI asks for them."""
         return describe(self)
 
-    def tripod(self, plan: Plan | None = None, source: Mapping[str, object] | None = None) -> str:
+    def tripod(self, plan: Plan | None = None, source: dict[str, object] | None = None) -> str:
         """The items of TRIPOD+AI on calibration, filled in with this analysis, as Markdown.
 
         Items 10, 11, 12d to 12g and 14 (methods), 20a, 21, 23a, 23b and 24 (results) of the
@@ -266,7 +266,7 @@ class Assessment(Findings):
         ----------
         plan : Plan, optional
             What `bayescal.plan` returned, if the number of patients was chosen by it: item 10.
-        source : mapping of str to object, optional
+        source : dict of str to object, optional
             Numbers for the flow of cases, items 11 and 20a: {"Rows read": 900, "Rows dropped": 12}.
             The command line knows them.
 
@@ -281,6 +281,8 @@ class Assessment(Findings):
         """
         if plan is not None:
             check_type(plan, Plan, "plan", "Pass what bayescal.plan returns.")
+        if source is not None:
+            check_type(source, dict, "source", 'Pass a dict such as {"Rows read": 900}.')
         return tripod(self, plan, source)
 
     def to_dict(self) -> dict[str, Any]:

@@ -39,7 +39,7 @@ from bayescal.assessment.vocabulary import Words
 from bayescal.data.crossed import CrossedTable
 from bayescal.data.data import CalibrationData
 from bayescal.data.fingerprint import fingerprint
-from bayescal.data.validate import as_scores, check_choice
+from bayescal.data.validate import as_level, as_scores, check_choice
 from bayescal.fitting import compare, fit
 from bayescal.fitting.imputed.posterior import ImputedPosterior, by_imputation
 from bayescal.gain import Recommendation, recommendation
@@ -157,7 +157,7 @@ class Findings:
             return PRIOR_CALIBRATED
         return self.comparison.prior_prob["identity"]
 
-    def prob_calibrated_at(self, prior_calibrated: float) -> float:
+    def prob_calibrated_at(self, prior_calibrated: float = 0.5) -> float:
         """`prob_calibrated` from another prior probability.
 
         Parameters
@@ -170,7 +170,8 @@ class Findings:
         """
         if self.several is None:
             return self.comparison.prob_calibrated_at(prior_calibrated)
-        now, before, other = self.prob_calibrated, self.prior_calibrated, prior_calibrated
+        other = as_level(prior_calibrated, "prior_calibrated")
+        now, before = self.prob_calibrated, self.prior_calibrated
         exact, rest = now * other / before, (1 - now) * (1 - other) / (1 - before)
         return exact / (exact + rest)
 

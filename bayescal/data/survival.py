@@ -61,7 +61,7 @@ class Survival:
     Survival(4 cases, 2 events, 2 censored)
     >>> table = bc.CalibrationData(outcome, [0.4, 0.1, 0.2, 0.3], horizon=5)
     >>> table
-    CalibrationData(4 cases, 1 events by 5, 1 censored before, 4 rows)
+    CalibrationData(4 cases, 1 event by 5, 1 censored before, 4 rows)
     """
 
     time: Floats

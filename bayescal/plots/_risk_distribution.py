@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["risk_distribution"]
 
 HEADROOM = 1.06
+MOST_RISK_BINS = 1000
 
 
 def risk_distribution(
@@ -69,7 +70,10 @@ def risk_distribution(
     'Predicted risk'
     """
     of = as_posterior(post)
-    bins, marked = as_count(n_bins, "n_bins"), as_levels(thresholds, "thresholds")
+    bins, marked = (
+        as_count(n_bins, "n_bins", maximum=MOST_RISK_BINS),
+        as_levels(thresholds, "thresholds"),
+    )
     check_outcomes(of, "risk_distribution")
     if of.problem.of_times:
         raise InputError(

@@ -6,6 +6,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
 from bayescal._base.arrays import Floats
@@ -260,15 +261,14 @@ class CalibrationPosterior(SelectiveMeasures):
                 f"a curve of the family {self.family.name!r} is nowhere exactly on the diagonal "
                 "unless it is everywhere. Fit curve='pieces', or use bayescal.compare."
             )
-        return self.errors_at(as_scores(scores, "scores"))
+        return self.errors_at(scores)
 
-    def errors_at(self, scores: Floats) -> Floats:
+    def errors_at(self, scores: ArrayLike) -> Floats:
         """Draws of the curve minus the score: those that distances are read from.
 
         Parameters
         ----------
-        scores : ndarray of shape (k,)
-            Checked.
+        scores : array-like of float in [0, 1], shape (k,)
 
         Returns
         -------
@@ -279,8 +279,9 @@ class CalibrationPosterior(SelectiveMeasures):
                 "where the curve leaves the diagonal is told of the curve that was fitted. Ask the "
                 "posterior before at_prevalence."
             )
+        at = as_scores(scores, "scores")
         of = self.curves_of_distances if self.has_distances else self._posterior
-        return np.concatenate([part.curve(scores) - clipped(scores) for part in of.parts])
+        return np.concatenate([part.curve(at) - clipped(at) for part in of.parts])
 
     def to_netcdf(self, path: str | PathLike[str]) -> None:
         """Write the whole tree to a NetCDF file; `bayescal.load` reads it back.

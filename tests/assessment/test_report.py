@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal._base.text import rounded
 from bayescal.assessment import html as report
 from bayescal.model.curves import CURVES
 
@@ -230,9 +229,8 @@ def test_it_says_what_the_assessment_says(off, off_page) -> None:
         assert f"{row.label}{row.hint}" in printed
         assert f">{cells['estimate']}</td>" in off_page
         assert f">{cells['interval']}</td>" in off_page
-    for _, row in off.estimators.iterrows():
-        ends = row["calibrated_lower"], row["calibrated_upper"]
-        assert " to ".join(rounded(ends, *ends)) in printed
+    for cells in off.tables["estimators"].texts().values():
+        assert all(text in printed for text in cells.values())
     for name in off.recommendation.table.index.drop("identity"):
         assert off.recommendation.shown(name) in printed
     assert off.recommendation.rule in printed

@@ -29,7 +29,7 @@ DOORS = {
 OF_FILES = {
     "apply_to", "drop_missing", "encoding", "force", "html", "ignore_column", "in_sample",
     "independent", "json", "logit", "method", "output", "percent", "plot", "resume", "sheet",
-    "update",
+    "survival", "update", "word",
 }  # fmt: skip
 """Options that say how a file is read or written, or that Python needs no argument for."""
 

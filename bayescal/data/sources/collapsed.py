@@ -136,7 +136,7 @@ class FromCollapsed(GroupedRows):
         >>> bc.CalibrationData.from_counts(
         ...     [expected[0] / n[0], expected[1] / n[1]], n, events, site=["Nashef", "Biancari"]
         ... )
-        CalibrationData(6580 cases, 260 events, 2 rows, 2 groups)
+        CalibrationData(6,580 cases, 260 events, 2 rows, 2 groups)
         """
         roles = as_roles(
             groups=groups, site=site, period=period, cluster=cluster, stratum=stratum,
@@ -250,7 +250,7 @@ class FromCollapsed(GroupedRows):
         >>> import bayescal as bc
         >>> proba = [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]
         >>> bc.CalibrationData.from_multiclass([0, 1], proba)
-        CalibrationData(2 cases, 1 events, 2 rows)
+        CalibrationData(2 cases, 1 event, 2 rows)
         """
         roles = as_roles(
             site=site, period=period, cluster=cluster, stratum=stratum, imputation=imputation,

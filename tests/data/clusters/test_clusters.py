@@ -90,15 +90,10 @@ def test_bad_clusters_are_refused_in_words(cases, function, case):
         function(y, s, cluster=given, strata=strata)
 
 
-def test_clusters_do_not_go_with_tables_groups_periods_or_nuts(cases):
+def test_clusters_do_not_go_with_tables_or_nuts(cases):
     y, s, cluster = cases
     with pytest.raises(bc.errors.InputError, match="cluster was given beside a CalibrationData"):
         bc.fit(bc.CalibrationData(y, s), curve="beta", cluster=cluster)
-    for function in (bc.fit, bc.assess):
-        with pytest.raises(bc.errors.InputError, match="table has cluster and site, and only one"):
-            function(y, s, cluster=cluster, groups=cluster)
-    with pytest.raises(bc.errors.InputError, match="has cluster and period, and only one"):
-        bc.fit(y, s, cluster=cluster, periods=np.arange(N) // 20)
     with pytest.raises(bc.errors.InputError, match="engine='nuts'"):
         bc.fit(y, s, curve="beta", cluster=cluster, engine="nuts")
 
