@@ -310,6 +310,7 @@ def special() -> dict[str, dict[str, Any]]:
         "simulate.scores": {"prevalence": 0.2, "c_statistic": 0.75},
         "bayescal.heterogeneity_sensitivity": {"post": made["HierarchicalPosterior"]},
         "Assessment.to_html": {"path": "report.html"},
+        "Assessment.to_word": {"path": "report.docx"},
         "CalibrationData.of_site": {"label": "A"},
         "CalibrationData.recorded_by": {"judge": bc.Judged((90, 100), (95, 100))},
         "CalibrationData.from_counts": {"score": [0.1, 0.6]},

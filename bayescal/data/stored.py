@@ -191,7 +191,7 @@ def read_dataset(path: str | PathLike[str]) -> xr.Dataset:
         ) from error
     attributes = dataset.attrs
     if attributes.pop("format", None) != FORMAT:
-        raise InputError(f"{path} holds no table: write one with to_netcdf().")
+        raise InputError(f"path {path} holds no table: write one with to_netcdf().")
     version = int(attributes.pop("format_version", 0))
     if version > VERSION:
         raise InputError(

@@ -18,7 +18,7 @@ from bayescal.cli.app import app
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "from-python.md"
 DOORS = {
     "assess": (bc.assess, bc.fit, bc.CalibrationData, bc.Survival, bc.CalibrationPosterior.tce),
-    "compare": (bc.compare, bc.assess, bc.CalibrationData),
+    "compare": (bc.compare, bc.assess, bc.CalibrationData, bc.Survival),
     "gain": (bc.recalibration_gain, bc.cross_fit, bc.RecalibrationGain.summary, bc.CalibrationData),
     "recalibrate": (bc.CalibrationData, bc.fit, bc.CalibrationPosterior.summary),
     "plan": (bc.plan, bc.simulate.scores, bc.fit),
