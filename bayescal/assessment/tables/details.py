@@ -38,8 +38,12 @@ def estimators_table(f: Findings) -> Table:
             return "undefined"
         return "no" if row["prob_exceeds"] < RARE else "yes"
 
-    ranges = f.estimators.dropna(subset="estimate")[["calibrated_lower", "calibrated_upper"]]
-    places = max((decimals(*ends) for ends in ranges.to_numpy().tolist()), default=3)
+    ranges = [
+        (row["calibrated_lower"], row["calibrated_upper"])
+        for _, row in f.estimators.iterrows()
+        if not math.isnan(row["estimate"])
+    ]
+    places = max((decimals(*ends) for ends in ranges), default=3)
     rows = [
         Row(
             str(name),

@@ -193,3 +193,10 @@ def test_an_interval_that_excludes_the_ideal_value_shows_it(name) -> None:
     sentence = directions(summary, data)
     assert "0.862 to 0.997" in sentence
     assert sentence.startswith(str(FUNCTIONALS[name].below.clause.capitalize()[:8]))
+
+
+def test_an_assessment_without_estimators_has_no_rows_of_them():
+    y, s = bc.simulate.sample("calibrated", 60, random_state=1)
+    without = bc.assess(y, s, draws=400, estimators=(), random_state=1)
+    assert without.tables["estimators"].rows == []
+    assert str(without)
