@@ -67,6 +67,7 @@ def with_value(given: list[str], option: str, value: str) -> list[str]:
 def test_every_option_is_attacked(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     command = typer.main.get_command(app).commands[name]  # type: ignore[attr-defined]
     table = Path("a.csv").read_bytes()
+    spellings = {opt: each.opts for each in command.params for opt in each.opts}
     wrong = []
     for index, (option, given) in enumerate(options(command)):
         for value in [HOSTILE[(5 * index + 7 * k) % len(HOSTILE)] for k in range(FEW)]:
@@ -76,8 +77,8 @@ def test_every_option_is_attacked(name: str, capsys: pytest.CaptureFixture[str])
                 main([name, *with_value(given, option, value)])
             printed = capsys.readouterr().err
             error = printed[printed.find("Error: ") :]
-            word = option.strip("-")
-            known = (word, word.replace("-", "_"), " ".join(value.split()))
+            words = [each.strip("-") for each in spellings.get(option, [option])]
+            known = [each.replace("-", "_") for each in words] + words + [" ".join(value.split())]
             named = any(text and text in " ".join(error.split()) for text in known)
             if left.value.code not in (0, None, 2):
                 wrong.append(f"{option} {value!r}: code {left.value.code}")
