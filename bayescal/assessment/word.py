@@ -36,7 +36,12 @@ from bayescal.assessment.text.paper import methods
 from bayescal.assessment.text.sites import site_sentences
 from bayescal.assessment.text.subgroups import subgroup_sentences
 from bayescal.assessment.verdict import words
-from bayescal.assessment.words import decision_range_words, exactness, first_words, with_interval
+from bayescal.assessment.words import (
+    c_statistic_words,
+    decision_range_words,
+    exactness,
+    first_words,
+)
 
 if TYPE_CHECKING:
     from docx.document import Document
@@ -165,7 +170,7 @@ def _essentials(
     """The four essentials of STRATOS, of which the calibration plot is the first figure."""
     page.heading("The four essentials (STRATOS)", 1)
     page.text("The smoothed calibration plot is the first figure of this report.")
-    page.text(with_interval(f.performance.loc["c_statistic"]), "C-statistic")
+    page.text(c_statistic_words(f), "C-statistic")
     page.text(decision_range_words(f), "Net benefit")
     for name in ("benefit", "risks"):
         page.figure(figures[name])

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "STATES",
+    "c_statistic_words",
     "counted",
     "curve_rows",
     "decision_range_words",
@@ -185,6 +186,14 @@ def with_interval(row: Any, beside: str = "", apart: float | None = None) -> str
     """Estimate and interval, `0.04 (0.02 to 0.07)`, with `beside` within the brackets."""
     middle, low, high = numbers(row, apart)
     return f"{middle} ({low} to {high}{beside})"
+
+
+def c_statistic_words(f: Findings) -> str:
+    """The C-statistic and its interval, or that it is not defined."""
+    row = f.performance.loc["c_statistic"]
+    if not math.isfinite(row["estimate"]):
+        return NOT_DEFINED
+    return f"{with_interval(row)}, {percent(f.ci_prob)} interval"
 
 
 def curve_rows(f: Findings, scores: Floats) -> list[tuple[str, ...]]:

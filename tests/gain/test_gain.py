@@ -181,7 +181,7 @@ def test_probabilities_of_exact_calibration_are_those_of_compare(patients, route
         alone = bc.compare(y, score, draws=1000, random_state=1).prob_calibrated
         assert gain.prob_calibrated[side] == pytest.approx(alone, abs=0.01)
     assert gain.summary().attrs["prob_calibrated"] == gain.prob_calibrated
-    assert f"{gain.prob_calibrated['after']:.3f} after" in repr(gain)
+    assert f"{gain.prob_calibrated['after']:.2f} after" in repr(gain)
 
 
 # Double use

@@ -37,10 +37,10 @@ from bayescal.assessment.text.subgroups import subgroup_sentences
 from bayescal.assessment.verdict import words
 from bayescal.assessment.verdict.off import YES
 from bayescal.assessment.words import (
+    c_statistic_words,
     decision_range_words,
     exactness,
     first_words,
-    with_interval,
 )
 from bayescal.model.priors import PRESETS
 from bayescal.plots.text import label
@@ -197,7 +197,7 @@ def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
         "of_draws": words.of_draws(f),
         "exactness": exactness(f),
         "of_range": decision_range_words(f),
-        "c_statistic": with_interval(f.performance.loc["c_statistic"]),
+        "c_statistic": c_statistic_words(f),
         "level": percent(f.ci_prob),
         "figures": {
             key: None if drawn is None else drawn.svg()
