@@ -190,7 +190,7 @@ def with_interval(row: Any, beside: str = "", apart: float | None = None) -> str
 
 def c_statistic_words(f: Findings) -> str:
     """The C-statistic and its interval, or that it is not defined."""
-    row = f.performance.loc["c_statistic"]
+    row: Any = f.performance.loc["c_statistic"]
     if not math.isfinite(row["estimate"]):
         return NOT_DEFINED
     return f"{with_interval(row)}, {percent(f.ci_prob)} interval"
