@@ -227,6 +227,8 @@ def periods_figure(f: Findings) -> Drawn | None:
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
         for axes in plots.drift(f.periods, axes=(above, below), ci_prob=f.ci_prob):
             axes.set_title("", loc="left")
+        above.set_ylabel("O/E")
+        below.set_ylabel("P(largest)")
         title = "Observed / expected events of each period, and when the curve changed most"
         return Drawn(figure, "periods-figure", title, " ".join(period_sentences(f)))
 

@@ -287,11 +287,15 @@ def population_words(f: Findings) -> str:
 def call_again(f: Findings) -> str:
     """What to type to have these numbers again."""
     prior = repr(f.prior.name) if f.prior == PRESETS.get(f.prior.name) else repr(f.prior)
-    groups = "groups=groups, " if f.data.groups or f.crossed is not None else ""
+    cases = "y_true, y_prob, "
+    if f.data.periods is not None:
+        cases = "bayescal.CalibrationData(y_true, y_prob, period=period), "
+    elif f.data.groups or f.crossed is not None:
+        cases += "groups=groups, "
     risks = ", ".join(f"{threshold:g}" for threshold in f.thresholds)
     thresholds = f"thresholds=[{risks}], " if risks else ""
     return (
-        f"bayescal.assess(y_true, y_prob, {groups}{thresholds}close={f.close:g}, "
+        f"bayescal.assess({cases}{thresholds}close={f.close:g}, "
         f"ci_prob={f.ci_prob:g}, "
         f"prior={prior}, prior_calibrated={f.prior_calibrated:g}, "
         f"draws={f.posterior.curve([0.5]).size}, random_state={f.seed})"
