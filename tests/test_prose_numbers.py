@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -67,10 +68,10 @@ def parts(name: str) -> tuple[str, str]:
     return told, run
 
 
-def printed(outputs: list[dict[str, object]]) -> Iterator[str]:
+def printed(outputs: list[dict[str, Any]]) -> Iterator[str]:
     for output in outputs:
         data = output.get("data", {})
-        yield "".join(output.get("text") or data.get("text/plain") or ())  # type: ignore
+        yield "".join(output.get("text") or data.get("text/plain") or ())
 
 
 def numbers(text: str) -> list[float]:

@@ -36,8 +36,7 @@ class OneBlasThread(ContextDecorator):
 
     @cached_property
     def _libraries(self) -> Any:
-        """Those that NumPy and SciPy have loaded."""
-        import scipy.special  # noqa: F401
+        """Those that NumPy and SciPy have loaded, as every engine did when it was imported."""
         from threadpoolctl import ThreadpoolController
 
         return ThreadpoolController()

@@ -97,7 +97,8 @@ def assess(
         Probability of all intervals.
     prior : {"neutral", "clinical"}, Prior, or mapping
     prior_calibrated : float in (0, 1)
-        Prior probability of exact calibration.
+        Prior probability of exact calibration. Not of curves of groups or periods: there it is 0.1
+        of all of them, and 0.2 of their average.
     thresholds : sequence of float in (0, 1)
         Risks from which a patient is treated. The report then has the net benefit at each.
     estimators : sequence of str
@@ -296,7 +297,7 @@ class Assessment(Findings):
         from bayescal import plots
 
         axes = plots.reliability(self.posterior, ax, **options)
-        for text in axes.figure.findobj(Text):
+        for text in axes.findobj(Text):
             assert isinstance(text, Text)
             text.set_text(self.worded(text.get_text()))
         return axes

@@ -104,7 +104,7 @@ def recalibrate(
 
 def gain_command(predictions: Predictions, method: str, prior: str) -> str:
     """The command that cross-fits the same recalibration."""
-    from bayescal.cli._terminal import as_typed
+    from bayescal.cli._terminal import as_command
 
     columns = predictions.columns
     words = ["gain", str(predictions.path), "--outcome", str(columns.outcome)]
@@ -114,7 +114,7 @@ def gain_command(predictions: Predictions, method: str, prior: str) -> str:
     words += predictions.form.words
     words += [] if method == BAYESIAN else ["--method", method]
     words += [] if prior == "neutral" else ["--prior", prior]
-    return as_typed(["bayescal", *words, "--folds", "10"])
+    return as_command(["bayescal", *words, "--folds", "10"])
 
 
 def scores_of(source: Source, name: str, scale: Scale) -> Floats:

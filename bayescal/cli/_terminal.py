@@ -18,7 +18,7 @@ from bayescal._base.text import plain
 __all__ = [
     "STDOUT",
     "announce",
-    "as_typed",
+    "as_command",
     "complain",
     "is_narrow",
     "new_table",
@@ -84,7 +84,7 @@ def complain(message: str) -> int:
     return 2
 
 
-def as_typed(words: Sequence[str]) -> str:
+def as_command(words: Sequence[str]) -> str:
     """A command as it is typed: quotes are those of the system, which differ on Windows."""
     return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
 

@@ -17,8 +17,6 @@ from typing import Any, NamedTuple
 DOCS = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(DOCS / "benchmarks" / "papers"), str(DOCS / "benchmarks")]
 
-import errata  # noqa: E402
-
 RESULTS = DOCS / "benchmarks" / "results" / "papers"
 FIRST = "## Errors in the paper"
 
@@ -52,6 +50,8 @@ def short(value: float, digits: int = 4) -> str:
 
 def blasiok() -> Lists:
     """Of Błasiok & Nakkiran."""
+    import errata
+
     mis, numbers = stored("blasiok")["misprints"], errata.blasiok()
     weak = stored("blasiok")["theorem_22"]
     condition = stored("theorems")["lemma_17"]["constant_of_logit"]
@@ -272,6 +272,8 @@ def dong() -> Lists:
 
 def gruber() -> Lists:
     """Of Gruber & Buettner."""
+    import errata
+
     made, numbers = stored("gruber"), errata.gruber()
     threshold, kernel = made["threshold"], made["kernel"]
     bad = made["simulated"]["models"]["bad"]

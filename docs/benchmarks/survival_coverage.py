@@ -42,6 +42,8 @@ CELLS = [
 CELLS.append(
     {"curve": "line", "hazards": "not proportional", "leaving": "by score", "entry": "delayed"}
 )
+KEYS = ("curve", "hazards", "leaving", "entry", "cases", "number")
+MEANS = ("true", "covered", "width", "error", "censored")
 
 
 def risk(curve, x):
@@ -112,11 +114,10 @@ def one(index, n, run):
         }
 
 
-def summarise(rows):
+def summarise(rows, keys=KEYS, means=MEANS):
     """Means over the data sets of each cell."""
     table = pd.DataFrame(rows)
-    keys = ["curve", "hazards", "leaving", "entry", "cases", "number"]
-    means = ["true", "covered", "width", "error", "censored"]
+    keys, means = list(keys), list(means)
     grouped = table.groupby(keys, sort=False)[means].mean()
     grouped["data_sets"] = table.groupby(keys, sort=False).size()
     return {

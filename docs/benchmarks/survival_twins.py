@@ -19,14 +19,15 @@ import pandas as pd
 from scipy.special import expit
 
 import bayescal as bc
-from bayescal._base.versions import library_versions
-from survival_coverage import CELLS, DRAWS, SEED, SIZES, risk, simulate, true_values
+from survival_coverage import CELLS, DRAWS, SEED, SIZES, risk, simulate, summarise, true_values
 
 RESULTS = Path(__file__).parent / "results"
 LINES = [
     index for index, cell in enumerate(CELLS) if cell["curve"] == "line" and cell["entry"] == "at 0"
 ]
 NUMBERS = ("observed_expected", "calibration_slope")
+KEYS = ("hazards", "leaving", "cases", "outcomes", "fitted", "fit", "number")
+MEANS = ("covered", "width", "error")
 CURVES = ("average", "logistic")
 PILOT_STUDIES = 20
 
@@ -82,18 +83,6 @@ def one(index, n, run):
                 }
 
 
-def summarise(rows):
-    """Means over the studies of each cell."""
-    table = pd.DataFrame(rows)
-    keys = ["hazards", "leaving", "cases", "outcomes", "fitted", "fit", "number"]
-    grouped = table.groupby(keys, sort=False)[["covered", "width", "error"]].mean()
-    grouped["data_sets"] = table.groupby(keys, sort=False).size()
-    return {
-        "versions": library_versions("bayescal", "numpy", "scipy"),
-        "rows": grouped.reset_index().to_dict("records"),
-    }
-
-
 def page_table(results):
     """Means over the four cells of a size: rows of a table in Markdown."""
     table = pd.DataFrame(results["rows"])
@@ -124,7 +113,7 @@ def main():
     for run in range(options.runs):
         for index, n in product(LINES, SIZES):
             rows += one(index, n, run)
-        options.out.write_text(json.dumps(summarise(rows), indent=1) + "\n")
+        options.out.write_text(json.dumps(summarise(rows, KEYS, MEANS), indent=1) + "\n")
 
 
 if __name__ == "__main__":

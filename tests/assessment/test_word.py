@@ -27,7 +27,7 @@ def grouped():
 @pytest.fixture(scope="module")
 def written(grouped, tmp_path_factory):
     path = tmp_path_factory.mktemp("word") / "report.docx"
-    source = {"File": "/home/me/a.csv", "Rows read": 250, "Rows dropped": 10}
+    source = {"File": "private/a.csv", "Rows read": 250, "Rows dropped": 10}
     grouped.to_word(path, title="A title\x07", source=source)
     return docx.Document(path)
 

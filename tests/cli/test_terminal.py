@@ -19,4 +19,4 @@ def test_quotes_are_those_of_the_system(
     monkeypatch: pytest.MonkeyPatch, system: str, typed: str
 ) -> None:
     monkeypatch.setattr(_terminal.sys, "platform", system)
-    assert _terminal.as_typed(["bayescal", "gain", "my file.csv", "--outcome", "y"]) == typed
+    assert _terminal.as_command(["bayescal", "gain", "my file.csv", "--outcome", "y"]) == typed

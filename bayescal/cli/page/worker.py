@@ -257,7 +257,7 @@ def _typed(value: str | float) -> str:
 
 def command(name: str, given: Mapping[str, Any], form: Form) -> str:
     """The command that gives the same report and the same numbers."""
-    from bayescal.cli._terminal import as_typed
+    from bayescal.cli._terminal import as_command
 
     words = ["bayescal", "assess", name]
     for option in (*COLUMN_FIELDS, "event", "weight_type", "prior", "close", "ci_prob", "seed"):
@@ -270,4 +270,4 @@ def command(name: str, given: Mapping[str, Any], form: Form) -> str:
         words += ["--ignore-column", column]
     words += [f"--{flag.replace('_', '-')}" for flag in TICKED if given[flag]]
     words += [*form.words, "--html", "report.html", "--json", "report.json"]
-    return as_typed(words)
+    return as_command(words)
