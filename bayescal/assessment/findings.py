@@ -28,7 +28,7 @@ from bayescal.assessment.performance import (
     performance_by_curve,
     performance_of,
 )
-from bayescal.assessment.populations import populations_of, views_of
+from bayescal.assessment.populations import populations_of
 from bayescal.assessment.stretches import Stretch, stretches_of
 from bayescal.assessment.treatment import information_table, net_benefit_table
 from bayescal.assessment.val_prob import RawCases, no_val_prob, val_prob
@@ -50,6 +50,7 @@ from bayescal.model.priors import Prior, as_prior
 from bayescal.multilevel.compared import subgroups_of
 from bayescal.multilevel.drift import DriftPosterior
 from bayescal.multilevel.factors import SubgroupPosterior
+from bayescal.multilevel.populations import views_of
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.multilevel.term import crossed

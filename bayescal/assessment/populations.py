@@ -5,34 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bayescal.multilevel.drift import DriftPosterior
+from bayescal.multilevel.populations import views_of
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.sites import HierarchicalPosterior
-from bayescal.multilevel.view import CurveView
 from bayescal.posterior.functionals import main_functionals
 from bayescal.posterior.intervals import verdict_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["LEAST_OF_NEXT", "population_names", "populations_of", "views_of"]
-
-LEAST_OF_NEXT = 5
-"""Groups from which on something is said of one that has not been seen."""
-
-
-def views_of(post: MultilevelPosterior) -> dict[str, CurveView]:
-    """The populations that a fit of several curves tells apart, its own cases first.
-
-    Of groups: these patients, the average group, and of five groups or more the next one. Of
-    ordered periods: these patients, the last period and the next. Of subgroups by several factors:
-    these patients and the average subgroup.
-    """
-    if isinstance(post, DriftPosterior):
-        return {"these": post.at(), "now": post.now(), "next": post.new()}
-    views = {"these": post.at(), "average": post.average()}
-    if isinstance(post, HierarchicalPosterior) and len(post.labels) >= LEAST_OF_NEXT:
-        views["next"] = post.new()
-    return views
+__all__ = ["population_names", "populations_of"]
 
 
 def population_names(post: MultilevelPosterior) -> dict[str, str]:

@@ -7,6 +7,7 @@ from bayescal.gain._gain import recalibration_gain
 from bayescal.gain._result import RecalibrationGain
 from bayescal.gain.development.optimism import Optimism, optimism
 from bayescal.gain.imputed import ImputedGain
+from bayescal.gain.several import SeveralGains
 from bayescal.gain.updates.recommend import recommend
 from bayescal.gain.updates.recommendation import Recommendation, recommendation
 from bayescal.gain.variance import VarianceGain, variance_gain
@@ -16,6 +17,7 @@ __all__ = [
     "Optimism",
     "RecalibrationGain",
     "Recommendation",
+    "SeveralGains",
     "VarianceGain",
     "cross_fit",
     "optimism",

@@ -33,7 +33,7 @@ from bayescal.model.priors import Prior
 from bayescal.model.problem import prepare
 from bayescal.posterior.population import draw_population
 
-__all__ = ["Posterior", "by_curve", "calibration_mixture", "joined"]
+__all__ = ["MappedRows", "Posterior", "by_curve", "calibration_mixture", "joined"]
 
 EVIDENCE_DRAWS = 1000
 
@@ -73,7 +73,7 @@ def by_curve(
     updated = prepare(pairs.tables_after[0], prior=prior, random_state=seed)
     alike = of_equal_cells(pairs, problem, updated, thresholds)
     scores, mapped = alike.means(pairs.before), alike.means(pairs.after[0])
-    table = _Table(scores, mapped, levels_of(mapped).row, alike.trials)
+    table = MappedRows.of(scores, mapped, alike.trials)
     outcome = pairs.outcome
     happened = log_score(outcome, pairs.after[0]) - log_score(outcome, pairs.before)
     logs = log_gains(scores, mapped, alike.means(happened))
@@ -97,13 +97,18 @@ def by_curve(
 
 
 @dataclass(frozen=True)
-class _Table:
+class MappedRows:
     """Distinct scores before, in rows; those with equal scores after form a group."""
 
     before: Floats
     after: Floats
     group: NDArray[np.intp]
     trials: Floats
+
+    @classmethod
+    def of(cls, before: Floats, after: Floats, trials: Floats) -> MappedRows:
+        """Rows with these scores and as many cases."""
+        return cls(before, after, levels_of(after).row, trials)
 
     @property
     def score_after(self) -> Floats:

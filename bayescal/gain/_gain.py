@@ -8,20 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from bayescal._base.arrays import as_seed
+from bayescal._base.arrays import RandomState, as_seed
 from bayescal._base.errors import InputError, as_flag
 from bayescal.data.data import CalibrationData
-from bayescal.data.sources.alignment import aligned
+from bayescal.data.roles import Roles, as_roles
 from bayescal.data.validate import as_draws, as_levels, check_choice
 from bayescal.data.weights import WeightType
+from bayescal.fitting import fit
 from bayescal.gain._curve_route import Posterior, by_curve
 from bayescal.gain._double_use import double_use
+from bayescal.gain._grouped import GroupedPairs, as_grouped
 from bayescal.gain._paired_route import by_pairs
 from bayescal.gain._result import RecalibrationGain, evidence_of
 from bayescal.gain._terms import PARTS, SCORES, net_benefit_name
 from bayescal.gain.imputed import gain_of_imputations
-from bayescal.gain.paired import as_paired
+from bayescal.gain.paired import PairedPredictions, as_paired
+from bayescal.gain.several import SeveralGains
 from bayescal.model.priors import Prior, as_prior
+from bayescal.multilevel.term import VaryBy
 
 __all__ = ["recalibration_gain"]
 
@@ -45,6 +49,8 @@ def recalibration_gain(
     imputations: Any = None,
     cluster: Any = None,
     strata: Any = None,
+    groups: Any = None,
+    vary: VaryBy | None = None,
 ) -> RecalibrationGain:
     """Gain of replacing predictions `before` by predictions `after`.
 
@@ -90,12 +96,20 @@ def recalibration_gain(
         In place of `before`: the predictions before in each of m imputed data sets. `after` then
         has shape (m, n), or is a map. The gain is computed on each, and the draws are mixed.
     cluster, strata : array-like of shape (n,), optional
-        As in `bayescal.fit`. Clusters are weighed by the paired route.
+        As in `bayescal.fit`. Clusters are weighed by the paired route; with groups, by the fit of
+        the curves.
+    groups : array-like of shape (n,), data frame or mapping, optional
+        Site of each case, or several factors, as in `bayescal.fit`. Curves of all groups are then
+        fitted together, so that the gain is also that of the average site and of the next one;
+        `after` is a map of `before`, for all groups or in each.
+    vary : str, Vary or sequence of them, optional
+        What curves vary by, as in `bayescal.fit`; by default what the cases say.
 
     Returns
     -------
     RecalibrationGain
-        Of imputations an ImputedGain, with `missing_information`.
+        Of imputations an ImputedGain, with `missing_information`. Of sites, periods or factors a
+        SeveralGains, which has a RecalibrationGain of each, of the average and of the next one.
 
     Raises
     ------
@@ -170,7 +184,7 @@ def recalibration_gain(
     ['tce', 'brier', 'log_score']
     """
     check_choice(route, ROUTES, "route")
-    y_true, before, after, sample_weight, cluster, strata, imputations = aligned(
+    given, roles = as_roles(groups=groups).aligned(
         y_true=y_true,
         before=before,
         after=after,
@@ -180,7 +194,31 @@ def recalibration_gain(
         imputations=imputations,
         across={"after", "imputations"},
     )
-    if imputations is not None or (isinstance(y_true, CalibrationData) and y_true.imputations):
+    y_true, before, after, sample_weight, cluster, strata, imputations = given
+    is_imputed = imputations is not None or (
+        isinstance(y_true, CalibrationData) and bool(y_true.imputations)
+    )
+    if _are_grouped(y_true, roles, vary):
+        if is_imputed:
+            raise InputError(
+                "imputations and groups (site, period or factors) cannot be given together to "
+                "recalibration_gain. Compute the gain on each imputation, or without groups."
+            )
+        if route == "paired":
+            raise InputError(
+                "route='paired' weighs the cases of one group. With groups use route='curve': "
+                "curves of all groups are fitted together."
+            )
+        grouped = as_grouped(
+            *(y_true, before, after, roles, sample_weight, pos_label, weight_type),
+            cluster=cluster,
+            strata=strata,
+        )
+        fixed: dict[str, Any] = {"vary": vary, "prior": as_prior(prior), "draws": draws}
+        return _of_groups(
+            grouped, after, fixed, as_levels(thresholds, "thresholds"), in_sample, random_state
+        )
+    if is_imputed:
         how = {"thresholds": thresholds, "in_sample": in_sample, "prior": prior, "draws": draws}
         cases = {"sample_weight": sample_weight, "weight_type": weight_type, "pos_label": pos_label}
         return gain_of_imputations(
@@ -204,14 +242,7 @@ def recalibration_gain(
         cluster=cluster,
         strata=strata,
     )
-    detected = double_use(pairs)
-    if detected and not accepted:
-        warnings.warn(
-            f"after was fitted to these patients: {detected}. The gain is overestimated; use "
-            "other patients or bayescal.cross_fit, or set in_sample=True.",
-            UserWarning,
-            stacklevel=2,
-        )
+    detected = _detected(pairs, accepted)
     if route == "curve" and not pairs.is_map:
         raise InputError(
             "route='curve' needs after to be a map of before: equal scores before must have equal "
@@ -238,6 +269,65 @@ def recalibration_gain(
         prior=chosen,
         seed=seed,
     )
+
+
+def _are_grouped(y_true: Any, roles: Roles, vary: VaryBy | None) -> bool:
+    """Whether there are sites, periods or factors."""
+    of_table = isinstance(y_true, CalibrationData) and set(y_true.levels) - {"imputation"}
+    if of_table and roles.columns:
+        raise InputError(
+            "groups was given beside a CalibrationData, which holds its own. Pass the table and "
+            "after=."
+        )
+    if vary is not None and not of_table and not roles.columns:
+        raise InputError(
+            "vary was given without groups. Say with groups= which site each case is from, or pass "
+            "a table that has sites, periods or factors."
+        )
+    return bool(of_table or roles.columns)
+
+
+def _of_groups(
+    grouped: GroupedPairs,
+    after: Any,
+    how: Mapping[str, Any],
+    thresholds: Sequence[float],
+    in_sample: bool,
+    random_state: RandomState,
+) -> SeveralGains:
+    """The gain where curves of several groups are fitted together."""
+    accepted, seed = as_flag(in_sample, "in_sample"), as_seed(random_state)
+    if not grouped.has_maps:
+        raise InputError(
+            "after is no map of before: equal scores before must have equal scores after, rising "
+            "or falling but for a few turns, for all groups or in each. Leave groups= out, and the "
+            "gain is that of all cases by the paired route."
+        )
+    detected = _detected(grouped.pairs, accepted)
+    options: dict[str, Any] = {**how, "random_state": seed}
+    return SeveralGains(
+        fit(grouped.before, **options),
+        fit(grouped.after, **options),
+        grouped,
+        evidence=evidence_of(after, accepted, detected),
+        in_sample=accepted or detected is not None,
+        thresholds=tuple(thresholds),
+        prior=how["prior"],
+        seed=seed,
+    )
+
+
+def _detected(pairs: PairedPredictions, accepted: bool) -> str | None:
+    """What shows that these patients fitted the map, with a warning if the user did not say so."""
+    detected = double_use(pairs)
+    if detected and not accepted:
+        warnings.warn(
+            f"after was fitted to these patients: {detected}. The gain is overestimated; use "
+            "other patients or bayescal.cross_fit, or set in_sample=True.",
+            UserWarning,
+            stacklevel=3,
+        )
+    return detected
 
 
 def _nothing(thresholds: Sequence[float], draws: int) -> Posterior:

@@ -268,23 +268,27 @@ class RecalibrationGain:
         cases = count(self.n, "case")
         if self.weight_type == "sampling":
             cases = f"sampling weights worth {self.n:.1f} cases"
-        how = "one curve, since after is a function of before"
-        if self.route == "paired":
-            clusters = self._pairs.clusters
-            units = "patients" if clusters is None else f"{clusters.size:,} clusters"
-            how = f"paired Bayesian bootstrap of the {units}"
         exact = self.prob_calibrated
         return "\n".join(
             [
                 "RecalibrationGain",
                 f"  {cases}; {self.evidence}",
-                f"  {how}; estimated gain and 95 % credible interval",
+                f"  {self._how}; estimated gain and 95 % credible interval",
                 *lines,
                 f"  P(exactly calibrated) {chance(exact['before'])} before, "
                 f"{chance(exact['after'])} after",
                 *(f"  {note}" for note in self.notes),
             ]
         )
+
+    @property
+    def _how(self) -> str:
+        """How the gains were computed."""
+        if self.route == "curve":
+            return "one curve, since after is a function of before"
+        clusters = self._pairs.clusters
+        units = "patients" if clusters is None else f"{clusters.size:,} clusters"
+        return f"paired Bayesian bootstrap of the {units}"
 
     def _repr_html_(self) -> str:
         rows = {}

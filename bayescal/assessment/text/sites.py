@@ -8,10 +8,10 @@ import numpy as np
 
 from bayescal._base.text import chance, count, ratio, shortened
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.populations import LEAST_OF_NEXT
 from bayescal.assessment.words import with_interval
 from bayescal.fitting import fit
 from bayescal.multilevel import heterogeneity_sensitivity
+from bayescal.multilevel.populations import LEAST_OF_NEXT
 from bayescal.multilevel.robust import PROB_UNLIKE
 from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.posterior.functionals import main_functionals

@@ -10,10 +10,10 @@ from bayescal._base.text import chance, count, decimals, percent, shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.followed import observed_words
 from bayescal.assessment.performance import CLOSE, close_enough
-from bayescal.assessment.populations import LEAST_OF_NEXT
 from bayescal.assessment.verdict.off import CANNOT_SAY, LEVEL_AND_SLOPE, NO_SIGN, OVER_A_RANGE, YES
 from bayescal.assessment.verdict.settle import MOST_TIMES, PROBABLY
 from bayescal.assessment.words import counted, in_the_data, numbers, where, with_interval
+from bayescal.multilevel.populations import LEAST_OF_NEXT
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS
 

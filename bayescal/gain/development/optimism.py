@@ -7,17 +7,25 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats, RandomState, random_generator
 from bayescal._base.card import card
 from bayescal._base.errors import InputError, as_draws, as_level, check_callable
 from bayescal._base.text import cases_and_events, interval, rounded, shortened
-from bayescal.data.sources.alignment import aligned
+from bayescal.data.roles import RoleReader, Roles, as_roles
 from bayescal.data.validate import as_count, as_outcomes, as_scores, check_same_length
-from bayescal.fitting import compare
+from bayescal.fitting import compare, fit
 from bayescal.fitting.imputed.combine import combine_imputations
-from bayescal.gain.development.folds import check_folds, out_of_fold, seeded
+from bayescal.gain.development.folds import (
+    check_folds,
+    check_groups,
+    out_of_fold,
+    out_of_group,
+    seeded,
+)
 from bayescal.gain.development.resampled import MEASURES_RESAMPLED, Resampled, resample_model
+from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import main_functionals
 from bayescal.posterior.posterior import CalibrationPosterior
@@ -41,19 +49,23 @@ class Optimism:
     ----------
     posterior : CalibrationPosterior
         Of the curve that new patients will meet, from predictions out of fold; each repeat of the
-        splits has an equal share of the draws.
+        splits has an equal share of the draws. With groups, of the curve that a group that has not
+        been seen will meet.
     apparent : CalibrationPosterior
         Of the model on the very cases it was fitted to.
     predictions : ndarray of shape (n_repeats, n)
-        Probabilities out of fold.
+        Probabilities out of fold; with groups one row, of models that saw no case of the group.
     resampled : Resampled or None
         The bootstrap of the model; None with n_resamples=0.
+    by_group : HierarchicalPosterior or None
+        With groups, the posterior of the curve of each, of the average and of a new one.
     """
 
     posterior: CalibrationPosterior
     apparent: CalibrationPosterior
     predictions: Floats
     resampled: Resampled | None
+    by_group: HierarchicalPosterior | None = None
 
     def summary(self, ci_prob: float = 0.95) -> pd.DataFrame:
         """Apparent calibration, what new patients will meet, and the bootstrap's correction.
@@ -67,10 +79,11 @@ class Optimism:
         pandas.DataFrame
             Index: tce, observed_expected, calibration_in_the_large, calibration_intercept and
             calibration_slope. Columns: apparent; estimate, lower and upper of the posterior for new
-            patients; bootstrap, the apparent value of a logistic recalibration less its mean
-            optimism (Harrell's correction, which R's rms prints); and bootstrap_lower and
-            bootstrap_upper, the range of the resampled models' values in all cases. The bootstrap's
-            columns are NaN with n_resamples=0, and rows that the scores do not define throughout.
+            patients (with groups, of a group that has not been seen); bootstrap, the apparent value
+            of a logistic recalibration less its mean optimism (Harrell's correction, which R's rms
+            prints); and bootstrap_lower and bootstrap_upper, the range of the resampled models'
+            values in all cases. The bootstrap's columns are NaN with n_resamples=0, and rows that
+            the scores do not define throughout.
 
         Raises
         ------
@@ -95,9 +108,9 @@ class Optimism:
         data, table = self.apparent.data, self.summary()
         lines = [
             "Optimism",
-            f"  developed on {cases_and_events(data.n, data.events, data.n)}; "
-            f"{len(self.predictions)} repeats of cross-validation",
+            f"  developed on {cases_and_events(data.n, data.events, data.n)}; {self._how}",
         ]
+        new_patients = "new patients" if self.by_group is None else "new group"
         for name in filter(main_functionals().__contains__, MEASURES_RESAMPLED):
             before, estimate, lower, upper = (float(table[key][name]) for key in OPTIMISM_COLUMNS)
             if np.isnan([before, estimate]).any():
@@ -105,8 +118,15 @@ class Optimism:
                 continue
             (apparent,) = rounded((before,), lower, upper)
             new = interval(estimate, lower, upper, 0.95)
-            lines.append(f"  {name}: apparent {apparent}, new patients {new}")
+            lines.append(f"  {name}: apparent {apparent}, {new_patients} {new}")
         return "\n".join(lines)
+
+    @property
+    def _how(self) -> str:
+        """How the predictions of unseen cases were made."""
+        if self.by_group is None:
+            return f"{len(self.predictions)} repeats of cross-validation"
+        return f"each of {len(self.by_group.labels)} groups left out in turn"
 
     def _repr_html_(self) -> str:
         return card(repr(self))
@@ -117,13 +137,14 @@ def optimism(
     X: Any,
     y: Any,
     *,
-    n_folds: int = 10,
-    n_repeats: int = 5,
+    n_folds: int | None = None,
+    n_repeats: int | None = None,
     n_resamples: int = 200,
     draws: int = 4000,
     random_state: RandomState = None,
     pos_label: Any = None,
     progress: Callable[[int, int], object] | None = None,
+    groups: ArrayLike | None = None,
 ) -> Optimism:
     """What new patients will meet, from the data a model was developed on.
 
@@ -142,12 +163,13 @@ def optimism(
         Features, as the estimator takes them.
     y : array-like of shape (n,)
         Outcomes, 0/1 or boolean; other labels need `pos_label`.
-    n_folds : int
-        Folds of cross-validation, with equal shares of events.
-    n_repeats : int
-        Random splits into folds, at most 100.
+    n_folds : int, optional
+        Folds of cross-validation, with equal shares of events; by default 10.
+    n_repeats : int, optional
+        Random splits into folds, at most 100; by default 5.
     n_resamples : int
-        Bootstrap resamples of Harrell's correction, at most 100 000; 0 for none.
+        Bootstrap resamples of Harrell's correction, at most 100 000; 0 for none. With groups,
+        whole groups are resampled.
     draws : int
         Draws of each posterior.
     random_state : int or numpy.random.Generator, optional
@@ -156,6 +178,11 @@ def optimism(
         The label that counts as the event.
     progress : callable, optional
         Called after each fit with the number of fits that are done, and of all.
+    groups : array-like of shape (n,), optional
+        Site of each case. The model is then fitted without each site in turn, which it predicts
+        (internal-external validation), and the curves of these predictions are fitted together, as
+        by `bayescal.fit` with groups. There are no folds, so that `n_folds` and `n_repeats` are
+        left out.
 
     Returns
     -------
@@ -165,7 +192,8 @@ def optimism(
     ------
     InputError
         If the estimator is not a classifier with probabilities, or cannot be fitted to X and y; if
-        there are fewer cases of an outcome than folds, or a number is out of range.
+        there are fewer cases of an outcome than folds, a number is out of range, or there are
+        cases of one outcome alone without a site.
 
     Notes
     -----
@@ -176,11 +204,15 @@ def optimism(
     regressions, in .80 after a choice of features, and in none of the data sets for a forest.
     Cases of one patient must not be in different folds: give one row a patient.
 
+    With groups, the models see all sites but one. `posterior` is of a site that has not been seen:
+    its curve is drawn from the law of the sites' curves, which few sites say little of.
+
     References
     ----------
     Harrell, Lee & Mark (1996), Multivariable prognostic models, Statistics in Medicine 15.
     Steyerberg et al. (2001), Internal validation of predictive models, Journal of Clinical
-    Epidemiology 54.
+    Epidemiology 54. Steyerberg & Harrell (2016), Prediction models need appropriate internal,
+    internal-external, and external validation, Journal of Clinical Epidemiology 69.
 
     Examples
     --------
@@ -198,36 +230,69 @@ def optimism(
     True
     """
     _check_estimator(estimator)
-    aligned(X=X, y=y)
+    (X, y), roles = as_roles(groups=groups).aligned(X=X, y=y)
     outcome = as_outcomes(y, "y", pos_label=pos_label)
     _check_features(X, outcome.size)
     check_callable(progress, "progress", "the numbers of fits that are done, and of all")
-    n_folds = as_count(n_folds, "n_folds", 2)
-    n_repeats = as_count(n_repeats, "n_repeats", 1, MOST_SPLITS)
     n_resamples = as_count(n_resamples, "n_resamples", 0, MOST_MODELS)
     draws = as_draws(draws)
-    check_folds(outcome, n_folds, "y")
     rng = random_generator(random_state)
-    of_folds = n_folds * n_repeats
+    group, n_fits = None, 0
+    if roles.columns:
+        for name, value in (("n_folds", n_folds), ("n_repeats", n_repeats)):
+            if value is not None:
+                raise InputError(
+                    f"{name} was given with groups, where each group is left out in turn and "
+                    f"nothing is divided at random. Leave {name} out."
+                )
+        group = _numbered(roles, outcome)
+        n_fits = int(group.max()) + 1
+    else:
+        n_folds = as_count(10 if n_folds is None else n_folds, "n_folds", 2)
+        n_repeats = as_count(5 if n_repeats is None else n_repeats, "n_repeats", 1, MOST_SPLITS)
+        check_folds(outcome, n_folds, "y")
+        n_fits = n_folds * n_repeats
 
     def report(done: int) -> None:
         if progress is not None:
-            progress(done, of_folds + n_resamples)
+            progress(done, n_fits + n_resamples)
 
     score = _scores_of(estimator, X, outcome, rng)
-    predictions = out_of_fold(estimator, X, outcome, n_folds, n_repeats, rng, progress=report)
+    if group is None:
+        assert n_folds is not None and n_repeats is not None  # checked above
+        predictions = out_of_fold(estimator, X, outcome, n_folds, n_repeats, rng, progress=report)
+    else:
+        predictions = out_of_group(estimator, X, outcome, group, rng, progress=report)[None]
     resampled = None
     if n_resamples:
         resampled = resample_model(
-            estimator, X, outcome, score, n_resamples, rng, lambda done: report(of_folds + done)
+            *(estimator, X, outcome, score, n_resamples, rng),
+            lambda done: report(n_fits + done),
+            group,
         )
     seed = int(rng.integers(2**31))
-    apparent = compare(outcome, score, draws=draws, random_state=seed).posterior
-    repeats = [
-        compare(outcome, row, draws=draws, random_state=seed).posterior for row in predictions
-    ]
-    posterior = repeats[0] if n_repeats == 1 else combine_imputations(repeats)
+    fixed: dict[str, Any] = {"draws": draws, "random_state": seed}
+    apparent = compare(outcome, score, **fixed).posterior
+    if group is not None:
+        by_group = fit(outcome, predictions[0], groups=roles.columns["site"], **fixed)
+        return Optimism(by_group.new_site(), apparent, predictions, resampled, by_group)
+    repeats = [compare(outcome, row, **fixed).posterior for row in predictions]
+    posterior = repeats[0] if len(repeats) == 1 else combine_imputations(repeats)
     return Optimism(posterior, apparent, predictions, resampled)
+
+
+def _numbered(roles: Roles, outcome: Floats) -> NDArray[np.int64]:
+    """The number of each case's site."""
+    if "site" not in roles.columns:
+        raise InputError(
+            "groups has several columns, and whole sites are left out one by one. Pass the site of "
+            "each case."
+        )
+    reader = RoleReader()
+    group = reader.codes(roles, outcome.size)
+    assert group is not None  # there are sites
+    check_groups(outcome, group, reader.groups.names)
+    return group
 
 
 def _check_estimator(estimator: Any) -> None:

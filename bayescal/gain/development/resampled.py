@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit
 
 from bayescal._base.arrays import Floats
@@ -63,6 +64,7 @@ def resample_model(
     n_resamples: int,
     rng: np.random.Generator,
     progress: Callable[[int], object],
+    group: NDArray[np.int64] | None = None,
 ) -> Resampled:
     """Fit a model to bootstrap resamples, and measure each on its resample and on all cases.
 
@@ -74,13 +76,18 @@ def resample_model(
         Scores are those of the model fitted to all cases.
     progress : callable
         Called after each fit with the number of fits that are done.
+    group : ndarray of shape (n,), optional
+        The number of each case's group; whole groups are then resampled.
     """
     from sklearn.base import clone
     from sklearn.utils import _safe_indexing
 
     own, all_cases = [], []
+    members = None
+    if group is not None:
+        members = np.split(np.argsort(group, kind="stable"), np.cumsum(np.bincount(group))[:-1])
     for done in range(n_resamples):
-        kept = _resample(outcome, rng)
+        kept = _resample(outcome, members, rng)
         fitted = seeded(clone(model), rng)
         fitted.fit(_safe_indexing(X, kept), outcome[kept])
         predicted = fitted.predict_proba(X)[:, 1]
@@ -103,10 +110,18 @@ def line_measures(outcome: Floats, score: Floats) -> Floats:
     return np.array([error, outcome.mean() / score.mean(), shift[0], *line])
 
 
-def _resample(outcome: Floats, rng: np.random.Generator) -> np.ndarray[Any, Any]:
-    """Indices of a resample that has both outcomes; the last one tried if none has."""
+def _resample(
+    outcome: Floats, members: Sequence[NDArray[np.intp]] | None, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Indices of a resample that has both outcomes; the last one tried if none has.
+
+    Of groups, whose cases are `members`, or of single cases.
+    """
+    size = outcome.size if members is None else len(members)
     for _ in range(MOST_TRIES):
-        kept = rng.integers(outcome.size, size=outcome.size)
-        if 0 < outcome[kept].sum() < outcome.size:
+        kept = rng.integers(size, size=size)
+        if members is not None:
+            kept = np.concatenate([members[unit] for unit in kept])
+        if 0 < outcome[kept].sum() < kept.size:
             break
     return kept

@@ -1,0 +1,170 @@
+"""Paired predictions of cases in groups: of several sites, periods or factors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+from bayescal.data.data import CalibrationData
+from bayescal.data.roles import RoleReader, Roles, Structure
+from bayescal.data.validate import as_weights
+from bayescal.data.weights import WeightType
+from bayescal.gain.paired import PairedPredictions, as_paired
+
+__all__ = ["GroupedPairs", "as_grouped"]
+
+
+@dataclass(frozen=True)
+class GroupedPairs:
+    """Cases with both predictions, and the group of each.
+
+    Attributes
+    ----------
+    pairs : PairedPredictions
+        Of all cases.
+    group : ndarray of str of shape (n,)
+        Name of the group of each case, as tables name it.
+    structure : Structure
+        The levels that the groups are combinations of.
+    """
+
+    pairs: PairedPredictions
+    group: NDArray[Any]
+    structure: Structure
+    _kept: dict[str, PairedPredictions] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def before(self) -> CalibrationData:
+        """The table of the predictions before, with the levels of the groups."""
+        return self._table(self.pairs.before)
+
+    @cached_property
+    def after(self) -> CalibrationData:
+        """The table of those after."""
+        return self._table(self.pairs.after[0])
+
+    @cached_property
+    def has_maps(self) -> bool:
+        """Whether `after` is a map of `before`: one for all groups, or one in each."""
+        if self.pairs.is_map:
+            return True
+        names = np.unique(self.group)
+        return all(self.at(self.structure.named(str(name))).is_map for name in names)
+
+    def at(self, levels: Mapping[str, str]) -> PairedPredictions:
+        """The pairs of the cases that have these levels; all, if there are none."""
+        name = repr(sorted(levels.items()))
+        if name not in self._kept:
+            self._kept[name] = _some(self.pairs, self._have(levels))
+        return self._kept[name]
+
+    def _have(self, levels: Mapping[str, str]) -> NDArray[np.bool_]:
+        """Which cases have these levels."""
+        have = np.ones(self.group.size, dtype=bool)
+        for role, level in levels.items():
+            have &= self._column(role) == level
+        return have
+
+    def _column(self, role: str) -> NDArray[Any]:
+        """The level of each case in one role."""
+        names, row = np.unique(self.group, return_inverse=True)
+        return np.array([self.structure.named(str(name))[role] for name in names])[row]
+
+    def _table(self, score: Floats) -> CalibrationData:
+        pairs, columns = self.pairs, {role: self._column(role) for role in self.structure.levels}
+        of_groups = [role for role in ("site", "period") if role in columns]
+        roles: dict[str, Any] = {role: columns.pop(role) for role in of_groups}
+        if columns:
+            roles["factors"] = columns
+        options: dict[str, Any] = {"weight_type": pairs.weight_type, **pairs.labels, **roles}
+        return CalibrationData(pairs.outcome, score, pairs.weight, **options)
+
+
+def as_grouped(
+    y_true: Any,
+    before: Any,
+    after: Any,
+    roles: Roles,
+    sample_weight: Any,
+    pos_label: Any,
+    weight_type: WeightType | None = None,
+    *,
+    cluster: Any = None,
+    strata: Any = None,
+) -> GroupedPairs:
+    """Check that outcomes, both predictions and groups describe the same cases.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or CalibrationData
+        A table has the groups, and `after` is then a map.
+    roles : Roles
+        Of the columns that say which group each case is of.
+    sample_weight, pos_label, weight_type, cluster, strata
+        As `as_paired` takes them.
+    """
+    cases = (before, after, sample_weight, pos_label, weight_type)
+    of_clusters = {"cluster": cluster, "strata": strata}
+    if isinstance(y_true, CalibrationData):
+        data = y_true.complete()
+        parts = [_of_group(data, name, cases, of_clusters) for name in data.groups]
+        group = np.repeat(data.groups, [part.outcome.size for part in parts])
+        return GroupedPairs(_together(parts), group, Structure(data.levels, data.periods))
+    pairs = as_paired(y_true, *cases, **of_clusters)
+    size = len(y_true)
+    reader = RoleReader()
+    codes = reader.codes(roles, size)
+    assert codes is not None  # there are groups
+    weight = as_weights(sample_weight, size)
+    kept = slice(None) if weight is None else weight > 0
+    group = np.array(reader.groups.names)[codes][kept]
+    return GroupedPairs(pairs, group, reader.structure())
+
+
+def _of_group(
+    data: CalibrationData, name: str, cases: tuple[Any, ...], of_clusters: dict[str, Any]
+) -> PairedPredictions:
+    """The pairs of one group of a table, whose weights are on the scale of all groups."""
+    own = data.select(name)
+    pairs = as_paired(own, *cases, **of_clusters)
+    return replace(pairs, weight=pairs.weight * (data.weight_scale / own.weight_scale))
+
+
+def _some(pairs: PairedPredictions, have: NDArray[np.bool_]) -> PairedPredictions:
+    """Some of the cases; which of them depend on each other is no longer said."""
+    return replace(
+        pairs,
+        outcome=pairs.outcome[have],
+        before=pairs.before[have],
+        after=pairs.after[:, have],
+        weight=pairs.weight[have],
+        clusters=None,
+        labels={},
+    )
+
+
+def _together(parts: list[PairedPredictions]) -> PairedPredictions:
+    """The cases of several groups, one group after the other."""
+    labels = {
+        role: np.concatenate([part.labels[role] for part in parts]) for role in parts[0].labels
+    }
+    if parts[0].after.shape[0] > 1:
+        raise InputError(
+            "after has several rows for each case. With sites, periods or factors give one "
+            "prediction after for each case, or the map."
+        )
+    return PairedPredictions(
+        np.concatenate([part.outcome for part in parts]),
+        np.concatenate([part.before for part in parts]),
+        np.concatenate([part.after for part in parts], axis=1),
+        np.concatenate([part.weight for part in parts]),
+        parts[0].weight_type,
+        labels=labels,
+    )

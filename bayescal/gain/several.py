@@ -1,0 +1,254 @@
+"""The gain of a recalibration in each of several sites, in the average and in the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayescal._base.errors import InputError
+from bayescal._base.text import NO_CHANGE, chance, shortened
+from bayescal.data.validate import as_level, check_choice
+from bayescal.gain._curve_route import Posterior
+from bayescal.gain._grouped import GroupedPairs
+from bayescal.gain._result import RecalibrationGain
+from bayescal.gain._view_route import Views, by_view, in_shares
+from bayescal.gain.paired import PairedPredictions
+from bayescal.multilevel.compared import check_levels
+from bayescal.multilevel.curves import as_mapping
+from bayescal.multilevel.populations import views_of
+from bayescal.multilevel.posterior import MultilevelPosterior
+from bayescal.multilevel.view import CurveView
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["GainOfCurve", "SeveralGains"]
+
+TABLE_COLUMNS = ("estimate", "lower", "upper", "prob_improved")
+
+
+class GainOfCurve(RecalibrationGain):
+    """The gain of a recalibration for one of several curves. Made by `SeveralGains`.
+
+    It answers as a RecalibrationGain does.
+
+    Attributes
+    ----------
+    title : str
+        Whose gain it is: the level's name, or what stands in its place.
+    """
+
+    def __init__(
+        self, posterior: Posterior, pairs: PairedPredictions, views: Views, **options: Any
+    ) -> None:
+        super().__init__(posterior, pairs, route="curve", **options)
+        self.title, self._views = views[0].title, views
+
+    @cached_property
+    def prob_calibrated(self) -> dict[str, float]:
+        """Posterior probabilities that the curve before, and that after, is exactly calibrated.
+
+        As `CurveView.prob_calibrated`; not a number where NUTS drew.
+        """
+        each = [view.prob_calibrated for view in self._views]
+        known = [float("nan") if one is None else one for one in each]
+        return dict(zip(("before", "after"), known, strict=True))
+
+    @property
+    def _how(self) -> str:
+        return f"{self.title}, of curves fitted together"
+
+
+class SeveralGains(GainOfCurve):
+    """The gain of a recalibration where curves differ between sites, periods or factors.
+
+    Made by `bayescal.recalibration_gain` of cases in groups. It is the gain for all cases together,
+    as any RecalibrationGain. One fit of all groups says beside it what the recalibration gains in
+    each group, in the average group and in one that has not been seen.
+
+    Attributes
+    ----------
+    before, after : MultilevelPosterior
+        Curves of the predictions before, which gains are computed from; and of those after, which
+        say how probable it is that these are exactly calibrated.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayescal as bc
+    >>> y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 600, random_state=1)
+    >>> gains = bc.recalibration_gain(
+    ...     y_true,
+    ...     y_prob,
+    ...     lambda s: 1 / (1 + np.exp(0.4 - 0.6 * np.log(s / (1 - s)))),
+    ...     groups=np.repeat(["A", "B", "C"], 200),
+    ...     random_state=1,
+    ... )
+    >>> list(gains.table().index)
+    ['All cases', 'The average of 3 sites', 'A', 'B', 'C']
+    >>> gains.at(site="A").prob_improved > 0.5
+    True
+    """
+
+    def __init__(
+        self,
+        before: MultilevelPosterior,
+        after: MultilevelPosterior,
+        grouped: GroupedPairs,
+        **options: Any,
+    ) -> None:
+        self.before, self.after = before, after
+        self._grouped, self._options = grouped, options
+        self._kept: dict[CurveView, GainOfCurve] = {}
+        pairs, views = grouped.pairs, (before.at(), after.at())
+        if pairs.is_map:
+            posterior = self._gain(views, pairs)._posterior
+        else:
+            groups = [grouped.structure.named(str(name)) for name in np.unique(grouped.group)]
+            each = [self.at(levels) for levels in groups]
+            rng = np.random.default_rng([options["seed"], *b"shares of groups"])
+            posterior = in_shares(
+                [gain._posterior for gain in each], np.array([gain.n for gain in each]), rng
+            )
+        super().__init__(posterior, pairs, views, **options)
+
+    @property
+    def levels(self) -> dict[str, tuple[str, ...]]:
+        """What curves are told apart by, with its levels."""
+        return self.before.levels
+
+    def at(self, levels: Mapping[str, Any] | None = None, /, **by_name: Any) -> RecalibrationGain:
+        """The gain for the cases with some levels.
+
+        Parameters
+        ----------
+        levels : mapping of str to str, optional
+            As `MultilevelPosterior.at` takes them; all cases, if there are none.
+        **by_name
+            The same, as `site="A"`.
+
+        Returns
+        -------
+        RecalibrationGain
+
+        Raises
+        ------
+        InputError
+            If there is no such level, or its cases are of several groups with a map each.
+        """
+        problem, given = self.before.problem, as_mapping(levels) | by_name
+        chosen = check_levels(problem.axes, problem.cells, given)
+        if not chosen:
+            return self
+        return self._gain((self.before.at(chosen), self.after.at(chosen)), self._grouped.at(chosen))
+
+    def average(self) -> RecalibrationGain:
+        """The gain for the average site, over the scores of all cases.
+
+        Returns
+        -------
+        RecalibrationGain
+
+        Raises
+        ------
+        InputError
+            If each group has a map of its own.
+        """
+        return self._gain((self.before.average(), self.after.average()), self._grouped.pairs)
+
+    def new(self, by: str | None = None) -> RecalibrationGain:
+        """The gain for a level that has not been seen: the next site, or the next period.
+
+        Parameters
+        ----------
+        by : str, optional
+            What the level is of, as `MultilevelPosterior.new` takes it.
+
+        Returns
+        -------
+        RecalibrationGain
+
+        Raises
+        ------
+        InputError
+            If there is no such axis, or each group has a map of its own.
+        """
+        return self._gain((self.before.new(by), self.after.new(by)), self._grouped.pairs)
+
+    def table(self, measure: str = "brier", ci_prob: float = 0.95) -> pd.DataFrame:
+        """One gain of every curve: of all cases, of the average, of the next, and of each level.
+
+        Parameters
+        ----------
+        measure : str
+            A row of `summary(parts=True)`.
+        ci_prob : float in (0, 1)
+
+        Returns
+        -------
+        pandas.DataFrame
+            Index: all cases, the average, and of five sites or more the next; then the levels.
+            Columns: cases (not a number where the curve is not of the cases themselves), estimate,
+            lower, upper and prob_improved. Where each group has a map of its own, there is neither
+            an average nor a next.
+        """
+        import pandas as pd
+
+        level, rows = as_level(ci_prob), []
+        check_choice(measure, self._posterior.draws, "measure")
+        shown = [*self._populations, *self._levels]
+        for gain in shown:
+            of_cases = gain._views[0].is_of_cases
+            row = gain.summary(level, parts=True).loc[measure]
+            numbers = {name: row[name] for name in TABLE_COLUMNS}
+            rows.append({"cases": gain.n if of_cases else float("nan"), **numbers})
+        table = pd.DataFrame(rows, pd.Index([gain.title for gain in shown], name="curve"))
+        table.attrs.update(ci_prob=level, measure=measure, evidence=self.evidence)
+        return table
+
+    def __repr__(self) -> str:
+        _, *lines = super().__repr__().splitlines()
+        told = []
+        for gain in self._populations[1:]:
+            (row,) = (row for name, row in gain.summary().iterrows() if name == "brier")
+            middle, interval = gain._shown("brier", row)
+            if middle != NO_CHANGE:
+                middle += f" ({interval})  P(improved) {chance(gain.prob_improved)}"
+            told.append(f"  Brier score, {gain.title}: {middle}")
+        return "\n".join(["SeveralGains", *lines, *told])
+
+    @property
+    def _populations(self) -> list[GainOfCurve]:
+        """All cases, the average and the next."""
+        if not self._grouped.pairs.is_map:
+            return [self]
+        both = zip(views_of(self.before).values(), views_of(self.after).values(), strict=True)
+        _, *others = both
+        return [self, *(self._gain(views, self._grouped.pairs) for views in others)]
+
+    @property
+    def _levels(self) -> list[GainOfCurve]:
+        """Each level whose cases have one map."""
+        each = [part.levels for part in self.before.parts()]
+        return [
+            self._gain((self.before.at(levels), self.after.at(levels)), self._grouped.at(levels))
+            for levels in each
+            if self._grouped.at(levels).is_map
+        ]
+
+    def _gain(self, views: Views, pairs: PairedPredictions) -> GainOfCurve:
+        """The gain for one curve."""
+        curve = views[0]
+        if not pairs.is_map:
+            raise InputError(
+                "after has another map of before in each group, and the gain of "
+                f"{shortened(curve.title)} needs one for all. Ask for the gain of one group, such "
+                "as at(site=...), or pass one map."
+            )
+        if curve not in self._kept:
+            posterior = by_view(views, pairs, self._options["thresholds"])
+            self._kept[curve] = GainOfCurve(posterior, pairs, views, **self._options)
+        return self._kept[curve]
