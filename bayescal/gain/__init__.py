@@ -10,6 +10,7 @@ from bayescal.gain.imputed import ImputedGain
 from bayescal.gain.several import SeveralGains
 from bayescal.gain.updates.recommend import recommend
 from bayescal.gain.updates.recommendation import Recommendation, recommendation
+from bayescal.gain.updates.several import SeveralRecommendations
 from bayescal.gain.variance import VarianceGain, variance_gain
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "RecalibrationGain",
     "Recommendation",
     "SeveralGains",
+    "SeveralRecommendations",
     "VarianceGain",
     "cross_fit",
     "optimism",

@@ -7,12 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from bayescal._base.arrays import as_seed
+from bayescal._base.errors import InputError
+from bayescal.data.keywords import as_data
 from bayescal.data.validate import as_level, as_levels
 from bayescal.data.weights import WeightType
-from bayescal.fitting import compare
+from bayescal.fitting import compare, fit
 from bayescal.gain.updates.recommendation import Recommendation, recommendation
+from bayescal.gain.updates.several import recommendations
 from bayescal.model.curves import updates
 from bayescal.model.priors import Prior
+from bayescal.multilevel.term import VaryBy
 
 __all__ = ["recommend"]
 
@@ -29,6 +34,8 @@ def recommend(
     weight_type: WeightType | None = None,
     random_state: int | np.random.Generator | None = None,
     pos_label: Any = None,
+    groups: Any = None,
+    vary: VaryBy | None = None,
 ) -> Recommendation:
     """Recommend an update of the model, or none, by what it probably gains.
 
@@ -55,10 +62,17 @@ def recommend(
     random_state : int or numpy.random.Generator, optional
     pos_label : object, optional
         As in `bayescal.fit`.
+    groups : array-like of shape (n,), data frame or mapping, optional
+        Site of each case, or several factors, as in `bayescal.fit`. The update is one for all
+        groups; what it gains in each of them, in the average one and in one that has not been seen
+        follows from curves of all groups, which are fitted together.
+    vary : str, Vary or sequence of them, optional
+        What curves vary by, as in `bayescal.fit`; by default what the cases say.
 
     Returns
     -------
     Recommendation
+        Of sites, periods or factors a SeveralRecommendations.
 
     Raises
     ------
@@ -97,15 +111,26 @@ def recommend(
     """
     risks = tuple(sorted(set(as_levels(thresholds, "thresholds"))))
     level = as_level(ci_prob)
-    comparison = compare(
+    seed = as_seed(random_state)
+    data = as_data(
         y_true,
         y_prob,
-        curves=tuple(updates()),
-        prior=prior,
-        draws=draws,
         sample_weight=sample_weight,
         weight_type=weight_type,
-        random_state=random_state,
         pos_label=pos_label,
+        groups=groups,
+        takes_judged=True,
+        takes_times=True,
     )
-    return recommendation(comparison, risks, level)
+    fixed: dict[str, Any] = {"prior": prior, "draws": draws, "random_state": seed}
+    names = [name for name in data.levels if name != "imputation"]
+    if not names:
+        if vary is not None:
+            raise InputError(
+                "vary was given without groups. Say with groups= which site each case is from, or "
+                "pass a table that has sites, periods or factors."
+            )
+        return recommendation(compare(data, curves=tuple(updates()), **fixed), risks, level)
+    post = fit(data, vary=vary, **fixed)
+    comparison = compare(data.without(names), curves=tuple(updates()), **fixed)
+    return recommendations(comparison, post, risks, level)
