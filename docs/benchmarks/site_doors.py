@@ -1,0 +1,264 @@
+"""What is said of several sites at once, held against known curves: `site_doors.py [--runs N]`.
+
+Data sets of ten sites with 40 to 300 patients each are drawn from known curves. Three doors are
+asked about each: the gain of a recalibration by site (`recalibration_gain` with groups), which
+update to make (`recommend`), and what a model will meet at a site that it was not developed on
+(`optimism` with groups). Runs are kept beside the results as they are made.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, logit, ndtri
+from sklearn.linear_model import LogisticRegression
+
+import bayescal as bc
+from bayescal._base.versions import library_versions
+
+RESULTS = Path(__file__).with_name("results")
+SITES, NEW_SITES, DRAWS = 10, 200, 1000
+SPREADS = (0.0, 0.15, 0.3)
+MEAN, WIDTH = -1.3, 1.2
+AVERAGE = np.array([0.25, -0.25])
+SLOPE_SHARE, THRESHOLD = 0.5, 0.2
+NODES = expit(MEAN + WIDTH * ndtri((np.arange(2000) + 0.5) / 2000))
+WEIGHTS = np.full(NODES.size, 1 / NODES.size)
+"""Scores of a patient, and how probable each is, in every site."""
+
+Run = dict[str, Any]
+
+
+def curve(at: np.ndarray, score: np.ndarray) -> np.ndarray:
+    """True curves of shift and log slope, of shape (sites, scores)."""
+    x = logit(score) - MEAN
+    return expit(MEAN + at[:, :1] + np.exp(at[:, 1:]) * x)
+
+
+def drawn(spread: float, seed: int) -> tuple[np.ndarray, ...]:
+    """Coordinates of the sites and of new ones; outcome, score and site of each patient."""
+    rng = np.random.default_rng([seed, round(100 * spread)])
+    at, new_at = (
+        AVERAGE + spread * rng.standard_normal((size, 2)) * [1, SLOPE_SHARE]
+        for size in (SITES, NEW_SITES)
+    )
+    sizes = np.exp(rng.uniform(np.log(40), np.log(300), SITES)).astype(int)
+    site = np.repeat(np.arange(SITES), sizes)
+    score = expit(rng.normal(MEAN, WIDTH, site.size))
+    risk = np.take_along_axis(curve(at, score), site[None], axis=0)[0]
+    return at, new_at, (rng.random(site.size) < risk).astype(int), score, site
+
+
+def recalibrated(score: np.ndarray) -> np.ndarray:
+    """The map: that of the average site."""
+    return curve(AVERAGE[None], score)[0]
+
+
+def gains(eta: np.ndarray, after: np.ndarray) -> dict[str, np.ndarray]:
+    """True gains of a map with values `after` at the nodes, for curves of shape (curves, nodes)."""
+    change = (after >= THRESHOLD).astype(float) - (NODES >= THRESHOLD)
+    worth = eta - (1 - eta) * THRESHOLD / (1 - THRESHOLD)
+    return {
+        "brier": ((eta - NODES) ** 2 - (eta - after) ** 2) @ WEIGHTS,
+        "tce": (np.abs(eta - NODES) - np.abs(eta - after)) @ WEIGHTS,
+        f"net_benefit@{THRESHOLD:g}": (worth * change) @ WEIGHTS,
+    }
+
+
+def true_curves(at: np.ndarray, new_at: np.ndarray, site: np.ndarray) -> dict[str, np.ndarray]:
+    """True curves at the nodes of every population, of shape (curves, nodes)."""
+    each = curve(at, NODES)
+    share = np.bincount(site) / site.size
+    return {
+        "sites": each,
+        "all": share[None] @ each,
+        "average": curve(AVERAGE[None], NODES),
+        "new": curve(new_at, NODES),
+    }
+
+
+def covered(ends: tuple[float, float], truth: np.ndarray) -> float:
+    """Share of true values in an interval."""
+    slack = 1e-12
+    return float(np.mean((ends[0] - slack <= truth) & (truth <= ends[1] + slack)))
+
+
+def of_gain(spread: float, seed: int) -> Run:
+    """Coverage of gains, and whether stated probabilities of improvement come true."""
+    at, new_at, outcome, score, site = drawn(spread, seed)
+    answer: Any = bc.recalibration_gain(
+        outcome,
+        score,
+        recalibrated,
+        groups=[f"{k:02}" for k in site],
+        thresholds=[THRESHOLD],
+        draws=DRAWS,
+        random_state=seed,
+    )
+    truth = {
+        name: gains(eta, recalibrated(NODES)) for name, eta in true_curves(at, new_at, site).items()
+    }
+    row: Run = {}
+    for measure in truth["all"]:
+        asked = {"all": answer, "average": answer.average(), "new": answer.new()}
+        for name, gain in asked.items():
+            row[f"{name}.{measure}"] = covered(gain.interval(measure), truth[name][measure])
+        each = [
+            covered(answer.at(site=label).interval(measure), truth["sites"][measure][k])
+            for k, label in enumerate(answer.before.labels)
+        ]
+        row[f"sites.{measure}"] = float(np.mean(each))
+    of_sites = truth["sites"]["brier"] > 0
+    stated = [answer.at(site=label).prob_improved for label in answer.before.labels]
+    row["stated"] = [[float(p), float(t)] for p, t in zip(stated, of_sites, strict=True)]
+    row["stated_new"] = [answer.new().prob_improved, float(np.mean(truth["new"]["brier"] > 0))]
+    return row
+
+
+def of_recommend(spread: float, seed: int) -> Run:
+    """How often the update that is recommended, or the likeliest, truly helps."""
+    at, new_at, outcome, score, site = drawn(spread, seed)
+    labels = [f"{k:02}" for k in site]
+    advice: Any = bc.recommend(outcome, score, groups=labels, draws=DRAWS, random_state=seed)
+    problem, u = advice.comparison.of_family(advice.asked)
+    after = problem.curves_at(NODES).probability(u).mean(axis=0)
+    helps = {
+        name: gains(eta, after)["brier"] > 0 for name, eta in true_curves(at, new_at, site).items()
+    }
+    told = advice.by_curve()["prob_better"].to_numpy()
+    stated = dict(zip(("all", "average", "new"), told[:3], strict=True))
+    row: Run = {"chosen": advice.choice or ""}
+    row |= {name: [float(p), float(np.mean(helps[name]))] for name, p in stated.items()}
+    row["sites"] = [[float(p), float(t)] for p, t in zip(told[3:], helps["sites"], strict=True)]
+    return row
+
+
+FEATURES, EFFECTS = 6, np.array([0.9, 0.6, 0.4, 0.0, 0.0, 0.0])
+MEASURED = ("observed_expected", "calibration_slope", "tce")
+
+
+def of_optimism(spread: float, seed: int) -> Run:
+    """Whether intervals contain what the model meets at 40 new sites, and on average."""
+    rng = np.random.default_rng([seed, round(100 * spread), 7])
+    sizes = np.exp(rng.uniform(np.log(40), np.log(300), SITES)).astype(int)
+    site = np.repeat(np.arange(SITES), sizes)
+    X = rng.normal(size=(site.size, FEATURES))
+    shift = spread * rng.standard_normal(SITES)
+    slope = np.exp(SLOPE_SHARE * spread * rng.standard_normal(SITES))
+    risk = expit(-1.2 + shift[site] + slope[site] * (X @ EFFECTS))
+    outcome = (rng.random(site.size) < risk).astype(int)
+    model = LogisticRegression(C=np.inf, max_iter=1000)
+    answer = bc.optimism(
+        model, X, outcome, groups=[f"{k:02}" for k in site], n_resamples=0, draws=DRAWS,
+        random_state=seed,
+    )  # fmt: skip
+    model.fit(X, outcome)
+    there = rng.normal(size=(20_000, FEATURES))
+    score = model.predict_proba(there)[:, 1]
+    new_shift = spread * rng.standard_normal(40)
+    new_slope = np.exp(SLOPE_SHARE * spread * rng.standard_normal(40))
+    places = {"new": (new_shift, new_slope), "average": (np.zeros(1), np.ones(1))}
+    views = {"new": answer.posterior, "average": answer.by_group.average()}
+    row: Run = {}
+    for name, (shifts, slopes) in places.items():
+        truths = [
+            measures(expit(-1.2 + a + b * (there @ EFFECTS)), score)
+            for a, b in zip(shifts, slopes, strict=True)
+        ]
+        for measure in MEASURED:
+            ends = views[name].interval(measure)
+            values = np.array([truth[measure] for truth in truths])
+            row[f"{name}.{measure}"] = covered(ends, values)
+    return row
+
+
+def measures(risk: np.ndarray, score: np.ndarray) -> dict[str, float]:
+    """True measures of a score where the risk of each patient is known."""
+    x = logit(score)
+    design = np.stack([np.ones(x.size), x])
+    line = np.array([0.0, 1.0])
+    for _ in range(30):
+        fitted = expit(line @ design)
+        step = np.linalg.solve(
+            (design * fitted * (1 - fitted)) @ design.T, design @ (risk - fitted)
+        )
+        line = line + step
+    return {
+        "observed_expected": float(risk.mean() / score.mean()),
+        "calibration_slope": float(line[1]),
+        "tce": float(np.abs(expit(line @ design) - score).mean()),
+    }
+
+
+DOORS: dict[str, Callable[[float, int], Run]] = {
+    "gain": of_gain,
+    "recommend": of_recommend,
+    "optimism": of_optimism,
+}
+
+
+def in_bins(pairs: list[list[float]]) -> list[list[float]]:
+    """Of stated probabilities in four bins: number, mean, and share that came true."""
+    stated, true = np.array(pairs).T
+    place = np.digitize(stated, [0.5, 0.75, 0.95])
+    return [
+        [int((place == k).sum()), float(stated[place == k].mean()), float(true[place == k].mean())]
+        for k in range(4)
+        if (place == k).any()
+    ]
+
+
+def summarised(runs: list[Run]) -> dict[str, Any]:
+    """Means of shares; stated probabilities in bins."""
+    cell: dict[str, Any] = {"runs": len(runs)}
+    for name, first in runs[0].items():
+        values = [run[name] for run in runs]
+        if isinstance(first, str):
+            cell[name] = {each: values.count(each) for each in sorted(set(values))}
+        elif isinstance(first, list):
+            pairs = values if not isinstance(first[0], list) else [p for run in values for p in run]
+            cell[name] = in_bins(pairs)
+        else:
+            cell[name] = round(float(np.mean(values)), 4)
+    return cell
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=100)
+    options = parser.parse_args()
+    kept = RESULTS / "site_doors-batches" / "runs.jsonl"
+    kept.parent.mkdir(exist_ok=True)
+    lines = [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
+    known = {(line["door"], line["spread"], line["seed"]): line["run"] for line in lines}
+    warnings.simplefilter("ignore")
+    for seed in range(options.runs):
+        for spread in SPREADS:
+            for door, one_run in DOORS.items():
+                if (door, spread, seed) in known:
+                    continue
+                run = known[door, spread, seed] = one_run(spread, seed)
+                line = {"door": door, "spread": spread, "seed": seed, "run": run}
+                with kept.open("a") as file:
+                    file.write(json.dumps(line) + "\n")
+    cells: dict[str, dict[str, Any]] = {}
+    for door in DOORS:
+        cells[door] = {
+            f"{spread:g}": summarised(
+                [run for (of, at, _), run in known.items() if (of, at) == (door, spread)]
+            )
+            for spread in SPREADS
+        }
+    versions = library_versions("bayescal", "numpy", "scipy", "scikit-learn")
+    record = {"versions": versions, "sites": SITES, "doors": cells}
+    (RESULTS / "site_doors.json").write_text(json.dumps(record, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
