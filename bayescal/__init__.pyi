@@ -20,6 +20,7 @@ from .fitting import ImputedPosterior as ImputedPosterior
 from .fitting import build_model as build_model
 from .fitting import combine_imputations as combine_imputations
 from .fitting import compare as compare
+from .fitting import compare_models as compare_models
 from .fitting import fit as fit
 from .fitting import fit_known as fit_known
 from .fitting import load as load

@@ -221,6 +221,7 @@ def values(owner: str) -> dict[str, Any]:
         "mean_score": 0.3,
         "minimum": 0.01,
         "mu": 0.0,
+        "models": {"old": SCORE, "new": SCORE**0.9},
         "n": 10,
         "name": {"simulate": "D1", "CurveComparison": "logistic"}.get(owner, "tce"),
         "n_jobs": 1,
@@ -267,6 +268,7 @@ def special() -> dict[str, dict[str, Any]]:
     }
     return {
         "bayescal.build_model": {"curve": "beta"},
+        "bayescal.compare_models": {"groups": np.arange(N) % 3},
         "bayescal.load": {"path": at / "posterior.nc"},
         "bayescal.read_report": {"path": at / "report.html"},
         "bayescal.optimism": {

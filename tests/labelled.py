@@ -103,6 +103,7 @@ GIVEN_WITH: dict[tuple[str, str], dict[str, Any]] = {
     ("bayescal.update", "groups"): {"post": objects()["HierarchicalPosterior"]},
     ("bayescal.update", "periods"): {"post": objects()["DriftPosterior"]},
     ("bayescal.recalibration_gain", "imputations"): {"after": np.sqrt},
+    ("bayescal.optimism", "groups"): {"n_folds": None},
 }
 """What a function needs for one of its arguments."""
 OTHER_FORMS: dict[str, tuple[Any, bool]] = {

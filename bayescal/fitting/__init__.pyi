@@ -1,6 +1,9 @@
 from ._compare import compare as compare
 from ._fit import ENGINES as ENGINES
 from ._fit import fit as fit
+from ._models import ModelComparison as ModelComparison
+from ._models import ModelDifferences as ModelDifferences
+from ._models import compare_models as compare_models
 from ._update import update as update
 from .imputed.combine import combine_imputations as combine_imputations
 from .imputed.comparison import ImputedComparison as ImputedComparison

@@ -74,8 +74,8 @@ class GroupedPairs:
 
     def _column(self, role: str) -> NDArray[Any]:
         """The level of each case in one role."""
-        names, row = np.unique(self.group, return_inverse=True)
-        return np.array([self.structure.named(str(name))[role] for name in names])[row]
+        level = {name: self.structure.named(name)[role] for name in set(self.group.tolist())}
+        return np.array([level[name] for name in self.group.tolist()])
 
     def _table(self, score: Floats) -> CalibrationData:
         pairs, columns = self.pairs, {role: self._column(role) for role in self.structure.levels}

@@ -206,11 +206,11 @@ DOORS: dict[str, Callable[[float, int], Run]] = {
 def in_bins(pairs: list[list[float]]) -> list[list[float]]:
     """Of stated probabilities in four bins: number, mean, and share that came true."""
     stated, true = np.array(pairs).T
-    place = np.digitize(stated, [0.5, 0.75, 0.95])
+    of = np.digitize(stated, [0.5, 0.75, 0.95])
     return [
-        [int((place == k).sum()), float(stated[place == k].mean()), float(true[place == k].mean())]
+        [int((of == k).sum()), float(stated[of == k].mean()), float(true[of == k].mean())]
         for k in range(4)
-        if (place == k).any()
+        if (of == k).any()
     ]
 
 

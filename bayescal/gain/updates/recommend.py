@@ -131,6 +131,7 @@ def recommend(
                 "pass a table that has sites, periods or factors."
             )
         return recommendation(compare(data, curves=tuple(updates()), **fixed), risks, level)
-    post = fit(data, vary=vary, **fixed)
+    of_groups: dict[str, Any] = {**fixed, "vary": vary}
+    post = fit(data, **of_groups)
     comparison = compare(data.without(names), curves=tuple(updates()), **fixed)
     return recommendations(comparison, post, risks, level)

@@ -1,0 +1,241 @@
+"""Curves of several models at the same sites, on the same resampled patients.
+
+Each model has a fit of its own, of whose draws none belongs to one of another model. What two
+models are said to be depends on the same patients, though, and on which sites were seen. Replicates
+show how: patients are drawn again by the Bayesian bootstrap, the same for all models, and the
+curves of each follow their weights by one step of Newton's method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import logit
+
+from bayescal._base.arrays import Floats, blocks
+from bayescal.model.problem import Problem
+from bayescal.multilevel.sites import HierarchicalPosterior
+from bayescal.multilevel.view import CurveView
+
+__all__ = ["SamePatients"]
+
+DERIVATIVE_STEP = 1e-4
+"""Of coordinates, for derivatives."""
+
+
+class Given(NamedTuple):
+    """Weights of the rows that were drawn already, of shape (draws, rows)."""
+
+    weight: Floats
+
+    def weights(self, part: slice, rng: np.random.Generator) -> Floats:
+        """Weights of a block of draws; nothing is drawn."""
+        return self.weight[part]
+
+    def worth(self, values: Floats) -> float:
+        """One: it is not asked of weights that are given."""
+        return 1.0
+
+
+class Slopes(NamedTuple):
+    """How the curve of one site follows the weights of its patients.
+
+    Attributes
+    ----------
+    centre : ndarray of shape (d,)
+        Coordinates that it departs from.
+    gradient : ndarray of shape (patients, d)
+        Of the log likelihood of each patient.
+    alone, shrunk : ndarray of shape (d, d)
+        Covariance of the coordinates by the site's own patients, and as all sites tell them.
+    """
+
+    centre: Floats
+    gradient: Floats
+    alone: Floats
+    shrunk: Floats
+
+
+@dataclass(frozen=True)
+class SamePatients:
+    """Replicates of the curves of several models, as many as each has draws.
+
+    Attributes
+    ----------
+    posts : sequence of HierarchicalPosterior
+        One a model, with equal numbers of draws, of the same patients.
+    outcome, weight : ndarray of shape (n,)
+    scores : sequence of ndarray of shape (n,)
+        One a model.
+    site : ndarray of str of shape (n,)
+    unit : ndarray of shape (n,)
+        Cases that are drawn together have the same label: a patient, or a cluster.
+    seed : int
+    """
+
+    posts: Sequence[HierarchicalPosterior]
+    outcome: Floats
+    scores: Sequence[Floats]
+    weight: Floats
+    site: NDArray[Any]
+    unit: NDArray[Any]
+    seed: int
+
+    def at(self, label: str | None) -> list[CurveView]:
+        """Replicates of the curve of one site, one a model; of all sites together for None."""
+        names = self.labels if label is None else (label,)
+        views = []
+        for k, post in enumerate(self.posts):
+            like = post.at() if label is None else post.site(label)
+            mass = self._mass_of(k, like.problem, names)
+            u = np.concatenate([self._coordinates(k, name) for name in names], axis=1)
+            views.append(self._view(like, post, u, mass))
+        return views
+
+    def average(self) -> list[CurveView]:
+        """Replicates of the curve of the average site, one a model."""
+        views = []
+        for k, post in enumerate(self.posts):
+            like = post.average()
+            mass = self._mass_of(k, like.problem, self.labels)
+            views.append(self._view(like, post, self._average(k), mass))
+        return views
+
+    def new(self) -> list[CurveView]:
+        """Replicates of the curve of a new site, which is like one of those seen."""
+        chosen = np.random.default_rng([self.seed, *b"new site"]).integers(
+            len(self.labels), size=self._size
+        )
+        views = []
+        for k, post in enumerate(self.posts):
+            like = post.new()
+            centre = np.mean([self._slopes[k][name].centre for name in self.labels], axis=0)
+            u, mass = self._average(k).copy(), np.empty((self._size, like.problem.score.size))
+            for number, name in enumerate(self.labels):
+                own = chosen == number
+                u[own] += self._coordinates(k, name)[own] - centre
+                mass[own] = self._mass(k, like.problem, name)[own]
+            views.append(self._view(like, post, u, mass))
+        return views
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the sites."""
+        return self.posts[0].labels
+
+    @property
+    def _size(self) -> int:
+        return self.posts[0].draws
+
+    def _view(
+        self, like: CurveView, post: HierarchicalPosterior, u: Floats, mass: Floats
+    ) -> CurveView:
+        """The view whose draws are replicates."""
+        law = Given(mass / mass.sum(axis=1, keepdims=True))
+        problem, drawn = like.problem, post._drawn
+        return CurveView.of_curve(
+            *(like.title, problem, u, u, lambda: None, drawn, {}), lambda: post.tree, mixture=law
+        )
+
+    def _members(self, label: str) -> NDArray[np.intp]:
+        return np.flatnonzero(self.site == label)
+
+    def _weights(self, label: str) -> Iterator[tuple[slice, Floats]]:
+        """Weights of the patients of a site, of shape (draws, patients), a block at a time.
+
+        They are the same whenever they are asked for, and for every model.
+        """
+        members = self._members(label)
+        rng = np.random.default_rng([self.seed, self.labels.index(label)])
+        labels = self.unit[members]
+        units, row = np.unique(labels, return_inverse=True)
+        weight = self.weight[members]
+        alone = units.size == members.size
+        for part in blocks(self._size, members.size):
+            size = part.stop - part.start
+            if alone:
+                yield part, rng.standard_gamma(weight, (size, members.size))
+            else:
+                yield part, rng.standard_exponential((size, units.size))[:, row] * weight
+
+    def _mass(self, model: int, problem: Problem, label: str) -> Floats:
+        """Weight of the patients of a site in each row of a problem, of shape (draws, rows)."""
+        row = problem.rows_of(self.scores[model][self._members(label)])
+        shape = (row.size, problem.score.size)
+        member = sparse.csr_array((np.ones(row.size), (np.arange(row.size), row)), shape=shape)
+        return np.concatenate([weight @ member for _, weight in self._weights(label)])
+
+    def _mass_of(self, model: int, problem: Problem, labels: Sequence[str]) -> Floats:
+        """The same of the patients of several sites."""
+        total = np.zeros((self._size, problem.score.size))
+        for label in labels:
+            total += self._mass(model, problem, label)
+        return total
+
+    def _change(self, model: int, label: str) -> Floats:
+        """By how much the gradient of a site's log likelihood changes, of shape (draws, d)."""
+        gradient = self._slopes[model][label].gradient
+        expected = self.weight[self._members(label)] @ gradient
+        each = [weight @ gradient for _, weight in self._weights(label)]
+        return np.asarray(np.concatenate(each) - expected)
+
+    def _coordinates(self, model: int, label: str) -> Floats:
+        """Replicates of a site's coordinates, of shape (draws, d)."""
+        slopes = self._slopes[model][label]
+        return np.asarray(slopes.centre + self._change(model, label) @ slopes.shrunk)
+
+    def _average(self, model: int) -> Floats:
+        """Replicates of the average, of shape (draws, d): other sites, with other patients.
+
+        Sites count by the precision that they have in the average, and one that is unlike the
+        others as little as that is probable.
+        """
+        drawn = self.posts[model]._drawn
+        between = np.full(drawn.average.shape[1], DERIVATIVE_STEP)
+        between[drawn.problem.columns] += np.mean(drawn.scales[0] ** 2, axis=0)
+        times = np.random.default_rng([self.seed, *b"sites"]).standard_exponential(
+            (self._size, len(self.labels))
+        )
+        sums = np.zeros((self._size, between.size))
+        total = np.zeros((self._size, between.size, between.size))
+        for number, name in enumerate(self.labels):
+            slopes = self._slopes[model][name]
+            precision = np.linalg.inv(np.diag(between) + slopes.alone)
+            if drawn.unlike is not None:
+                precision = precision * (1 - drawn.unlike[number].mean() + DERIVATIVE_STEP)
+            own = slopes.centre + self._change(model, name) @ slopes.alone
+            sums += times[:, [number]] * (own @ precision)
+            total += times[:, [number], None] * precision
+        return np.asarray(np.linalg.solve(total, sums[:, :, None])[:, :, 0])
+
+    @cached_property
+    def _slopes(self) -> list[dict[str, Slopes]]:
+        return [
+            {name: self._slopes_of(model, name) for name in self.labels}
+            for model in range(len(self.posts))
+        ]
+
+    def _slopes_of(self, model: int, label: str) -> Slopes:
+        post, members = self.posts[model], self._members(label)
+        drawn = post._drawn.groups[post.problem.labels.index(label)]
+        problem = post.site(label).problem
+        centre = drawn.mean(axis=0)
+        steps = DERIVATIVE_STEP * np.eye(centre.size)
+        at = np.concatenate([centre[None], centre + steps, centre - steps])
+        risk = problem.probability(at)[:, problem.rows_of(self.scores[model][members])]
+        up, down = np.split(logit(risk[1:]), 2)
+        design = ((up - down) / (2 * DERIVATIVE_STEP)).T
+        spread = self.weight[members] * risk[0] * (1 - risk[0])
+        information = (design.T * spread) @ design
+        return Slopes(
+            centre,
+            design * (self.outcome[members] - risk[0])[:, None],
+            np.linalg.inv(information + np.eye(centre.size)),
+            np.atleast_2d(np.cov(drawn.T)),
+        )
