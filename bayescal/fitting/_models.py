@@ -306,8 +306,9 @@ def compare_models(
     ----------
     y_true : array-like of shape (n,)
         Outcomes, 0/1 or boolean; other labels need `pos_label`.
-    models : mapping of str to array-like of shape (n,)
-        The predicted probabilities of each model, by its name. Others are compared with the first.
+    models : mapping of str to array-like
+        The predicted probabilities of each model, one for each case, by its name. Others are
+        compared with the first.
     groups : array-like of shape (n,)
         Site of each case.
     cluster : array-like of shape (n,), optional

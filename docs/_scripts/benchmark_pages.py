@@ -399,6 +399,7 @@ def write_pages() -> None:
     from planning_page import planning_page
     from recalibration_pages import cifar_page, recalibrators_page
     from recommend_page import recommend_page
+    from site_doors_page import site_doors_page
     from sites_page import sites_page
     from speed_page import speed_page
     from subgroup_pages import subgroups_page
@@ -419,6 +420,7 @@ def write_pages() -> None:
         "optimism": optimism_page(),
         "variance": variance_page(),
         "sites": sites_page(),
+        "site_doors": site_doors_page(),
         "drift": drift_page(),
         "imputation": imputation_page(),
         "information": information_page(),

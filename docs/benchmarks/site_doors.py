@@ -1,9 +1,10 @@
 """What is said of several sites at once, held against known curves: `site_doors.py [--runs N]`.
 
-Data sets of ten sites with 40 to 300 patients each are drawn from known curves. Three doors are
+Data sets of ten sites with 40 to 300 patients each are drawn from known curves. Four doors are
 asked about each: the gain of a recalibration by site (`recalibration_gain` with groups), which
-update to make (`recommend`), and what a model will meet at a site that it was not developed on
-(`optimism` with groups). Runs are kept beside the results as they are made.
+update to make (`recommend`), what a model will meet at a site that it was not developed on
+(`optimism` with groups), and how far two models differ (`compare_models`). Runs are kept beside
+the results as they are made.
 """
 
 from __future__ import annotations
@@ -196,10 +197,78 @@ def measures(risk: np.ndarray, score: np.ndarray) -> dict[str, float]:
     }
 
 
+def two_scores(x: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """An old model, too high and too extreme, and a new one that sees the patients less well."""
+    return expit(0.3 + 1.2 * x), expit(-0.1 + 0.8 * (x + 0.5 * rng.standard_normal(x.size)))
+
+
+def of_compare(spread: float, seed: int) -> Run:
+    """Whether intervals contain the true differences of two models, and how long they are."""
+    rng = np.random.default_rng([seed, round(100 * spread), 9])
+    sizes = np.exp(rng.uniform(np.log(40), np.log(300), SITES)).astype(int)
+    site = np.repeat(np.arange(SITES), sizes)
+    x = rng.normal(MEAN, WIDTH, site.size)
+    at, new_at = (
+        spread * rng.standard_normal((size, 2)) * [1, SLOPE_SHARE] for size in (SITES, 40)
+    )
+    risk = expit(MEAN + at[site, 0] + np.exp(at[site, 1]) * (x - MEAN))
+    outcome = (rng.random(site.size) < risk).astype(int)
+    old, new = two_scores(x, rng)
+    answer = bc.compare_models(
+        outcome,
+        {"old": old, "new": new},
+        groups=[f"{k:02}" for k in site],
+        draws=DRAWS,
+        random_state=seed,
+    )
+    there = rng.normal(MEAN, WIDTH, 20_000)
+    scores = two_scores(there, rng)
+
+    def differences(shift: np.ndarray) -> dict[str, np.ndarray]:
+        """True differences for sites with these coordinates."""
+        each = []
+        for a, b in shift:
+            own = expit(MEAN + a + np.exp(b) * (there - MEAN))
+            first, second = (with_brier(own, score) for score in scores)
+            each.append([second[name] - first[name] for name in (*MEASURED, "brier")])
+        return dict(zip((*MEASURED, "brier"), np.array(each).T, strict=True))
+
+    truths = {"average": differences(np.zeros((1, 2))), "new": differences(new_at)}
+    views = {"average": answer.average(), "new": answer.new()}
+    labels = answer.labels[:4]
+    of_sites = differences(at[:4])
+    row: Run = {}
+    for measure in (*MEASURED, "brier"):
+        for name, view in views.items():
+            ends, length = of_pair(view, measure)
+            row[f"{name}.{measure}"] = covered(ends, truths[name][measure])
+            row[f"{name}.{measure}.length"] = length
+        told = [of_pair(answer.at(label), measure) for label in labels]
+        inside = [covered(told[k][0], of_sites[measure][k]) for k in range(len(labels))]
+        row[f"sites.{measure}"] = float(np.mean(inside))
+        row[f"sites.{measure}.length"] = float(np.mean([length for _, length in told]))
+    return row
+
+
+def of_pair(view: Any, measure: str) -> tuple[tuple[float, float], float]:
+    """Interval of a difference, and its length for one of unrelated draws."""
+    drawn = view.draws(measure)
+    ends = np.quantile(drawn["new"] - drawn["old"], [0.025, 0.975])
+    apart = np.random.default_rng(0).permutation(drawn["new"]) - drawn["old"]
+    alone = np.diff(np.quantile(apart, [0.025, 0.975]))[0]
+    return (float(ends[0]), float(ends[1])), float((ends[1] - ends[0]) / alone)
+
+
+def with_brier(risk: np.ndarray, score: np.ndarray) -> dict[str, float]:
+    """True measures, and the Brier score."""
+    return measures(risk, score) | {"brier": float(np.mean(risk * (1 - 2 * score) + score**2))}
+
+
 DOORS: dict[str, Callable[[float, int], Run]] = {
     "gain": of_gain,
     "recommend": of_recommend,
     "optimism": of_optimism,
+    "compare": of_compare,
 }
 
 
@@ -232,6 +301,7 @@ def summarised(runs: list[Run]) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--doors", nargs="*", choices=DOORS, default=list(DOORS))
     options = parser.parse_args()
     kept = RESULTS / "site_doors-batches" / "runs.jsonl"
     kept.parent.mkdir(exist_ok=True)
@@ -240,15 +310,15 @@ def main() -> None:
     warnings.simplefilter("ignore")
     for seed in range(options.runs):
         for spread in SPREADS:
-            for door, one_run in DOORS.items():
+            for door in options.doors:
                 if (door, spread, seed) in known:
                     continue
-                run = known[door, spread, seed] = one_run(spread, seed)
+                run = known[door, spread, seed] = DOORS[door](spread, seed)
                 line = {"door": door, "spread": spread, "seed": seed, "run": run}
                 with kept.open("a") as file:
                     file.write(json.dumps(line) + "\n")
     cells: dict[str, dict[str, Any]] = {}
-    for door in DOORS:
+    for door in sorted({door for door, _, _ in known}):
         cells[door] = {
             f"{spread:g}": summarised(
                 [run for (of, at, _), run in known.items() if (of, at) == (door, spread)]

@@ -65,7 +65,9 @@ def recommend(
     groups : array-like of shape (n,), data frame or mapping, optional
         Site of each case, or several factors, as in `bayescal.fit`. The update is one for all
         groups; what it gains in each of them, in the average one and in one that has not been seen
-        follows from curves of all groups, which are fitted together.
+        follows from curves of all groups, which are fitted together. Updates are those up to the
+        family of these curves, which tell nothing of others: of beta curves intercept, logistic and
+        beta.
     vary : str, Vary or sequence of them, optional
         What curves vary by, as in `bayescal.fit`; by default what the cases say.
 
@@ -133,5 +135,7 @@ def recommend(
         return recommendation(compare(data, curves=tuple(updates()), **fixed), risks, level)
     of_groups: dict[str, Any] = {**fixed, "vary": vary}
     post = fit(data, **of_groups)
-    comparison = compare(data.without(names), curves=tuple(updates()), **fixed)
+    own, known = post.problem.pooled.curve.name, list(updates())
+    curves = known[: known.index(own) + 1]
+    comparison = compare(data.without(names), curves=curves, **fixed)
     return recommendations(comparison, post, risks, level)

@@ -1,0 +1,103 @@
+"""The page on what is said of several sites at once, from the stored results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from benchmark_pages import markdown, stored
+
+POPULATIONS = {
+    "sites": "each site",
+    "all": "these patients",
+    "average": "average site",
+    "new": "next site",
+}
+MEASURES = {
+    "brier": "Brier score",
+    "tce": "true calibration error",
+    "net_benefit@0.2": "net benefit at 0.2",
+    "observed_expected": "O/E",
+    "calibration_slope": "calibration slope",
+}
+TOLD = {
+    "gain": (
+        "The gain of a recalibration",
+        "Coverage of 95 % intervals of `recalibration_gain` with groups. The map is that of the "
+        "average site.",
+    ),
+    "optimism": (
+        "Models that have not seen the site",
+        "Coverage of 95 % intervals of `optimism` with groups: of what the model, fitted to all "
+        "sites, meets at 40 new sites, and at the average site.",
+    ),
+    "compare": (
+        "Two models",
+        "Coverage of 95 % intervals of differences by `compare_models`; *length* is relative to "
+        "that of the difference of unrelated draws of both models.",
+    ),
+}
+
+
+def site_doors_page() -> str:
+    """Coverage of every door, and how often what is said of an update comes true."""
+    doors = stored("site_doors").get("doors", {})
+    if not doors:
+        return ""
+    lines = [
+        "# What is said of several sites at once",
+        "Data sets of ten sites with 40 to 300 patients each. The shift of the sites' true curves "
+        "has the standard deviation *spread*, and the log slope half of it. Coverage of the next "
+        "site is the share of new sites whose value is in the interval. The sites of one data set "
+        "share its luck, so that two standard errors of a coverage near .95 are "
+        f"{_two_errors(doors)} with {_sets(doors)} data sets a row. Made by "
+        "`docs/benchmarks/site_doors.py`.",
+    ]
+    for door, (title, told) in TOLD.items():
+        if door in doors:
+            lines += [f"## {title}", told, markdown(covered(doors[door]), 2)]
+    if "recommend" in doors:
+        lines += [
+            "## Which update helps",
+            "P(better) as `recommend` states it of one update, for each site and for the next, in "
+            "four bins; and the share of cases in which the update truly lowers the Brier score.",
+            markdown(stated(doors["recommend"]), 2),
+        ]
+    return "\n\n".join(lines) + "\n"
+
+
+def covered(cells: dict[str, dict[str, Any]]) -> pd.DataFrame:
+    """Coverage of one door, a row for each population, measure and spread."""
+    rows = []
+    for spread, cell in cells.items():
+        for key, value in cell.items():
+            who, _, measure = key.partition(".")
+            if who not in POPULATIONS or measure not in MEASURES:
+                continue
+            row: dict[str, Any] = {"of": POPULATIONS[who], "measure": MEASURES[measure]}
+            row |= {"spread": spread, "data sets": cell["runs"], "coverage": value}
+            if f"{key}.length" in cell:
+                row["length"] = cell[f"{key}.length"]
+            rows.append(row)
+    return pd.DataFrame(rows).set_index(["of", "measure", "spread"]).sort_index()
+
+
+def stated(cells: dict[str, dict[str, Any]]) -> pd.DataFrame:
+    """Stated probabilities and how often they came true."""
+    rows = []
+    for who in ("sites", "new"):
+        for spread, cell in cells.items():
+            for number, told, true in cell[who]:
+                row: dict[str, Any] = {"of": POPULATIONS[who], "spread": spread}
+                rows.append(row | {"statements": number, "stated": told, "true": true})
+    return pd.DataFrame(rows).set_index(["of", "spread"])
+
+
+def _sets(doors: dict[str, Any]) -> int:
+    """Fewest data sets of a row."""
+    return min(cell["runs"] for cells in doors.values() for cell in cells.values())
+
+
+def _two_errors(doors: dict[str, Any]) -> str:
+    return f"{2 * (0.95 * 0.05 / _sets(doors)) ** 0.5:.2f}"
