@@ -68,6 +68,31 @@ def plan(
         ),
     ] = "average",
     curve: Annotated[str, typer.Option(help="Family of curves of --analysis curve.")] = "beta",
+    icc: Annotated[
+        float | None,
+        typer.Option(
+            help="Correlation of two patients of one cluster, such as a practice; with "
+            "--cluster-size."
+        ),
+    ] = None,
+    cluster_size: Annotated[
+        float | None, typer.Option(help="Patients of a cluster, with --icc.")
+    ] = None,
+    sites: Annotated[
+        int | None,
+        typer.Option(help="Number of sites of the study, such as hospitals; with --heterogeneity."),
+    ] = None,
+    heterogeneity: Annotated[
+        float | None,
+        typer.Option(
+            help="Standard deviation of the shift (log-odds) between --sites; that of the log "
+            "slope is half of it."
+        ),
+    ] = None,
+    population: Annotated[
+        str | None,
+        typer.Option(help="With --sites, whose interval: 'average site' or 'new site'."),
+    ] = None,
     prior: option.Prior = "neutral",
     ci_prob: option.CiProb = 0.95,
     simulations: Annotated[
@@ -134,6 +159,11 @@ def plan(
             n_jobs=jobs,
             progress=progress,
             resume=resume,
+            icc=icc,
+            cluster_size=cluster_size,
+            sites=sites,
+            heterogeneity=heterogeneity,
+            population=population,
         )
     console = output()
     say(console, repr(result).splitlines()[0], "bold")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from bayescal._base.text import chance, count
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_level, check_choice
 from bayescal.inference.averaging import Mixture
+from bayescal.inference.clusters_left_out import leave_cluster_out
 from bayescal.inference.loo import LeaveOneOut, elpd_difference, leave_one_out, stacking_weights
 from bayescal.inference.samples import FamilySamples
 from bayescal.inference.sensitivity import power_scaling, probabilities_by_prior
@@ -155,12 +156,24 @@ class CurveComparison:
 
     @cached_property
     def loo(self) -> dict[str, LeaveOneOut]:
-        """Leave-one-out log density of every distinct case under each family, by PSIS.
+        """Leave-one-out log density under each family, by PSIS: of every distinct case.
 
-        Each family under the prior in use; stretches that are rarely calibrated.
+        Where cases come in clusters, of every cluster: all of its outcomes are left out. Each
+        family under the prior in use; stretches that are rarely calibrated.
         """
+        clusters = self.problem.clusters
+        if clusters is None or clusters.are_single:
+            return self.loo_of_cases
+        return self._left_out(leave_cluster_out)
+
+    @cached_property
+    def loo_of_cases(self) -> dict[str, LeaveOneOut]:
+        """As `loo`, of every distinct case, also of clusters."""
+        return self._left_out(leave_one_out)
+
+    def _left_out(self, method: Callable[[Problem, Floats], LeaveOneOut]) -> dict[str, LeaveOneOut]:
         return {
-            name: leave_one_out(self.problem.of_family(CURVES[name]), sample.draws)
+            name: method(self.problem.of_family(CURVES[name]), sample.draws)
             for name, sample in self._samples.items()
         }
 
@@ -172,8 +185,8 @@ class CurveComparison:
         of the mean by prior weight; bayes_factor (against `identity`); prior and posterior_prob,
         over both scales; elpd_loo, stacking_weight, pareto_k (of the importance weights),
         pareto_k_loo, and elpd_diff, by how much it predicts better than `identity`, with its
-        standard error. Single cases are left out, also of clusters; the standard error is then
-        enlarged by the root of `design_effect`.
+        standard error. Where cases come in clusters, whole clusters are left out, and the standard
+        error is of the differences of clusters.
         """
         import pandas as pd
 
@@ -195,7 +208,7 @@ class CurveComparison:
                 "pareto_k": evidence.pareto_k,
                 "pareto_k_loo": loo[name].pareto_k,
                 "elpd_diff": difference,
-                "elpd_diff_error": error * self.design_effect**0.5,
+                "elpd_diff_error": error,
             }
         table = pd.DataFrame.from_dict(rows, orient="index")
         table.index.name = "curve"

@@ -27,17 +27,18 @@ COLUMNS_AT_ONCE = 512
 class LeaveOneOut:
     """Leave-one-out densities of the distinct cases, and how many there are of each.
 
-    Cases are distinct by row of the problem and outcome.
+    Cases are distinct by row of the problem and outcome. Where whole clusters are left out, each
+    cluster stands for one case.
 
     Attributes
     ----------
     elpd : float
         Sum over patients.
     pointwise : ndarray of shape (distinct,)
-        Log predictive density of one patient left out.
+        Log predictive density of one patient left out, or the sum over the patients of a cluster.
     count : ndarray of shape (distinct,)
     pareto_k : float
-        Largest over the patients; above 0.7 the estimate is shaky.
+        Largest over what is left out; above 0.7 the estimate is shaky.
     """
 
     elpd: float

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import logit
 
 from bayescal._base.arrays import Floats, RandomState, as_seed
@@ -26,9 +28,11 @@ from bayescal.planning.closed_forms import (
     observed_expected_size,
     slope_size,
 )
+from bayescal.planning.clusters import as_clusters
 from bayescal.planning.result import PLANNED_LABELS, Plan
 from bayescal.planning.search import Goal, Search
 from bayescal.planning.setting import Setting, as_truth, setting_of
+from bayescal.planning.sites import as_sites
 from bayescal.planning.studies import Studies
 from bayescal.validation.batches import Progress
 
@@ -64,6 +68,11 @@ def plan(
     progress: Progress = None,
     resume: Plan | str | PathLike[str] | None = None,
     judged: Judged | None = None,
+    icc: float | None = None,
+    cluster_size: ArrayLike | None = None,
+    sites: ArrayLike | None = None,
+    heterogeneity: float | Mapping[str, float] | None = None,
+    population: str | None = None,
 ) -> Plan:
     """How many patients a validation study needs.
 
@@ -127,6 +136,20 @@ def plan(
         The judge who will record the outcomes, as in `bayescal.fit`. Each simulated study has a
         judge of its own, drawn from what is known of this one, and every study is analysed with
         `judged=`. Not with analysis="wald", of="gain", of="c_statistic" or conclude="update".
+    icc : float, optional
+        Patients come in clusters (repeated visits, practices, households): the correlation of the
+        residuals of two patients of one cluster. With `cluster_size`.
+    cluster_size : float or array-like of float, optional
+        Patients of a cluster; or of each of several, of which those planned are alike.
+    sites : int or array-like of float, optional
+        The study has so many sites, such as hospitals, each with a curve of its own round that of
+        the truth; or their relative sizes. It is analysed as `bayescal.fit(..., vary="site",
+        curve="logistic")`.
+    heterogeneity : float or mapping of str to float, optional
+        How much sites differ: the standard deviation of the shift (log-odds at the mean score),
+        where that of the log slope is half of it; or `{"shift": 0.2, "log_slope": 0.1}`.
+    population : {"average site", "new site"}, optional
+        Whose interval `width` is of, with `sites`; by default that of the average site.
 
     Returns
     -------
@@ -158,6 +181,15 @@ def plan(
     For other goals every study is analysed. The average over families takes about ten times as
     long as one family. Few studies are looked at first; a size stays with 100 if these leave no
     doubt on which side of the goal it is, and the two sizes on either side of the goal get all.
+
+    With clusters, the size is that of independent patients times the design effect 1 + (m - 1) icc,
+    where m is the sum of the squared cluster sizes over the sum of the sizes, and times what few
+    clusters add to the length of intervals. This is the design effect of the number of events, and
+    of O/E; that of the slope is smaller where scores differ within clusters.
+
+    With sites, `n` is the number of patients of all sites. The interval of the next site hardly
+    narrows with more patients, and that of the average site not below what so few sites say:
+    add sites.
 
     References
     ----------
@@ -200,7 +232,13 @@ def plan(
             "of='gain', of='c_statistic' or conclude='update'. Plan for another goal, or leave "
             "out judged=."
         )
+    clusters, places = as_clusters(icc, cluster_size), as_sites(sites, heterogeneity, population)
     setting = setting_of(assumed, scores, studies, seed, of_truth)
+    if places is not None:
+        _check_of_sites(name, conclude, method, judge)
+        setting, method, family = places.of(setting, seed), "sites", CURVES["logistic"]
+    if clusters is not None:
+        setting = replace(setting, described=f"{setting.described}; {clusters.described}")
     if judge is not None:
         described = f"{setting.described}; outcomes recorded by {judge.described()}"
         setting = replace(setting, likelihood=law_of(judge), described=described)
@@ -210,6 +248,7 @@ def plan(
         *(name, conclude, limit, method, family, chosen, level, size),
         _update(update, name, setting),
         judge,
+        None if places is None else places.population,
     )
     work = Studies(planned, setting, seed, n_jobs, progress, resume)
     search = Search(goal, work.values, seed)
@@ -222,6 +261,13 @@ def plan(
     for other in (n / 2, 2 * n):
         work.around(other, search)
     table = _table(search, goal, setting, name, half)
+    closed = _closed_form(setting, name, goal.width, half)
+    if clusters is not None:
+        each = [math.ceil(clusters.patients(size) - 1e-9) for size in table["n"]]
+        table["n"], table["events"] = each, np.array(each) * setting.prevalence
+        closed = {key: clusters.effect * size for key, size in closed.items()}
+        independent, n = n, math.ceil(clusters.patients(n) - 1e-9)
+        error *= n / independent
     table.attrs |= {
         "n": n,
         "monte_carlo_error": error,
@@ -243,9 +289,11 @@ def plan(
         level,
         setting.described,
         table,
-        _closed_form(setting, name, goal.width, half),
+        closed,
         seed,
         work.known,
+        None if clusters is None else clusters.number(n),
+        planned.population,
     )
 
 
@@ -273,6 +321,15 @@ def _as_method(analysis: Any, of: str, conclude: str | None) -> str:
             "Take analysis='average'."
         )
     return method
+
+
+def _check_of_sites(of: str, conclude: str | None, method: str, judge: Judged | None) -> None:
+    """Refuse what is not computed of several sites."""
+    if conclude is not None or of in OF_KNOWN or method == "wald" or judge is not None:
+        raise InputError(
+            "sites was given with conclude=, judged=, analysis='wald', of='gain' or "
+            "of='c_statistic'. Of several sites, plan the width of an interval of another measure."
+        )
 
 
 def _is_line(family: Curve) -> bool:
@@ -352,7 +409,8 @@ def _closed_width(setting: Setting, of: str, n: int, half: float) -> float:
 
 def _closed_form(setting: Setting, of: str, width: float | None, half: float) -> dict[str, float]:
     """Riley's size for a width, of a calibrated model with the mean scores."""
-    if width is None or of not in BY_WALD or not setting.likelihood.is_linear:
+    known = setting.likelihood.is_linear and setting.sites == 1
+    if width is None or of not in BY_WALD or not known:
         return {}
     score = clipped(setting.mean_score)
     prevalence = setting.prevalence

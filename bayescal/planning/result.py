@@ -24,6 +24,7 @@ METHODS_IN_WORDS = {
     "average": "the posterior averaged over families of curves, as in bayescal.assess",
     "curve": "the posterior of one family of calibration curves",
     "wald": "the usual frequentist interval",
+    "sites": "the joint posterior of the sites, as in bayescal.fit(..., vary='site')",
 }
 CONCLUDED = {
     "close enough": "the model is close enough to calibrated (TCE below {close:g})",
@@ -55,7 +56,7 @@ class Plan:
     assurance : float or None
         Probability with which the goal is reached; None for the mean width.
     analysis : str
-        "average", "curve" or "wald".
+        "average", "curve" or "wald"; "sites" of several sites.
     ci_prob : float
     described : str
         The assumed truth and scores, in words.
@@ -67,6 +68,10 @@ class Plan:
     closed_form : dict of str to float
         Sizes by Riley's closed forms for this width, where there is one.
     seed : int
+    clusters : int or None
+        Clusters that the patients come in.
+    population : str or None
+        Of several sites, whose interval it is: "average site" or "new site".
     """
 
     n: int
@@ -84,6 +89,8 @@ class Plan:
     closed_form: Mapping[str, float]
     seed: int
     simulated: Mapping[str, Arrays] = field(default_factory=dict, repr=False, compare=False)
+    clusters: int | None = None
+    population: str | None = None
 
     @property
     def events(self) -> float:
@@ -96,7 +103,8 @@ class Plan:
             concluded = CONCLUDED[self.conclude].format(close=self.close)
             return f"concludes with probability {self.assurance:g} that {concluded}"
         label, level = PLANNED_LABELS[self.of], 100 * self.ci_prob
-        what = f"a {level:g} % interval of the {label}"
+        whose = "" if self.population is None else f" of the {self.population}"
+        what = f"a {level:g} % interval of the {label}{whose}"
         if self.assurance is None:
             return f"has {what} that is on average {self.width:g} wide"
         return f"has {what} no wider than {self.width:g} with probability {self.assurance:g}"
@@ -130,7 +138,7 @@ class Plan:
             for size in self.closed_form.values()
         )
         return (
-            f"Sample size. We plan to include {count(self.n, 'patient')}, of whom about "
+            f"Sample size. We plan to include {self._size()}, of whom about "
             f"{count(round(self.events))} are expected to have the event. A study of this size "
             f"{self.goal()}. This was computed by simulating up to {studies:,} studies at each of "
             f"{sizes} sizes and analysing each of them as planned ({method}; "
@@ -139,11 +147,16 @@ class Plan:
             f"{closed}"
         )
 
+    def _size(self) -> str:
+        patients = count(self.n, "patient")
+        within = "" if self.clusters is None else f" in {count(self.clusters, 'cluster')}"
+        return f"{patients}{within}"
+
     def __repr__(self) -> str:
         error = f"Monte Carlo standard error {self.monte_carlo_error:.2g}"
         events = count(round(self.events), "event")
         lines = [
-            f"Plan: {count(self.n, 'patient')} (about {events}; {error})",
+            f"Plan: {self._size()} (about {events}; {error})",
             f"  {self.goal()}",
             f"  analysis {self.analysis!r}; {self.described}",
         ]

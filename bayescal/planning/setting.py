@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -59,6 +59,8 @@ class Setting:
         The assumed truth and scores, in words.
     likelihood : Likelihood
         The law of the outcomes.
+    sites : int
+        Number of sites. The rows of each stand beside each other, as many of each.
     """
 
     score: Floats
@@ -66,6 +68,7 @@ class Setting:
     curve: Floats
     described: str
     likelihood: Likelihood = BINOMIAL
+    sites: int = 1
 
     @property
     def size(self) -> int:
@@ -95,7 +98,7 @@ class Setting:
         """Some of the studies."""
         rows = slice(span.start, span.stop)
         score = self.score[rows] if len(self.score) > 1 else self.score
-        return Setting(score, self.weight, self.curve[rows], self.described, self.likelihood)
+        return replace(self, score=score, curve=self.curve[rows])
 
     def counts(self, n: int, seed: int, first: int = 0) -> tuple[Floats, Floats]:
         """Cases and events at each score of every study, each of shape (studies, rows).
@@ -119,7 +122,24 @@ class Setting:
     def table(self, study: int, trials: Floats, hits: Floats) -> CalibrationData:
         """The table of one study from its counts."""
         seen = trials > 0
+        if self.sites > 1:
+            return self._table_of_sites(self.score_of(study)[seen], trials, hits)
         return CalibrationData.from_counts(self.score_of(study)[seen], trials[seen], hits[seen])
+
+    def _table_of_sites(self, score: Floats, trials: Floats, hits: Floats) -> CalibrationData:
+        """Cases with and without the event at each score of each site."""
+        seen = trials > 0
+        site = np.repeat(np.arange(self.sites), trials.size // self.sites)[seen]
+        cases = np.concatenate([(trials - hits)[seen], hits[seen]])
+        outcome = np.repeat([0, 1], score.size)
+        some = cases > 0
+        return CalibrationData(
+            outcome[some],
+            np.tile(score, 2)[some],
+            sample_weight=cases[some],
+            weight_type="counts",
+            site=np.tile(site, 2)[some],
+        )
 
     def functional(self, name: str) -> Floats:
         """True value of a functional in each study, of shape (studies,)."""

@@ -82,6 +82,7 @@ class Studies:
         return (
             not self.is_exact
             and analysis.judged is None
+            and analysis.population is None
             and analysis.conclude is None
             and analysis.of in LINEAR
             and inside

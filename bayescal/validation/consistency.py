@@ -21,12 +21,14 @@ from bayescal._base.text import chance, rounded
 from bayescal.data.validate import MOST_DRAWS, as_count, as_level
 from bayescal.estimators.uncertainty.applied import Applied, applied_of
 from bayescal.estimators.uncertainty.simulated import (
+    AlikeCases,
     SimulatedOutcomes,
     cases_by_score,
     estimates_on_simulated_outcomes,
 )
 from bayescal.fitting.imputed.posterior import ImputedPosterior
 from bayescal.posterior.posterior import CalibrationPosterior, as_posterior, check_outcomes
+from bayescal.validation.alike import alike_cases
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -217,9 +219,9 @@ def check_consistency(
     Raises
     ------
     InputError
-        If `post` is not a posterior, it has no outcomes, or has clusters or several
-        imputations, the estimator is unknown or does not return one finite number, or
-        `n_resamples` is not a whole number of at least 1.
+        If `post` is not a posterior, it has no outcomes, or has several imputations, or clusters
+        beside sampling weights or `resample_scores`, the estimator is unknown or does not return
+        one finite number, or `n_resamples` is not a whole number of at least 1.
 
     Notes
     -----
@@ -230,6 +232,11 @@ def check_consistency(
     A table of more than 2048 distinct scores is on a grid, so its binned errors can differ a little
     from those of the raw scores; the replicates are on the same grid. With sampling weights the
     replicates have Kish's effective number of cases, spread evenly over the weighted scores.
+
+    Of a fit with clusters, cases of one cluster are alike in simulated outcomes too: a normal
+    variable behind each outcome is correlated within clusters, as much as the residuals from the
+    fitted curve show. Each outcome keeps its probability. Strata are not used, which makes the
+    check careful where they differ.
 
     A replicate for which the estimator is undefined (one class only, say) is NaN and not counted.
 
@@ -253,6 +260,7 @@ def check_consistency(
     size = as_count(n_resamples, "n_resamples", 1, MOST_DRAWS)
     applied = applied_of(estimator, options)
     spread = as_flag(resample_scores, "resample_scores")
+    alike = _alike(post, resample_scores=spread)
     rng = (
         post.problem.rng("consistency") if random_state is None else random_generator(random_state)
     )
@@ -261,7 +269,10 @@ def check_consistency(
     curves = [_curves(post, table, size, rng)] if as_flag(predict, "predict") else []
     replicated = [
         estimates_on_simulated_outcomes(
-            applied, table.score, table.trials, probability, rng, resample_scores=spread
+            applied,
+            *(table.score, table.trials, probability, rng),
+            resample_scores=spread,
+            alike=alike,
         )
         for probability in (calibrated, *curves)
     ]
@@ -305,14 +316,24 @@ def _check_table(post: CalibrationPosterior) -> None:
             "post is of several imputations, and outcomes are simulated at the scores of one. Pass "
             "each of post.imputations."
         )
-    clusters = post.problem.clusters
-    if clusters is not None and not clusters.are_single:
-        strata = " and strata" * (clusters.strata > 1)
+
+
+def _alike(post: CalibrationPosterior, *, resample_scores: bool) -> AlikeCases | None:
+    """Which cases are alike, and how much; None where they are independent."""
+    problem = post.problem
+    clusters = problem.clusters
+    if clusters is None or clusters.are_single:
+        return None
+    if problem.data.is_pseudo:
         raise InputError(
-            f"post has clusters{strata}, and outcomes are simulated as those of "
-            "independent cases, which vary less. Read the interval of post, which knows the "
-            "clusters, as in post.summary()."
+            "post has clusters beside sampling weights, and outcomes are simulated of whole cases. "
+            "Read the interval of post, which knows both, as in post.summary()."
         )
+    if resample_scores:
+        raise InputError(
+            "resample_scores=True draws single cases, and post has clusters. Leave it out."
+        )
+    return alike_cases(clusters, post.curve().mean(["chain", "draw"]).to_numpy())
 
 
 def _read(post: CalibrationPosterior) -> _Table:

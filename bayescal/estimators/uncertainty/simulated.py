@@ -7,22 +7,51 @@ of a fitted curve it is a posterior predictive check.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from bayescal._base.arrays import Floats, blocks, random_generator
 from bayescal.data.table import levels_of
 from bayescal.estimators.uncertainty.applied import Applied
 
-__all__ = ["SimulatedOutcomes", "cases_by_score", "estimates_on_simulated_outcomes"]
+__all__ = ["AlikeCases", "SimulatedOutcomes", "cases_by_score", "estimates_on_simulated_outcomes"]
 
 MOST_CASES = 20_000
 SIMULATED_BLOCK = 1 << 20
 
 Counts = NDArray[np.int64]
 Outcomes = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class AlikeCases:
+    """Cases of which some are alike: those of one cluster.
+
+    Each case has a normal variable, and an event where it is below the quantile of its probability.
+    Variables of two cases of one cluster are correlated, so that every outcome keeps its
+    probability.
+
+    Attributes
+    ----------
+    cluster : ndarray of int of shape (cases,)
+        Number of each case's cluster, of cases in the order of their scores.
+    correlation : float in [0, 1]
+        Of these variables.
+    """
+
+    cluster: NDArray[np.intp]
+    correlation: float
+
+    def uniform(self, rng: np.random.Generator, size: int) -> Floats:
+        """Ranks of the cases in so many replicates, of shape (size, cases)."""
+        shared = rng.standard_normal((size, int(self.cluster.max()) + 1))[:, self.cluster]
+        own = rng.standard_normal(shared.shape)
+        mixed = np.sqrt(self.correlation) * shared + np.sqrt(1 - self.correlation) * own
+        return np.asarray(ndtr(mixed))
 
 
 def cases_by_score(scores: Floats, weights: Floats | None) -> tuple[Floats, Counts]:
@@ -53,6 +82,7 @@ def estimates_on_simulated_outcomes(
     rng: np.random.Generator,
     *,
     resample_scores: bool = False,
+    alike: AlikeCases | None = None,
 ) -> Floats:
     """The estimate on simulated outcomes.
 
@@ -68,7 +98,9 @@ def estimates_on_simulated_outcomes(
     probability : ndarray of shape (replicates, distinct)
         Probability of the event at each score.
     resample_scores : bool
-        Whether the scores are drawn too, with replacement.
+        Whether the scores are drawn too, with replacement. Not with `alike`.
+    alike : AlikeCases, optional
+        Which cases are alike; by default none are.
 
     Returns
     -------
@@ -76,7 +108,9 @@ def estimates_on_simulated_outcomes(
         NaN where the estimator is undefined.
     """
     if not resample_scores and (_are_few(trials) or not applied.weighs):
-        return _by_case(applied, score, trials, _draw_outcomes(trials, probability, rng))
+        return _by_case(applied, score, trials, _draw_outcomes(trials, probability, rng, alike))
+    if alike is not None:
+        return _by_score(applied, score, _add_up(trials, probability, rng, alike))
     return _by_score(applied, score, _draw_weights(trials, probability, rng, resample_scores))
 
 
@@ -120,7 +154,10 @@ def _are_few(trials: Counts) -> bool:
 
 
 def _draw_outcomes(
-    trials: Counts, probability: Floats, rng: np.random.Generator
+    trials: Counts,
+    probability: Floats,
+    rng: np.random.Generator,
+    alike: AlikeCases | None = None,
 ) -> Iterator[Outcomes]:
     """Blocks of one outcome a case, of shape (some, cases)."""
     one_each = bool((trials == 1).all())
@@ -128,7 +165,18 @@ def _draw_outcomes(
         chance = probability[part]
         if not one_each:
             chance = np.repeat(chance, trials, axis=1)
-        yield rng.random(chance.shape) < chance
+        rank = rng.random(chance.shape) if alike is None else alike.uniform(rng, len(chance))
+        yield rank < chance
+
+
+def _add_up(
+    trials: Counts, probability: Floats, rng: np.random.Generator, alike: AlikeCases
+) -> Iterator[Floats]:
+    """As `_draw_weights`, of outcomes that are drawn case by case."""
+    starts = np.cumsum(trials) - trials
+    for outcomes in _draw_outcomes(trials, probability, rng, alike):
+        hits = np.add.reduceat(outcomes.astype(np.float64), starts, axis=1)
+        yield np.stack([trials - hits, hits], axis=2).reshape(len(hits), -1)
 
 
 def _draw_weights(

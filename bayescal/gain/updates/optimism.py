@@ -38,13 +38,13 @@ def optimism_of(
     dict of str to dict of str to float
         By measure, as in `gains_of`, and by update.
     """
-    problem, none = comparison.problem, comparison.loo["identity"]
+    problem, none = comparison.problem, comparison.loo_of_cases["identity"]
     row, outcome = _distinct_cases(problem)
     share = none.count * comparison.design_effect / none.count.sum()
     result: dict[str, dict[str, float]] = {"brier": {}}
     result |= {net_benefit_name(threshold): {} for threshold in thresholds}
     for name, risk in after.items():
-        density = np.exp(comparison.loo[name].pointwise)
+        density = np.exp(comparison.loo_of_cases[name].pointwise)
         apparent = (outcome - problem.stated[row]) ** 2 - (outcome - risk[row]) ** 2
         left_out = (1 - np.exp(none.pointwise)) ** 2 - (1 - density) ** 2
         result["brier"][name] = float(share @ (apparent - left_out))
