@@ -5,6 +5,7 @@ from __future__ import annotations
 from bayescal._base.errors import (
     DiagnosticWarning,
     EdgeWarning,
+    ImputationWarning,
     InputError,
     LabelWarning,
     OutOfTimeError,
@@ -17,6 +18,7 @@ from bayescal._base.errors import (
 __all__ = [
     "DiagnosticWarning",
     "EdgeWarning",
+    "ImputationWarning",
     "InputError",
     "LabelWarning",
     "OutOfTimeError",

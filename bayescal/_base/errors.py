@@ -14,6 +14,7 @@ __all__ = [
     "MOST_LEVELS",
     "DiagnosticWarning",
     "EdgeWarning",
+    "ImputationWarning",
     "InputError",
     "LabelWarning",
     "OutOfTimeError",
@@ -53,6 +54,10 @@ class DiagnosticWarning(UserWarning):
 
 class EdgeWarning(UserWarning):
     """Every score is exactly 0 or 1, so how far from certainty they are was assumed."""
+
+
+class ImputationWarning(UserWarning):
+    """Outcomes were imputed too few times for intervals to know how uncertain they are."""
 
 
 class LabelWarning(UserWarning):

@@ -15,6 +15,7 @@ from bayescal.cli._app import app_command
 from bayescal.cli._assess import assess
 from bayescal.cli._compare import compare
 from bayescal.cli._demo import demo
+from bayescal.cli._drift import drift
 from bayescal.cli._gain import gain
 from bayescal.cli._monitor import monitor
 from bayescal.cli._notes import in_options
@@ -77,7 +78,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for subcommand in (demo, assess, compare, gain, recalibrate, plan, monitor, simulate, validate):
+COMMANDS = (demo, assess, compare, gain, recalibrate, plan, drift, monitor, simulate, validate)
+for subcommand in COMMANDS:
     app.command(cls=Command)(subcommand)
 app.command("app", cls=Command)(app_command)
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from bayescal._base.errors import InputError
 from bayescal.data.build.chunks import contents_at, contents_of
 from bayescal.data.data import CalibrationData
-from bayescal.data.imputations import as_draws_of_score, as_imputations
+from bayescal.data.imputations import as_draws_of_score, as_imputations, as_imputed_outcomes
 from bayescal.data.judged import Judged, as_judged
 from bayescal.data.multiclass import MODES, ClassMode, contents_of_classes
 from bayescal.data.roles import Crossed, as_roles
@@ -50,9 +50,9 @@ def as_data(
     Every door turns its keywords into roles here. `imputations` is a matrix in place of `y_prob`,
     and so is `draws_of_score`, of draws from the posterior of a model; `takes_judged` says whether
     the door takes outcomes that a judge recorded; `check_sites` is called with the labels of sites,
-    before any case is read. A door that fits times to an event passes `takes_times`, and the
-    horizon that it was given; one that takes a matrix of class probabilities as `y_prob` passes
-    `takes_classes`, and the mode.
+    before any case is read. Of a matrix of outcomes each row is an imputation. A door that fits
+    times to an event passes `takes_times`, and the horizon that it was given; one that takes a
+    matrix of class probabilities as `y_prob` passes `takes_classes`, and the mode.
     """
     given = {
         "y_prob": y_prob, "sample_weight": sample_weight, "weight_type": weight_type,
@@ -93,6 +93,20 @@ def as_data(
         contents = contents_at(*given_cases, horizon=horizon, **options)
         return CalibrationData._new(contents).recorded_by(as_judged(judged))
     refuse_horizon(horizon)
+    if is_matrix(y_true) and not is_matrix(y_prob):
+        if several:
+            raise InputError(
+                f"{next(iter(several))} was given beside several imputations of the outcomes. Pass "
+                "a long table that has both: CalibrationData(y_true, y_prob, imputation=number)."
+            )
+        (y_true, y_prob, weight), roles = roles.aligned(
+            y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, across={"y_true"}
+        )
+        each = [
+            CalibrationData._new(contents_of(row, y_prob, weight, roles, **options))
+            for row in as_imputed_outcomes(y_true, y_prob)
+        ]
+        return CalibrationData.from_imputations(each).recorded_by(as_judged(judged))
     if takes_classes and not several and is_matrix(y_prob):
         if pos_label is not None:
             raise InputError(

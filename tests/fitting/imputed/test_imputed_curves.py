@@ -256,7 +256,6 @@ def test_posteriors_of_several_curves_that_differ_are_refused(cases):
         "the prior of scales": bc.fit(
             y, scores[1], groups=SITE, heterogeneity_prior={"shift": 0.5}, **OPTIONS
         ),
-        "events": bc.fit(more, scores[1], groups=SITE, **OPTIONS),
         "the family": bc.fit(y, scores[1], groups=SITE, **OPTIONS | {"curve": "beta"}),
         r"\(chains, draws\)": bc.fit(y, scores[1], groups=SITE, **OPTIONS | {"draws": 800}),
     }
