@@ -21,6 +21,7 @@ from bayescal.cli._monitor import monitor
 from bayescal.cli._notes import in_options
 from bayescal.cli._options import PYTHON_NAMES
 from bayescal.cli._plan import plan
+from bayescal.cli._predict import predict
 from bayescal.cli._recalibrate import recalibrate
 from bayescal.cli._simulate import simulate
 from bayescal.cli._terminal import complain
@@ -78,7 +79,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-COMMANDS = (demo, assess, compare, gain, recalibrate, plan, drift, monitor, simulate, validate)
+COMMANDS = (
+    demo, assess, compare, gain, recalibrate, plan, drift, monitor, predict, simulate, validate,
+)  # fmt: skip
 for subcommand in COMMANDS:
     app.command(cls=Command)(subcommand)
 app.command("app", cls=Command)(app_command)

@@ -18,6 +18,7 @@ from bayescal.plots._ranks import rank_ecdf
 from bayescal.plots._reliability import reliability
 from bayescal.plots._risk_coverage import risk_coverage
 from bayescal.plots._risk_distribution import risk_distribution
+from bayescal.plots._risks import risks
 from bayescal.plots._site_curves import site_curves
 from bayescal.plots._sites import sites
 from bayescal.plots._smooth_reliability import smooth_reliability
@@ -41,6 +42,7 @@ __all__ = [
     "reliability",
     "risk_coverage",
     "risk_distribution",
+    "risks",
     "site_curves",
     "sites",
     "smooth_reliability",

@@ -248,7 +248,6 @@ def test_new_cases_with_imputations_need_a_posterior_that_has_them(cases):
 
 def test_posteriors_of_several_curves_that_differ_are_refused(cases):
     y, scores = cases
-    more = np.where(np.cumsum(1 - y) <= 3, 1, y)  # the first without the event have it
     first = bc.fit(y, scores[0], groups=SITE, **OPTIONS)
     others = {
         "the type": bc.fit(y, scores[1], periods=MONTH, **OPTIONS),
