@@ -5,6 +5,7 @@ from __future__ import annotations
 from bayescal._base.errors import (
     DiagnosticWarning,
     EdgeWarning,
+    GroupWarning,
     ImputationWarning,
     InputError,
     LabelWarning,
@@ -18,6 +19,7 @@ from bayescal._base.errors import (
 __all__ = [
     "DiagnosticWarning",
     "EdgeWarning",
+    "GroupWarning",
     "ImputationWarning",
     "InputError",
     "LabelWarning",

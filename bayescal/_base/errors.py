@@ -14,6 +14,7 @@ __all__ = [
     "MOST_LEVELS",
     "DiagnosticWarning",
     "EdgeWarning",
+    "GroupWarning",
     "ImputationWarning",
     "InputError",
     "LabelWarning",
@@ -54,6 +55,10 @@ class DiagnosticWarning(UserWarning):
 
 class EdgeWarning(UserWarning):
     """Every score is exactly 0 or 1, so how far from certainty they are was assumed."""
+
+
+class GroupWarning(UserWarning):
+    """A table has a column of hospitals or dates, and nothing says what it means."""
 
 
 class ImputationWarning(UserWarning):

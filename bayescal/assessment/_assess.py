@@ -18,6 +18,7 @@ from bayescal.assessment.groups import (
     check_few_groups,
     check_few_labels,
     check_not_class_wise,
+    check_prior_calibrated,
     check_roles,
 )
 from bayescal.assessment.notes import assessment_notes
@@ -97,8 +98,8 @@ def assess(
         Probability of all intervals.
     prior : {"neutral", "clinical"}, Prior, or mapping
     prior_calibrated : float in (0, 1)
-        Prior probability of exact calibration. Not of curves of groups or periods: there it is 0.1
-        of all of them, and 0.2 of their average.
+        Prior probability of exact calibration. It is refused where curves of groups or periods
+        are of one fit: there it is 0.1 of all of them, and 0.2 of their average.
     thresholds : sequence of float in (0, 1)
         Risks from which a patient is treated. The report then has the net benefit at each.
     estimators : sequence of str
@@ -184,6 +185,7 @@ def assess(
     check_few_groups(len(data.groups))
     if crossed is None:
         check_not_class_wise(data)
+    check_prior_calibrated(data, prior_calibrated)
     pooled = data.pooled() if data.groups else data
     enough = close_enough(pooled) if close is None else as_level(close, "close")
     if is_matrix(y_prob):

@@ -19,7 +19,7 @@ from bayescal.assessment.essentials import (
     decision_range,
     part_row,
 )
-from bayescal.assessment.groups import group_table
+from bayescal.assessment.groups import LEAST_SITES, group_table
 from bayescal.assessment.imputed import combined_estimates
 from bayescal.assessment.panel import no_panel, panel_of
 from bayescal.assessment.performance import (
@@ -61,7 +61,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Findings"]
 
-LEAST_SITES = 3
 STANDARD_WORDS = Words()
 REVERSED = 0.5
 """C-statistic below which scores are no better than chance."""

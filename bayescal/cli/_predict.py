@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -79,7 +79,7 @@ def predict(
     say(console, describe_cases(data))
     with working("Fitting the curve"):
         curve = "logistic" if data.groups else "average"
-        post = fit(data, curve=curve, prior=chosen, random_state=seed)
+        post: Any = fit(data, curve=curve, prior=chosen, random_state=seed)
         if isinstance(post, MultilevelPosterior):
             table = post.risks(scores, thresholds, level, at=at)
         else:

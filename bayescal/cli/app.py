@@ -17,6 +17,7 @@ from bayescal.cli._compare import compare
 from bayescal.cli._demo import demo
 from bayescal.cli._drift import drift
 from bayescal.cli._gain import gain
+from bayescal.cli._missing import missing
 from bayescal.cli._monitor import monitor
 from bayescal.cli._notes import in_options
 from bayescal.cli._options import PYTHON_NAMES
@@ -80,7 +81,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 COMMANDS = (
-    demo, assess, compare, gain, recalibrate, plan, drift, monitor, predict, simulate, validate,
+    demo, assess, missing, drift, monitor, predict, compare, gain, recalibrate, plan, simulate,
+    validate,
 )  # fmt: skip
 for subcommand in COMMANDS:
     app.command(cls=Command)(subcommand)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal._base.errors import InputError
@@ -14,6 +15,7 @@ from bayescal.data.imputations import as_draws_of_score, as_imputations, as_impu
 from bayescal.data.judged import Judged, as_judged
 from bayescal.data.multiclass import MODES, ClassMode, contents_of_classes
 from bayescal.data.roles import Crossed, as_roles
+from bayescal.data.sources.columns import listed, may_be_groups, may_be_sites
 from bayescal.data.survival import Survival, refuse_horizon
 from bayescal.data.validate import check_choice, is_matrix
 from bayescal.data.weights import WeightType
@@ -69,6 +71,8 @@ def as_data(
                 )
         refuse_horizon(horizon)
         return y_true.complete(takes_judged=takes_judged, takes_times=takes_times)
+    if y_prob is None and imputations is None and draws_of_score is None and _is_frame(y_true):
+        raise _of_frame(y_true)
     several = {"imputations": imputations, "draws_of_score": draws_of_score}
     several = {name: matrix for name, matrix in several.items() if matrix is not None}
     if len(several) > 1:
@@ -141,3 +145,22 @@ def as_data(
     tables = [contents_of(y_true, row, weight, roles, **options) for row in read(matrix, y_true)]
     each = [CalibrationData._new(table) for table in tables]
     return CalibrationData.from_imputations(each).recorded_by(as_judged(judged))
+
+
+def _is_frame(values: Any) -> bool:
+    """Whether this is a table of columns, rather than one column."""
+    return getattr(values, "columns", None) is not None and len(np.shape(values)) == 2
+
+
+def _of_frame(frame: Any) -> InputError:
+    """What to do with a data frame in place of outcomes and scores."""
+    names = [str(name) for name in frame.columns]
+    told = (
+        "y_true is a data frame, and y_prob is missing. Name its columns: "
+        "CalibrationData.from_frame(frame, outcome=..., score=...)"
+    )
+    groups = may_be_groups(names, ())
+    if groups:
+        role = "site" if may_be_sites(groups[0]) else "period"
+        told += f", and {role}={groups[0]!r} if calibration may differ by it"
+    return InputError(f"{told}. There are {listed(names)}.")

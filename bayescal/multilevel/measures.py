@@ -128,8 +128,13 @@ class SeveralMeasures(RelatedCurves):
         views = self._shown()
         if at is not None:
             views = {self._level_name(at): self.at(self._levels_of(at))} | views
-        tables = {name: view.risks(y_prob, thresholds, ci_prob) for name, view in views.items()}
-        return pd.concat(tables, names=["curve", "patient"])
+        tables = [view.risks(y_prob, thresholds, ci_prob) for view in views.values()]
+        return pd.concat(tables, keys=list(views), names=["curve", "patient"])
+
+    def _shown(self) -> dict[str, CurveView]:
+        """The curves that stand for all, by their titles."""
+        new = [axis for axis in self.levels if axis == "site"]
+        return {"average": self.average(), **{f"new {axis}": self.new(axis) for axis in new}}
 
     def _levels_of(self, at: str | Mapping[str, Any]) -> Mapping[str, Any]:
         """The levels that `at` names; a single name is of the only axis."""

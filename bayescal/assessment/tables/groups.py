@@ -42,7 +42,8 @@ def groups_table(f: Findings) -> Table:
             f"Estimates and {level} intervals of one fit, in which groups are drawn towards each "
             "other; “alone” is from the group's own cases"
         )
-        raw = {"observed_expected": NOT_TERMINAL, "calibration_slope": PAGE}
+        columns[1] = counts("events", "Events", media=NOT_TERMINAL)
+        raw = {"observed_expected": MEDIA, "calibration_slope": PAGE}
         columns[-1:-1] = [_alone(name, media) for name, media in raw.items()]
     rows = [Row(str(name), str(name), row.to_dict()) for name, row in f.by_group.iterrows()]
     return Table(
