@@ -5,6 +5,8 @@ from __future__ import annotations
 from bayescal._base.errors import (
     DiagnosticWarning,
     EdgeWarning,
+    GroupWarning,
+    ImputationWarning,
     InputError,
     LabelWarning,
     OutOfTimeError,
@@ -17,6 +19,8 @@ from bayescal._base.errors import (
 __all__ = [
     "DiagnosticWarning",
     "EdgeWarning",
+    "GroupWarning",
+    "ImputationWarning",
     "InputError",
     "LabelWarning",
     "OutOfTimeError",

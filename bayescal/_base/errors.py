@@ -14,6 +14,8 @@ __all__ = [
     "MOST_LEVELS",
     "DiagnosticWarning",
     "EdgeWarning",
+    "GroupWarning",
+    "ImputationWarning",
     "InputError",
     "LabelWarning",
     "OutOfTimeError",
@@ -53,6 +55,14 @@ class DiagnosticWarning(UserWarning):
 
 class EdgeWarning(UserWarning):
     """Every score is exactly 0 or 1, so how far from certainty they are was assumed."""
+
+
+class GroupWarning(UserWarning):
+    """A table has a column of hospitals or dates, and nothing says what it means."""
+
+
+class ImputationWarning(UserWarning):
+    """Outcomes were imputed too few times for intervals to know how uncertain they are."""
 
 
 class LabelWarning(UserWarning):

@@ -18,6 +18,7 @@ from bayescal.assessment.groups import (
     check_few_groups,
     check_few_labels,
     check_not_class_wise,
+    check_prior_calibrated,
     check_roles,
 )
 from bayescal.assessment.notes import assessment_notes
@@ -32,7 +33,7 @@ from bayescal.assessment.val_prob import raw_cases
 from bayescal.assessment.verdict.words import headline
 from bayescal.assessment.vocabulary import Words
 from bayescal.data.crossed import CrossedTable
-from bayescal.data.imputations import as_draws_of_score, as_imputations
+from bayescal.data.imputations import as_draws_of_score, as_imputations, as_imputed_outcomes
 from bayescal.data.judged import Judged
 from bayescal.data.keywords import as_data
 from bayescal.data.multiclass import ClassMode, binary_cases
@@ -85,9 +86,9 @@ def assess(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,), Survival or CalibrationData
+    y_true : array-like of shape (n,) or (m, n), Survival or CalibrationData
         Outcomes, 0/1 or boolean; times to an event; labels of classes beside a matrix; or a table,
-        and then no `y_prob`.
+        and then no `y_prob`. Of outcomes that were imputed m times a matrix, one row an imputation.
     y_prob : array-like of shape (n,) or (n, k), optional
         Predicted probabilities of the event, in [0, 1]; or of k classes, one a column.
     close : float in (0, 1), optional
@@ -97,8 +98,8 @@ def assess(
         Probability of all intervals.
     prior : {"neutral", "clinical"}, Prior, or mapping
     prior_calibrated : float in (0, 1)
-        Prior probability of exact calibration. Not of curves of groups or periods: there it is 0.1
-        of all of them, and 0.2 of their average.
+        Prior probability of exact calibration. It is refused where curves of groups or periods
+        are of one fit: there it is 0.1 of all of them, and 0.2 of their average.
     thresholds : sequence of float in (0, 1)
         Risks from which a patient is treated. The report then has the net benefit at each.
     estimators : sequence of str
@@ -184,17 +185,20 @@ def assess(
     check_few_groups(len(data.groups))
     if crossed is None:
         check_not_class_wise(data)
+    check_prior_calibrated(data, prior_calibrated)
     pooled = data.pooled() if data.groups else data
     enough = close_enough(pooled) if close is None else as_level(close, "close")
     if is_matrix(y_prob):
         cases = binary_cases(y_true, y_prob, "top-label", None, sample_weight, "y_prob")
         y_true, y_prob = cases.outcomes, cases.scores
-    scores = [y_prob]
+    outcomes, scores = [y_true], [y_prob]
     if imputations is not None:
         scores = list(as_imputations(imputations, y_true))
     if draws_of_score is not None:
         scores = list(as_draws_of_score(draws_of_score, y_true))
-    raw = raw_cases(y_true, scores, pooled, sample_weight=sample_weight, pos_label=pos_label)
+    if is_matrix(y_true):
+        outcomes = list(as_imputed_outcomes(y_true, y_prob))
+    raw = raw_cases(outcomes, scores, pooled, sample_weight=sample_weight, pos_label=pos_label)
     options: dict[str, Any] = {
         "prior": as_prior(prior),
         "prior_calibrated": prior_calibrated,

@@ -19,7 +19,7 @@ from bayescal.assessment.essentials import (
     decision_range,
     part_row,
 )
-from bayescal.assessment.groups import group_table
+from bayescal.assessment.groups import LEAST_SITES, group_table
 from bayescal.assessment.imputed import combined_estimates
 from bayescal.assessment.panel import no_panel, panel_of
 from bayescal.assessment.performance import (
@@ -62,7 +62,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Findings"]
 
-LEAST_SITES = 3
 STANDARD_WORDS = Words()
 REVERSED = 0.5
 """C-statistic below which scores are no better than chance."""
@@ -314,6 +313,32 @@ class Findings:
         data all the same, since curves of groups cannot fall.
         """
         return self._performance_of(self.posterior)
+
+    def risks(self, y_prob: Any, at: str | Mapping[str, Any] | None = None) -> pd.DataFrame:
+        """The actual risk of single patients, with P(another decision) at each threshold.
+
+        Parameters
+        ----------
+        y_prob : float or array-like of shape (n,)
+            The model's probabilities of the patients.
+        at : str or mapping of str to str, optional
+            Where they are, such as their hospital, of an assessment with groups.
+
+        Returns
+        -------
+        pandas.DataFrame
+            As of `CalibrationPosterior.risks`; with groups as of `MultilevelPosterior.risks`: here,
+            in another hospital or in the next period.
+
+        Raises
+        ------
+        InputError
+            If a score is outside [0, 1], there is no such group, or there are too few of them.
+        """
+        if self.several is not None:
+            return self.several.risks(y_prob, self.thresholds, self.ci_prob, at=at)
+        post = self.posterior if at is None else self.group(str(at))
+        return post.risks(y_prob, self.thresholds, self.ci_prob)
 
     def _performance_of(self, post: CalibrationPosterior) -> pd.DataFrame:
         """The same of a view of the posterior, or of the fit of a group."""

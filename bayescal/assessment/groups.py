@@ -11,6 +11,7 @@ from bayescal._base.errors import InputError
 from bayescal._base.text import count
 from bayescal.data.build.labels import count_labels
 from bayescal.data.data import CalibrationData
+from bayescal.model.average import PRIOR_CALIBRATED
 from bayescal.multilevel.rows import RATIO_AND_SLOPE, raw_of
 from bayescal.multilevel.view import CurveView
 from bayescal.posterior.functionals import main_functionals
@@ -20,14 +21,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
+    "LEAST_SITES",
     "check_few_groups",
     "check_few_labels",
     "check_not_class_wise",
+    "check_prior_calibrated",
     "check_roles",
     "group_table",
 ]
 
 MOST_GROUPS = 200
+LEAST_SITES = 3
+"""Groups from which on one fit has a curve for each."""
 
 
 def check_few_groups(groups: int) -> None:
@@ -51,6 +56,19 @@ def check_roles(data: CalibrationData) -> None:
         raise InputError(
             f"the table has {' and '.join(groups)}, and groups are assessed by one of site, period "
             f"and factors. Forget the others, data.without({groups[-1]!r})."
+        )
+
+
+def check_prior_calibrated(data: CalibrationData, prior_calibrated: float) -> None:
+    """Refuse a prior probability of exact calibration where one fit has a curve for each group."""
+    groups = len(data.groups)
+    few = 1 if data.periods is not None or len(data.factors) > 1 else LEAST_SITES - 1
+    if prior_calibrated != PRIOR_CALIBRATED and groups > few:
+        raise InputError(
+            f"prior_calibrated={prior_calibrated} was given with {groups} groups, whose curves "
+            f"are of one fit: there it is {PRIOR_CALIBRATED} of all of them, and as much again of "
+            "their average alone. Leave it out; prob_calibrated_at() of the assessment has the "
+            "probability from another prior."
         )
 
 

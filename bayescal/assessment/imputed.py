@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtri
 
+from bayescal.data.imputations import FEW_IMPUTATIONS
 from bayescal.fitting.imputed.posterior import ImputedPosterior
 from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
 from bayescal.posterior.posterior import CalibrationPosterior
@@ -20,7 +21,6 @@ __all__ = ["combined_estimates", "imputations_note", "imputations_sentence"]
 
 LARGER_ON_AVERAGE = "larger than calibrated models give, on average over the imputations"
 WITHIN_ON_AVERAGE = "within what calibrated models give, on average over the imputations"
-FEW_IMPUTATIONS = 20
 MUCH_MISSING = 0.3
 
 
@@ -74,7 +74,12 @@ def imputations_note(post: ImputedPosterior) -> str:
     """What a reader should know of the imputations."""
     m, share = len(post.imputations), float(_shares(post).max())
     text = f"{m} imputations were combined. {_missing_information(post)}"
-    if m < FEW_IMPUTATIONS and share > MUCH_MISSING:
+    if post.data.has_imputed_outcomes:
+        text += (
+            " Outcomes were imputed too, so that the number of events is a mean over the "
+            "imputations."
+        )
+    if m < FEW_IMPUTATIONS and (share > MUCH_MISSING or post.data.has_imputed_outcomes):
         text += (
             f" With a fraction as large as {share:.2f}, {m} imputations are too few to estimate "
             f"the variance between them: impute at least {FEW_IMPUTATIONS} times."

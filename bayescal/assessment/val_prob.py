@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -39,8 +40,8 @@ class RawCases(NamedTuple):
 
 
 def raw_cases(
-    y_true: Any,
-    scores: Iterable[Any],
+    outcomes: Sequence[Any],
+    scores: Sequence[Any],
     data: CalibrationData,
     *,
     sample_weight: Any = None,
@@ -51,11 +52,18 @@ def raw_cases(
     Returns
     -------
     tuple of RawCases
-        One for each row of `scores`, or empty.
+        One for each row of `outcomes` and `scores`, of which one may have a single row; or empty.
     """
-    if isinstance(y_true, CalibrationData) or not data.is_compressed or data.follow_up is not None:
+    if (
+        isinstance(outcomes[0], CalibrationData)
+        or not data.is_compressed
+        or data.follow_up is not None
+    ):
         return ()
-    read = [paired(y_true, row, sample_weight, pos_label=pos_label) for row in scores]
+    read = [
+        paired(y_true, row, sample_weight, pos_label=pos_label)
+        for y_true, row in product(outcomes, scores)
+    ]
     return tuple(
         RawCases(
             outcome,

@@ -12,12 +12,13 @@ from bayescal.cli._cases import in_file, read_cases
 from bayescal.cli._columns import choose_columns
 from bayescal.cli._notes import noted
 from bayescal.cli._progress import counting
-from bayescal.cli._questions import ask_about_columns, may_be_groups
+from bayescal.cli._questions import ask_about_columns
 from bayescal.cli._read import PARQUET, Source, TableFile
-from bayescal.cli._terminal import note, output
+from bayescal.cli._terminal import STDOUT, note, output
 from bayescal.cli.form import Scale
 from bayescal.cli.reading import Reading
 from bayescal.data.data import CalibrationData
+from bayescal.data.sources.columns import may_be_groups
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,7 +77,7 @@ def read_batches(reading: Reading, scale: Scale) -> Batches:
     columns = choose_columns(_head(files, reading), reading, scale)
     files.check(columns)
     _ask_about_groups(files, reading, columns)
-    with noted(lambda text: note(output(), text)):
+    with noted(lambda text: note(output(STDOUT), text)):
         files.warn_of_repeats()
     batches = _Batches(reading, files, columns, scale)
     with in_file(columns, lambda case: batches.location(case), scale):

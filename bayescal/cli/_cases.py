@@ -18,6 +18,7 @@ from bayescal._base.errors import InputError, LabelWarning, WeightWarning
 from bayescal._base.text import count, shortened
 from bayescal.cli._notes import as_typed
 from bayescal.cli._read import Source
+from bayescal.cli._terminal import as_command
 from bayescal.cli.form import PERCENT, Scale
 from bayescal.data.sources.columns import Columns
 
@@ -94,7 +95,16 @@ def read_cases(
         names = " or ".join(map(shortened, columns.labelled))
         needed = f"an outcome, a score, a weight or a value of {names}"
     if missing.any() and not drop_missing:
-        raise InputError(about_missing(np.asarray(missing), needed, source))
+        told = about_missing(np.asarray(missing), needed, source)
+        if (
+            after is None
+            and not part
+            and (frame[outcome].isna().to_numpy(dtype=bool) | ~missing).all()
+        ):
+            named = ["--outcome", outcome, "--score", columns.score]
+            command = as_command(["bayescal", "missing", str(source.path), *named])
+            told += f" To keep the scores of those without an outcome: {command}"
+        raise InputError(told)
     if missing.all() and not part:
         raise InputError(f"every row of {source.path} lacks {needed}.")
     kept = frame[~missing]

@@ -8,12 +8,18 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-from bayescal._base.errors import DiagnosticWarning, EdgeWarning, RepeatWarning, ScoreWarning
+from bayescal._base.errors import (
+    DiagnosticWarning,
+    EdgeWarning,
+    ImputationWarning,
+    RepeatWarning,
+    ScoreWarning,
+)
 from bayescal.cli._options import PYTHON_NAMES
 
 __all__ = ["as_typed", "in_options", "noted"]
 
-NOTED = (DiagnosticWarning, EdgeWarning, RepeatWarning, ScoreWarning)
+NOTED = (DiagnosticWarning, EdgeWarning, ImputationWarning, RepeatWarning, ScoreWarning)
 """Warnings of the package that are shown as notes."""
 
 OPTIONS = {

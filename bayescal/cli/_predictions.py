@@ -82,7 +82,7 @@ class Predictions(NamedTuple):
         if self.original:
             say(
                 console,
-                f"{count(self.original, 'row')} of imputation {ORIGINAL} left out: scores are "
+                f"{count(self.original, 'row')} of imputation {ORIGINAL} left out: values are "
                 "missing there, as in the data before imputation.",
             )
 
@@ -148,10 +148,11 @@ def read_predictions(reading: Reading) -> Predictions:
 def _without_original(
     frame: pd.DataFrame, columns: Columns, source: Source, form: Form
 ) -> NDArray[np.bool_]:
-    """All rows but those of imputation 0 when scores are missing there."""
+    """All rows but those of imputation 0 when scores or outcomes are missing there."""
     import pandas as pd
 
     missing = pd.isna(as_numbers(frame[columns.score], source, form.scale))
+    missing |= frame[str(columns.outcome)].isna().to_numpy(dtype=bool)
     text = frame[columns.imputation].astype("string").str.strip()
     original = text.isin([str(ORIGINAL), f"{ORIGINAL}.0"]).to_numpy(dtype=bool)
     leave_out = not original.all() and bool(missing[original].any())
@@ -175,7 +176,7 @@ def _raw(cases: Cases, data: CalibrationData, event: str | None) -> tuple[RawCas
         raw
         for own in each
         for raw in raw_cases(
-            outcome[own],
+            [outcome[own]],
             [given["y_prob"][own]],
             table,
             sample_weight=None if weight is None else weight[own],

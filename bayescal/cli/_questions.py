@@ -7,17 +7,12 @@ from typing import TYPE_CHECKING
 
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
+from bayescal.data.sources.columns import may_be_groups, may_be_sites
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ask_about_columns", "may_be_groups"]
-
-SITE_NAMES = {
-    "center", "centers", "centre", "centres", "clinic", "clinics", "cluster", "clusters",
-    "hospital", "hospitals", "region", "regions", "site", "sites", "studies", "study",
-}  # fmt: skip
-PERIOD_NAMES = {"date", "dates", "month", "months"}
+__all__ = ["ask_about_columns"]
 
 
 def ask_about_columns(
@@ -35,13 +30,12 @@ def ask_about_columns(
         Whether these are some rows of more.
     """
     for name in may_be_groups(list(map(str, frame.columns)), taken):
-        plain = _plain(name)
         values = frame[name]
         if values.ndim != 1:  # several columns of one name
             continue
         levels, rows = _distinct(values), int(values.notna().sum())
         if 2 <= levels < rows:
-            role = "site" if plain in SITE_NAMES else "period"
+            role = "site" if may_be_sites(name) else "period"
             shown = shortened(name)
             ways = [f"--{option} {shown}" for option in (role, "cluster") if option in options]
             counted = f"{levels:,} values in {rows:,} rows"
@@ -51,22 +45,6 @@ def ask_about_columns(
                 "differ between them, or rows of one are alike, say so: "
                 f"{', or '.join([*ways, f'--ignore-column {shown}'])} if it does not matter."
             )
-
-
-def may_be_groups(names: Collection[str], taken: Collection[str]) -> list[str]:
-    """Columns that by their names may be of hospitals or dates.
-
-    Parameters
-    ----------
-    taken : collection of str
-        As in `ask_about_columns`.
-    """
-    known = SITE_NAMES | PERIOD_NAMES
-    return [name for name in names if name not in taken and _plain(name) in known]
-
-
-def _plain(name: str) -> str:
-    return name.strip().lower().replace(" ", "_").replace(".", "_")
 
 
 def _distinct(values: pd.Series) -> int:

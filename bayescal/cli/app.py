@@ -15,11 +15,14 @@ from bayescal.cli._app import app_command
 from bayescal.cli._assess import assess
 from bayescal.cli._compare import compare
 from bayescal.cli._demo import demo
+from bayescal.cli._drift import drift
 from bayescal.cli._gain import gain
+from bayescal.cli._missing import missing
 from bayescal.cli._monitor import monitor
 from bayescal.cli._notes import in_options
 from bayescal.cli._options import PYTHON_NAMES
 from bayescal.cli._plan import plan
+from bayescal.cli._predict import predict
 from bayescal.cli._recalibrate import recalibrate
 from bayescal.cli._simulate import simulate
 from bayescal.cli._terminal import complain
@@ -77,7 +80,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for subcommand in (demo, assess, compare, gain, recalibrate, plan, monitor, simulate, validate):
+COMMANDS = (
+    demo, assess, missing, drift, monitor, predict, compare, gain, recalibrate, plan, simulate,
+    validate,
+)  # fmt: skip
+for subcommand in COMMANDS:
     app.command(cls=Command)(subcommand)
 app.command("app", cls=Command)(app_command)
 

@@ -19,6 +19,7 @@ __all__ = [
     "AssessReading",
     "ClusterReading",
     "GroupReading",
+    "PeriodReading",
     "Reading",
     "RowReading",
     "TimeReading",
@@ -191,6 +192,13 @@ class GroupReading(ClusterReading):
     site: option.Site = None
     period: option.Period = None
     factor: option.Factor = None
+
+
+@dataclass(frozen=True)
+class PeriodReading(ClusterReading):
+    """Of cases with a period."""
+
+    period: option.Period = None
 
 
 @dataclass(frozen=True)

@@ -202,6 +202,20 @@ class GroupedRows:
         return self._imputations
 
     @property
+    def has_imputed_outcomes(self) -> bool:
+        """Whether the number of events differs between imputations, so that outcomes were imputed.
+
+        `events` is then their mean.
+        """
+        each = [part._hits for part in self._imputations]
+        return bool(each) and not np.allclose(each, each[0], 1e-9, 0)
+
+    @property
+    def _hits(self) -> float:
+        """Events of one imputation."""
+        return float(sum(rows.hits.sum() for rows in self._tables.values()))
+
+    @property
     def has_outcomes(self) -> bool:
         """Whether there are outcomes: a table can hold the scores of cases not yet observed."""
         return self._is_observed
@@ -332,9 +346,13 @@ class GroupedRows:
 
     @property
     def events(self) -> float:
-        """Events in the table; refused where there are no outcomes."""
+        """Events in the table; refused where there are no outcomes.
+
+        Of outcomes that were imputed it is the mean over the imputations.
+        """
         self._check_outcomes()
-        return float(sum(rows.hits.sum() for rows in self._any._tables.values()))
+        parts = self._imputations if self.has_imputed_outcomes else (self._any,)
+        return sum(part._hits for part in parts) / len(parts)
 
     @property
     def is_compressed(self) -> bool:

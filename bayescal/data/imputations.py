@@ -10,13 +10,23 @@ import numpy as np
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, as_items
+from bayescal._base.text import count
 from bayescal.data.build.builder import sum_rows
 from bayescal.data.build.labels import in_order
 from bayescal.data.table import Tables
 from bayescal.data.validate import as_scores, as_vector
 
-__all__ = ["as_draws_of_score", "as_imputations", "check_alike", "stacked"]
+__all__ = [
+    "FEW_IMPUTATIONS",
+    "as_draws_of_score",
+    "as_imputations",
+    "as_imputed_outcomes",
+    "check_alike",
+    "stacked",
+]
 
+FEW_IMPUTATIONS = 20
+"""Imputations below which the variance between them is not well known."""
 MOST_DRAWS_OF_SCORE = 50
 """Draws of the scores that are fitted. Of more, as many at even distances."""
 FEWEST_IMPUTATIONS, MOST_IMPUTATIONS = 2, 1000
@@ -75,6 +85,36 @@ def as_imputations(
             f"outcomes. {cure}"
         )
     return np.stack(scores)
+
+
+def as_imputed_outcomes(y_true: Any, y_prob: Any) -> list[Any]:
+    """Outcomes of the same cases, once for each imputation.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (m, n)
+        A matrix, or a list of m vectors.
+    y_prob : array-like of shape (n,)
+        Scores, of which only the number is used.
+
+    Returns
+    -------
+    list of array-like of shape (n,)
+    """
+    rows, cases = _rows(y_true, "y_true"), as_vector(y_prob, "y_prob").size
+    m, size = len(rows), np.size(rows[0])
+    if size != cases:
+        cure = "Transpose imputed outcomes: y_true.T." if m == cases else "Pass one of them."
+        raise InputError(
+            "y_true must be one-dimensional, or have a row for each imputation of the outcomes of "
+            f"{count(cases, 'case')}, but has shape {np.shape(y_true)}. {cure}"
+        )
+    if not FEWEST_IMPUTATIONS <= m <= MOST_IMPUTATIONS:
+        raise InputError(
+            f"y_true has {count(m, 'row')}, one for each imputation of the outcomes. Pass "
+            f"{FEWEST_IMPUTATIONS} to {MOST_IMPUTATIONS:,}, or one vector of outcomes."
+        )
+    return rows
 
 
 def as_draws_of_score(draws_of_score: Any, y_true: Any) -> Floats:
@@ -139,13 +179,12 @@ def check_alike(labels: Sequence[str], tables: Sequence[Any]) -> None:
             "are fitted. Pass fewer."
         )
     for label, table in zip(labels[1:], tables[1:], strict=True):
-        for what, name in (("cases", "n"), ("events", "events"), ("effective", "effective_size")):
+        for what, name in (("cases", "n"), ("effective", "effective_size")):
             one, two = getattr(tables[0], name), getattr(table, name)
             if not np.isclose(one, two, SAME_CASES, 0):
                 raise InputError(
                     f"imputation {labels[0]!r} has {one:g} {what} and imputation {label!r} has "
-                    f"{two:g}. Every imputation must hold the same cases, with the same outcomes "
-                    "and weights. Where an outcome itself was imputed, leave those cases out."
+                    f"{two:g}. Every imputation must hold the same cases, with the same weights."
                 )
 
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal._base.errors import InputError
 from bayescal.data.build.chunks import contents_at, contents_of
 from bayescal.data.data import CalibrationData
-from bayescal.data.imputations import as_draws_of_score, as_imputations
+from bayescal.data.imputations import as_draws_of_score, as_imputations, as_imputed_outcomes
 from bayescal.data.judged import Judged, as_judged
 from bayescal.data.multiclass import MODES, ClassMode, contents_of_classes
 from bayescal.data.roles import Crossed, as_roles
+from bayescal.data.sources.columns import listed, may_be_groups, may_be_sites
 from bayescal.data.survival import Survival, refuse_horizon
 from bayescal.data.validate import check_choice, is_matrix
 from bayescal.data.weights import WeightType
@@ -50,9 +52,9 @@ def as_data(
     Every door turns its keywords into roles here. `imputations` is a matrix in place of `y_prob`,
     and so is `draws_of_score`, of draws from the posterior of a model; `takes_judged` says whether
     the door takes outcomes that a judge recorded; `check_sites` is called with the labels of sites,
-    before any case is read. A door that fits times to an event passes `takes_times`, and the
-    horizon that it was given; one that takes a matrix of class probabilities as `y_prob` passes
-    `takes_classes`, and the mode.
+    before any case is read. Of a matrix of outcomes each row is an imputation. A door that fits
+    times to an event passes `takes_times`, and the horizon that it was given; one that takes a
+    matrix of class probabilities as `y_prob` passes `takes_classes`, and the mode.
     """
     given = {
         "y_prob": y_prob, "sample_weight": sample_weight, "weight_type": weight_type,
@@ -69,6 +71,8 @@ def as_data(
                 )
         refuse_horizon(horizon)
         return y_true.complete(takes_judged=takes_judged, takes_times=takes_times)
+    if y_prob is None and imputations is None and draws_of_score is None and _is_frame(y_true):
+        raise _of_frame(y_true)
     several = {"imputations": imputations, "draws_of_score": draws_of_score}
     several = {name: matrix for name, matrix in several.items() if matrix is not None}
     if len(several) > 1:
@@ -93,6 +97,20 @@ def as_data(
         contents = contents_at(*given_cases, horizon=horizon, **options)
         return CalibrationData._new(contents).recorded_by(as_judged(judged))
     refuse_horizon(horizon)
+    if is_matrix(y_true) and not is_matrix(y_prob):
+        if several:
+            raise InputError(
+                f"{next(iter(several))} was given beside several imputations of the outcomes. Pass "
+                "a long table that has both: CalibrationData(y_true, y_prob, imputation=number)."
+            )
+        (y_true, y_prob, weight), roles = roles.aligned(
+            y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, across={"y_true"}
+        )
+        each = [
+            CalibrationData._new(contents_of(row, y_prob, weight, roles, **options))
+            for row in as_imputed_outcomes(y_true, y_prob)
+        ]
+        return CalibrationData.from_imputations(each).recorded_by(as_judged(judged))
     if takes_classes and not several and is_matrix(y_prob):
         if pos_label is not None:
             raise InputError(
@@ -127,3 +145,22 @@ def as_data(
     tables = [contents_of(y_true, row, weight, roles, **options) for row in read(matrix, y_true)]
     each = [CalibrationData._new(table) for table in tables]
     return CalibrationData.from_imputations(each).recorded_by(as_judged(judged))
+
+
+def _is_frame(values: Any) -> bool:
+    """Whether this is a table of columns, rather than one column."""
+    return getattr(values, "columns", None) is not None and len(np.shape(values)) == 2
+
+
+def _of_frame(frame: Any) -> InputError:
+    """What to do with a data frame in place of outcomes and scores."""
+    names = [str(name) for name in frame.columns]
+    told = (
+        "y_true is a data frame, and y_prob is missing. Name its columns: "
+        "CalibrationData.from_frame(frame, outcome=..., score=...)"
+    )
+    groups = may_be_groups(names, ())
+    if groups:
+        role = "site" if may_be_sites(groups[0]) else "period"
+        told += f", and {role}={groups[0]!r} if calibration may differ by it"
+    return InputError(f"{told}. There are {listed(names)}.")

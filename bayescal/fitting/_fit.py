@@ -9,8 +9,9 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import RandomState
-from bayescal._base.errors import EdgeWarning, InputError
+from bayescal._base.errors import EdgeWarning, ImputationWarning, InputError
 from bayescal.data.data import CalibrationData
+from bayescal.data.imputations import FEW_IMPUTATIONS
 from bayescal.data.judged import Judged
 from bayescal.data.keywords import as_data
 from bayescal.data.multiclass import ClassMode
@@ -164,10 +165,11 @@ def fit(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,), Survival or CalibrationData, or None
+    y_true : array-like of shape (n,) or (m, n), Survival or CalibrationData, or None
         Outcomes, 0/1 or boolean; times to an event; labels of classes, of any type, beside a
-        matrix; or a table, and then no `y_prob`. None if there are no patients but only sites
-        `known` by their summaries.
+        matrix; or a table, and then no `y_prob`. Of outcomes that were imputed m times a matrix of
+        shape (m, n): each row is fitted, and the posteriors are mixed. None if there are no
+        patients but only sites `known` by their summaries.
     y_prob : array-like of shape (n,) or (n, k), optional
         Predicted probabilities of the event, in [0, 1]. Without outcomes, those of patients like
         the sites'. Or a matrix of the probabilities of k classes, one a column, in the order of
@@ -288,6 +290,8 @@ def fit(
         When the draws should not be trusted, or NUTS took over.
     EdgeWarning
         When every score is exactly 0 or 1.
+    ImputationWarning
+        When outcomes were imputed fewer than 20 times.
     WeightWarning
         When whole-number weights can be counts as well as sampling weights, and nothing says which.
 
@@ -336,6 +340,7 @@ def fit(
     refuse_judged(data, known=known)
     fixed: dict[str, Any] = {"prior": prior, "edge": edge, "random_state": random_state}
     if data.imputations:
+        _warn_about_imputed_outcomes(data)
         over: dict[str, Any] = {"curves": curves, "prior_calibrated": prior_calibrated}
         over |= {"prior_weights": prior_weights, "curve": curve, "vary": vary}
         how = {"engine": engine, "sampler": sampler, "draws": draws}
@@ -394,6 +399,17 @@ def _together(names: Sequence[str]) -> str:
     """These roles as a list of terms, as it is written."""
     terms = ["bc.walk('period')" if name == "period" else repr(name) for name in names]
     return f"[{', '.join(terms)}]"
+
+
+def _warn_about_imputed_outcomes(data: CalibrationData) -> None:
+    m = len(data.imputations)
+    if data.has_imputed_outcomes and m < FEW_IMPUTATIONS:
+        warnings.warn(
+            f"outcomes were imputed {m} times, which is too few for intervals to know how "
+            f"uncertain they are. Impute them at least {FEW_IMPUTATIONS} times.",
+            ImputationWarning,
+            stacklevel=3,
+        )
 
 
 def _warn_about_edges(problem: Problem) -> None:

@@ -20,6 +20,7 @@ from bayescal.data.validate import as_floats, as_level, as_scores, as_vector, ch
 from bayescal.fitting._fit import fit
 from bayescal.posterior.departures import OtherRisk
 from bayescal.posterior.functionals import main_functionals
+from bayescal.posterior.intervals import verdict_of
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ __all__ = ["KnownFit", "fit_known"]
 OF_CASES = ("sample_weight", "cluster", "strata")
 REFUSED = ("groups", "periods", "imputations", "known", "vary")
 FIFTHS = (0.2, 0.4, 0.6, 0.8)
+FURTHEST_DELTA, DELTA_STEP, DELTA_ERROR = 3.0, 0.25, 0.01
+"""Log-odds up to which a change of the verdict is looked for, in which steps, and how exactly."""
 
 
 @dataclass(frozen=True)
@@ -83,12 +86,99 @@ class KnownFit:
         level, at = as_level(ci_prob), as_floats(deltas, "deltas")
         chosen = main_functionals() if names is None else names
         each = {
-            float(delta): self.posterior._departing(OtherRisk(self._share, float(delta))).summary(
-                level, names=chosen
-            )
+            float(delta): self._with_delta(float(delta)).summary(level, names=chosen)
             for delta in at
         }
         return pd.concat(each, names=["delta", "functional"])
+
+    def verdicts(
+        self,
+        close: float,
+        deltas: ArrayLike = (-1.0, -0.5, 0.0, 0.5, 1.0),
+        ci_prob: float = 0.95,
+    ) -> pd.DataFrame:
+        """Whether the error of all cases is within a limit, if outcomes are not missing at random.
+
+        Parameters
+        ----------
+        close : float in (0, 1)
+            The largest true calibration error that is accepted.
+        deltas : array-like of shape (k,)
+            In log-odds, as of `sensitivity`.
+        ci_prob : float in (0, 1)
+
+        Returns
+        -------
+        pandas.DataFrame
+            Index: delta. Columns: estimate, lower and upper of TCE, prob_close, and verdict: "close
+            enough", "miscalibrated" or "cannot tell", as of `bayescal.assess`.
+        """
+        import pandas as pd
+
+        limit, level, at = as_level(close, "close"), as_level(ci_prob), as_floats(deltas, "deltas")
+        rows = {}
+        for delta in at:
+            post = self._with_delta(float(delta))
+            lower, upper = post.interval("tce", level)
+            below = post.prob_tce_below(limit)
+            told = post.estimate("tce", level), lower, upper, below, verdict_of(below, level)
+            rows[float(delta)] = told
+        columns = ["estimate", "lower", "upper", "prob_close", "verdict"]
+        table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+        return table.rename_axis("delta")
+
+    def delta_to_change(self, close: float, ci_prob: float = 0.95) -> pd.Series:
+        """How far the log-odds of missing outcomes must differ before the verdict changes.
+
+        Parameters
+        ----------
+        close : float in (0, 1)
+            The largest true calibration error that is accepted.
+        ci_prob : float in (0, 1)
+
+        Returns
+        -------
+        pandas.Series
+            verdict, that of outcomes missing at random; lower and upper, the deltas between which
+            it stays, to 0.01: infinite where no delta up to 3 changes it; and odds_ratio, that of
+            the nearer one.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import bayescal as bc
+        >>> y_true, y_prob = bc.simulate.sample("calibrated", 400, random_state=1)
+        >>> known = np.where(np.arange(400) % 3 > 0, y_true, np.nan)
+        >>> result = bc.fit_known(known, y_prob, random_state=1)
+        >>> result.delta_to_change(0.1)["verdict"]
+        'close enough'
+        """
+        import pandas as pd
+
+        limit, level = as_level(close, "close"), as_level(ci_prob)
+
+        def verdict(delta: float) -> str:
+            return verdict_of(self._with_delta(delta).prob_tce_below(limit), level)
+
+        at_random = verdict(0.0)
+        ends = {}
+        for name, side in (("lower", -1), ("upper", 1)):
+            steps = np.arange(DELTA_STEP, FURTHEST_DELTA + DELTA_STEP / 2, DELTA_STEP)
+            other = next((each for each in steps if verdict(side * each) != at_random), np.inf)
+            inside = other - DELTA_STEP
+            while np.isfinite(other) and other - inside > DELTA_ERROR:
+                middle = (inside + other) / 2
+                if verdict(side * middle) == at_random:
+                    inside = middle
+                else:
+                    other = middle
+            ends[name] = float(side * other)
+        nearer = min(ends.values(), key=abs)
+        return pd.Series({"verdict": at_random, **ends, "odds_ratio": float(np.exp(nearer))})
+
+    def _with_delta(self, delta: float) -> CalibrationPosterior:
+        """The posterior of all cases, where the missing differ by delta."""
+        return self.posterior._departing(OtherRisk(self._share, delta))
 
     def __repr__(self) -> str:
         cases, known = self.missing["cases"].sum(), self.missing["known"].sum()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayescal._base.errors import InputError
 from bayescal.data.validate import check_choice
 from bayescal.multilevel.compared import Part, parts_of
 from bayescal.multilevel.curves import SELF_NAMED, RelatedCurves
@@ -78,6 +79,76 @@ class SeveralMeasures(RelatedCurves):
             has not been seen, and `now().predict(y_prob)` for cases of the last period.
         """
         return self._each(lambda view: view.predict(y_prob), by)
+
+    def risks(
+        self,
+        y_prob: Any,
+        thresholds: Any = (),
+        ci_prob: float = 0.95,
+        *,
+        at: str | Mapping[str, Any] | None = None,
+    ) -> pd.DataFrame:
+        """The actual risk of single patients here, elsewhere and later, by their score.
+
+        Parameters
+        ----------
+        y_prob : float or array-like of shape (n,)
+            The model's probabilities of the patients.
+        thresholds : float or array-like of shape (k,)
+            Risks from which a patient is treated, in (0, 1).
+        ci_prob : float in (0, 1)
+        at : str or mapping of str to str, optional
+            Where the patients are: a level, such as their hospital, or the levels of several axes,
+            as `at` takes them. Its curve comes first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Index: (curve, patient). Curves of sites: the one of `at`, the average site and a new
+            site; of periods: now and the next period; of factors: every level. Columns as of
+            `CalibrationPosterior.risks`.
+
+        Raises
+        ------
+        InputError
+            If a score is outside [0, 1], a threshold outside (0, 1), or there is no such level.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import bayescal as bc
+        >>> y_true, y_prob = bc.simulate.sample("calibrated", 300, random_state=1)
+        >>> site = np.resize(["A", "B", "C"], 300)
+        >>> post = bc.fit(y_true, y_prob, groups=site, curve="logistic", random_state=1)
+        >>> post.risks(0.25, at="A").index.get_level_values("curve").tolist()
+        ['A', 'average site', 'new site']
+        """
+        import pandas as pd
+
+        views = self._shown()
+        if at is not None:
+            views = {self._level_name(at): self.at(self._levels_of(at))} | views
+        tables = [view.risks(y_prob, thresholds, ci_prob) for view in views.values()]
+        return pd.concat(tables, keys=list(views), names=["curve", "patient"])
+
+    def _shown(self) -> dict[str, CurveView]:
+        """The curves that stand for all, by their titles."""
+        new = [axis for axis in self.levels if axis == "site"]
+        return {"average": self.average(), **{f"new {axis}": self.new(axis) for axis in new}}
+
+    def _levels_of(self, at: str | Mapping[str, Any]) -> Mapping[str, Any]:
+        """The levels that `at` names; a single name is of the only axis."""
+        if not isinstance(at, str):
+            return at
+        if len(self.levels) > 1:
+            axes = ", ".join(f"{axis!r}: ..." for axis in self.levels)
+            raise InputError(f"at={at!r} names no axis. Pass a mapping: at={{{axes}}}.")
+        (axis,) = self.levels
+        return {axis: check_choice(at, self.levels[axis], "at")}
+
+    @staticmethod
+    def _level_name(at: str | Mapping[str, Any]) -> str:
+        return at if isinstance(at, str) else ", ".join(str(level) for level in at.values())
 
     def tce(self, p: float = 1, population: Any = "bootstrap", *, by: Any = None) -> xr.DataArray:
         """Posterior of the true calibration error of every site, level or period.

@@ -285,11 +285,6 @@ class MultilevelPosterior(SeveralMeasures):
     def __repr__(self) -> str:
         return "\n".join([type(self).__name__, *(f"  {line}" for line in self._lines())])
 
-    def _shown(self) -> dict[str, CurveView]:
-        """The curves of a notebook's card, by their titles."""
-        new = [axis for axis in self.levels if axis == "site"]
-        return {"average": self.average(), **{f"new {axis}": self.new(axis) for axis in new}}
-
     def _repr_html_(self) -> str:
         rows = {}
         for title, view in self._shown().items():

@@ -22,6 +22,7 @@ from bayescal.posterior.checks.rates import learnt_rates
 from bayescal.posterior.departures import AtPrevalence
 from bayescal.posterior.intervals import SUMMARY_COLUMNS, summary_rows
 from bayescal.posterior.one_sided import sure_region
+from bayescal.posterior.patients import risk_table
 from bayescal.posterior.selective import SelectiveMeasures
 
 if TYPE_CHECKING:
@@ -102,6 +103,45 @@ class CalibrationPosterior(SelectiveMeasures):
         """
         values = as_scores(y_prob)
         return self._array(self._drawn_curve(values), "recalibrated", obs=np.arange(values.size))
+
+    def risks(self, y_prob: Any, thresholds: Any = (), ci_prob: float = 0.95) -> pd.DataFrame:
+        """The actual risk of single patients, by their score, with an interval.
+
+        Parameters
+        ----------
+        y_prob : float or array-like of shape (n,)
+            The model's probabilities of the patients.
+        thresholds : float or array-like of shape (k,)
+            Risks from which a patient is treated, in (0, 1).
+        ci_prob : float in (0, 1)
+
+        Returns
+        -------
+        pandas.DataFrame
+            Index: patient, by position. Columns: score, risk (mean), lower, upper, and of each
+            threshold t `flips@t`: the probability that the actual risk is on the other side of t
+            than the score, so that the decision would be another.
+
+        Raises
+        ------
+        InputError
+            If a score is outside [0, 1] or a threshold outside (0, 1).
+
+        Notes
+        -----
+        The interval is of the mean outcome of patients with this score, as far as the data say. It
+        does not say how patients of one score differ by what the model does not know.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> y_true, y_prob = bc.simulate.sample("calibrated", 300, random_state=1)
+        >>> post = bc.fit(y_true, y_prob, random_state=1)
+        >>> post.risks(0.25, thresholds=0.2).columns.tolist()
+        ['score', 'risk', 'lower', 'upper', 'flips@0.2']
+        """
+        values = as_scores(np.atleast_1d(y_prob) if np.ndim(y_prob) == 0 else y_prob)
+        return risk_table(self._drawn_curve(values), values, thresholds, ci_prob)
 
     def _drawn_curve(self, scores: Floats) -> Floats:
         """The curves at these scores, which do not depend on the scores they are seen on."""

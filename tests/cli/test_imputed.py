@@ -106,7 +106,7 @@ def test_the_data_before_imputation_are_left_out(long, tmp_path, run, refusal):
     result = run(both, "--curve", "logistic")
     assert result.exit_code == 0
     told = result.output
-    assert f"{N} rows of imputation 0 left out: scores are missing there" in told
+    assert f"{N} rows of imputation 0 left out: values are missing there" in told
     assert f"{M} imputations of {N} cases" in told
 
 
@@ -116,11 +116,17 @@ def test_imputations_counted_from_0_are_all_read(long, tmp_path, run, refusal):
     assert f"{M} imputations of {N} cases" in result.output
 
 
-def test_outcomes_that_differ_are_refused(long, tmp_path, run, refusal):
+def test_outcomes_that_differ_were_imputed(long, tmp_path, run, refusal):
     long.iloc[N + 7, long.columns.get_loc("died")] ^= 1
-    told = refusal(long)
+    result = run(long, "--curve", "logistic")
+    assert result.exit_code == 0
+    assert "Outcomes were imputed too" in " ".join(result.output.split())
+
+
+def test_other_cases_in_an_imputation_are_refused(long, tmp_path, run, refusal):
+    told = refusal(long.iloc[:-1])
     assert "imputation '1' has" in told
-    assert "with the same outcomes and weights" in told
+    assert "the same cases, with the same weights" in told
 
 
 def test_lines_are_those_of_the_file_beside_rows_left_out(long, tmp_path, run, refusal):

@@ -49,9 +49,9 @@ def measured(name: str, head: str, estimate: str = "{}_estimate", **options: Any
     return Column(name, head, shown, **options)
 
 
-def counts(name: str, head: str) -> Column:
+def counts(name: str, head: str, **options: Any) -> Column:
     """A number of cases."""
-    return Column(name, head, lambda row: count(row[name]))
+    return Column(name, head, lambda row: count(row[name]), **options)
 
 
 def chances(name: str, head: str, **options: Any) -> Column:

@@ -17,7 +17,15 @@ from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["groups_table", "populations_table", "spread_table", "subgroups_table"]
+    from bayescal.multilevel.posterior import MultilevelPosterior
+
+__all__ = [
+    "groups_table",
+    "populations_table",
+    "spread_table",
+    "subgroups_table",
+    "table_of_populations",
+]
 
 PAGE = MEDIA[:1]
 NOT_TERMINAL = (MEDIA[0], MEDIA[2])
@@ -34,7 +42,8 @@ def groups_table(f: Findings) -> Table:
             f"Estimates and {level} intervals of one fit, in which groups are drawn towards each "
             "other; “alone” is from the group's own cases"
         )
-        raw = {"observed_expected": NOT_TERMINAL, "calibration_slope": PAGE}
+        columns[1] = counts("events", "Events", media=NOT_TERMINAL)
+        raw = {"observed_expected": MEDIA, "calibration_slope": PAGE}
         columns[-1:-1] = [_alone(name, media) for name, media in raw.items()]
     rows = [Row(str(name), str(name), row.to_dict()) for name, row in f.by_group.iterrows()]
     return Table(
@@ -92,22 +101,29 @@ def spread_table(f: Findings) -> Table:
 def populations_table(f: Findings) -> Table:
     """Whom the results are true of, each with a verdict of its own."""
     assert f.populations is not None and f.several is not None
-    names, level = population_names(f.several), percent(f.ci_prob)
+    return table_of_populations(f.populations, f.several, f.close, f.ci_prob)
+
+
+def table_of_populations(
+    populations: pd.DataFrame, several: MultilevelPosterior, close: float, ci_prob: float
+) -> Table:
+    """The populations of a fit of several curves, as `populations_of` gives them."""
+    names, level = population_names(several), percent(ci_prob)
     columns = [measured(name, capitalised(FUNCTIONALS[name].short)) for name in main_functionals()]
-    columns.append(chances("prob_close", f"P(TCE below {f.close:g})", media=PAGE))
+    columns.append(chances("prob_close", f"P(TCE below {close:g})", media=PAGE))
     columns.append(words("verdict", "Verdict", media=PAGE))
     rows = [
-        Row(str(name), names[str(name)], row.to_dict(), caution=_verdict_on(row, f))
-        for name, row in f.populations.iterrows()
+        Row(str(name), names[str(name)], row.to_dict(), caution=_verdict_on(row, close))
+        for name, row in populations.iterrows()
     ]
     title = f"Whom it is true of: estimates and {level} intervals of one fit"
     return Table("populations", title, "Population", columns, rows, stacks=True)
 
 
-def _verdict_on(row: pd.Series, f: Findings) -> str:
+def _verdict_on(row: pd.Series, close: float) -> str:
     """The verdict on a population and what it rests on."""
     below = chance(float(row["prob_close"]))
-    return f"{row['verdict']}: the error is below {f.close:g} with probability {below}"
+    return f"{row['verdict']}: the error is below {close:g} with probability {below}"
 
 
 def subgroups_table(f: Findings, of: str = "levels") -> Table:

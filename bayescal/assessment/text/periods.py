@@ -6,8 +6,9 @@ from typing import Any
 
 from bayescal._base.text import chance, shortened
 from bayescal.assessment.findings import Findings
+from bayescal.multilevel.drift import DriftPosterior
 
-__all__ = ["period_sentences", "periods_record"]
+__all__ = ["IN_USE", "drift_sentences", "period_sentences", "periods_record"]
 
 IN_USE = (
     "A model in use changes outcomes: where patients are treated because of their score, fewer of "
@@ -16,10 +17,12 @@ IN_USE = (
 
 
 def period_sentences(f: Findings) -> list[str]:
+    """What is said of the periods of an assessment; nothing without periods."""
+    return [] if f.periods is None else drift_sentences(f.periods)
+
+
+def drift_sentences(post: DriftPosterior) -> list[str]:
     """What is said of periods: how they are explained, when the curve changed, what is assumed."""
-    post = f.periods
-    if post is None:
-        return []
     shares, when = post.explanations, post.when_changed()
     explained = (
         f"One curve for all periods has probability {chance(float(shares['constant']))} (before "

@@ -14,7 +14,8 @@ from bayescal._base.text import (
     percent,
     shortened,
 )
-from bayescal.assessment.findings import LEAST_SITES, Findings
+from bayescal.assessment.findings import Findings
+from bayescal.assessment.groups import LEAST_SITES
 from bayescal.assessment.followed import cases_and_events_of
 from bayescal.assessment.imputed import imputations_sentence
 from bayescal.assessment.notes import posterior_notes

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.errors import InputError
+from bayescal._base.text import shortened
 from bayescal.data.sources.columns import Encoded
 from bayescal.data.validate import as_vector, check_same_length
 
@@ -62,7 +63,15 @@ class GroupNames:
             check_same_length(values.size if size is None else size, first, values.size, name)
             row, rows, labels = _factorised(values, name)
         code_of = np.zeros(rows[-1] + 1, dtype=np.int64)
-        code_of[rows] = [self.code(str(label)) for label in labels]
+        texts = [str(label) for label in labels]
+        for at, text in zip(rows, texts, strict=True):
+            if not _is_text(text):
+                raise InputError(
+                    f"{name}[{int(np.argmax(row == at))}] = {shortened(repr(text))} has half of a "
+                    "surrogate pair, which is no text and cannot be stored. Read the labels again "
+                    "with the right encoding, or rename this one."
+                )
+        code_of[rows] = [self.code(text) for text in texts]
         codes: NDArray[np.int64] = code_of[row]
         return codes
 
@@ -136,6 +145,15 @@ def _any(values: NDArray[Any], name: str) -> Factorised:
             _refuse(at, name)
         row[at] = row_of.setdefault(str(value), len(row_of))
     return row, np.arange(len(row_of)), list(row_of)
+
+
+def _is_text(text: str) -> bool:
+    """Whether a text can be encoded: half of a surrogate pair cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def is_missing(value: Any) -> bool:

@@ -166,7 +166,7 @@ class FromCollapsed(GroupedRows):
         Raises
         ------
         InputError
-            If they differ in cases, events or roles, or are of imputations already.
+            If they differ in cases or roles, or are of imputations already.
 
         Examples
         --------

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
 
-__all__ = ["Columns", "Encoded", "listed"]
+__all__ = ["Columns", "Encoded", "listed", "may_be_groups", "may_be_sites"]
 
 ARGUMENTS = {"y_true": "outcome", "y_prob": "score", "sample_weight": "weight"}
 """What the checks of arrays call by these names; a role is called by its own."""
@@ -20,6 +20,11 @@ TIME_COLUMNS = ("time", "event", "entry")
 ONE_COLUMN = ("site", "period", "cluster", "stratum", "imputation")
 
 COLUMNS_SHOWN = 8
+SITE_NAMES = {
+    "center", "centers", "centre", "centres", "clinic", "clinics", "cluster", "clusters",
+    "hospital", "hospitals", "region", "regions", "site", "sites", "studies", "study",
+}  # fmt: skip
+PERIOD_NAMES = {"date", "dates", "month", "months"}
 
 
 class Encoded(NamedTuple):
@@ -148,3 +153,24 @@ def listed(names: Collection[str]) -> str:
     """The first names of columns, and how many more there are."""
     shown = ", ".join(repr(name) for name in list(names)[:COLUMNS_SHOWN])
     return shown + (f" and {len(names) - COLUMNS_SHOWN} more" if len(names) > COLUMNS_SHOWN else "")
+
+
+def may_be_groups(names: Collection[str], taken: Collection[str]) -> list[str]:
+    """Columns that by their names may be of hospitals or dates.
+
+    Parameters
+    ----------
+    taken : collection of str
+        Columns that mean something else, or were said not to matter.
+    """
+    known = SITE_NAMES | PERIOD_NAMES
+    return [name for name in names if name not in taken and _plain(name) in known]
+
+
+def may_be_sites(name: str) -> bool:
+    """Whether a column may be of hospitals by its name, rather than of dates."""
+    return _plain(name) in SITE_NAMES
+
+
+def _plain(name: str) -> str:
+    return str(name).strip().lower().replace(" ", "_").replace(".", "_")

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial, reduce
 from typing import Any, Self, TypeAlias
 
-from bayescal._base.errors import InputError, as_items, check_callable
+from bayescal._base.errors import GroupWarning, InputError, as_items, check_callable
+from bayescal._base.text import shortened
 from bayescal.data.build.chunks import ChunkReader
 from bayescal.data.contents import Contents, added
 from bayescal.data.judged import Judged, as_judged
 from bayescal.data.sources.collapsed import FromCollapsed
-from bayescal.data.sources.columns import Columns
-from bayescal.data.sources.frames import read_frame
+from bayescal.data.sources.columns import Columns, may_be_sites
+from bayescal.data.sources.frames import groups_unnamed, read_frame
 from bayescal.data.validate import as_count, warn_of_absent
 from bayescal.data.weights import WeightType
 
@@ -49,6 +51,7 @@ class FromSources(FromCollapsed):
         pos_label: Any = None,
         weight_type: WeightType | None = None,
         judged: Judged | None = None,
+        ignore: Sequence[str] = (),
     ) -> Self:
         """Build a table from columns of a data frame.
 
@@ -81,6 +84,8 @@ class FromSources(FromCollapsed):
             What the weights are; by default counts if all are whole numbers.
         judged : Judged, optional
             That a judge recorded the outcomes, as in the constructor.
+        ignore : sequence of str
+            Columns of hospitals or dates that do not matter, of which no warning is given.
 
         Returns
         -------
@@ -93,6 +98,9 @@ class FromSources(FromCollapsed):
 
         Warns
         -----
+        GroupWarning
+            If a column is called site, hospital, centre, clinic, region, study, month, date or the
+            like, its values repeat, and no site, period, cluster or factor is named.
         WeightWarning
             As the constructor, when weights can be either type.
 
@@ -108,6 +116,7 @@ class FromSources(FromCollapsed):
         columns = Columns(outcome, score, weight, *roles, as_names(factors), time, event, entry)
         reader = ChunkReader(weight_type=weight_type, pos_label=pos_label, horizon=horizon)
         _add(reader, frame, columns, "frame")
+        _note_groups(groups_unnamed(frame, columns, as_names(ignore)))
         return cls._new(reader.finished()).recorded_by(as_judged(judged))
 
     @classmethod
@@ -299,6 +308,19 @@ class FromSources(FromCollapsed):
 def as_names(factors: Any) -> tuple[str, ...]:
     """Columns of factors as they were named."""
     return tuple(as_items(factors, "factors"))
+
+
+def _note_groups(names: Sequence[str]) -> None:
+    """Warn of columns of hospitals or dates of which nothing is said."""
+    for name in names:
+        role = "site" if may_be_sites(name) else "period"
+        warnings.warn(
+            f"column {shortened(repr(name))} may tell groups apart. If calibration may differ "
+            f"between them, or rows of one are alike, say so: {role}={name!r} or "
+            f"cluster={name!r}; ignore=[{name!r}] if it does not matter.",
+            GroupWarning,
+            stacklevel=3,
+        )
 
 
 def _add(reader: ChunkReader, frame: Any, columns: Columns, name: str) -> None:

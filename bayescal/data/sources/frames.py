@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +11,12 @@ import numpy as np
 
 from bayescal._base.errors import InputError
 from bayescal._base.versions import needed
-from bayescal.data.sources.columns import Columns, Encoded
+from bayescal.data.sources.columns import Columns, Encoded, may_be_groups
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 
-__all__ = ["as_plain", "read_frame"]
+__all__ = ["as_plain", "groups_unnamed", "read_frame"]
 
 READ_DIRECTLY = {"builtins", "numpy", "pandas", "xarray"}
 """Libraries of arrays that NumPy reads by itself; all others are left to narwhals."""
@@ -54,6 +55,37 @@ def read_frame(frame: Any, columns: Columns, source: str = "frame") -> dict[str,
         return values if name in labelled else _plain(values)
 
     return columns.chunk(values_of)
+
+
+def groups_unnamed(frame: Any, columns: Columns, ignore: Collection[str]) -> list[str]:
+    """Columns that by name and values may be of hospitals or dates, of which nothing is said.
+
+    None where a site, a period, a cluster or a factor is named.
+
+    Parameters
+    ----------
+    ignore : collection of str
+        Columns that do not matter.
+    """
+    if columns.factors or any((columns.site, columns.period, columns.cluster)):
+        return []
+    nw = _narwhals()
+    wrapped = nw.from_native(frame)
+    names = [str(name) for name in wrapped.collect_schema().names()]
+    found = may_be_groups(names, {*columns.needed, *ignore})
+    if not found:
+        return []
+    few = wrapped.select(found)
+    table = few.collect() if isinstance(few, nw.LazyFrame) else few
+    return [name for name in found if _repeats(table[name])]
+
+
+def _repeats(series: nw.Series[Any]) -> bool:
+    """Whether there are several values, some of them more than once; not of lists and the like."""
+    try:
+        return bool(2 <= series.n_unique() < len(series))
+    except TypeError:
+        return False
 
 
 def as_plain(values: Any, name: str) -> Any:

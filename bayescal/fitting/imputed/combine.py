@@ -101,7 +101,7 @@ def combine_imputations(
     Raises
     ------
     InputError
-        If there are fewer than two, or they differ in cases, events, family, prior or draws.
+        If there are fewer than two, or they differ in cases, family, prior or draws.
 
     See Also
     --------
@@ -183,9 +183,9 @@ def _check_alike(first: Any, other: Any, index: int) -> None:
             raise both("the prior of scales", one, two, alike)
     elif isinstance(first, CurveView) and first.title != other.title:
         raise both("the curve", repr(first.title), repr(other.title), "Take the same one of each.")
-    same_cases = "Imputations are of the same cases with the same outcomes."
+    same_cases = "Imputations are of the same cases."
     problems = _pooled(first), _pooled(other)
-    for what in ("n", "events", "effective_size"):
+    for what in ("n", "effective_size"):
         one, two = (getattr(problem.data, what) for problem in problems)
         if not np.isclose(one, two, SAME_CASES, 0):
             raise both({"n": "cases"}.get(what, what), f"{one:g}", f"{two:g}", same_cases)

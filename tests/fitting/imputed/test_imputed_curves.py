@@ -248,7 +248,6 @@ def test_new_cases_with_imputations_need_a_posterior_that_has_them(cases):
 
 def test_posteriors_of_several_curves_that_differ_are_refused(cases):
     y, scores = cases
-    more = np.where(np.cumsum(1 - y) <= 3, 1, y)  # the first without the event have it
     first = bc.fit(y, scores[0], groups=SITE, **OPTIONS)
     others = {
         "the type": bc.fit(y, scores[1], periods=MONTH, **OPTIONS),
@@ -256,7 +255,6 @@ def test_posteriors_of_several_curves_that_differ_are_refused(cases):
         "the prior of scales": bc.fit(
             y, scores[1], groups=SITE, heterogeneity_prior={"shift": 0.5}, **OPTIONS
         ),
-        "events": bc.fit(more, scores[1], groups=SITE, **OPTIONS),
         "the family": bc.fit(y, scores[1], groups=SITE, **OPTIONS | {"curve": "beta"}),
         r"\(chains, draws\)": bc.fit(y, scores[1], groups=SITE, **OPTIONS | {"draws": 800}),
     }

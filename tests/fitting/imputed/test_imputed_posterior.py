@@ -148,7 +148,6 @@ def test_posteriors_that_are_not_of_the_same_cases_are_refused(cases):
     first = bc.fit(y, scores[0], curve="beta", **options)
     others = {
         "cases": bc.fit(y[:-1], scores[0][:-1], curve="beta", **options),
-        "events": bc.fit(1 - y, scores[0], curve="beta", **options),
         "family": bc.fit(y, scores[0], curve="logistic", **options),
         "prior": bc.fit(y, scores[0], curve="beta", prior="clinical", **options),
         "draws": bc.fit(y, scores[0], curve="beta", draws=800, random_state=1),
