@@ -39,9 +39,9 @@ class SurvivalCurve(NamedTuple):
 
     Attributes
     ----------
-    score : ndarray of shape (m,)
+    score : ndarray of shape (k,)
         Predicted risks.
-    risk, lower, upper : ndarray of shape (m,)
+    risk, lower, upper : ndarray of shape (k,)
         Observed risks of cases with these, and their intervals, each by itself.
     """
 
@@ -95,7 +95,7 @@ def survival_curve(
         score. "ipcw-score": the same with the probability given the score, by Cox regression.
     n_knots : int
         From 3 to 7.
-    at : array-like of shape (m,), optional
+    at : array-like of shape (k,), optional
         Predicted risks at which to give the observed ones. By default those of all cases.
     ci_prob : float in (0, 1)
 
