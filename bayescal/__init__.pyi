@@ -10,6 +10,7 @@ from . import validation as validation
 from .assessment import Assessment as Assessment
 from .assessment import CalibrationMetric as CalibrationMetric
 from .assessment import assess as assess
+from .assessment import leaving_sensitivity as leaving_sensitivity
 from .assessment import read_report as read_report
 from .assessment.vocabulary import words as words
 from .data import CalibrationData as CalibrationData

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from bayescal.assessment._assess import Assessment, assess
+from bayescal.assessment.leaving import LeavingSensitivity, leaving_sensitivity
 from bayescal.assessment.metric import CalibrationMetric
 from bayescal.assessment.record import read_report
 
-__all__ = ["Assessment", "CalibrationMetric", "assess", "read_report"]
+__all__ = [
+    "Assessment",
+    "CalibrationMetric",
+    "LeavingSensitivity",
+    "assess",
+    "leaving_sensitivity",
+    "read_report",
+]
 
 
 def __dir__() -> list[str]:

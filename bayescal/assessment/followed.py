@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayescal._base.errors import InputError
 from bayescal._base.text import capitalised, cases_and_events, count, only
 from bayescal.assessment.performance import mean_score
 from bayescal.data.data import CalibrationData
 from bayescal.data.follow_up import EARLY_SHARE
+from bayescal.estimators.survival.censoring import censoring_depends_on_score
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ SAME_OUTLOOK = (
     "This holds if those who left had the same outlook as others with the same predicted risk."
 )
 FEW_AT_RISK = 20
+BY_SCORE = 0.01
+"""P-value below which leaving is said to depend on the score."""
 
 
 def cases_and_events_of(data: CalibrationData, joint: str = ", ") -> str:
@@ -88,6 +92,7 @@ def followed_words(data: CalibrationData) -> list[str]:
             f"({by_fifth} % by fifth of the score, from low to high). They count up to the time at "
             f"which they left. {SAME_OUTLOOK}"
         )
+        told += _leaving_by_score(data)
     if followed.is_delayed:
         told.append(
             "Some came under observation later than at time 0. They count from then on, and what "
@@ -106,6 +111,25 @@ def followed_words(data: CalibrationData) -> list[str]:
             "happens shortly before it is hardly known."
         )
     return told
+
+
+def _leaving_by_score(data: CalibrationData) -> list[str]:
+    """A warning if leaving depends on the score, for those who compare with other methods."""
+    if data.is_pseudo:
+        return []
+    try:
+        test = censoring_depends_on_score(data)
+    except InputError:  # all scores are equal
+        return []
+    if test.pvalue >= BY_SCORE:
+        return []
+    shown = "p < 0.001" if test.pvalue < 0.001 else f"p = {test.pvalue:.3f}"
+    which = "high" if test.statistic > 0 else "low"
+    return [
+        f"Cases with {which} predicted risks left earlier (score test of Cox regression, "
+        f"{shown}). The curve here allows for that. Kaplan-Meier's risk of all "
+        "cases, pseudo-values and weights that are the same for all scores do not, and are biased."
+    ]
 
 
 def observed_words(post: CalibrationPosterior, table: pd.DataFrame) -> tuple[str, str]:

@@ -1,7 +1,8 @@
 """Frequentist estimators of calibration error, on plain arrays.
 
 Every function takes `(y_true, y_prob)` and needs NumPy and SciPy only; an estimator returns a
-float. The binned ones also take many outcomes at the same scores in one call.
+float. The binned ones also take many outcomes at the same scores in one call. Those of times to an
+event return more, and Cox regressions among them need statsmodels.
 """
 
 from __future__ import annotations
@@ -66,6 +67,21 @@ from bayescal.estimators.smoothed.smooth import (
     smooth_ece,
     smooth_ece_curve,
 )
+from bayescal.estimators.survival.censoring import censoring_depends_on_score
+from bayescal.estimators.survival.curve import (
+    SurvivalCurve,
+    SurvivalIndices,
+    survival_curve,
+    survival_indices,
+)
+from bayescal.estimators.survival.grouped import one_calibration_test
+from bayescal.estimators.survival.own_time import (
+    a_calibration_test,
+    d_calibration_test,
+    martingale_observed_expected,
+)
+from bayescal.estimators.survival.performance import ipcw_brier_score, uno_c_statistic
+from bayescal.estimators.survival.ratio import survival_observed_expected
 from bayescal.estimators.uncertainty.bias import Bias, estimator_bias
 from bayescal.estimators.uncertainty.intervals import Interval, estimator_interval
 
@@ -79,8 +95,11 @@ __all__ = [
     "PolynomialTested",
     "SmoothCurve",
     "SmoothReliability",
+    "SurvivalCurve",
+    "SurvivalIndices",
     "Tested",
     "ValidityCurve",
+    "a_calibration_test",
     "ace",
     "auc_v",
     "average_labels",
@@ -92,9 +111,11 @@ __all__ = [
     "calibration_intercept_interval",
     "calibration_slope",
     "calibration_slope_interval",
+    "censoring_depends_on_score",
     "class_wise_ece",
     "cox_test",
     "cumulative_difference_test",
+    "d_calibration_test",
     "debiased_ece",
     "discrimination_index",
     "distance_bounds",
@@ -112,6 +133,7 @@ __all__ = [
     "hosmer_lemeshow_test",
     "ici",
     "ici_interval",
+    "ipcw_brier_score",
     "kce",
     "kde_ece",
     "ks_error",
@@ -121,11 +143,13 @@ __all__ = [
     "logit_smooth_ece",
     "lower_distance_to_calibration",
     "ls_ece",
+    "martingale_observed_expected",
     "mce",
     "merge_cells",
     "mmce",
     "observed_expected",
     "observed_expected_interval",
+    "one_calibration_test",
     "pde",
     "pde_bins",
     "probabilistic_count",
@@ -137,10 +161,14 @@ __all__ = [
     "smooth_ece_curve",
     "smooth_reliability",
     "spiegelhalter_test",
+    "survival_curve",
+    "survival_indices",
+    "survival_observed_expected",
     "sweep_bins",
     "sweep_ece",
     "tce_bpm",
     "top_label_ece",
+    "uno_c_statistic",
     "unreliability",
     "validity_curve",
     "weak_calibration_error",

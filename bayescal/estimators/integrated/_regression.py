@@ -14,10 +14,10 @@ from bayescal.data.table import Table
 from bayescal.data.weights import quantile
 from bayescal.estimators.integrated._curve import Curve
 
-__all__ = ["BASES", "Basis", "full_rank", "regression"]
+__all__ = ["BASES", "Basis", "full_rank", "regression", "restricted_cubic"]
 
 Basis = Callable[[Floats], Floats]
-"""Scores, (n,), to the functions of them that a regression uses, (k, n)."""
+"""Scores or positions, (n,), to the functions of them that a regression uses, (k, n)."""
 
 STEPS = 100
 
@@ -39,12 +39,17 @@ def beta_basis(table: Table, n_knots: int) -> Basis:
 
 def rcs_basis(table: Table, n_knots: int) -> Basis:
     """A restricted cubic spline in the log-odds: cubic between knots, straight beyond them."""
-    log_odds = log_odds_of(table.score)
+    functions = restricted_cubic(log_odds_of(table.score), table.trials, n_knots)
+    return lambda score: functions(log_odds_of(score))
+
+
+def restricted_cubic(position: Floats, trials: Floats, n_knots: int) -> Basis:
+    """Functions of a position with knots at quantiles of some; a line if fewer than 3 differ."""
     outer = {3: 0.1, 7: 0.025}.get(n_knots, 0.05)
     probs = np.linspace(outer, 1 - outer, n_knots)
-    knots = np.unique([quantile(log_odds, table.trials, prob) for prob in probs])
+    knots = np.unique([quantile(position, trials, prob) for prob in probs])
     if knots.size < 3:
-        return logistic_basis(table, n_knots)
+        return lambda x: np.stack([np.ones_like(x), x])
     *inner, before, end = knots
     width, gap = end - knots[0], end - before
 
@@ -52,8 +57,7 @@ def rcs_basis(table: Table, n_knots: int) -> Basis:
         above: Floats = np.maximum((x - knot) / width, 0)
         return above * above * above
 
-    def functions(score: Floats) -> Floats:
-        x = log_odds_of(score)
+    def functions(x: Floats) -> Floats:
         bends = [
             cubed(x, knot)
             - cubed(x, before) * (end - knot) / gap
