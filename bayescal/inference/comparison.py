@@ -15,7 +15,7 @@ from bayescal._base.text import chance, count
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_level, check_choice
 from bayescal.inference.averaging import Mixture
-from bayescal.inference.loo import LeaveOneOut, elpd_difference, leave_one_out, stacking_weights
+from bayescal.inference.loo import LeaveOneOut, LeftOut, elpd_difference, stacking_weights
 from bayescal.inference.samples import FamilySamples
 from bayescal.inference.sensitivity import power_scaling, probabilities_by_prior
 from bayescal.model.clusters.design import cluster_design
@@ -154,15 +154,13 @@ class CurveComparison:
         return float(1 / (1 + np.exp(np.clip(gain - np.log(n), -700, 700))))
 
     @cached_property
-    def loo(self) -> dict[str, LeaveOneOut]:
+    def loo(self) -> Mapping[str, LeaveOneOut]:
         """Leave-one-out log density of every distinct case under each family, by PSIS.
 
-        Each family under the prior in use; stretches that are rarely calibrated.
+        Each family under the prior in use; stretches that are rarely calibrated. That of a family
+        is computed when it is first read.
         """
-        return {
-            name: leave_one_out(self.problem.of_family(CURVES[name]), sample.draws)
-            for name, sample in self._samples.items()
-        }
+        return LeftOut(self._samples)
 
     @cached_property
     def table(self) -> pd.DataFrame:
