@@ -316,7 +316,10 @@ def _log_kernels(points: Floats, kernels: _Kernels) -> Floats:
     else:
         squared = _squared_distances(whitened, centres @ whiten - middle)
     terms = -half * np.log1p(squared / degrees)
-    summed = terms[:, 0] if centres.shape[0] == 1 else logsumexp(terms, axis=1)
+    nearest = terms.max(axis=1)
+    if len(centres) > 1:
+        terms -= nearest[:, None]
+        nearest += np.log(np.exp(terms, out=terms).sum(axis=1))
     constant = (
         gammaln(half)
         - gammaln(degrees / 2)
@@ -324,7 +327,7 @@ def _log_kernels(points: Floats, kernels: _Kernels) -> Floats:
         - np.log(np.diag(scale)).sum()
         - np.log(centres.shape[0])
     )
-    return np.asarray(constant + summed)
+    return np.asarray(constant + nearest)
 
 
 def _squared_distances(points: Floats, centres: Floats) -> Floats:
