@@ -263,7 +263,7 @@ class _Tables:
         wanted, position = row + below_one, np.empty(row.size, dtype=np.intp)
         order = np.argsort(row, kind="stable")  # a search is fast where the last one ended
         position[order] = np.searchsorted(self.cumulative, wanted[order], side="right")
-        return position - row * self.columns
+        return np.asarray(position - row * self.columns)
 
 
 def _log_sum(steps: Floats) -> Floats:
