@@ -294,15 +294,13 @@ class Findings:
 
         Columns: title, estimate, calibrated_lower and calibrated_upper (the middle 90 % for
         calibrated models), prob_exceeds (the share of these with a larger estimate) and verdict:
-        "larger" if that share is below 5 %. Of imputations: computed on each and averaged. For an
-        interval see `bayescal.estimators.estimator_interval`.
+        "larger" if that share is below 5 %. Of imputations: computed on each and averaged, and the
+        simulated data sets shared among them. For an interval see
+        `bayescal.estimators.estimator_interval`.
         """
         if self.posterior.problem.of_times:
             return no_panel()
-        return combined_estimates(
-            [panel_of(post, self.panel, self.seed) for post in by_imputation(self.posterior)],
-            self.ci_prob,
-        )
+        return panel_of(by_imputation(self.posterior), self.panel, self.seed)
 
     @cached_property
     def performance(self) -> pd.DataFrame:

@@ -12,15 +12,12 @@ from bayescal.data.imputations import FEW_IMPUTATIONS
 from bayescal.fitting.imputed.posterior import ImputedPosterior
 from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
 from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.validation.consistency import RARE
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["combined_estimates", "imputations_note", "imputations_sentence"]
 
-LARGER_ON_AVERAGE = "larger than calibrated models give, on average over the imputations"
-WITHIN_ON_AVERAGE = "within what calibrated models give, on average over the imputations"
 MUCH_MISSING = 0.3
 
 
@@ -40,7 +37,7 @@ def combined_estimates(tables: Sequence[pd.DataFrame], ci_prob: float) -> pd.Dat
     if len(tables) == 1 or first.empty:
         return first
     table = first.copy()
-    for column in first.columns.drop(["title", "verdict"], errors="ignore"):
+    for column in first.columns.drop("title"):
         table[column] = np.mean([one[column].to_numpy(dtype=np.float64) for one in tables], axis=0)
     estimates = np.array([one["estimate"].to_numpy(dtype=np.float64) for one in tables])
     extra = ndtri((1 + ci_prob) / 2) ** 2 * (1 + 1 / len(tables)) * estimates.var(axis=0, ddof=1)
@@ -49,12 +46,6 @@ def combined_estimates(tables: Sequence[pd.DataFrame], ci_prob: float) -> pd.Dat
             arms = [(one[end] - one["estimate"]).to_numpy(dtype=np.float64) for one in tables]
             arm = np.sqrt(np.mean(np.square(arms), axis=0) + extra)
             table[end] = table["estimate"] + sign * arm
-    if "verdict" in table:
-        exceeds = table["prob_exceeds"]
-        known = exceeds.notna()
-        table.loc[known, "verdict"] = np.where(
-            exceeds[known] < RARE, LARGER_ON_AVERAGE, WITHIN_ON_AVERAGE
-        )
     return table
 
 

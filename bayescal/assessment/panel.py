@@ -12,7 +12,7 @@ from bayescal.data.data import CalibrationData
 from bayescal.estimators.registry import ESTIMATORS
 from bayescal.estimators.uncertainty.applied import applied_of
 from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.validation.consistency import RARE, CalibratedOutcomes
+from bayescal.validation.consistency import RARE, CalibratedOutcomes, Consistency
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,10 +23,22 @@ PANEL = ("ece", "debiased_ece", "sweep_ece", "smooth_ece", "ici", "ks_error")
 RESAMPLES = 400
 MANY_CASES = 20_000
 LARGE_RESAMPLES = 200
+LARGER_ON_AVERAGE = "larger than calibrated models give, on average over the imputations"
+WITHIN_ON_AVERAGE = "within what calibrated models give, on average over the imputations"
 
 
-def panel_of(post: CalibrationPosterior, names: Sequence[str], seed: int) -> pd.DataFrame:
+def panel_of(
+    posts: Sequence[CalibrationPosterior], names: Sequence[str], seed: int
+) -> pd.DataFrame:
     """Each estimator on the data, and whether calibration alone explains it.
+
+    Parameters
+    ----------
+    posts : sequence of CalibrationPosterior
+        That of the data, or those of all imputations: estimates are then averaged, and the
+        simulated data sets are shared among the imputations.
+    names : sequence of str
+    seed : int
 
     Returns
     -------
@@ -44,27 +56,40 @@ def panel_of(post: CalibrationPosterior, names: Sequence[str], seed: int) -> pd.
     """
     import pandas as pd
 
-    calibrated = CalibratedOutcomes(post, resamples_for(post.problem.data), seed)
+    size = max(resamples_for(posts[0].problem.data), len(posts))
+    calibrated = [
+        CalibratedOutcomes(post, size, seed, (k, len(posts))) for k, post in enumerate(posts)
+    ]
     rows = {}
     for name in names:
         try:
-            check = calibrated.check(applied_of(name, {}))
+            checks = [each.check(applied_of(name, {})) for each in calibrated]
         except InputError as error:
             rows[name] = _undefined(name, str(error))
             continue
-        low = np.nanquantile(check.under_calibration, RARE, method="lower")
-        high = np.nanquantile(check.under_calibration, 1 - RARE, method="higher")
+        simulated = np.concatenate([check.under_calibration for check in checks])
+        known = [np.count_nonzero(~np.isnan(check.under_calibration)) for check in checks]
+        exceeds = [check.prob_calibrated_exceeds for check in checks]
+        low = np.nanquantile(simulated, RARE, method="lower")
+        high = np.nanquantile(simulated, 1 - RARE, method="higher")
+        share = float(np.average(exceeds, weights=known))
         rows[name] = {
             "title": ESTIMATORS[name].title,
-            "estimate": check.observed,
+            "estimate": float(np.mean([check.observed for check in checks])),
             "calibrated_lower": float(low),
             "calibrated_upper": float(high),
-            "prob_exceeds": check.prob_calibrated_exceeds,
-            "verdict": check.verdict,
+            "prob_exceeds": share,
+            "verdict": _verdict(checks, share),
         }
     table = pd.DataFrame.from_dict(rows, orient="index")
     table.index.name = "estimator"
     return table
+
+
+def _verdict(checks: Sequence[Consistency], share: float) -> str:
+    if len(checks) == 1:
+        return checks[0].verdict
+    return LARGER_ON_AVERAGE if share < RARE else WITHIN_ON_AVERAGE
 
 
 def no_panel() -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,13 @@ from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_level, check_choice
 from bayescal.inference.averaging import Mixture
 from bayescal.inference.clusters_left_out import leave_cluster_out
-from bayescal.inference.loo import LeaveOneOut, elpd_difference, leave_one_out, stacking_weights
+from bayescal.inference.loo import (
+    LeaveOneOut,
+    LeftOut,
+    elpd_difference,
+    leave_one_out,
+    stacking_weights,
+)
 from bayescal.inference.samples import FamilySamples
 from bayescal.inference.sensitivity import power_scaling, probabilities_by_prior
 from bayescal.model.clusters.design import cluster_design
@@ -155,27 +161,22 @@ class CurveComparison:
         return float(1 / (1 + np.exp(np.clip(gain - np.log(n), -700, 700))))
 
     @cached_property
-    def loo(self) -> dict[str, LeaveOneOut]:
+    def loo(self) -> Mapping[str, LeaveOneOut]:
         """Leave-one-out log density under each family, by PSIS: of every distinct case.
 
         Where cases come in clusters, of every cluster: all of its outcomes are left out. Each
-        family under the prior in use; stretches that are rarely calibrated.
+        family under the prior in use; stretches that are rarely calibrated. That of a family is
+        computed when it is first read.
         """
         clusters = self.problem.clusters
         if clusters is None or clusters.are_single:
             return self.loo_of_cases
-        return self._left_out(leave_cluster_out)
+        return LeftOut(self._samples, leave_cluster_out)
 
     @cached_property
-    def loo_of_cases(self) -> dict[str, LeaveOneOut]:
+    def loo_of_cases(self) -> Mapping[str, LeaveOneOut]:
         """As `loo`, of every distinct case, also of clusters."""
-        return self._left_out(leave_one_out)
-
-    def _left_out(self, method: Callable[[Problem, Floats], LeaveOneOut]) -> dict[str, LeaveOneOut]:
-        return {
-            name: method(self.problem.of_family(CURVES[name]), sample.draws)
-            for name, sample in self._samples.items()
-        }
+        return LeftOut(self._samples, leave_one_out)
 
     @cached_property
     def table(self) -> pd.DataFrame:

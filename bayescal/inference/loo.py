@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,10 +12,12 @@ from scipy.special import softmax
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.log_odds import clipped
 from bayescal._base.sampling.pareto import smooth_rows
+from bayescal.inference.samples import FamilySamples
+from bayescal.model.curves import CURVES
 from bayescal.model.likelihood.times.cases import cases_of_times
 from bayescal.model.problem import Problem
 
-__all__ = ["LeaveOneOut", "elpd_difference", "leave_one_out", "stacking_weights"]
+__all__ = ["LeaveOneOut", "LeftOut", "elpd_difference", "leave_one_out", "stacking_weights"]
 
 DRAWS = 1000
 THINNED = 64
@@ -47,6 +49,37 @@ class LeaveOneOut:
     pareto_k: float
 
 
+class LeftOut(Mapping[str, LeaveOneOut]):
+    """Leave-one-out of families by name, each computed when it is first asked for and kept.
+
+    Parameters
+    ----------
+    samples : FamilySamples
+        Draws of each family.
+    method : callable
+        Takes the problem of a family and its draws.
+    """
+
+    def __init__(
+        self, samples: FamilySamples, method: Callable[[Problem, Floats], LeaveOneOut]
+    ) -> None:
+        self._samples, self._method = samples, method
+        self._known: dict[str, LeaveOneOut] = {}
+
+    def __getitem__(self, name: str) -> LeaveOneOut:
+        if name not in self._known:
+            draws = self._samples[name].draws
+            family = self._samples.problem.of_family(CURVES[name])
+            self._known[name] = self._method(family, draws)
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._samples)
+
+    def __len__(self) -> int:
+        return len(self._samples)
+
+
 def leave_one_out(problem: Problem, draws: Floats) -> LeaveOneOut:
     """PSIS-LOO of one family, run once per row of the problem and outcome.
 
@@ -76,6 +109,7 @@ def leave_one_out(problem: Problem, draws: Floats) -> LeaveOneOut:
         log_odds = problem.curve.log_odds(draws[:DRAWS], table.score, problem.frame)
         by_row = law.log_density(log_odds, table.trials, table.hits, own)
         return _summed(by_row, np.ones(table.score.size), draws.shape[1])
+    each_case = problem.curves_at(problem.data.score).log_odds(thin) if problem.is_merged else None
     for event, cases in ((True, table.hits), (False, table.trials - table.hits)):
         number = problem.sum_of_rows(cases)
         if not number.any():
@@ -85,10 +119,10 @@ def leave_one_out(problem: Problem, draws: Floats) -> LeaveOneOut:
         curves = problem.curve.at_scores(score, problem.frame, stated)
         parts.append(law.log_case(event, curves.log_odds(draws[:DRAWS]), own))
         counts.append(number[number > 0])
-        if problem.is_merged:
+        if each_case is not None:
             at_row, at_case = (
-                law.log_case(event, at.log_odds(thin), problem.nuisance(thin))
-                for at in (curves, problem.curves_at(problem.data.score))
+                law.log_case(event, log_odds, problem.nuisance(thin))
+                for log_odds in (curves.log_odds(thin), each_case)
             )
             mean = problem.mean_of_rows(at_case.mean(axis=0), cases)[number > 0]
             within.append(mean - at_row.mean(axis=0))

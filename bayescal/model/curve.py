@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -220,11 +221,16 @@ class Curve:
             for value, positive in zip(combined, self.positive, strict=True)
         ]
 
+    @cached_property
+    def _combined(self) -> Floats:
+        """The combination as a matrix, of shape (coefficients, coordinates)."""
+        return np.array(self.combination, dtype=np.float64)
+
     def with_offset(self, u: Floats) -> Floats:
         """Weight 1 of the offset, and the coefficients, of shape (draws, 1 + k), of many draws."""
         weights = np.ones((u.shape[0], 1 + len(self.positive)))
         if self.positive:
-            weights[:, 1:] = u @ np.array(self.combination, dtype=np.float64).T
+            np.matmul(u, self._combined.T, out=weights[:, 1:])
         for column in np.flatnonzero(self.positive) + 1:
             np.exp(weights[:, column], out=weights[:, column])
         return weights

@@ -219,15 +219,23 @@ class Problem:
 
     def with_prior(self, prior: Prior) -> Problem:
         """The same table under another prior, with its own centre."""
+        frame = replace(self.frame, centre=self._centre_for(prior))
+        return replace(self, prior=prior, frame=frame).of_family(self.curve)
+
+    def _centre_for(self, prior: Prior) -> float:
+        return prior.centre_for(logit(self._moved(self.data.score)), self.table.trials)
+
+    def _framed(self) -> Problem:
+        """The same with the constants that the table and its edges give the family."""
         score, trials = self._moved(self.data.score), self.table.trials
-        centre = prior.centre_for(np.asarray(logit(score)), trials)
+        centre = self._centre_for(self.prior)
         if self._is_by_score:
             score = score if self.edges.given else clipped(self.data.score)
             frame = self.curve.shape_frame(score, trials, centre)
             frame = Frame(centre, cells=frame.cells, scores=tuple(self.stated.tolist()))
         else:
             frame = self.curve.shape_frame(score, trials, centre)
-        return replace(self, prior=prior, frame=frame).of_family(self.curve)
+        return replace(self, frame=frame).of_family(self.curve)
 
     @property
     def _is_by_score(self) -> bool:
@@ -252,7 +260,7 @@ class Problem:
 
     def with_edges(self, edges: Edges) -> Problem:
         """The same table with scores of 0 and 1 read otherwise."""
-        return replace(self, edges=edges).with_prior(self.prior)
+        return replace(self, edges=edges)._framed()
 
     def sample_prior(
         self,
@@ -378,4 +386,4 @@ def prepare(
     if law is None:
         law = law_of(data.judged) if data.follow_up is None else likelihood_of(data)
     unfitted = Problem(*(data, family, chosen, Frame(0.5), data.edges(edge), seed), likelihood=law)
-    return unfitted.with_prior(chosen)
+    return unfitted._framed()

@@ -61,7 +61,7 @@ class CurveDraws:
         elif len(order) == 1:
             ranked = counted[:, order[0]]
         else:
-            ranked = counted.ravel().take(order + counted.shape[1] * np.arange(len(order))[:, None])
+            ranked = np.take_along_axis(counted, order, axis=1)
         return np.cumsum(ranked, axis=1)
 
     @cached_property

@@ -282,13 +282,20 @@ def check_consistency(
 class CalibratedOutcomes:
     """Outcomes of a calibrated model at the scores of a fit, drawn once for several estimators.
 
-    Cases are independent, also where the fit has clusters.
+    Cases are independent, also where the fit has clusters. With a `turn` (k, m) it is the fit k
+    of m, which share the data sets among them.
     """
 
-    def __init__(self, post: CalibrationPosterior, n_resamples: int, seed: int) -> None:
+    def __init__(
+        self,
+        post: CalibrationPosterior,
+        n_resamples: int,
+        seed: int,
+        turn: tuple[int, int] = (0, 1),
+    ) -> None:
         self._post, self._table = post, _read(post)
         calibrated = _calibrated(post, self._table, n_resamples)
-        self._simulated = SimulatedOutcomes(*self._table, calibrated, seed)
+        self._simulated = SimulatedOutcomes(*self._table, calibrated, seed, turn)
 
     def check(self, applied: Applied) -> Consistency:
         """As `check_consistency` of the same seed, without the posterior predictive check."""

@@ -32,6 +32,9 @@ __all__ = [
 ]
 
 HEAVIEST = 4  # degrees of freedom of the proposals in few dimensions
+LogDensity = Callable[[Floats], Floats | tuple[Floats, Floats]]
+"""Log densities at points, and what else is told of each of them, if anything."""
+
 GOOD_K = 0.5
 GOOD_ESS = 0.5
 REFITS = (1, 64, 64)  # kernels of each further proposal, when the one before was poor
@@ -57,6 +60,8 @@ class Sample:
         What the draws were chosen from.
     weights : ndarray of shape (proposals,), optional
         Of the proposals; they sum to 1.
+    beside : ndarray of shape (draws, ...), optional
+        What the density told of each draw beside its value.
     """
 
     draws: Floats
@@ -66,6 +71,7 @@ class Sample:
     ess: float
     proposals: Floats | None = None
     weights: Floats | None = None
+    beside: Floats | None = None
 
     @property
     def weighted(self) -> tuple[Floats, Floats]:
@@ -133,6 +139,7 @@ class _Weighted:
     log_evidence: float
     log_evidence_error: float
     pareto_k: float
+    beside: Floats | None
 
     @property
     def ess(self) -> float:
@@ -173,7 +180,7 @@ class _Kernels:
 
 
 def importance_sample(
-    log_density: Callable[[Floats], Floats],
+    log_density: LogDensity,
     mode: Mode | Sequence[tuple[Mode, float]],
     draws: int,
     rng: np.random.Generator,
@@ -184,7 +191,8 @@ def importance_sample(
     Parameters
     ----------
     log_density : callable
-        Maps points of shape (n, d) to log densities of shape (n,).
+        Maps points of shape (n, d) to log densities of shape (n,); or to these and an array of
+        shape (n, ...), of which the draws keep their rows as `beside`.
     mode : Mode, or sequence of (Mode, float)
         Its peak, with the negative Hessian there; or, of a mixture of densities, the peak of each
         and its share of the proposals.
@@ -193,7 +201,7 @@ def importance_sample(
     """
     modes = [(mode, 1.0)] if isinstance(mode, Mode) else list(mode)
     if not modes[0][0].point.size:
-        evidence = float(log_density(np.empty((1, 0)))[0])
+        evidence = float(_told(log_density, np.empty((1, 0)))[0][0])
         return Sample(np.empty((draws, 0)), evidence, 0.0, -np.inf, float(draws))
     around = [_Kernels.around(*each) for each in modes]
     best = _propose(log_density, around, draws, rng)
@@ -218,11 +226,12 @@ def importance_sample(
         best.ess,
         best.points,
         best.weights,
+        None if best.beside is None else best.beside[chosen],
     )
 
 
 def _refit(
-    log_density: Callable[[Floats], Floats],
+    log_density: LogDensity,
     weighted: _Weighted,
     kernels: int,
     draws: int,
@@ -241,7 +250,7 @@ def _refit(
 
 
 def _propose(
-    log_density: Callable[[Floats], Floats],
+    log_density: LogDensity,
     kernels: Sequence[_Kernels],
     draws: int,
     rng: np.random.Generator,
@@ -258,7 +267,8 @@ def _propose(
     for mine, each in zip(parts, kernels, strict=True):
         spread = points[mine] @ each.scale.T
         points[mine] = spread + each.dealt(len(spread), rng)
-    log_ratio = log_density(points) - _log_mixture(points, kernels)
+    values, beside = _told(log_density, points)
+    log_ratio = values - _log_mixture(points, kernels)
     log_ratio = np.where(np.isfinite(log_ratio), log_ratio, -np.inf)
     smoothed, pareto_k = smooth_rows(log_ratio[None])
     weights, largest = np.exp(smoothed[0]), log_ratio.max()
@@ -269,7 +279,14 @@ def _propose(
         float(largest + np.log(ratio.mean())),
         float(ratio.std() / ratio.mean() / np.sqrt(ratio.size)),
         float(pareto_k[0]),
+        beside,
     )
+
+
+def _told(log_density: LogDensity, points: Floats) -> tuple[Floats, Floats | None]:
+    """Log densities at points, and what else is told of them."""
+    told = log_density(points)
+    return told if isinstance(told, tuple) else (told, None)
 
 
 def _degrees(d: int) -> int:
@@ -299,7 +316,10 @@ def _log_kernels(points: Floats, kernels: _Kernels) -> Floats:
     else:
         squared = _squared_distances(whitened, centres @ whiten - middle)
     terms = -half * np.log1p(squared / degrees)
-    summed = terms[:, 0] if centres.shape[0] == 1 else logsumexp(terms, axis=1)
+    nearest = terms.max(axis=1)
+    if len(centres) > 1:
+        terms -= nearest[:, None]
+        nearest += np.log(np.exp(terms, out=terms).sum(axis=1))
     constant = (
         gammaln(half)
         - gammaln(degrees / 2)
@@ -307,7 +327,7 @@ def _log_kernels(points: Floats, kernels: _Kernels) -> Floats:
         - np.log(np.diag(scale)).sum()
         - np.log(centres.shape[0])
     )
-    return np.asarray(constant + summed)
+    return np.asarray(constant + nearest)
 
 
 def _squared_distances(points: Floats, centres: Floats) -> Floats:

@@ -6,9 +6,10 @@ of a fitted curve it is a posterior predictive check.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ SIMULATED_BLOCK = 1 << 20
 
 Counts = NDArray[np.int64]
 Outcomes = NDArray[np.bool_]
+Drawn = TypeVar("Drawn", Outcomes, Floats)
 
 
 @dataclass(frozen=True)
@@ -120,12 +122,21 @@ class SimulatedOutcomes:
     Notes
     -----
     Estimates are those of `estimates_on_simulated_outcomes` with the same seed. The outcomes stay
-    in memory, except those of many cases one by one, for estimators that take no weights.
+    in memory, except those of many cases one by one, for estimators that take no weights. Of
+    several tables, each can take its `turn` of the data sets: table k of m the sets k, k + m, and
+    so on, all of which are as many as those of one.
     """
 
-    def __init__(self, score: Floats, trials: Counts, probability: Floats, seed: int) -> None:
+    def __init__(
+        self,
+        score: Floats,
+        trials: Counts,
+        probability: Floats,
+        seed: int,
+        turn: tuple[int, int] = (0, 1),
+    ) -> None:
         self._score, self._trials, self._probability = score, trials, probability
-        self._seed = seed
+        self._seed, self._turn = seed, turn
 
     def estimates(self, applied: Applied) -> Floats:
         """The estimate on each simulated data set, of shape (replicates,)."""
@@ -133,19 +144,23 @@ class SimulatedOutcomes:
             return _by_case(applied, self._score, self._trials, self._outcomes)
         if applied.weighs:
             return _by_score(applied, self._score, self._weights)
-        rng = random_generator(self._seed)
-        return estimates_on_simulated_outcomes(
-            applied, self._score, self._trials, self._probability, rng
-        )
+        return _by_case(applied, self._score, self._trials, self._drawn(_draw_outcomes))
 
     @cached_property
     def _outcomes(self) -> list[Outcomes]:
-        return list(_draw_outcomes(self._trials, self._probability, random_generator(self._seed)))
+        return list(self._drawn(_draw_outcomes))
 
     @cached_property
     def _weights(self) -> list[Floats]:
-        rng = random_generator(self._seed)
-        return list(_draw_weights(self._trials, self._probability, rng))
+        return list(self._drawn(_draw_weights))
+
+    def _drawn(self, draw: Callable[..., Iterator[Drawn]]) -> Iterator[Drawn]:
+        """Blocks of the data sets, of each those whose turn it is."""
+        (own, tables), start = self._turn, 0
+        for block in draw(self._trials, self._probability, random_generator(self._seed)):
+            mine, start = block[(own - start) % tables :: tables], start + len(block)
+            if len(mine):
+                yield mine
 
 
 def _are_few(trials: Counts) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -109,7 +109,7 @@ class ImputedComparison(CurveComparison):
         return float(np.mean([one.prob_calibrated_bic for one in self.comparisons]))
 
     @property
-    def loo(self) -> dict[str, LeaveOneOut]:
+    def loo(self) -> Mapping[str, LeaveOneOut]:
         """Refused: leave-one-out is of one imputation."""
         raise InputError(
             "loo is of one imputation, whose cases are weighed one by one. Read it of each: "

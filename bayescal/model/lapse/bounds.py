@@ -14,7 +14,9 @@ RATES = ("guess", "lapse")
 
 def bounded_probability(h: Floats, guess: Floats, lapse: Floats) -> Floats:
     """The curve g between its floor and its ceiling, from h in [0, 1]."""
-    return np.asarray(guess + (1 - guess - lapse) * h)
+    curve = np.asarray((1 - guess - lapse) * h)
+    curve += guess
+    return curve
 
 
 def bounded_log_odds(log_odds: Floats, guess: Floats, lapse: Floats) -> Floats:

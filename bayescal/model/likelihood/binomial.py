@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import expit, log_expit
+from scipy.special import expit
 
 from bayescal._base.arrays import Floats
 from bayescal._base.logistic import softplus, softplus_near
@@ -47,7 +47,7 @@ class Binomial(Likelihood):
 
     def log_case(self, hit: bool, log_odds: Floats, nuisance: Floats) -> Floats:
         """As `Likelihood.log_case`."""
-        return np.asarray(log_expit(log_odds if hit else -log_odds))
+        return -self.cost_near(-log_odds if hit else log_odds.copy())
 
     def of_tables(self, log_odds: Floats, trials: Floats, hits: Floats, nuisance: Floats) -> Floats:
         """As `Likelihood.of_tables`."""

@@ -154,7 +154,7 @@ def assemble(
     cells: int,
 ) -> PartitionDraws:
     """Coefficients by cell, from those of the stretches of every draw, in any order."""
-    order = np.lexsort((start, draw))
+    order = np.argsort(draw * cells + start)
     length = (stop - start)[order]
     return PartitionDraws(
         np.repeat(shift[order], length).reshape(-1, cells),
@@ -260,8 +260,10 @@ class _Tables:
         """One column for each of the rows given, evenly among those of one row."""
         numbers = even_uniforms(row, rng, axis)
         below_one = (1 - 1e-9) * numbers  # else its sum with a row may reach the next
-        position = np.searchsorted(self.cumulative, row + below_one, side="right")
-        return np.asarray(position - row * self.columns, dtype=np.intp)
+        wanted, position = row + below_one, np.empty(row.size, dtype=np.intp)
+        order = np.argsort(row, kind="stable")  # a search is fast where the last one ended
+        position[order] = np.searchsorted(self.cumulative, wanted[order], side="right")
+        return np.asarray(position - row * self.columns)
 
 
 def _log_sum(steps: Floats) -> Floats:

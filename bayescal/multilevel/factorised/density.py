@@ -24,7 +24,7 @@ from bayescal.multilevel.factorised.likelihood import (
     of_tables,
 )
 from bayescal.multilevel.problem import MultilevelProblem
-from bayescal.multilevel.robust import draw_shares, log_weights_of_shares, unlike_scales
+from bayescal.multilevel.robust import log_weights_of_shares, unlike_scales
 
 __all__ = ["PopulationDensity"]
 
@@ -86,15 +86,28 @@ class PopulationDensity:
 
     def __call__(self, points: Floats, nodes: int = QUADRATURE_NODES) -> Floats:
         """Log density at points of shape (n, size)."""
+        return self._told(points, nodes)[0]
+
+    def of_robust(self, points: Floats) -> tuple[Floats, Floats]:
+        """Log density at points, and how much likelier each site is, were it unlike the others.
+
+        Of shapes (n,) and (n, sites), the second on the log scale.
+        """
+        density, (like, unlike) = self._told(points, QUADRATURE_NODES)
+        return density, (unlike - like).T
+
+    def _told(self, points: Floats, nodes: int) -> tuple[Floats, Floats]:
+        """Log density at points, and the integrals that it is made of."""
         d = len(self.names)
         density = self.pooled.prior.logpdf(self.names, points[:, :d])
         density = density - np.vecdot(points[:, d:], points[:, d:]) / 2
         density -= (self.size - d) / 2 * np.log(2 * np.pi)
-        like, *unlike = self.log_integrals(points, nodes)
+        integrals = self.log_integrals(points, nodes)
+        like, *unlike = integrals
         density += like.sum(axis=0)
         if unlike:
             density += logsumexp(log_weights_of_shares(unlike[0] - like)[1], axis=0)
-        return np.asarray(density)
+        return np.asarray(density), integrals
 
     def log_integrals(self, points: Floats, nodes: int = QUADRATURE_NODES) -> Floats:
         """Log likelihoods (laws, sites, n) of sites under each law, their curves integrated out."""
@@ -111,11 +124,6 @@ class PopulationDensity:
                         _, log_ratio = own.log_ratios(there, standard)
                         of_law[own.numbers, some] = _log_sums(log_ratio, log_weight)
         return integrals
-
-    def draw_shares(self, points: Floats, rng: np.random.Generator) -> Floats:
-        """The share of sites that are unlike the others, drawn for each point; of shape (n,)."""
-        like, unlike = self.log_integrals(points)
-        return draw_shares(unlike - like, rng)
 
     def mode(self) -> Mode:
         """The mode of Laplace's approximation, by finite differences."""

@@ -6,6 +6,7 @@ from bayescal._base.sampling.importance import importance_sample
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.factorised.density import PopulationDensity
 from bayescal.multilevel.problem import MultilevelProblem
+from bayescal.multilevel.robust import draw_shares
 from bayescal.posterior.tree import CHAINS, SAMPLE_STATS
 
 __all__ = ["draw_sites"]
@@ -15,11 +16,12 @@ def draw_sites(problem: MultilevelProblem, draws: int) -> MultilevelDraws:
     """Equal-weight posterior draws of the population and of every site."""
     density, pooled = PopulationDensity(problem), problem.pooled
     population = importance_sample(
-        density, density.peaks(), draws, pooled.rng("population of sites")
+        density.of_robust if density.is_robust else density,
+        *(density.peaks(), draws, pooled.rng("population of sites")),
     )
     share = None
-    if density.is_robust:
-        share = density.draw_shares(population.draws, pooled.rng("share of unlike sites"))
+    if population.beside is not None:
+        share = draw_shares(population.beside.T, pooled.rng("share of unlike sites"))
     sites, unlike, least = density.draw_sites(population.draws, share, pooled.rng("sites"))
     scales, correlation = density.heterogeneity(population.draws)
     stats = {name: float(getattr(population, name)) for name in SAMPLE_STATS}
