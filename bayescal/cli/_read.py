@@ -36,6 +36,8 @@ SPACE = " "
 ROW_NAMES = "row.names"
 UTF_8 = "utf-8-sig"
 """With or without the mark at its beginning."""
+ENCODED_BLOCK = 1 << 20
+"""Bytes that are decoded at a time."""
 
 
 class TableFile(Protocol):
@@ -177,15 +179,29 @@ def _encoding_of(path: TableFile, told: str | None) -> str:
                 "utf-16, latin-1 and cp1252."
             ) from None
         return UTF_8 if codecs.lookup(told).name == "utf-8" else told
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    with _open_bytes(path) as file:
+        block = file.read(ENCODED_BLOCK)
+        if block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            return "utf-16"
+        try:
+            while block:
+                decoder.decode(block)
+                block = file.read(ENCODED_BLOCK)
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            _refuse_lines(path)
+    return UTF_8
+
+
+def _refuse_lines(path: TableFile) -> None:
+    """Refuse a file at its first line that is not UTF-8."""
     with _open_bytes(path) as file:
         for number, line in enumerate(file, 1):
-            if number == 1 and line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-                return "utf-16"
             try:
                 line.decode()
             except UnicodeDecodeError as error:
                 raise _not_utf_8(path, number, line, error.start) from None
-    return UTF_8
 
 
 def _not_utf_8(path: TableFile, number: int, line: bytes, index: int) -> InputError:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, blocks
 from bayescal._base.decision import least_treated
 from bayescal._base.log_odds import EDGE
 
@@ -29,6 +29,7 @@ __all__ = [
     "Tables",
     "add_up",
     "ascending",
+    "cell_of",
     "from_cells",
     "levels_of",
     "locate",
@@ -223,7 +224,11 @@ def row_of(rows: Rows, score: Floats) -> NDArray[np.intp]:
     """Index of the row that holds each of these scores, which are among the table's."""
     if rows.cell is None:
         return np.searchsorted(rows.score, score)
-    return np.searchsorted(rows.cell, locate(score)[0])
+    row_at = np.searchsorted(rows.cell, np.arange(GRID))
+    row = np.empty(score.size, dtype=np.intp)
+    for part in blocks(score.size):
+        row_at.take(cell_of(score[part]), out=row[part], mode="clip")
+    return row
 
 
 def share_reaching(rows: Rows, thresholds: Floats) -> Floats:
@@ -247,8 +252,8 @@ def add_up(row: NDArray[np.intp], values: Floats, size: int = 0) -> Floats:
     return np.asarray(np.bincount(row, values, minlength=size), dtype=np.float64)
 
 
-def locate(score: Floats) -> tuple[NDArray[np.intp], Floats]:
-    """Grid cell of each score, and its position in the cell as a whole number of parts."""
+def cell_of(score: Floats) -> NDArray[np.intp]:
+    """Grid cell of each score."""
     with np.errstate(divide="ignore"):
         scaled = 1 - score
         np.divide(score, scaled, out=scaled)
@@ -261,7 +266,13 @@ def locate(score: Floats) -> tuple[NDArray[np.intp], Floats]:
         cell[score == 0] = 0
     if score.max(initial=0) == 1:
         cell[score == 1] = GRID - 1
-    position = np.subtract(score, _LOWER.take(cell), out=scaled)
+    return cell
+
+
+def locate(score: Floats) -> tuple[NDArray[np.intp], Floats]:
+    """Grid cell of each score, and its position in the cell as a whole number of parts."""
+    cell = cell_of(score)
+    position = np.subtract(score, _LOWER.take(cell))
     position *= _PARTS.take(cell)
     np.clip(position, 0, CELL_PARTS, out=position)
     return cell, np.rint(position, out=position)

@@ -75,7 +75,8 @@ def by_curve(
     scores, mapped = alike.means(pairs.before), alike.means(pairs.after[0])
     table = MappedRows.of(scores, mapped, alike.trials)
     outcome = pairs.outcome
-    happened = log_score(outcome, pairs.after[0]) - log_score(outcome, pairs.before)
+    happened = log_score(outcome, pairs.after[0])
+    happened -= log_score(outcome, pairs.before)
     logs = log_gains(scores, mapped, alike.means(happened))
     inside, at_scores = problem.inside(scores), problem.curves_at(scores)
     curves = mixture.smooth_curves()

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit, gammainc, gammaln, xlog1py, xlogy
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, blocks
 from bayescal._base.log_odds import clipped, log_odds_of, logarithms
+from bayescal.data.data import CalibrationData
 from bayescal.data.table import levels_of
 from bayescal.gain.paired import PairedPredictions
 
@@ -18,6 +22,19 @@ PART_OF_AN_EVENT = 0.1
 DIGITS = 12
 DOUBLE_USE_ROUND = 1000
 COLLINEAR = 1e-10
+MIDDLE = (0.495, 0.505)
+CLOSE_VALUES = 1e-12
+
+Basis = Callable[[Floats, Floats], tuple[Floats | float, list[Floats]]]
+"""Offset and terms of a map, from log s and log(1 - s) of the scores before."""
+
+FORMS: tuple[tuple[str, bool, Basis], ...] = (
+    ("a shift of the log-odds", True, lambda s, q: (s - q, [np.ones_like(s)])),
+    ("a stretch of the log-odds", False, lambda s, q: (0.0, [s - q])),
+    ("a beta map", True, lambda s, q: (0.0, [np.ones_like(s), s])),
+    ("a beta map", True, lambda s, q: (0.0, [np.ones_like(s), q])),
+)
+"""Maps of fewer terms than a logistic one: their names, whether they have a constant, and terms."""
 
 
 def double_use(pairs: PairedPredictions) -> str | None:
@@ -45,40 +62,66 @@ def double_use(pairs: PairedPredictions) -> str | None:
     any unpenalised logistic or beta map has, with or without others; for maps with fewer terms,
     which must then have this very form: a shift of the log-odds, their stretch, or a beta map
     with one exponent zero.
+
+    What no fit leaves behind is seen in a part of many cases: a value whose mean outcome is
+    another, a score equation that does not hold, or a form that the map does not have.
     """
     if pairs.is_unchanged:
         return None
-    signs = [_of_one(pairs, after) for after in pairs.after]
+    signs = [_of_one(pairs, *side) for side in zip(pairs.after, pairs.tables_after, strict=True)]
     return signs[0] if all(signs) else None
 
 
-def _of_one(pairs: PairedPredictions, after: Floats) -> str | None:
-    chance = _chance_of_blocks(pairs.outcome, after, pairs.weight)
+def _logistic(log_s: Floats, log_q: Floats) -> tuple[Floats | float, list[Floats]]:
+    """Terms that every unpenalised logistic map has, and others beside them."""
+    return 0.0, [np.ones_like(log_s), log_s - log_q]
+
+
+def _constant(log_s: Floats, log_q: Floats) -> tuple[Floats | float, list[Floats]]:
+    return 0.0, [np.ones_like(log_s)]
+
+
+def _of_one(pairs: PairedPredictions, after: Floats, table: CalibrationData) -> str | None:
+    chance = _chance_of_blocks(pairs, after, table)
     if chance is not None:
         if chance < CHANCE:
             return "each distinct value after is the mean outcome of its patients"
         return None
-    log_s, log_q = logarithms(pairs.before)
-    one = np.ones_like(log_s)
-    if _solves([one, log_s - log_q], pairs, after):
+    balanced = _solves(_constant, pairs, after, freedom=2)
+    if balanced and _solves(_logistic, pairs, after):
         return "the score equations of a logistic map hold exactly"
-    nothing = np.zeros_like(one)
-    for name, offset, terms in (
-        ("a shift of the log-odds", log_s - log_q, [one]),
-        ("a stretch of the log-odds", nothing, [log_s - log_q]),
-        ("a beta map", nothing, [one, log_s]),
-        ("a beta map", nothing, [one, log_q]),
-    ):
-        if _has_form(offset, terms, after) and _solves(terms, pairs, after):
+    for name, has_constant, basis in FORMS:
+        if not balanced and has_constant:
+            continue
+        if _has_form(basis, pairs, after) and _solves(basis, pairs, after):
             return f"the score equations of {name} hold exactly"
     return None
 
 
-def _chance_of_blocks(outcome: Floats, after: Floats, weight: Floats) -> float | None:
-    """How probable it is that every block has so many events; None if some has not."""
-    levels = levels_of(np.round(after, DIGITS))
-    cases, events = levels.totals(weight), levels.totals(weight * outcome)
-    short = np.abs(events - levels.totals(weight * after))
+def _chance_of_blocks(
+    pairs: PairedPredictions, after: Floats, table: CalibrationData
+) -> float | None:
+    """How probable it is that every block has so many events; None if some has not.
+
+    Of more values than a table keeps apart, those in the middle are looked at first.
+    """
+    if not table.is_compressed:
+        return _chance_of_rows(table.score, table.trials, table.hits)
+    low, high = np.quantile(after[pairs.some], MIDDLE)
+    middle = np.flatnonzero((after > low - CLOSE_VALUES) & (after < high + CLOSE_VALUES))
+    chance = None
+    for part in (middle, slice(None)):
+        weight = pairs.weight[part]
+        chance = _chance_of_rows(after[part], weight, weight * pairs.outcome[part])
+        if chance is None:
+            break
+    return chance
+
+
+def _chance_of_rows(value: Floats, trials: Floats, hits: Floats) -> float | None:
+    levels = levels_of(np.round(value, DIGITS))
+    cases, events = levels.totals(trials), levels.totals(hits)
+    short = np.abs(events - levels.totals(trials * value))
     if short.max() > PART_OF_AN_EVENT:
         return None
     rate = events / cases
@@ -92,25 +135,47 @@ def _chance_of_blocks(outcome: Floats, after: Floats, weight: Floats) -> float |
     return float(np.exp(log_chance.sum() - np.log(denominator).sum()))
 
 
-def _solves(terms: list[Floats], pairs: PairedPredictions, after: Floats) -> bool:
-    """Whether the score statistic is closer to zero than chance brings it."""
-    basis = np.stack(terms)
-    variance = pairs.weight * after * (1 - after)
-    information = (basis * variance) @ basis.T
+def _solves(
+    basis: Basis, pairs: PairedPredictions, after: Floats, freedom: int | None = None
+) -> bool:
+    """Whether the score statistic is closer to zero than chance brings it.
+
+    One of several equations alone gives a smaller statistic than all of them: `freedom` is their
+    number then.
+    """
+    sums: list[Floats] = []
+    for part in blocks(after.size):
+        _, terms = basis(*logarithms(pairs.before[part]))
+        columns, weight, rate = np.stack(terms), pairs.weight[part], after[part]
+        over = columns @ (weight * (pairs.outcome[part] - rate))
+        spread = (columns * (weight * rate * (1 - rate))) @ columns.T
+        sums.append(np.column_stack([over, spread]))
+    total = np.sum(sums, axis=0)
+    score, information = total[:, 0], total[:, 1:]
     scale = np.sqrt(np.diag(information))
     if not (scale > 0).all():
         return False
-    information /= np.outer(scale, scale)
+    information = information / np.outer(scale, scale)
     if np.linalg.eigvalsh(information)[0] < COLLINEAR:
         return False
-    score = basis @ (pairs.weight * (pairs.outcome - after)) / scale
+    score = score / scale
     statistic = score @ np.linalg.solve(information, score)
-    return bool(gammainc(len(terms) / 2, statistic / 2) < CHANCE)
+    return bool(gammainc((freedom or score.size) / 2, statistic / 2) < CHANCE)
 
 
-def _has_form(offset: Floats, terms: list[Floats], after: Floats) -> bool:
+def _has_form(basis: Basis, pairs: PairedPredictions, after: Floats) -> bool:
     """Whether logit(after) is the offset plus a combination of the terms."""
-    inner, log_odds = clipped(after), log_odds_of(after)
-    basis, root = np.stack(terms, axis=1), np.sqrt(inner * (1 - inner))
-    coefficients = np.linalg.lstsq(basis * root[:, None], (log_odds - offset) * root)[0]
-    return bool(np.abs(expit(offset + basis @ coefficients) - after).max() < DOUBLE_USE_SAME)
+    some = after[pairs.some]
+    offset, terms = basis(*logarithms(pairs.before[pairs.some]))
+    inner = clipped(some)
+    root = np.sqrt(inner * (1 - inner))
+    design = np.stack(terms, axis=1) * root[:, None]
+    coefficients = np.linalg.lstsq(design, (log_odds_of(some) - offset) * root)[0]
+
+    def furthest(part: NDArray[np.intp] | slice) -> float:
+        offset, terms = basis(*logarithms(pairs.before[part]))
+        mapped = expit(offset + np.stack(terms, axis=1) @ coefficients)
+        return float(np.abs(mapped - after[part]).max())
+
+    parts = (pairs.some, *blocks(after.size))
+    return all(furthest(part) < DOUBLE_USE_SAME for part in parts)

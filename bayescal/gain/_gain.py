@@ -82,7 +82,8 @@ def recalibration_gain(
         "curve" needs `after` to be a map of `before` and uses one posterior of E[y | before];
         "paired" is the Bayesian bootstrap of the patients, or of their clusters. "auto" uses
         "curve" if equal scores before have equal scores after, after is monotone in before except
-        for a few turns, and there are no clusters.
+        for a few turns, and there are no clusters; of more than 100 000 cases, so many drawn at
+        random are asked.
     prior : {"neutral", "clinical"}, Prior, or mapping
         On the calibration curve.
     draws : int

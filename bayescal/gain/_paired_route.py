@@ -57,7 +57,7 @@ def by_pairs(
     alike, law = of_neighbours(pairs, thresholds), None
     if pairs.clusters is not None:
         row = alike.row[pairs.clusters.row]
-        law = ClusterBootstrap.of(pairs.clusters, row, alike.start.size)
+        law = ClusterBootstrap.of(pairs.clusters, row, alike.trials.size)
 
     def side(score: Floats, table: CalibrationData, purpose: str) -> _Side:
         mixture = calibration_mixture(table, prior, seed)
@@ -144,8 +144,8 @@ class _Side:
         self.score, self.share = problem.stated, problem.trials / problem.n
         self.total = float(pairs.weight.sum())
         outcome = pairs.outcome
-        column = problem.rows_of(score)[alike.first] + self.share.size * outcome[alike.first]
-        shape = (alike.start.size, 2 * self.share.size)
+        column = problem.rows_of(score[alike.one]) + self.share.size * outcome[alike.one]
+        shape = (alike.trials.size, 2 * self.share.size)
         entries = (np.ones(shape[0]), (np.arange(shape[0]), column))
         self.member = sparse.csr_array(entries, shape=shape).T.tocsr()
         worth = {"brier": -((score - outcome) ** 2), "log_score": log_score(outcome, score)}

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import xlogy
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, blocks
 from bayescal._base.decision import least_treated, net_benefit
 
 __all__ = [
@@ -164,15 +164,22 @@ def _entropy(rate: Floats) -> Floats:
 
 def told_impossible(outcome: Floats, score: Floats) -> NDArray[np.bool_]:
     """Whether the probability given to what happened is 0, so that the log loss is infinite."""
-    return np.asarray(np.where(outcome > 0, score == 0, score == 1))
+    return np.asarray(_of_what_happened(outcome, score) == 0)
 
 
 def log_score(outcome: Floats, score: Floats) -> Floats:
     """Log of the probability given to what happened; 0 where that probability is 0."""
-    wrong = told_impossible(outcome, score)
-    inside = np.where(wrong, outcome, score)
-    values: Floats = xlogy(outcome, inside) + xlogy(1 - outcome, 1 - inside)
+    values = np.empty_like(score)
+    for part in blocks(score.size):
+        told = _of_what_happened(outcome[part], score[part])
+        told[told == 0] = 1
+        np.log(told, out=values[part])
     return values
+
+
+def _of_what_happened(outcome: Floats, score: Floats) -> Floats:
+    """The probability given to the outcome."""
+    return np.where(outcome > 0, score, 1 - score)
 
 
 def infinite_log_gain(outcome: Floats, before: Floats, after: Floats) -> float:
@@ -190,10 +197,15 @@ def infinite_log_gain(outcome: Floats, before: Floats, after: Floats) -> float:
         `before` did not, else infinity if `before` does, and `after` not. 0 if neither does, or
         both to the same patients, who then count nothing.
     """
-    first, second = told_impossible(outcome, before), told_impossible(outcome, after)
-    if (second & ~first).any():
-        return -np.inf
-    return np.inf if (first & ~second).any() else 0.0
+    added = 0.0
+    for part in blocks(outcome.size, len(after)):
+        first = told_impossible(outcome[part], before[part])
+        second = told_impossible(outcome[part], after[:, part])
+        if (second & ~first).any():
+            return -np.inf
+        if (first & ~second).any():
+            added = np.inf
+    return added
 
 
 def with_infinite_log_gain(gains: Terms, infinite: float) -> Terms:

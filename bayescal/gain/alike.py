@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import BLOCK, Floats, blocks
 from bayescal._base.decision import least_treated
 from bayescal.gain.paired import PairedPredictions
 from bayescal.model.problem import Problem
@@ -17,6 +17,8 @@ __all__ = ["Alike", "of_equal_cells", "of_neighbours"]
 
 MOST_SINGLE = 1 << 14
 """Cases up to which each is a row of its own in `of_neighbours`."""
+MOVE_BITS = 36
+"""Bits that tell moves apart, below those of the row; a move is from -1 to 1."""
 
 
 class Alike(NamedTuple):
@@ -24,43 +26,39 @@ class Alike(NamedTuple):
 
     Attributes
     ----------
-    order : ndarray of int of shape (n,)
-        The cases, row after row.
-    start : ndarray of int of shape (rows,)
-        Where each row begins in that order.
+    row : ndarray of int of shape (n,)
+        The row of each case.
+    one : ndarray of int of shape (rows,)
+        One of the cases in each row.
     weight : ndarray of shape (n,)
-        Of the cases, in that order.
+        Of the cases.
     trials : ndarray of shape (rows,)
         Sum of the weights in each row.
     """
 
-    order: NDArray[np.intp]
-    start: NDArray[np.intp]
+    row: NDArray[np.intp]
+    one: NDArray[np.intp]
     weight: Floats
     trials: Floats
 
+    @classmethod
+    def of(cls, row: NDArray[np.intp], weight: Floats) -> Alike:
+        """Rows by their numbers 0, 1, ..., each of some cases."""
+        rows = int(row.max()) + 1
+        one = np.empty(rows, np.intp)
+        one[row] = np.arange(row.size)
+        return cls(row, one, weight, _sums(row, rows, lambda part: weight[part]))
+
     def means(self, values: Floats) -> Floats:
         """Weighted mean in each row of values of the cases; exact where they are equal."""
-        ordered = values[self.order]
-        if self.start.size == ordered.size:
-            return ordered
-        mean = np.add.reduceat(ordered * self.weight, self.start) / self.trials
-        least = np.minimum.reduceat(ordered, self.start)
-        return np.clip(mean, least, np.maximum.reduceat(ordered, self.start))
+        base = values[self.one]
+        if base.size == values.size:
+            return base
 
-    @property
-    def row(self) -> NDArray[np.intp]:
-        """The row of each case, of shape (n,)."""
-        row = np.empty(self.order.size, np.intp)
-        row[self.order] = np.repeat(
-            np.arange(self.start.size), np.diff(self.start, append=self.order.size)
-        )
-        return row
+        def beyond(part: slice) -> Floats:
+            return self.weight[part] * (values[part] - base[self.row[part]])
 
-    @property
-    def first(self) -> NDArray[np.intp]:
-        """One of the cases in each row."""
-        return self.order[self.start]
+        return base + _sums(self.row, base.size, beyond) / self.trials
 
 
 def of_equal_cells(
@@ -84,13 +82,12 @@ def of_equal_cells(
         In ascending order of the score before.
     """
     sides = ((pairs.before, before), (pairs.after[0], after))
-    key = np.zeros(pairs.outcome.size, dtype=np.int64)
-    for score, problem in sides:
-        key = key * problem.score.size + problem.rows_of(score)
-    for score, _ in sides:
-        key = key * (len(thresholds) + 1) + _reached(score, thresholds)
-    order = np.argsort(key, kind="stable")
-    return _rows(pairs, order, np.flatnonzero(np.diff(key[order], prepend=-1)))
+    (first, problem), (second, updated) = sides
+    row = _crossed(problem.rows_of(first), updated.rows_of(second))
+    if thresholds:
+        for score, _ in sides:
+            row = _crossed(row, _reached(score, thresholds))
+    return Alike.of(row, pairs.weight)
 
 
 def of_neighbours(pairs: PairedPredictions, thresholds: Sequence[float]) -> Alike:
@@ -101,16 +98,18 @@ def of_neighbours(pairs: PairedPredictions, thresholds: Sequence[float]) -> Alik
     """
     n = pairs.outcome.size
     if n <= MOST_SINGLE:
-        return _rows(pairs, np.arange(n), np.arange(n))
-    repeats, most = pairs.after.shape[0], len(thresholds)
-    key = pairs.table_before.rows_of(pairs.before)
-    key = key * (most + 1) + _reached(pairs.before, thresholds)
-    key = key * (most * repeats + 1) + _reached(pairs.after, thresholds).sum(axis=0)
-    key = 2 * key + (pairs.outcome > 0)
-    order = np.lexsort((pairs.after.mean(axis=0) - pairs.before, key))
+        return Alike.of(np.arange(n), pairs.weight)
+    key = _crossed(pairs.table_before.rows_of(pairs.before), pairs.outcome.astype(np.intp))
+    if thresholds:
+        key = _crossed(key, _reached(pairs.before, thresholds))
+        key = _crossed(key, _reached(pairs.after, thresholds).sum(axis=0))
+    moved = pairs.after.mean(axis=0) - pairs.before
+    order = np.argsort((key << MOVE_BITS) + ((moved + 1) * 2 ** (MOVE_BITS - 1)).astype(np.int64))
     begins = np.flatnonzero(np.diff(key[order], prepend=-1))
     since = np.arange(n) - np.repeat(begins, np.diff(begins, append=n))
-    return _rows(pairs, order, np.flatnonzero(since % -(-n // MOST_SINGLE) == 0))
+    row = np.empty(n, np.intp)
+    row[order] = np.cumsum(since % -(-n // MOST_SINGLE) == 0) - 1
+    return Alike.of(row, pairs.weight)
 
 
 def _reached(score: Floats, thresholds: Sequence[float]) -> NDArray[np.intp]:
@@ -118,6 +117,19 @@ def _reached(score: Floats, thresholds: Sequence[float]) -> NDArray[np.intp]:
     return np.searchsorted(least_treated(np.sort(thresholds)), score, side="right")
 
 
-def _rows(pairs: PairedPredictions, order: NDArray[np.intp], start: NDArray[np.intp]) -> Alike:
-    weight = pairs.weight[order]
-    return Alike(order, start, weight, np.add.reduceat(weight, start))
+def _crossed(first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Number of each pair of numbers, in the order of those that occur; `first` is overwritten."""
+    first *= int(second.max()) + 1
+    first += second
+    number = np.cumsum(np.bincount(first) > 0) - 1
+    for part in blocks(first.size):
+        first[part] = number[first[part]]
+    return first
+
+
+def _sums(row: NDArray[np.intp], rows: int, values: Callable[[slice], Floats]) -> Floats:
+    """Sum in each row of values that are made a block of cases at a time."""
+    total = np.zeros(rows)
+    for part in blocks(row.size, room=max(BLOCK, 4 * rows)):
+        total += np.bincount(row[part], values(part), rows)
+    return total

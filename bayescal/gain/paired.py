@@ -38,6 +38,7 @@ __all__ = ["PairedPredictions", "as_paired", "cases_of", "is_function"]
 
 FEWEST_TURNS = 2
 TURNS_PER_CASE = 0.1
+MOST_LOOKED_AT = 100_000
 
 
 @dataclass(frozen=True)
@@ -77,22 +78,33 @@ class PairedPredictions:
         return [self._table(row) for row in self.after]
 
     def _table(self, score: Floats) -> CalibrationData:
-        weight = self.weight
-        options: dict[str, Any] = {"weight_type": self.weight_type, **self.labels}
-        return CalibrationData(self.outcome, score, weight, **options).of_effective_cases()
+        options: dict[str, Any] = dict(self.labels)
+        if self.weight_type == "sampling" or (self.weight != 1).any():
+            options |= {"sample_weight": self.weight, "weight_type": self.weight_type}
+        return CalibrationData(self.outcome, score, **options).of_effective_cases()
+
+    @cached_property
+    def some(self) -> NDArray[np.intp] | slice:
+        """All cases; of more than 100 000, so many of them, evenly spread."""
+        n = self.outcome.size
+        if n <= MOST_LOOKED_AT:
+            return slice(None)
+        return np.random.default_rng(0).choice(n, MOST_LOOKED_AT, replace=False)
 
     @cached_property
     def is_map(self) -> bool:
         """Whether `after` can be read as a map of `before`.
 
         Equal scores before must have equal scores after. When scores hardly repeat anything
-        would pass for a map, so it may also change direction only now and then.
+        would pass for a map, so it may also change direction only now and then. Of many cases
+        `some` are looked at.
         """
         if self.after.shape[0] > 1:
             return False
-        levels = levels_of(self.before)
-        mapped = self.after[0, levels.first]
-        if not np.array_equal(mapped[levels.row], self.after[0]):
+        after = self.after[0, self.some]
+        levels = levels_of(self.before[self.some])
+        mapped = after[levels.first]
+        if not np.array_equal(mapped[levels.row], after):
             return False
         steps = np.sign(np.diff(mapped))
         turns = np.count_nonzero(np.diff(steps[steps != 0]))
@@ -154,12 +166,18 @@ def as_paired(
     weight = as_weights(sample_weight, outcome.size)
     chosen = as_weight_type(weight_type, weight)
     if weight is None:
-        weight = np.ones(outcome.size)
+        weight = np.broadcast_to(1.0, outcome.size)  # in no room
     elif chosen is None:
         warn_of_ambiguity(weight, first, outcome)
-    cases = effective_cases(weight, chosen or "counts")
-    kept, read = cases > 0, chosen or "counts"
-    pairs = PairedPredictions(outcome[kept], first[kept], second[:, kept], cases[kept], read)
+    read = chosen or "counts"
+    cases = effective_cases(weight, read)
+    kept = cases > 0
+    is_full = bool(kept.all())
+    own, own_first, own_second = (
+        values.copy() if is_full else values[..., kept] for values in (outcome, first, second)
+    )
+    share = cases if sample_weight is None else cases[kept]
+    pairs = PairedPredictions(own, own_first, own_second, share, read)
     roles = as_roles(cluster=cluster, stratum=strata, called={"stratum": "strata"})
     if not roles.columns:
         return pairs
@@ -269,4 +287,5 @@ def _as_repeats(after: Any) -> Floats:
     rows: list[Any] = list(np.asarray(after)) if is_matrix(after) else [after]
     if not rows:
         raise InputError("after holds no predictions: give one for each case.")
-    return np.stack([as_scores(row, "after") for row in rows])
+    checked = [as_scores(row, "after") for row in rows]
+    return checked[0][None] if len(checked) == 1 else np.stack(checked)

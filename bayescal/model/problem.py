@@ -145,7 +145,8 @@ class Problem:
 
     def merged(self, row: NDArray[np.intp]) -> NDArray[np.intp]:
         """Row of the problem that each of these rows of the table is merged in."""
-        return np.searchsorted(self._first, row, side="right") - 1
+        sizes = np.diff(self._first, append=self.table.score.size)
+        return np.repeat(np.arange(sizes.size), sizes)[row]
 
     @property
     def is_merged(self) -> bool:

@@ -63,8 +63,12 @@ def test_utf_16_of_either_byte_order_is_read_by_its_mark(tmp_path) -> None:
         open_source(path).load()
 
 
+@pytest.mark.parametrize("block", [7, 1 << 20])
 @pytest.mark.parametrize("before", [0, 100, 10_000])
-def test_text_in_another_encoding_is_refused_with_its_line(tmp_path, before) -> None:
+def test_text_in_another_encoding_is_refused_with_its_line(
+    tmp_path, before, block, monkeypatch
+) -> None:
+    monkeypatch.setattr("bayescal.cli._read.ENCODED_BLOCK", block)  # 7 cuts letters in two
     path = tmp_path / "table.csv"
     rows = b"y,p,site\n" + b"1,0.3,\xc3\xbc\n" * before + b"1,0.3,Z\xfcrich\n0,0.2,Z\xf6rich\n"
     path.write_bytes(rows)

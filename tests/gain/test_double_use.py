@@ -123,3 +123,30 @@ def test_a_map_fitted_with_weights_is_detected_with_them(patients) -> None:
     after = bc.recalibrate.LogisticRecalibrator().fit(s, y, weight).transform(s)
     assert double_use(as_paired(y, s, after, weight, None))
     assert double_use(as_paired(y, s, after, None, None)) is None
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_a_part_of_many_cases_tells_what_all_of_them_do(patients, name, monkeypatch) -> None:
+    y, s = patients
+    other = bc.simulate.sample("clinical-middle-overconfident", 3000, random_state=4)
+    map_of = FITTED[name].fit(s, y).transform
+    monkeypatch.setattr("bayescal.gain.paired.MOST_LOOKED_AT", 100)
+    part = as_paired(y, s, map_of(s), None, None)
+    assert part.some.size == 100
+    assert SIGNS[name] in str(double_use(part))
+    assert double_use(as_paired(*other, map_of(other[1]), None, None)) is None
+
+
+def test_many_values_that_are_all_mean_outcomes_are_blocks(monkeypatch) -> None:
+    """More values than a table keeps apart: of those in the middle nothing else is known."""
+    rng = np.random.default_rng(3)
+    before = np.repeat(np.sort(rng.random(2500)), 8)
+    outcome = (rng.random(before.size) < before).astype(float)
+    mean = outcome.reshape(-1, 8).mean(axis=1)
+    value = np.clip(mean + 1e-9 * np.arange(2500), 0, 1)
+    assert np.unique(value).size > 2048
+    assert "each distinct value" in str(
+        double_use(as_paired(outcome, before, np.repeat(value, 8), None, None))
+    )
+    outcome[np.argsort(value.repeat(8))[:8]] = 1 - outcome[np.argsort(value.repeat(8))[:8]]
+    assert double_use(as_paired(outcome, before, np.repeat(value, 8), None, None)) is None

@@ -42,7 +42,7 @@ def test_rows_of_cells_are_of_all_cases_and_of_one_side_of_every_threshold(
     weight = np.arange(n) % 3 + 1.0 if weighted else None
     pairs = as_paired(y, before, after, weight, None, "counts" if weighted else None)
     alike = of_equal_cells(pairs, *problems(pairs), thresholds)
-    assert np.array_equal(np.sort(alike.order), np.arange(n))
+    np.testing.assert_array_equal(alike.row[alike.one], np.arange(alike.trials.size))
     assert alike.trials.sum() == pytest.approx(pairs.weight.sum())
     for score in (pairs.before, pairs.after[0]):
         total = alike.trials @ alike.means(score)
@@ -65,7 +65,7 @@ def test_neighbours_lose_little_of_the_variance_of_a_gain_however_small_the_move
     for noise in (0.0, 0.01, 0.3):
         y, before, after = cases(4 * MOST_SINGLE, noise)
         alike = of_neighbours(as_paired(y, before, after[None], None, None), (0.3,))
-        assert alike.start.size < 2 * MOST_SINGLE
+        assert alike.trials.size < 2 * MOST_SINGLE
         gains = {
             "brier": (before - y) ** 2 - (after - y) ** 2,
             "moved": ((after >= 0.3) * 1.0 - (before >= 0.3)) * y,
@@ -87,8 +87,7 @@ def test_gains_on_the_grid_are_those_of_single_cases(change, monkeypatch) -> Non
     """The same law, other draws: 2500 distinct scores, each a row of its own or in cells."""
 
     def single(pairs, *_):
-        order = np.argsort(pairs.before)
-        return Alike(order, np.arange(order.size), pairs.weight, pairs.weight)
+        return Alike.of(np.argsort(np.argsort(pairs.before)), pairs.weight)
 
     y, before, _ = cases(2500)
     after = change(expit(-0.28 + 0.72 * logit(before)))
