@@ -114,5 +114,5 @@ def present() -> list[str]:
         f"{' or '.join(map(str, former))} series of a cell. Made by "
         "`docs/benchmarks/drift_now.py`.",
         markdown(table),
-        f"Whether P(changed) was ever above 0.9, looked at after each month: {ever}.",
+        *([f"P(changed) was ever above 0.9, looked at after each month: {ever}."] if ever else []),
     ]
