@@ -18,6 +18,7 @@ from bayescal.model.priors import StudentT
 from bayescal.multilevel.draws import MultilevelDraws, effects_of_prior
 from bayescal.multilevel.factorised.likelihood import MOST_OFF
 from bayescal.multilevel.problem import MultilevelProblem
+from bayescal.multilevel.robust import FARTHER
 from bayescal.posterior.tree import CHAINS, SAMPLE_STATS
 
 __all__ = [
@@ -28,13 +29,19 @@ __all__ = [
     "explanation_probabilities",
 ]
 
-PROB_CONSTANT, PROB_SUDDEN, PROB_GRADUAL = 0.5, 0.25, 0.25
+PROB_CONSTANT, PROB_SUDDEN, PROB_GRADUAL = 0.5, 0.4, 0.1
+RECENT = 2.0
+"""Power of the number of periods since a sudden change by which its prior probability falls.
+
+What is asked is the present. With all periods alike, a change into the last of many has next to no
+prior probability, and an interval of the present that ignores it.
+"""
 
 
 def explanation_prior(problem: MultilevelProblem) -> Floats:
     """Prior probabilities: of no change, a change into each later period, and a walk."""
-    places = len(problem.labels) - 1
-    return np.array([PROB_CONSTANT, *[PROB_SUDDEN / places] * places, PROB_GRADUAL])
+    weight = np.arange(len(problem.labels) - 1, 0, -1.0) ** -RECENT
+    return np.array([PROB_CONSTANT, *PROB_SUDDEN * weight / weight.sum(), PROB_GRADUAL])
 
 
 def explanation_probabilities(drawn: MultilevelDraws) -> Floats:
@@ -46,8 +53,12 @@ def explanation_probabilities(drawn: MultilevelDraws) -> Floats:
 
 
 def change_prior(problem: MultilevelProblem) -> dict[str, StudentT]:
-    """Priors of a sudden change of each coordinate."""
+    """Priors of a sudden change of each coordinate.
+
+    Its shift is one unlike the others: `FARTHER` times as large as all the drift that is expected.
+    """
     prior = problem.heterogeneity
+    prior = replace(prior, shift=FARTHER * prior.shift)
     return {name: StudentT(prior.nu, 0.0, getattr(prior, name)) for name in problem.varying}
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import Floats, blocks
-from bayescal._base.errors import check_type
+from bayescal._base.errors import InputError, check_type
 from bayescal._base.text import count, interval
 from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.inference import LowerBound, e_value, tce_lower_bound
@@ -33,9 +33,9 @@ __all__ = ["DriftPosterior", "as_drift"]
 class DriftPosterior(MultilevelPosterior):
     """Posterior of the calibration curves of ordered periods.
 
-    Three explanations are averaged: one curve for all periods (prior probability 1/2), one sudden
-    change (1/4, each period but the first alike) and gradual drift, a random walk (1/4). A period,
-    the present one and the next are views that answer as any posterior does.
+    Three explanations are averaged: one curve for all periods (prior probability 0.5), one sudden
+    change (0.4, a recent one more probable than an old one) and gradual drift, a random walk
+    (0.1). A period, the present one and the next are views that answer as any posterior does.
 
     Parameters
     ----------
@@ -220,41 +220,63 @@ class DriftPosterior(MultilevelPosterior):
         maps = {"now": curves.mean(axis=0), "all periods": single}
         return gain_of_maps(now.problem, curves, maps)
 
-    @cached_property
-    def e_values(self) -> pd.Series:
+    @property
+    def e_values(self) -> pd.Series | None:
         """Evidence against calibration after each period, valid however often one looks.
 
         The mixture of curves is frozen at the first period; see `bayescal.e_value`. Of calibrated
         models at most 1 in 20 ever reaches 20. It needs no explanation of changes and no prior of
         walks, but cases that are independent: effects of a period that its cases share count as
-        evidence against calibration.
+        evidence against calibration. None where it is not defined, such as with clusters or
+        sampling weights; `refused` says why.
 
         Returns
         -------
-        pandas.Series
+        pandas.Series or None
             Index: period.
         """
+        return None if isinstance(self._e_values, str) else self._e_values
+
+    @property
+    def lower_bound(self) -> LowerBound | None:
+        """A lower bound of the error of all cases together, without a family of curves.
+
+        See `bayescal.tce_lower_bound`. None where it is not defined, such as with sampling weights;
+        `refused` says why.
+        """
+        return None if isinstance(self._lower_bound, str) else self._lower_bound
+
+    @property
+    def refused(self) -> dict[str, str]:
+        """Why the lower bound or the e-values are not defined of these data, by name."""
+        asked = {"lower_bound": self._lower_bound, "e_values": self._e_values}
+        return {name: answer for name, answer in asked.items() if isinstance(answer, str)}
+
+    @cached_property
+    def _e_values(self) -> pd.Series | str:
         import pandas as pd
 
         evidence = None
-        for label in self.labels:
-            cases = self.data.select(label).pooled()
-            evidence = (
-                e_value(cases, random_state=self.problem.pooled.seed)
-                if evidence is None
-                else evidence.update(cases)
-            )
+        try:
+            for label in self.labels:
+                cases = self.data.select(label).pooled()
+                evidence = (
+                    e_value(cases, random_state=self.problem.pooled.seed)
+                    if evidence is None
+                    else evidence.update(cases)
+                )
+        except InputError as error:
+            return str(error)
         assert evidence is not None
         index = pd.Index(self.labels, name="period")
         return pd.Series(evidence.values, index, name="e_value")
 
     @cached_property
-    def lower_bound(self) -> LowerBound:
-        """A lower bound of the error of all cases together, without a family of curves.
-
-        See `bayescal.tce_lower_bound`.
-        """
-        return tce_lower_bound(self.data, random_state=self.problem.pooled.seed)
+    def _lower_bound(self) -> LowerBound | str:
+        try:
+            return tce_lower_bound(self.data, random_state=self.problem.pooled.seed)
+        except InputError as error:
+            return str(error)
 
     @cached_property
     def periods(self) -> pd.DataFrame:

@@ -16,6 +16,7 @@ from bayescal._base.arrays import Floats
 from bayescal.model.prior import Normal, Prior, StudentT
 
 __all__ = [
+    "FARTHER",
     "LIKE_SHARE",
     "PROB_UNLIKE",
     "SHARE_UNLIKE",

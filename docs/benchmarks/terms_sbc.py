@@ -184,10 +184,11 @@ class Periods(Terms):
     def truth(self, rng: np.random.Generator) -> np.ndarray:
         """A point from the prior: no change, a sudden one, or a walk."""
         path, kind = np.tile(average(rng), (PERIODS + 1, 1)), rng.random()
-        if 0.5 <= kind < 0.75:
-            change = rng.standard_t(HALF_T["nu"], 2) * HALF_T["scales"]
-            path[rng.integers(1, PERIODS) :] += change
-        elif kind >= 0.75:
+        if 0.5 <= kind < 0.9:
+            change = rng.standard_t(HALF_T["nu"], 2) * HALF_T["scales"] * [2, 1]
+            recent = 1 / np.arange(PERIODS - 1, 0, -1) ** 2
+            path[rng.choice(np.arange(1, PERIODS), p=recent / recent.sum()) :] += change
+        elif kind >= 0.9:
             step = half_t(rng) * rng.standard_normal((PERIODS, 2)) / np.sqrt(PERIODS - 1)
             path[1:] += step.cumsum(axis=0)
         return path.ravel()

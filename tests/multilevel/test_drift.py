@@ -11,7 +11,7 @@ from scipy.stats import norm
 import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.model.problem import prepare
-from bayescal.multilevel.changes import PROB_CONSTANT, change_prior
+from bayescal.multilevel.changes import PROB_CONSTANT, change_prior, explanation_prior
 from bayescal.multilevel.drift import gain_of_maps
 from bayescal.multilevel.problem import prepare_terms
 from bayescal.multilevel.term import walk
@@ -72,6 +72,10 @@ def test_explanations_have_the_evidence_of_numerical_integration():
     assert post.data.periods.elapsed == pytest.approx([0.25, 0.5, 0.25])
     evidence, last = by_grid(post.problem, month, outcome, score)
     np.testing.assert_allclose(post._drawn.log_evidence, evidence, atol=0.03)
+    recent = 1 / np.array([9.0, 4.0, 1.0])
+    weight = np.array([0.5, *0.4 * recent / recent.sum(), 0.1]) * np.exp(evidence)
+    shares = [weight[0], weight[1:4].sum(), weight[4]] / weight.sum()
+    np.testing.assert_allclose(post.explanations, shares, atol=0.01)
     walked = post._drawn.explanation == 4
     drawn = post._drawn.in_order()[-1, walked, 0]
     assert drawn.mean() == pytest.approx(last, abs=4 * drawn.std() / np.sqrt(walked.sum()))
@@ -86,6 +90,36 @@ def test_rows_need_no_order_and_units_of_time_have_no_part():
         np.testing.assert_allclose(one.explanations, other.explanations, rtol=1e-6)
         curves = (each.now().curve([0.1, 0.5]) for each in (one, other))
         np.testing.assert_allclose(*curves, rtol=1e-6)
+
+
+@pytest.mark.parametrize("periods", [2, 12, 60])
+def test_a_change_into_the_last_period_has_prior_probability_however_long_the_record(periods):
+    labels = np.repeat(np.arange(periods), 2)
+    data = bc.CalibrationData(np.tile([0, 1], periods), np.tile([0.3, 0.7], periods), period=labels)
+    constant, *sudden, gradual = explanation_prior(prepare_terms(data, walk(), prior="neutral"))
+    assert (constant, sum(sudden), gradual) == pytest.approx((0.5, 0.4, 0.1))
+    assert sudden == sorted(sudden)
+    assert sudden[-1] > 0.24
+
+
+def test_the_present_may_be_what_the_last_month_shows():
+    """Six months as scores say, and one of 92 events where 77 are expected: 1.7 standard errors."""
+    score, below = np.repeat(np.linspace(0.1, 0.6, 11), 10), np.tile((np.arange(10) + 0.5) / 10, 11)
+    shift = np.repeat([0.0, 0.4], [6, 1])
+    risk = expit(np.log(score / (1 - score)) + shift[:, None])
+    outcome = (below < risk).astype(int)
+    post = bc.fit(
+        *(outcome.ravel(), np.tile(score, 7)),
+        periods=np.repeat(np.arange(7), score.size),
+        curve="logistic",
+        draws=1000,
+        random_state=1,
+    )
+    shown = outcome[-1].mean() / score.mean()
+    lower, upper = post.now().interval("observed_expected", population="sample")
+    assert lower < outcome[0].mean() / score.mean() < shown + 0.04 < upper
+    before = post.period("0").interval("observed_expected", population="sample")
+    assert before[1] < shown
 
 
 @pytest.mark.parametrize("kind", ["cases", "table"])

@@ -134,9 +134,35 @@ def test_prior_draws_change_as_often_as_the_prior_says(post):
     assert periods.shape == post._drawn.in_order().shape
     moved = (periods[-1] != periods[0]).any(axis=1)
     assert moved.mean() == pytest.approx(0.5, abs=0.05)
-    assert (following != periods[-1]).any(axis=1).mean() == pytest.approx(0.25, abs=0.05)
+    assert (following != periods[-1]).any(axis=1).mean() == pytest.approx(0.1, abs=0.03)
+    changed = (periods[1:] != periods[:-1]).any(axis=2)
+    sudden = changed[:, changed.sum(axis=0) == 1].sum(axis=1)
+    assert sudden[-1] > 2 * sudden[-2] > 0
+    recent = np.arange(5.0, 0, -1) ** -2.0
+    np.testing.assert_allclose(sudden / sudden.sum(), recent / recent.sum(), atol=0.06)
     spread = periods[:, :, 0].std(axis=1)
     assert spread[-1] > spread[0] == pytest.approx(1.0, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        ({"cluster": np.arange(60) // 2}, ["e_values"]),
+        (
+            {"sample_weight": np.linspace(0.5, 1.5, 60), "weight_type": "sampling"},
+            ["e_values", "lower_bound"],
+        ),
+    ],
+)
+def test_what_is_not_defined_has_a_reason(options, names):
+    score = np.tile([0.2, 0.4, 0.6], 20)
+    outcome, month = np.tile([0, 1, 1, 0, 0, 1], 10), np.repeat([1, 2, 3], 20)
+    post = bc.fit(
+        *(outcome, score), periods=month, curve="logistic", draws=400, random_state=1, **options
+    )
+    assert sorted(post.refused) == names
+    assert all(getattr(post, name) is None for name in names)
+    assert all("e-value" in why or "lower bound" in why for why in post.refused.values())
 
 
 def test_what_is_printed(post):
