@@ -27,6 +27,29 @@ def study(n=400, seed=3, leaving=0.6, by_score=0.9):
     return np.minimum(event, left), event <= left, expit(x), event, g
 
 
+def competing(n=400, seed=3, leaving=0.6):
+    """Two causes, and high risks that leave early: times, codes and risks; what would come; g.
+
+    The event comes early if the risk is high, the other one late; it is likelier at low risks.
+    """
+    rng = np.random.default_rng(seed)
+    x = rng.normal(-1, 1.1, n)
+    z, u = (x + 1) / 1.1, rng.random((3, n))
+    g = expit(-0.45 + 0.6 * x)
+    own, other = u[0] < g, u[1] < expit(0.2 - 0.7 * z)
+    comes = np.where(own, u[2] ** np.exp(0.5 * z), np.where(other, u[2] ** 0.6, 1 + u[2]))
+    cause = np.where(own, 1, np.where(other, 2, np.where(u[2] < 0.5, 1, 2)))
+    left = rng.exponential(1, n) / (leaving * np.exp(0.9 * z)) if leaving else np.full(n, 1.5)
+    code = np.where(comes <= left, cause, 0)
+    return np.minimum(comes, left), code, expit(x), own, g
+
+
+@pytest.fixture(scope="module")
+def of_two_causes():
+    time, code, risk, *_ = competing(1000)
+    return bc.CalibrationData(bc.Survival(time, code), risk, horizon=1)
+
+
 @pytest.fixture(scope="module")
 def followed():
     time, event, risk, *_ = study(1000)
@@ -72,12 +95,13 @@ def test_censoring_by_score_does_not_bias_the_level(followed):
 
 
 @pytest.mark.slow
-def test_laplace_over_the_steps_is_the_integral():
+@pytest.mark.parametrize("causes", [1, 2])
+def test_laplace_over_the_steps_is_the_integral(causes):
     """Against importance sampling of the steps at each of several curves."""
     from bayescal.model.likelihood.times.entries import entries_of
     from bayescal.model.likelihood.times.rows import times_rows
 
-    time, event, risk, *_ = study(400)
+    time, event, risk, *_ = study(400) if causes == 1 else competing(400)
     outcome = bc.Survival(time, event, np.where(np.arange(400) % 3 == 0, time / 3, 0))
     problem = prepare(outcome, risk, horizon=1, curve="logistic", random_state=1)
     density, entries = density_of(problem), entries_of(problem)
@@ -88,20 +112,18 @@ def test_laplace_over_the_steps_is_the_integral():
     exact = exact.expanded_at(problem.curve.with_offset(peak[None]), none[:1])
     measured, rng = exact.log_likelihood(coefficients, none), np.random.default_rng(0)
     partial, g = entries.partial, problem.probability(curves, problem.data.score)
-    normal, integral = rng.standard_normal((1500, 12)), []
+    size = exact.correction.steps.at.size
+    assert size == (12 if causes == 1 else 26)
+    normal, integral = rng.standard_normal((1500 * causes, size)), []
     for curve in g:
         own = curve[partial.row]
         steps = exact.correction.steps.likeliest(partial, own)
-        shares = steps.shares(partial)
-        rate = own / (1 - own * shares.value)
-        information = steps.information + shares.summed_bend(rate * partial.weight)
-        information += (shares.slope.T * (rate**2 * partial.weight)) @ shares.slope
+        information = steps.information - steps.shares(partial).late(own, partial.weight)[2]
         root = np.linalg.cholesky(1.2 * np.linalg.inv(information))
         points = steps.at + normal @ root.T
         each = np.array(
             [
-                steps.of_events(at)[0]
-                + np.log1p(-own * steps.shares(partial, at).value) @ partial.weight
+                steps.of_events(at)[0] + steps.shares(partial, at).late(own, partial.weight)[0]
                 for at in points
             ]
         )
@@ -112,6 +134,54 @@ def test_laplace_over_the_steps_is_the_integral():
     assert np.abs(away).max() < 0.1
     nodes = density.nodes.log_likelihood(coefficients, none)
     np.testing.assert_allclose(nodes - nodes[0], measured - measured[0], atol=0.1)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_complete_follow_up_with_another_cause_is_the_binomial_fit(family):
+    """A competing event is then no more than no event by the horizon."""
+    time, code, risk, own, _ = competing(300, leaving=0)
+    post = bc.fit(bc.Survival(time, code), risk, horizon=1, curve=family, **FAST)
+    known = bc.fit(own.astype(int), risk, curve=family, **FAST)
+    mine, theirs = (np.sort(each.curve([0.1, 0.5]).to_numpy(), axis=None) for each in (post, known))
+    np.testing.assert_allclose(mine, theirs, rtol=1e-6)
+
+
+def test_log_posterior_of_complete_follow_up_differs_by_a_constant():
+    time, code, risk, own, _ = competing(300, leaving=0)
+    points = np.random.default_rng(1).normal(0, 0.3, (20, 3))
+    timed = density_of(prepare(bc.Survival(time, code), risk, horizon=1, curve="beta"))
+    known = density_of(prepare(own.astype(int), risk, curve="beta"))
+    difference = timed(points) - known(points)
+    np.testing.assert_allclose(difference, difference[0], atol=1e-6)
+
+
+def test_the_order_of_codes_does_not_matter(of_two_causes):
+    time, code, risk, *_ = competing(1000)
+    swapped = np.array([0, 7, 1])[code]
+    again = bc.CalibrationData(bc.Survival(time, swapped, cause=7), risk, horizon=1)
+    assert again == of_two_causes
+    assert of_two_causes.follow_up.competing > 200
+
+
+def test_leaving_with_another_cause_does_not_bias_the_level(of_two_causes):
+    """To count competing events as leaving sees too many events; to drop who left does, too."""
+    time, code, risk, _, g = competing(1000)
+    true = g.mean() / risk.mean()
+    post = bc.fit(of_two_causes, curve="beta", **FAST)
+    lower, upper = post.interval("observed_expected")
+    assert lower < true < upper
+    censored = bc.fit(bc.Survival(time, code == 1), risk, horizon=1, curve="beta", **FAST)
+    assert censored.interval("observed_expected")[0] > 1.05 * true
+
+
+@pytest.mark.slow
+def test_nuts_samples_the_same_posterior_with_two_causes(of_two_causes):
+    post = bc.fit(of_two_causes, curve="logistic", draws=4000, random_state=1)
+    reference = bc.fit(of_two_causes, curve="logistic", engine="nuts", draws=2000, random_state=1)
+    at = [0.1, 0.3, 0.6]
+    mine, theirs = (each.curve(at).to_numpy().reshape(-1, 3) for each in (post, reference))
+    assert np.abs((mine.mean(axis=0) - theirs.mean(axis=0)) / theirs.std(axis=0)).max() < 0.15
+    np.testing.assert_allclose(mine.std(axis=0), theirs.std(axis=0), rtol=0.15)
 
 
 @pytest.mark.slow
