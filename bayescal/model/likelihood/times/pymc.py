@@ -28,7 +28,6 @@ def observe_times(problem: Problem, log_odds: Any) -> None:
 
     entries, law = entries_of(problem), law_of(problem)
     model = pm.modelcontext(None)
-    model.add_coord("interval", np.arange(1, law.size + 1))
     z = law.standardised(np.log(problem.table.score) - np.log1p(-problem.table.score))
     partial, shares = entries.partial, []
     own = law.standardised(partial.x)
@@ -37,8 +36,7 @@ def observe_times(problem: Problem, log_odds: Any) -> None:
     for name, counted in zip(NAMES, entries.in_interval, strict=False):
         size = counted.shape[1]
         dims = "interval" if size == law.size else "interval_or_none"
-        if size > law.size:
-            model.add_coord(dims, [*range(1, size), "none"])
+        model.add_coord(dims, np.arange(1, size + 1))  # the last of these: no event of any kind
         centre, precision = law.prior_of_steps(size)
         a = pm.Normal(name, centre[:size], precision[:size] ** -0.5, dims=dims)
         c = pm.Normal(f"{name}_by_score", centre[size:], precision[size:] ** -0.5, dims=dims)
