@@ -200,6 +200,7 @@ class TimeReading(ClusterReading):
     time: option.Time = None
     entry: option.Entry = None
     horizon: option.Horizon = None
+    cause: option.Cause = None
     survival: option.Survival = False
 
 

@@ -150,12 +150,19 @@ class FollowUp:
         """Whether some cases came under observation later than at time 0."""
         return bool(self.entry.any())
 
-    def at_risk(self, times: Floats) -> Floats:
-        """Cases under observation, without the event, just before each time of [0, horizon]."""
+    def at_risk(self, times: Floats, of: NDArray[np.bool_] | None = None) -> Floats:
+        """Cases under observation, without any event, just before each time of [0, horizon].
+
+        Parameters
+        ----------
+        times : ndarray of shape (times,)
+        of : ndarray of bool of shape (entries,), optional
+            Which entries to count; by default all.
+        """
         step = np.asarray(times, np.float64) / self.horizon * TIME_STEPS
         inside = (self.entry < step[:, None]) & (self.exit >= step[:, None] - STEP_ROUNDING)
         inside |= (step[:, None] <= 0) & (self.entry == 0)
-        return np.asarray(inside @ self.weight)
+        return np.asarray(inside @ (self.weight if of is None else self.weight * of))
 
     def cuts(self, intervals: int) -> tuple[int, ...]:
         """Steps between intervals with as much time at risk each: from 0 to the horizon."""
