@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.text import capitalised, cases_and_events, count, only
 from bayescal.assessment.performance import mean_score
 from bayescal.data.data import CalibrationData
-from bayescal.data.follow_up import EARLY_SHARE
+from bayescal.data.follow_up import EARLY_SHARE, LEFT
 from bayescal.estimators.survival.censoring import censoring_depends_on_score
 from bayescal.posterior.posterior import CalibrationPosterior
 
@@ -23,6 +24,7 @@ __all__ = [
     "censoring_by_fifth",
     "followed_words",
     "observed_words",
+    "quarters",
 ]
 
 SAME_OUTLOOK = (
@@ -42,6 +44,8 @@ def cases_and_events_of(data: CalibrationData, joint: str = ", ") -> str:
     if data.is_pseudo:
         cases = f"sampling weights worth {data.effective_size:,.1f} cases"
     events = f"{100 * data.events / data.n:.3g} % with the event by {followed.horizon:g}"
+    if followed.competing:
+        events += f", {100 * followed.competing / data.n:.3g} % with a competing event"
     left = f"{100 * followed.censored / data.n:.3g} % censored before"
     return f"{cases}{joint}{events} and {left}"
 
@@ -52,8 +56,10 @@ def censoring_by_fifth(data: CalibrationData) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row for each fifth. Columns: lowest, highest (scores), cases, events (by the horizon),
-        censored (before it, without the event) and at_risk (followed to the horizon).
+        One row for each fifth. Columns: lowest, highest (scores), cases, events and competing (by
+        the horizon), censored (before it, without any event), at_risk (followed to the horizon
+        without one), and at_risk_1, at_risk_2 and at_risk_3: under observation, without any event,
+        just before a quarter, a half and three quarters of the horizon.
     """
     import pandas as pd
 
@@ -64,8 +70,9 @@ def censoring_by_fifth(data: CalibrationData) -> pd.DataFrame:
     of_entry = fifth[followed.row]
     kinds = {
         "events": followed.event,
+        "competing": followed.other,
         "censored": followed.left_early,
-        "at_risk": ~followed.event & ~followed.left_early,
+        "at_risk": (followed.kind == LEFT) & ~followed.left_early,
     }
     rows = []
     for k in np.unique(fifth):
@@ -73,8 +80,15 @@ def censoring_by_fifth(data: CalibrationData) -> pd.DataFrame:
         row = {"lowest": score[0], "highest": score[-1], "cases": data.trials[fifth == k].sum()}
         mine = of_entry == k
         row |= {name: followed.weight[mine & some].sum() for name, some in kinds.items()}
+        under = followed.at_risk(quarters(followed.horizon), mine)
+        row |= {f"at_risk_{n}": number for n, number in enumerate(under, 1)}
         rows.append(row)
     return pd.DataFrame(rows, index=pd.RangeIndex(1, len(rows) + 1, name="fifth"))
+
+
+def quarters(horizon: float) -> Floats:
+    """A quarter, a half and three quarters of the time to a horizon."""
+    return np.arange(1, 4) / 4 * horizon
 
 
 def followed_words(data: CalibrationData) -> list[str]:
@@ -93,6 +107,21 @@ def followed_words(data: CalibrationData) -> list[str]:
             f"which they left. {SAME_OUTLOOK}"
         )
         told += _leaving_by_score(data)
+    if followed.competing:
+        told.append(
+            f"{100 * followed.competing / data.n:.0f} % had a competing event by {at:g}, after "
+            "which the event cannot come: they are known not to have it. Risks are of the event "
+            "where competing events happen, and not of a world without them."
+        )
+    empty = table.index[(table["at_risk"] == 0) & (table["censored"] > 0)]
+    if empty.size:
+        which = " and ".join(
+            f"{table.loc[k, 'lowest']:.2g} to {table.loc[k, 'highest']:.2g}" for k in empty
+        )
+        told.append(
+            f"Of those with predicted risks of {which} nobody was followed to {at:g} without an "
+            "event: there the curve leans on the prior and on other risks."
+        )
     if followed.is_delayed:
         told.append(
             "Some came under observation later than at time 0. They count from then on, and what "

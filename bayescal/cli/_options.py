@@ -13,6 +13,7 @@ import typer
 
 __all__ = [
     "PYTHON_NAMES",
+    "Cause",
     "CiProb",
     "Close",
     "Cluster",
@@ -92,8 +93,12 @@ Event = Annotated[
     str | None,
     typer.Option(
         help="Value of the outcome that is the event, if outcomes are not 0 and 1. With --time: "
-        "column that says whether the event ended the time."
+        "column of what ended it: 1 the event, 0 the case left, 2, 3, ... a competing event."
     ),
+]
+Cause = Annotated[
+    int | None,
+    typer.Option(help="With --time: code of the event in --event, if it is not 1."),
 ]
 Time = Annotated[
     str | None,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayescal._base.errors import InputError
-from bayescal._base.text import shortened
+from bayescal._base.text import count, shortened
 from bayescal.cli._cases import about_missing, as_numbers, in_file
 from bayescal.cli._columns import ask_about_ids, check_column, choose_columns
 from bayescal.cli._notes import noted
@@ -32,12 +32,15 @@ class TimeColumns(NamedTuple):
     time, event : str
     entry : str or None
     horizon : float
+    cause : int or None
+        The code of the event among several.
     """
 
     time: str
     event: str
     entry: str | None
     horizon: float
+    cause: int | None
 
     @classmethod
     def of(cls, reading: TimeReading, update: Path | None = None) -> TimeColumns | None:
@@ -49,14 +52,14 @@ class TimeColumns(NamedTuple):
             A running table, which has no times.
         """
         if reading.time is None:
-            for name in ("entry", "horizon", "survival"):
+            for name in ("entry", "horizon", "cause", "survival"):
                 if getattr(reading, name) not in (None, False):
                     raise InputError(f"--{name} goes with --time, the column of times to an event.")
             return None
         if reading.event is None:
             raise InputError(
-                "--event is missing: with --time it names the column that says whether the event "
-                "(1) ended the time, or the case left (0)."
+                "--event is missing: with --time it names the column of what ended the time: 1 the "
+                "event, 0 the case left, 2, 3, ... a competing event."
             )
         if reading.horizon is None:
             raise InputError(
@@ -69,7 +72,7 @@ class TimeColumns(NamedTuple):
         for name, value in others.items():
             if value:
                 raise InputError(f"{name} does not go with --time.")
-        return cls(reading.time, reading.event, reading.entry, reading.horizon)
+        return cls(reading.time, reading.event, reading.entry, reading.horizon, reading.cause)
 
 
 def read_times(reading: TimeReading, times: TimeColumns) -> Predictions:
@@ -105,15 +108,28 @@ def read_times(reading: TimeReading, times: TimeColumns) -> Predictions:
         rows = np.flatnonzero(~missing)
         about = in_file(columns, lambda row: _line_of(source, int(rows[row])), form.scale)
         with about, noted(lambda text: note(output(), text)):
-            outcome = Survival(kept["time"], kept["event"], kept.get("entry"))
+            outcome = Survival(kept["time"], kept["event"], kept.get("entry"), cause=times.cause)
             told: Any = reading.weight_type
             data = CalibrationData(
                 *(outcome, kept["risk"], kept.get("weight")),
                 horizon=times.horizon,
                 weight_type=told,
             )
-    event = f"1 by {times.time} {times.horizon:g}"
+    if outcome.other.any():
+        note(output(), _about_codes(outcome, times))
+    event = f"{times.cause or 1} by {times.time} {times.horizon:g}"
     return Predictions(data, columns, event, int(missing.sum()), len(frame), path, form)
+
+
+def _about_codes(outcome: Survival, times: TimeColumns) -> str:
+    """What the codes of the events mean."""
+    own = times.cause or 1
+    cure = "" if times.cause else " If the event has another code, name it with --cause."
+    return (
+        f"{shortened(times.event)} holds codes: {own} is the event "
+        f"({count(int(outcome.event.sum()), 'case')}), 0 a case that left, and any other number a "
+        f"competing event, after which the event cannot come ({int(outcome.other.sum()):,}).{cure}"
+    )
 
 
 def _line_of(source: Source, row: int) -> str:

@@ -208,6 +208,7 @@ class TimeReading(ClusterReading):
     time: option.Time = None
     entry: option.Entry = None
     horizon: option.Horizon = None
+    cause: option.Cause = None
     survival: option.Survival = False
 
 

@@ -325,7 +325,9 @@ class CalibrationData(FromSources):
         events += " recorded by a judge" * (self.judged is not None)
         if self.follow_up is not None:
             left, at = self.follow_up.censored, self.follow_up.horizon
-            events += f" by {at:g}, {left:g} censored before"
+            others = self.follow_up.competing
+            competing = f" and {others:g} with a competing event" if others else ""
+            events += f" by {at:g}{competing}, {left:g} censored before"
         if self._imputations:
             groups += f", {len(self._imputations)} imputations"
         if self._dependence:

@@ -1,4 +1,4 @@
-"""How long the cases of a table were followed, up to a horizon, on a grid of times."""
+"""How long the cases of a table were followed, up to a horizon, and what ended it."""
 
 from __future__ import annotations
 
@@ -16,19 +16,21 @@ from bayescal.data.table import add_up
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["EARLY_SHARE", "TIME_STEPS", "FollowUp"]
+__all__ = ["EARLY_SHARE", "LEFT", "OTHER_EVENT", "OWN_EVENT", "TIME_STEPS", "FollowUp"]
 
 TIME_STEPS = 1200
 """Steps of the grid from 0 to the horizon."""
 STEP_ROUNDING = 1e-6
 EARLY_SHARE = 0.05
 """Share of the time to the horizon by which some case must be under observation."""
-FOLLOWED_COLUMNS = ("row", "entry", "exit", "event")
+FOLLOWED_COLUMNS = ("row", "entry", "exit", "kind")
+LEFT, OWN_EVENT, OTHER_EVENT = range(3)
+"""Kinds of exit: without an event, with that of interest, and with one that rules it out."""
 
 
 @dataclass(frozen=True, eq=False)
 class FollowUp:
-    """Cases by row of a table, and by when they came, when they went, and whether by the event.
+    """Cases by row of a table, and by when they came, when they went, and by which kind of exit.
 
     Times are steps of a fixed grid, so that tables can be added. An event lies within the step that
     ends at its exit; a case that left did so at its exit, and was followed to the horizon where
@@ -39,8 +41,8 @@ class FollowUp:
     horizon : float
     row, entry, exit : ndarray of int of shape (entries,)
         The last two from 0 to `TIME_STEPS`.
-    event : ndarray of bool of shape (entries,)
-        By the horizon.
+    kind : ndarray of int8 of shape (entries,)
+        By the horizon: `LEFT`, `OWN_EVENT` or `OTHER_EVENT` (a competing event).
     weight : ndarray of shape (entries,)
         Sum of the weights of these cases.
     """
@@ -49,7 +51,7 @@ class FollowUp:
     row: NDArray[np.intp]
     entry: NDArray[np.intp]
     exit: NDArray[np.intp]
-    event: NDArray[np.bool_]
+    kind: NDArray[np.int8]
     weight: Floats
 
     @classmethod
@@ -58,28 +60,29 @@ class FollowUp:
         horizon: float,
         row: NDArray[np.intp],
         time: Floats,
-        event: NDArray[np.bool_],
+        kind: NDArray[np.int8],
         entry: Floats | None,
         weight: Floats,
     ) -> Self:
         """Of cases, each in a row of a table."""
         at = time / horizon * TIME_STEPS
-        had = event & (time <= horizon)
+        kind = np.where(time <= horizon, kind, LEFT).astype(np.int8)
+        had = kind != LEFT
         of_event = np.clip(np.ceil(at - STEP_ROUNDING), 1, TIME_STEPS)
         left = np.where(time >= horizon, TIME_STEPS, np.clip(np.rint(at), 0, TIME_STEPS - 1))
         went = np.where(had, of_event, left).astype(np.intp)
         came = np.zeros(row.size, np.intp)
         if entry is not None:
             came = np.minimum(np.rint(entry / horizon * TIME_STEPS).astype(np.intp), went - had)
-        return cls._summed(horizon, row, came, went, had, weight)
+        return cls._summed(horizon, row, came, went, kind, weight)
 
     @classmethod
     def _summed(cls, horizon: float, *columns: NDArray[Any]) -> Self:
-        row, entry, exit_, event, weight = columns
-        key = ((row * (TIME_STEPS + 1) + entry) * (TIME_STEPS + 1) + exit_) * 2 + event
+        row, entry, exit_, kind, weight = columns
+        key = ((row * (TIME_STEPS + 1) + entry) * (TIME_STEPS + 1) + exit_) * 3 + kind
         keys, first, at = np.unique(key, return_index=True, return_inverse=True)
-        row, entry, exit_, event = (each[first] for each in (row, entry, exit_, event))
-        return cls(horizon, row, entry, exit_, event, add_up(at, weight, keys.size))
+        row, entry, exit_, kind = (each[first] for each in (row, entry, exit_, kind))
+        return cls(horizon, row, entry, exit_, kind, add_up(at, weight, keys.size))
 
     @classmethod
     def joined(cls, parts: Sequence[FollowUp]) -> FollowUp:
@@ -96,14 +99,14 @@ class FollowUp:
 
     def in_rows(self, row: NDArray[np.intp]) -> FollowUp:
         """The same, where what was in row r is now in row `row[r]`."""
-        others = (self.entry, self.exit, self.event, self.weight)
+        others = (self.entry, self.exit, self.kind, self.weight)
         return self._summed(self.horizon, row[self.row], *others)
 
     def check(self) -> None:
         """Refuse a horizon that no case was followed to, or a start that none was observed at."""
         at, longest = self.horizon, float(self.exit.max()) * self.horizon / TIME_STEPS
-        if self.exit.max() < TIME_STEPS and (~self.event).any():
-            left = float(self.weight[~self.event].sum())
+        if self.exit.max() < TIME_STEPS and self.left_early.any():
+            left = self.censored
             raise InputError(
                 f"horizon is {at:g}, but no case was followed beyond {longest:.3g}, and {left:g} "
                 f"left before the event: nothing says what happens between {longest:.3g} and "
@@ -118,26 +121,48 @@ class FollowUp:
             )
 
     @property
+    def event(self) -> NDArray[np.bool_]:
+        """Which entries had the event by the horizon."""
+        return np.asarray(self.kind == OWN_EVENT)
+
+    @property
+    def other(self) -> NDArray[np.bool_]:
+        """Which entries had a competing event by the horizon, which rules the event out."""
+        return np.asarray(self.kind == OTHER_EVENT)
+
+    @property
     def left_early(self) -> NDArray[np.bool_]:
-        """Which entries left before the horizon, without the event."""
-        return ~self.event & (self.exit < TIME_STEPS)
+        """Which entries left before the horizon, without any event."""
+        return np.asarray((self.kind == LEFT) & (self.exit < TIME_STEPS))
 
     @property
     def censored(self) -> float:
-        """Cases that left before the horizon, without the event (the sum of their weights)."""
+        """Cases that left before the horizon, without any event (the sum of their weights)."""
         return float(self.weight[self.left_early].sum())
+
+    @property
+    def competing(self) -> float:
+        """Cases with a competing event by the horizon (the sum of their weights)."""
+        return float(self.weight[self.other].sum())
 
     @property
     def is_delayed(self) -> bool:
         """Whether some cases came under observation later than at time 0."""
         return bool(self.entry.any())
 
-    def at_risk(self, times: Floats) -> Floats:
-        """Cases under observation, without the event, just before each time of [0, horizon]."""
+    def at_risk(self, times: Floats, of: NDArray[np.bool_] | None = None) -> Floats:
+        """Cases under observation, without any event, just before each time of [0, horizon].
+
+        Parameters
+        ----------
+        times : ndarray of shape (times,)
+        of : ndarray of bool of shape (entries,), optional
+            Which entries to count; by default all.
+        """
         step = np.asarray(times, np.float64) / self.horizon * TIME_STEPS
         inside = (self.entry < step[:, None]) & (self.exit >= step[:, None] - STEP_ROUNDING)
         inside |= (step[:, None] <= 0) & (self.entry == 0)
-        return np.asarray(inside @ self.weight)
+        return np.asarray(inside @ (self.weight if of is None else self.weight * of))
 
     def cuts(self, intervals: int) -> tuple[int, ...]:
         """Steps between intervals with as much time at risk each: from 0 to the horizon."""
@@ -159,11 +184,7 @@ class FollowUp:
         """Variables of a dataset, with the dimension `exit`."""
         variables: dict[str, Any] = {"horizon": ((), self.horizon)}
         for name in (*FOLLOWED_COLUMNS, "weight"):
-            values = getattr(self, name)
-            variables[f"exit_{name}"] = (
-                "exit",
-                values.astype(np.int8) if name == "event" else values,
-            )
+            variables[f"exit_{name}"] = ("exit", getattr(self, name))
         return variables
 
     @classmethod
@@ -171,17 +192,18 @@ class FollowUp:
         """Read back what `to_variables` wrote, for a table of so many rows; None without any."""
         if "horizon" not in dataset:
             return None
-        row, entry, exit_, event, weight = (
+        row, entry, exit_, kind, weight = (
             dataset[f"exit_{name}"].to_numpy() for name in (*FOLLOWED_COLUMNS, "weight")
         )
         inside = (
             row.min() >= 0 and row.max() < rows and entry.min() >= 0 and exit_.max() <= TIME_STEPS
         )
-        if not (inside and (entry <= exit_).all() and (weight > 0).all()):
+        known = np.isin(kind, (LEFT, OWN_EVENT, OTHER_EVENT)).all()
+        if not (inside and known and (entry <= exit_).all() and (weight > 0).all()):
             raise InputError(
                 "the follow-up is not that of the table: it was edited or damaged. Load the file "
                 "as it was written, or make the table again."
             )
         horizon = float(dataset["horizon"])
         row, entry, exit_ = (each.astype(np.intp) for each in (row, entry, exit_))
-        return cls(horizon, row, entry, exit_, event.astype(bool), weight.astype(np.float64))
+        return cls(horizon, row, entry, exit_, kind.astype(np.int8), weight.astype(np.float64))

@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError, ScoreWarning, as_number
-from bayescal._base.text import exact, shortened
-from bayescal.data.follow_up import FollowUp
+from bayescal._base.errors import InputError, ScoreWarning, as_count, as_number
+from bayescal._base.text import count, exact, shortened
+from bayescal.data.follow_up import LEFT, OTHER_EVENT, OWN_EVENT, FollowUp
 from bayescal.data.sources.alignment import Index, aligned, common_labels
 from bayescal.data.table import Rows, row_of
 from bayescal.data.validate import as_floats, as_vector, check_same_length
 
-__all__ = ["Survival", "as_horizon", "followed_in", "refuse_horizon", "warn_of_survival"]
+__all__ = [
+    "Survival",
+    "as_horizon",
+    "check_codes",
+    "followed_in",
+    "refuse_horizon",
+    "warn_of_survival",
+]
 
 FEWEST_OF_KIND, ERRORS_BELOW = 10, 4
 """Events and others from which scores are looked at, and standard errors below one half."""
-COMPETING = (
-    "Competing events are not fitted yet. If nobody was censored between a competing event and the "
-    "horizon, such a case is known not to have the event: set its time to the horizon and its "
-    "event to 0"
+MOST_CAUSES = 20
+CODES = (
+    "Pass 0 for a case that left, 1 for the event, and 2, 3, ... for other events that rule it out"
 )
 
 
@@ -38,20 +45,32 @@ class Survival:
         and a numeric field, as scikit-survival makes them, or a matrix or data frame with the
         columns time and event.
     event : array-like of shape (n,), optional
-        Whether the event ended it: 0/1 or boolean.
+        What ended it: 0 or False if the case left, 1 or True if it had the event. With competing
+        risks a code for each: 2, 3, ... for other events, such as death from another cause, after
+        which the event cannot come.
     entry : array-like of shape (n,), optional
         When each case came under observation, if that was later: cases that had the event before
         are not among them.
+    cause : int, optional
+        The code of the event that scores are risks of: 1 by default. All other codes but 0 are
+        competing events.
+
+    Attributes
+    ----------
+    event, other : ndarray of bool of shape (n,)
+        Whether the event of interest, or a competing one, ended each time.
 
     Raises
     ------
     InputError
-        If times are negative or missing, events are not 0/1, or an entry is not before the time.
+        If times are negative or missing, events are no codes, an entry is not before the time, or
+        all events are 1 and 2, as R writes 0 and 1, and no `cause` was named.
 
     Notes
     -----
     Cases that left are taken to have the outlook of other cases with the same score: censoring may
-    depend on the score, but not on more that says when the event will come.
+    depend on the score, but not on more that says when the event will come. A competing event is
+    not censoring: whoever had one is known not to have the event by the horizon.
 
     Examples
     --------
@@ -62,21 +81,33 @@ class Survival:
     >>> table = bc.CalibrationData(outcome, [0.4, 0.1, 0.2, 0.3], horizon=5)
     >>> table
     CalibrationData(4 cases, 1 event by 5, 1 censored before, 4 rows)
+    >>> bc.Survival(time=[2.5, 5.0, 1.2, 7.1], event=[1, 2, 0, 2], cause=2)
+    Survival(4 cases, 2 events, 1 competing event, 1 censored)
     """
 
     time: Floats
     event: NDArray[np.bool_]
+    other: NDArray[np.bool_]
     entry: Floats | None
     index: Index | None
+    unnamed_codes: frozenset[int]
 
     def __init__(
-        self, time: Any, event: ArrayLike | None = None, entry: ArrayLike | None = None
+        self,
+        time: Any,
+        event: ArrayLike | None = None,
+        entry: ArrayLike | None = None,
+        *,
+        cause: int | None = None,
     ) -> None:
         if event is None:
             time, event = _columns(time)
         self.index = common_labels(time, event, entry)
         time, event, entry = aligned(time=time, event=event, entry=entry)
-        self.time, self.event = as_floats(time, "time"), _as_events(event)
+        self.time, codes = as_floats(time, "time"), _as_codes(event)
+        own = 1 if cause is None else as_count(cause, "cause", maximum=MOST_CAUSES)
+        self.event, self.other = codes == own, (codes != own) & (codes > 0)
+        self.unnamed_codes = frozenset() if cause is not None else frozenset(codes.tolist())
         self.entry = None if entry is None else as_floats(entry, "entry")
         check_same_length(self.time.size, "time", self.event.size, "event")
         _refuse_first(
@@ -108,10 +139,18 @@ class Survival:
         )
 
     def __repr__(self) -> str:
-        events = int(self.event.sum())
-        entry = "" if self.entry is None else ", delayed entry"
-        size = self.time.size
-        return f"Survival({size} cases, {events} events, {size - events} censored{entry})"
+        events, others, size = int(self.event.sum()), int(self.other.sum()), self.time.size
+        told = [f"{size} cases", f"{events} events"]
+        told += [count(others, "competing event")] * (others > 0)
+        told += [f"{size - events - others} censored"]
+        told += ["delayed entry"] * (self.entry is not None)
+        return f"Survival({', '.join(told)})"
+
+    @property
+    def kind(self) -> NDArray[np.int8]:
+        """What ended each time: `LEFT`, `OWN_EVENT` or `OTHER_EVENT`."""
+        kind = np.where(self.other, OTHER_EVENT, np.where(self.event, OWN_EVENT, LEFT))
+        return kind.astype(np.int8)
 
     def outcome(self, horizon: float) -> Floats:
         """Whether each case is known to have the event by a horizon, 0 or 1.
@@ -158,7 +197,7 @@ def followed_in(
         at,
         row,
         outcome.time[counted],
-        outcome.event[counted],
+        outcome.kind[counted],
         None if outcome.entry is None else outcome.entry[counted],
         np.ones(row.size) if weight is None else weight[counted],
     )
@@ -184,6 +223,22 @@ def warn_of_survival(rows: Rows, followed: FollowUp) -> None:
             " If they are, pass 1 - y_prob.",
             ScoreWarning,
             stacklevel=5,
+        )
+
+
+def check_codes(codes: Collection[int]) -> None:
+    """Refuse codes of which it is not clear whether two causes are meant, or none.
+
+    Parameters
+    ----------
+    codes : collection of int
+        All that occur, if nobody named the code of the event.
+    """
+    if {1, 2} <= set(codes) and 0 not in codes:
+        raise InputError(
+            "event holds 1 and 2 and no 0, and R writes 1 for a case that left and 2 for the "
+            "event. If these are such, pass event == 2. If they are two causes and no case left, "
+            "name the one that scores are risks of: bc.Survival(time, event, cause=1)."
         )
 
 
@@ -216,18 +271,16 @@ def _columns(both: Any) -> tuple[Any, Any]:
     )
 
 
-def _as_events(event: Any) -> NDArray[np.bool_]:
+def _as_codes(event: Any) -> NDArray[np.int64]:
     vector = as_vector(event, "event")
     if vector.dtype == np.bool_:
-        return vector
+        return vector.astype(np.int64)
     values = as_floats(vector, "event")
-    wrong = (values != 0) & (values != 1)
+    wrong = ~np.isin(values, np.arange(MOST_CAUSES + 1))
     if wrong.any():
         at = int(wrong.argmax())
-        is_whole = bool((values % 1 == 0).all()) and bool((values >= 0).all())
-        cure = COMPETING if is_whole else "Pass 1 for the event and 0 for a case that left"
-        raise InputError(f"event[{at}] = {exact(values[at])} is not 0 or 1. {cure}.")
-    return np.asarray(values == 1)
+        raise InputError(f"event[{at}] = {exact(values[at])} is no code of what ended it. {CODES}.")
+    return values.astype(np.int64)
 
 
 def _refuse_first(wrong: NDArray[np.bool_], values: Floats, name: str, problem: str) -> None:

@@ -12,7 +12,7 @@ from bayescal.data.data import CalibrationData
 from bayescal.data.follow_up import TIME_STEPS, FollowUp
 from bayescal.data.validate import as_level
 from bayescal.estimators.binned.bins import as_bins
-from bayescal.estimators.proportions import jeffreys, kaplan_meier
+from bayescal.estimators.proportions import aalen_johansen, jeffreys
 from bayescal.posterior.posterior import CalibrationPosterior, check_outcomes
 
 __all__ = ["Observed", "ScoreCounts", "count_scores", "observed_of", "observed_proportions"]
@@ -63,8 +63,9 @@ def observed_proportions(
 ) -> Observed:
     """Observed proportions in bins that hold about equally many cases; ties stay together.
 
-    Of times to an event they are those of Kaplan and Meier by the horizon, without the bins in
-    which at some time before it no case was under observation.
+    Of times to an event they are those of Kaplan and Meier by the horizon, and with competing
+    events those of Aalen and Johansen, without the bins in which at some time before it no case was
+    under observation.
 
     Parameters
     ----------
@@ -93,7 +94,7 @@ def observed_proportions(
     cases, events = np.add.reduceat(trials, starts), np.add.reduceat(hits, starts)
     score = np.add.reduceat(trials * data.score, starts) / cases
     if data.follow_up is not None:
-        risks = _kaplan_meier_of(data, data.follow_up, starts)
+        risks = _risks_of(data, data.follow_up, starts)
         known = np.isfinite(risks[:, 0])
         score, (risk, cases) = score[known], risks[known].T
         events = risk * cases
@@ -139,15 +140,13 @@ def count_scores(data: CalibrationData, low: float, high: float, bins: int = 50)
     return ScoreCounts(edges, events, non_events)
 
 
-def _kaplan_meier_of(data: CalibrationData, followed: FollowUp, starts: NDArray[np.intp]) -> Floats:
+def _risks_of(data: CalibrationData, followed: FollowUp, starts: NDArray[np.intp]) -> Floats:
     """Risk by the horizon and effective cases of each bin, of shape (bins, 2)."""
     bin_of = np.searchsorted(starts, followed.row, side="right") - 1
     weight = followed.weight * data.weight_scale
-    entry, last, event = followed.entry, followed.exit, followed.event
+    columns = (followed.entry, followed.exit, followed.event, followed.other, weight)
     parts = (bin_of == k for k in range(starts.size))
-    return np.array(
-        [kaplan_meier(entry[k], last[k], event[k], weight[k], TIME_STEPS) for k in parts]
-    )
+    return np.array([aalen_johansen(*(column[k] for column in columns), TIME_STEPS) for k in parts])
 
 
 def _bin_starts(trials: Floats, bins: int | Literal["auto"]) -> NDArray[np.intp]:

@@ -47,7 +47,8 @@ def reliability(
 
     The posterior mean of the calibration curve with pointwise bands, over the range of the
     observed scores; observed proportions in bins of about equally many cases, with Jeffreys
-    intervals (of times to an event Kaplan-Meier by the horizon); and above, the scores of the cases
+    intervals (of times to an event Kaplan-Meier by the horizon, with competing events
+    Aalen-Johansen); and above, the scores of the cases
     with the event (up) and without it (down), on one scale of counts. The bins are shown for
     comparison: the curve is not fitted to them. The title gives the true calibration error with its
     interval. Of a site of which there are scores alone, there are no bins, and the strip has the
@@ -141,7 +142,7 @@ def reliability(
     axes.plot([low, high], [low, high], color=style.DIAGONAL, lw=1, ls="--", label="Ideal")
     _draw_curve(axes, bands, levels)
     if observed is not None:
-        _draw_observed(axes, observed, widest, followed=post.problem.of_times)
+        _draw_observed(axes, observed, widest, _observed_by(post))
     draw_overlays(axes, lines, bands.score)
     if sides is not None:
         draw_sides(axes, sides)
@@ -163,7 +164,8 @@ def _cases(post: CalibrationPosterior) -> str:
     followed = post.data.follow_up
     if followed is None:
         return told
-    return f"{told} by {followed.horizon:g}, {count(followed.censored)} left before"
+    other = f"{count(followed.competing)} with a competing one, " if followed.competing else ""
+    return f"{told} by {followed.horizon:g}, {other}{count(followed.censored)} left before"
 
 
 def _draw_curve(ax: Axes, bands: Bands, levels: Sequence[float]) -> None:
@@ -191,8 +193,15 @@ def _draw_curve(ax: Axes, bands: Bands, levels: Sequence[float]) -> None:
     ax.plot(bands.score, bands.mean, color=style.CURVE, lw=2, label="Posterior mean")
 
 
-def _draw_observed(ax: Axes, observed: Observed, level: float, *, followed: bool) -> None:
-    what = "Kaplan-Meier" if followed else "Observed"
+def _observed_by(post: CalibrationPosterior) -> str:
+    """How the observed risks of groups were estimated."""
+    followed = post.data.follow_up
+    if followed is None:
+        return "Observed"
+    return "Aalen-Johansen" if followed.competing else "Kaplan-Meier"
+
+
+def _draw_observed(ax: Axes, observed: Observed, level: float, what: str) -> None:
     ends = [observed.proportion - observed.lower, observed.upper - observed.proportion]
     points, *_ = ax.errorbar(
         observed.score,

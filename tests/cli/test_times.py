@@ -65,6 +65,53 @@ def test_compare_is_that_of_python(patients):
     assert record["events"] == compared.data.events
 
 
+@pytest.fixture(scope="module")
+def two_causes(tmp_path_factory):
+    """A file of 120 patients: 1 is death from another cause, 3 the event."""
+    rng = np.random.default_rng(6)
+    risk = 1 / (1 + np.exp(-rng.normal(-0.5, 1.3, 120)))
+    comes, left = 6 * rng.random(120), np.minimum(rng.exponential(9, 120), 5.5)
+    code = np.where(comes > left, 0, np.where(rng.random(120) < risk, 3, 1))
+    frame = pd.DataFrame({"risk": risk, "years": np.minimum(comes, left), "cause": code})
+    path = tmp_path_factory.mktemp("causes") / "causes.csv"
+    frame.to_csv(path, index=False)
+    return path, frame
+
+
+def test_codes_of_events_are_read_and_explained(two_causes, capsys):
+    path, frame = two_causes
+    asked = ("assess", path, "--time", "years", "--event", "cause", "--horizon", "5", "--seed", "1")
+    asked = (*asked, "--score", "risk", "--curve", "logistic")
+    record = recorded(path, *asked, "--cause", "3")
+    outcome = bc.Survival(frame["years"], frame["cause"], cause=3)
+    data = bc.CalibrationData(outcome, frame["risk"], horizon=5)
+    assert record["events"] == data.events
+    post = bc.fit(data, curve="logistic", random_state=1)
+    estimate = record["functionals"]["observed_expected"]["estimate"]
+    assert estimate == pytest.approx(post.estimate("observed_expected"), rel=1e-6)
+    told = " ".join(capsys.readouterr().out.split())
+    assert f"3 is the event ({int((frame['cause'] == 3).sum())} cases), 0 a case that left" in told
+    assert "% with a competing event" in told
+    assert "name it with --cause" not in told
+    assert ran(*asked) == 0
+    assert "If the event has another code, name it with --cause" in " ".join(
+        capsys.readouterr().out.split()
+    )
+    assert ran("assess", path, "--outcome", "cause", "--score", "risk", "--cause", "3") == 2
+    assert "--cause goes with --time" in " ".join(capsys.readouterr().err.split())
+
+
+def test_codes_as_r_writes_them_are_asked_about(two_causes, capsys):
+    path, frame = two_causes
+    of_r = path.with_name("r.csv")
+    frame.assign(cause=1 + (frame["cause"] == 3)).to_csv(of_r, index=False)
+    asked = ("assess", of_r, "--time", "years", "--event", "cause", "--horizon", "5")
+    assert ran(*asked, "--score", "risk") == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert "R writes 1 for a case that left and 2 for the event" in told
+    assert "name the one that scores are risks of with --cause" in told
+
+
 def test_options_of_times_go_with_time(patients, capsys):
     path, _ = patients
     for option in (["--horizon", "5"], ["--entry", "years"], ["--survival"]):

@@ -72,8 +72,12 @@ def test_a_case_without_weight_is_left_out():
     [
         ([1, -2.0], [0, 1], {}, r"time\[1\] = -2 is no time"),
         ([1, np.nan], [0, 1], {}, r"time\[1\] = nan is no time"),
-        ([1, 2], [0, 2], {}, r"event\[1\] = 2 is not 0 or 1. Competing events"),
-        ([1, 2], [0, 0.5], {}, r"event\[1\] = 0.5 is not 0 or 1. Pass 1"),
+        ([1, 2], [0, -1], {}, r"event\[1\] = -1 is no code of what ended it. Pass 0 for a case"),
+        ([1, 2], [0, 0.5], {}, r"event\[1\] = 0.5 is no code of what ended it. Pass 0 for a case"),
+        ([1, 2], [0, 365], {}, r"event\[1\] = 365 is no code"),
+        ([1, 2], [0, np.nan], {}, r"event\[1\] = nan"),
+        ([1, 2], [0, 1], {"cause": 0}, "cause must be a whole number from 1 to 20, got 0"),
+        ([1, 2], [0, 1], {"cause": "death"}, "cause must be a whole number"),
         ([1, 2], [0, 1], {"entry": [0, 2]}, r"entry\[1\] = 2 is not before the event"),
         ([1, 2], [0, 1], {"entry": [1.5, 0]}, r"entry\[0\] = 1.5 is not before the end"),
         ([1, 2], [0, 1], {"entry": [-1, 0]}, r"entry\[0\] = -1 is before the start"),
@@ -83,6 +87,42 @@ def test_a_case_without_weight_is_left_out():
 def test_wrong_times_are_refused_in_words(time, event, options, message):
     with pytest.raises(InputError, match=message):
         bc.Survival(time, event, **options)
+
+
+def test_codes_of_r_are_asked_about():
+    """R writes 1 for a case that left and 2 for the event."""
+    with pytest.raises(InputError, match="no 0, and R writes 1 for a case that left"):
+        table(event=[2, 1, 1, 2, 2])
+    chunk = {"time": TIME, "event": [2, 1, 1, 2, 2], "y_prob": RISK}
+    with pytest.raises(InputError, match="name the one that scores are risks of"):
+        bc.CalibrationData.from_chunks([chunk], horizon=5)
+    bc.CalibrationData.from_chunks([chunk, chunk | {"event": EVENT}], horizon=5)
+    named = table(event=[2, 1, 1, 2, 2], cause=2)
+    assert named.events == 2
+    assert named.follow_up.competing == 2
+
+
+def test_a_competing_event_is_by_the_horizon_or_none():
+    data = table(time=[2.5, 5.0, 5.5, 7.1, 1.0], event=[2, 2, 2, 0, 1])
+    assert data.follow_up.competing == 2
+    assert data.follow_up.censored == 0
+    assert repr(data) == (
+        "CalibrationData(5 cases, 1 event by 5 and 2 with a competing event, 0 censored before, "
+        "5 rows)"
+    )
+    assert repr(bc.Survival(TIME, [2, 0, 3, 1, 1])) == (
+        "Survival(5 cases, 2 events, 2 competing events, 1 censored)"
+    )
+
+
+def test_tables_of_two_causes_add_and_are_stored(tmp_path):
+    codes = [2, 0, 0, 1, 1]
+    data, other = table(event=codes), table(time=[4.0, 9.0], event=[2, 0], risk=[0.2, 0.9])
+    both = table([*TIME, 4.0, 9.0], [*codes, 2, 0], [*RISK, 0.2, 0.9])
+    assert data + other == both
+    assert data != table(event=[0, 0, 0, 1, 1])
+    both.to_netcdf(tmp_path / "table.nc")
+    assert bc.CalibrationData.from_netcdf(tmp_path / "table.nc") == both
 
 
 def test_event_is_needed():
@@ -205,7 +245,7 @@ def test_partitions_of_dask_are_the_same_table(frame, of_arrays):
         ({"horizon": 900}, "horizon is 900, but no case was followed beyond"),
         ({"cluster": "since"}, "beside a Survival: .* not yet with cluster"),
         ({"pos_label": 1}, "pos_label was given beside a Survival"),
-        ({"event": "years"}, r"column 'years'\[0\] = .* is not 0 or 1"),
+        ({"event": "years"}, r"column 'years'\[0\] = .* is no code of what ended it"),
     ],
 )
 def test_wrong_columns_of_times_are_refused_in_words(frame, change, message):

@@ -27,6 +27,29 @@ def study(n=400, seed=3, leaving=0.6, by_score=0.9):
     return np.minimum(event, left), event <= left, expit(x), event, g
 
 
+def competing(n=400, seed=3, leaving=0.6):
+    """Two causes, and high risks that leave early: times, codes and risks; what would come; g.
+
+    The event comes early if the risk is high, the other one late; it is likelier at low risks.
+    """
+    rng = np.random.default_rng(seed)
+    x = rng.normal(-1, 1.1, n)
+    z, u = (x + 1) / 1.1, rng.random((3, n))
+    g = expit(-0.45 + 0.6 * x)
+    own, other = u[0] < g, u[1] < expit(0.2 - 0.7 * z)
+    comes = np.where(own, u[2] ** np.exp(0.5 * z), np.where(other, u[2] ** 0.6, 1 + u[2]))
+    cause = np.where(own, 1, np.where(other, 2, np.where(u[2] < 0.5, 1, 2)))
+    left = rng.exponential(1, n) / (leaving * np.exp(0.9 * z)) if leaving else np.full(n, 1.5)
+    code = np.where(comes <= left, cause, 0)
+    return np.minimum(comes, left), code, expit(x), own, g
+
+
+@pytest.fixture(scope="module")
+def of_two_causes():
+    time, code, risk, *_ = competing(1000)
+    return bc.CalibrationData(bc.Survival(time, code), risk, horizon=1)
+
+
 @pytest.fixture(scope="module")
 def followed():
     time, event, risk, *_ = study(1000)
@@ -72,13 +95,15 @@ def test_censoring_by_score_does_not_bias_the_level(followed):
 
 
 @pytest.mark.slow
-def test_laplace_over_the_steps_is_the_integral():
+@pytest.mark.parametrize("causes", [1, 2])
+def test_laplace_over_the_steps_is_the_integral(causes):
     """Against importance sampling of the steps at each of several curves."""
     from bayescal.model.likelihood.times.entries import entries_of
     from bayescal.model.likelihood.times.rows import times_rows
 
-    time, event, risk, *_ = study(400)
-    outcome = bc.Survival(time, event, np.where(np.arange(400) % 3 == 0, time / 3, 0))
+    n, size = (400, 1500) if causes == 1 else (150, 800)
+    time, event, risk, *_ = study(n) if causes == 1 else competing(n)
+    outcome = bc.Survival(time, event, np.where(np.arange(n) % 3 == 0, time / 3, 0))
     problem = prepare(outcome, risk, horizon=1, curve="logistic", random_state=1)
     density, entries = density_of(problem), entries_of(problem)
     peak = density.peak.point
@@ -88,20 +113,18 @@ def test_laplace_over_the_steps_is_the_integral():
     exact = exact.expanded_at(problem.curve.with_offset(peak[None]), none[:1])
     measured, rng = exact.log_likelihood(coefficients, none), np.random.default_rng(0)
     partial, g = entries.partial, problem.probability(curves, problem.data.score)
-    normal, integral = rng.standard_normal((1500, 12)), []
+    coordinates = exact.correction.steps.at.size
+    assert coordinates == (12 if causes == 1 else 26)
+    normal, integral = rng.standard_normal((size, coordinates)), []
     for curve in g:
         own = curve[partial.row]
         steps = exact.correction.steps.likeliest(partial, own)
-        shares = steps.shares(partial)
-        rate = own / (1 - own * shares.value)
-        information = steps.information + shares.summed_bend(rate * partial.weight)
-        information += (shares.slope.T * (rate**2 * partial.weight)) @ shares.slope
+        information = steps.information - steps.shares(partial).late(own, partial.weight)[2]
         root = np.linalg.cholesky(1.2 * np.linalg.inv(information))
         points = steps.at + normal @ root.T
         each = np.array(
             [
-                steps.of_events(at)[0]
-                + np.log1p(-own * steps.shares(partial, at).value) @ partial.weight
+                steps.of_events(at)[0] + steps.shares(partial, at).late(own, partial.weight)[0]
                 for at in points
             ]
         )
@@ -112,6 +135,44 @@ def test_laplace_over_the_steps_is_the_integral():
     assert np.abs(away).max() < 0.1
     nodes = density.nodes.log_likelihood(coefficients, none)
     np.testing.assert_allclose(nodes - nodes[0], measured - measured[0], atol=0.1)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_complete_follow_up_with_another_cause_is_the_binomial_fit(family):
+    """A competing event is then no more than no event by the horizon."""
+    time, code, risk, own, _ = competing(300, leaving=0)
+    post = bc.fit(bc.Survival(time, code), risk, horizon=1, curve=family, **FAST)
+    known = bc.fit(own.astype(int), risk, curve=family, **FAST)
+    mine, theirs = (np.sort(each.curve([0.1, 0.5]).to_numpy(), axis=None) for each in (post, known))
+    np.testing.assert_allclose(mine, theirs, rtol=1e-6)
+
+
+def test_log_posterior_of_complete_follow_up_differs_by_a_constant():
+    time, code, risk, own, _ = competing(300, leaving=0)
+    points = np.random.default_rng(1).normal(0, 0.3, (20, 3))
+    timed = density_of(prepare(bc.Survival(time, code), risk, horizon=1, curve="beta"))
+    known = density_of(prepare(own.astype(int), risk, curve="beta"))
+    difference = timed(points) - known(points)
+    np.testing.assert_allclose(difference, difference[0], atol=1e-6)
+
+
+def test_the_order_of_codes_does_not_matter(of_two_causes):
+    time, code, risk, *_ = competing(1000)
+    swapped = np.array([0, 7, 1])[code]
+    again = bc.CalibrationData(bc.Survival(time, swapped, cause=7), risk, horizon=1)
+    assert again == of_two_causes
+    assert of_two_causes.follow_up.competing > 200
+
+
+def test_leaving_with_another_cause_does_not_bias_the_level(of_two_causes):
+    """To count competing events as leaving sees too many events; to drop who left does, too."""
+    time, code, risk, _, g = competing(1000)
+    true = g.mean() / risk.mean()
+    post = bc.fit(of_two_causes, curve="beta", **FAST)
+    lower, upper = post.interval("observed_expected")
+    assert lower < true < upper
+    censored = bc.fit(bc.Survival(time, code == 1), risk, horizon=1, curve="beta", **FAST)
+    assert censored.interval("observed_expected")[0] > 1.05 * true
 
 
 @pytest.mark.slow
@@ -183,6 +244,97 @@ def test_no_event_and_one_event_are_fitted():
         post = bc.fit(bc.Survival(time, event), risk, horizon=1, curve="beta", **FAST)
         assert post.interval("observed_expected")[1] < 1
     assert np.isfinite(post.summary().loc["tce", "estimate"])
+
+
+@pytest.mark.parametrize("events", [0, 1])
+def test_no_event_and_one_event_beside_others_are_fitted(events):
+    time, risk = np.linspace(0.1, 2, 60), np.linspace(0.02, 0.4, 60)
+    code = np.where(np.arange(60) < events, 1, np.arange(60) % 2 * 2)
+    post = bc.fit(bc.Survival(time, code), risk, horizon=1, curve="beta", **FAST)
+    assert post.interval("observed_expected")[1] < 1
+    assert post.data.follow_up.competing > 10
+
+
+def test_competing_events_and_late_entry_are_fitted_together():
+    """Whoever had either event before entry is not among those under observation."""
+    rng = np.random.default_rng(1010)
+    time, code, risk, _, g = competing(6000, seed=10, leaving=0)
+    entry = np.where(rng.random(6000) < 0.5, 0, rng.uniform(0, 0.7, 6000))
+    seen = time > entry
+    time, code, risk, entry, g = (each[seen] for each in (time, code, risk, entry, g))
+    post = bc.fit(bc.Survival(time, code, entry), risk, horizon=1, curve="logistic", **FAST)
+    lower, upper = post.interval("observed_expected")
+    assert lower < g.mean() / risk.mean() < upper
+    blind = bc.fit(bc.Survival(time, code), risk, horizon=1, curve="logistic", **FAST)
+    assert blind.estimate("observed_expected") < lower - 0.02
+
+
+@pytest.mark.slow
+def test_every_door_takes_two_causes(tmp_path):
+    time, code, risk, *_ = competing(200)
+    asked = {"curves": ["identity", "beta", "pieces"], **FAST}
+    outcome = bc.Survival(time, code)
+    post = bc.fit(outcome, risk, horizon=1, **asked)
+    compared = bc.compare(outcome, risk, horizon=1, **asked)
+    assert post.summary().equals(compared.posterior.summary())
+    post.to_netcdf(tmp_path / "post.nc")
+    stored = bc.load(tmp_path / "post.nc")
+    assert stored.summary().equals(post.summary())
+    assert stored.problem.likelihood.competes
+    assert compared.table["elpd_loo"].notna().all()
+    first = bc.fit(bc.Survival(time[:120], code[:120]), risk[:120], horizon=1, **asked)
+    both = bc.update(first, bc.Survival(time[120:], code[120:]), risk[120:])
+    assert both.summary().equals(post.summary())
+    model = bc.build_model(outcome, risk, curve="beta", horizon=1)
+    names = {variable.name for variable in model.free_RVs}
+    assert {"step", "competing_step", "competing_step_by_score"} <= names
+
+
+def test_the_model_of_pymc_is_the_same_posterior_density():
+    """Curve and steps together, against the rows and the steps of the fast engine."""
+    from bayescal.model.likelihood.times.entries import entries_of
+    from bayescal.model.likelihood.times.steps import steps_of
+
+    time, code, risk, *_ = competing(150)
+    outcome = bc.Survival(time, code, np.where(np.arange(150) % 3 == 0, time / 3, 0))
+    model = bc.build_model(outcome, risk, horizon=1, curve="logistic")
+    problem = prepare(outcome, risk, horizon=1, curve="logistic")
+    steps, entries = steps_of(problem), entries_of(problem)
+    compiled, rng = model.compile_logp(mode="FAST_COMPILE"), np.random.default_rng(2)
+    names = ("step", "step_by_score", "competing_step", "competing_step_by_score")
+    difference = []
+    for _ in range(5):
+        u, at = rng.normal(0, 0.5, 2), rng.normal(0, 0.5, steps.at.size)
+        point = dict(zip(names, np.split(at, [6, 12, 19]), strict=True))
+        point |= {"shift": u[0], "log_slope": u[1]}
+        g = problem.probability(u[None], problem.data.score)[0]
+        mine = entries.events @ np.log(g) + entries.free @ np.log1p(-g) + steps.of_events(at)[0]
+        partial = entries.partial
+        mine += steps.shares(partial, at).late(g[partial.row], partial.weight)[0]
+        mine += problem.prior.logpdf(("shift", "log_slope"), u[None])[0]
+        difference.append(mine - float(compiled(point)))
+    np.testing.assert_allclose(difference, difference[0], atol=1e-6)
+
+
+def test_the_assessment_says_who_had_a_competing_event():
+    time, code, risk, *_ = competing(200)
+    time, code = (
+        np.where(risk > 0.5, np.minimum(time, 0.6), time),
+        np.where((risk > 0.5) & (time > 0.6), 0, code),
+    )
+    assessed = bc.assess(bc.Survival(time, code), risk, horizon=1, **FAST)
+    text = " ".join(str(assessed).split())
+    assert "% with a competing event and" in text
+    table = assessed.tables["followed"].to_frame()
+    followed = assessed.posterior.data.follow_up
+    assert table["competing"].sum() == followed.competing
+    kinds = ["events", "competing", "censored", "at_risk"]
+    np.testing.assert_allclose(table[kinds].sum(axis=1), table["cases"])
+    at = [table[f"at_risk_{n}"].sum() for n in (1, 2, 3)]
+    np.testing.assert_allclose(at, [(time >= quarter).sum() for quarter in (0.25, 0.5, 0.75)])
+    notes = " ".join(assessed.notes)
+    assert "after which the event cannot come" in notes
+    assert "nobody was followed to 1 without an event" in notes
 
 
 def test_the_assessment_says_who_left(assessed):

@@ -94,6 +94,25 @@ def test_the_diagram_of_times_draws_kaplan_meier_and_says_who_left():
     assert "Kaplan-Meier, 95 % interval" in axes.get_legend_handles_labels()[1]
 
 
+def test_with_competing_events_it_is_aalen_johansen():
+    """Near the true risks; Kaplan and Meier, who take competing events for leaving, see more."""
+    rng = np.random.default_rng(5)
+    score = rng.uniform(0.05, 0.8, 20_000)
+    u, left = rng.random(score.size), np.minimum(rng.exponential(1, score.size), 1.5)
+    comes, code = np.where(u < 0.85, rng.random(score.size), 1.2), np.where(u < score, 1, 2)
+    outcome = bc.Survival(np.minimum(comes, left), np.where(comes <= left, code, 0))
+    data = bc.CalibrationData(outcome, score, horizon=1)
+    seen = observed_proportions(data, 5)
+    np.testing.assert_allclose(seen.proportion, seen.score, atol=0.03)
+    one = bc.Survival(outcome.time, outcome.event)
+    censored = observed_proportions(bc.CalibrationData(one, score, horizon=1), 5)
+    assert np.all(censored.proportion > seen.proportion + 0.05)
+    post = bc.fit(data, curve="logistic", draws=400, random_state=1)
+    axes = bc.plots.reliability(post, Figure().subplots(), n_bins=5)
+    assert "Aalen-Johansen, 95 % interval" in axes.get_legend_handles_labels()[1]
+    assert "with a competing one" in axes.get_title("left")
+
+
 def test_groups_of_which_nobody_was_followed_to_the_horizon_are_left_out():
     time, event = np.full(60, 2.0), np.arange(60) % 3 == 0
     time[event] = 0.5

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.followed import censoring_by_fifth
+from bayescal.assessment.followed import censoring_by_fifth, quarters
 from bayescal.assessment.tables.columns import counts
 from bayescal.assessment.tables.table import Row, Table
 
@@ -11,10 +11,11 @@ __all__ = ["followed_table"]
 
 
 def followed_table(f: Findings) -> Table:
-    """Cases with the event, those that left before the horizon, and those followed to it."""
+    """Cases with the event, those that left before the horizon, and those at risk on the way."""
     data = f.posterior.data
     assert data.follow_up is not None
-    at = f"{data.follow_up.horizon:g}"
+    horizon, competing = data.follow_up.horizon, data.follow_up.competing
+    at = f"{horizon:g}"
     rows = []
     for _, row in censoring_by_fifth(data).iterrows():
         name = f"{row['lowest']:.2g} to {row['highest']:.2g}"
@@ -26,7 +27,12 @@ def followed_table(f: Findings) -> Table:
         (
             counts("cases", "Cases"),
             counts("events", f"Events by {at}"),
+            *[counts("competing", "Competing events")] * (competing > 0),
             counts("censored", "Left before"),
+            *(
+                counts(f"at_risk_{n}", f"At risk at {time:.3g}")
+                for n, time in enumerate(quarters(horizon), 1)
+            ),
             counts("at_risk", f"Followed to {at}"),
         ),
         rows,

@@ -18,6 +18,7 @@ from bayescal.data.sources.alignment import aligned
 from bayescal.data.survival import (
     Survival,
     as_horizon,
+    check_codes,
     followed_in,
     refuse_horizon,
     warn_of_survival,
@@ -73,6 +74,7 @@ class ChunkReader:
         self._weight_type = weight_type
         self._pos_label, self._horizon = pos_label, horizon
         self._times: Contents | None = None
+        self._event_codes: set[int] = set()
         self._builder = TableBuilder()
         self._unweighted = TableBuilder()
         self._roles = RoleReader()
@@ -166,6 +168,7 @@ class ChunkReader:
             as_weights([self._largest], 1)
         elif self._weight_type is not None:
             as_weight_type(self._weight_type, None)
+        check_codes(self._event_codes)
         sampling: WeightType | None = "sampling" if self._sampling else None
         structure = self._roles.structure()
         names = self._roles.groups if structure.levels else None
@@ -195,6 +198,7 @@ class ChunkReader:
         (rows,) = tables.values()
         at = as_horizon(self._horizon)
         follow_up = followed_in(rows, outcome, cases.score, cases.weight, at)
+        self._event_codes |= outcome.unnamed_codes
         part = Contents(tables, follow_up=follow_up)
         self._times = part if self._times is None else added(self._times, part)
 
@@ -325,6 +329,7 @@ def contents_at(
     _refuse_roles(roles)
     _, y_prob, sample_weight = aligned(time=outcome, y_prob=y_prob, sample_weight=sample_weight)
     at = as_horizon(horizon)
+    check_codes(outcome.unnamed_codes)
     contents = contents_of(
         outcome.outcome(at), y_prob, sample_weight, roles, weight_type=weight_type
     )

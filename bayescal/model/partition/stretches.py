@@ -18,7 +18,7 @@ from scipy.special import expit, gammaln, logit, logsumexp, roots_legendre, stdt
 from bayescal._base.arrays import Floats, blocks
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.law import Likelihood
-from bayescal.model.likelihood.times.shared import Shared
+from bayescal.model.likelihood.times.shared import Shared, log_without
 from bayescal.model.partition.cells import (
     Nodes,
     cell_of,
@@ -53,17 +53,19 @@ class Late:
     ----------
     x : ndarray of shape (entries,)
         Log-odds of their scores, ascending.
-    weight, share : ndarray of shape (entries,)
-        The weight is below zero of cases that came under observation then.
+    weight, share, other : ndarray of shape (entries,)
+        The weight is below zero of cases that came under observation then. `other` is the share of
+        the cases without the event that had a competing one by then.
     """
 
     x: Floats
     weight: Floats
     share: Floats
+    other: Floats
 
     def log_likelihood(self, g: Floats) -> Floats:
         """Of curves by their values at these scores."""
-        return np.asarray(np.log1p(-g * self.share) @ self.weight)
+        return np.asarray(log_without(g, self.share, self.other) @ self.weight)
 
 
 @dataclass(frozen=True)
@@ -302,9 +304,10 @@ class _OfLate(_OfLaw):
             (known.weight, late.weight[index]),
             (known.hits, np.zeros(index.size)),
             (np.ones(known.x.size), late.share[index]),
+            (np.zeros(known.x.size), late.other[index]),
         )
-        node_x, weight, events, share = (np.concatenate(both)[order] for both in columns)
-        self.law, self.nuisance = Shared(share), np.empty(0)
+        node_x, weight, events, *shares = (np.concatenate(both)[order] for both in columns)
+        self.law, self.nuisance = Shared(*shares), np.empty(0)
         information = BINOMIAL.spread(trials, BINOMIAL.mean(x))
         total, total_x = _sums((information, information * x), cell, first, last)
         size = known.size + size

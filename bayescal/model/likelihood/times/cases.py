@@ -6,6 +6,7 @@ import numpy as np
 
 from bayescal._base.arrays import Floats
 from bayescal.model.likelihood.times.entries import entries_of
+from bayescal.model.likelihood.times.shared import log_without
 from bayescal.model.likelihood.times.steps import steps_of
 from bayescal.model.problem import Problem
 
@@ -28,10 +29,10 @@ def cases_of_times(problem: Problem, u: Floats) -> tuple[Floats, Floats]:
     partial = entries.partial
     left = partial.weight > 0
     had, free = entries.events > 0, entries.free > 0
-    share = steps_of(problem).shares(partial).value
+    shares = steps_of(problem).shares(partial)
     event, other = -np.logaddexp(0, -log_odds), -np.logaddexp(0, log_odds)
     g = np.exp(event[:, partial.row])
-    late = np.log1p(-g * share)
+    late = log_without(g, shares.value, shares.other)
     before = np.zeros((len(u), table.score.size))
     if (~left).any():  # the mean, in each row, of what being without an event at entry tells
         total = np.zeros(table.score.size)

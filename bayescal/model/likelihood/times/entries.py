@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy.special import logit
 
 from bayescal._base.arrays import Floats
-from bayescal.data.follow_up import TIME_STEPS
 from bayescal.data.table import add_up
 from bayescal.model.likelihood.times.law import TimeToEvent
 from bayescal.model.problem import Problem
@@ -24,7 +23,7 @@ BINS_OF_INTERVAL = 4
 
 @dataclass(frozen=True)
 class Partial:
-    """Cases of which it is known that they had no event by some time before the horizon.
+    """Cases of which it is known that they had no event of any kind by some time.
 
     Attributes
     ----------
@@ -63,15 +62,16 @@ class Entries:
     Attributes
     ----------
     events, free : ndarray of shape (rows,)
-        Cases with the event by the horizon, and those followed to it without, by row.
-    in_interval : ndarray of shape (rows, intervals)
-        The events by the interval in which they came.
+        Cases with the event by the horizon, and those known to have none by then, by row.
+    in_interval : tuple of ndarray of shape (rows, classes)
+        The events by the interval in which they came. With competing events, also the free cases by
+        the interval in which theirs came; those without any are last.
     partial : Partial
     """
 
     events: Floats
     free: Floats
-    in_interval: Floats
+    in_interval: tuple[Floats, ...]
     partial: Partial
 
 
@@ -87,9 +87,12 @@ def entries_of(problem: Problem) -> Entries:
     assert followed is not None
     weight, rows = followed.weight * problem.data.weight_scale, problem.table.score.size
     event, early = followed.event, followed.left_early & (followed.exit > 0)
-    free = ~event & (followed.exit == TIME_STEPS)
-    interval = law.located(followed.exit[event])[0]
-    cell = followed.row[event] * law.size + interval
+    free = ~event & ~followed.left_early
+    interval = law.located(np.maximum(followed.exit, 1))[0]
+    counted = [(event, interval, law.size)]
+    if law.competes:
+        none = np.where(followed.other, interval, law.size)
+        counted.append((free, none, law.size + 1))
     late = followed.entry > 0
     row = np.concatenate([followed.row[early], followed.row[late]])
     step = np.concatenate([followed.exit[early], followed.entry[late]]).astype(np.float64)
@@ -97,7 +100,12 @@ def entries_of(problem: Problem) -> Entries:
     return Entries(
         add_up(followed.row[event], weight[event], rows),
         add_up(followed.row[free], weight[free], rows),
-        add_up(cell, weight[event], rows * law.size).reshape(rows, law.size),
+        tuple(
+            add_up(followed.row[some] * size + at[some], weight[some], rows * size).reshape(
+                rows, size
+            )
+            for some, at, size in counted
+        ),
         Partial(row, np.asarray(logit(problem.table.score))[row], step, signed),
     )
 

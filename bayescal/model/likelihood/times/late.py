@@ -44,7 +44,7 @@ class LateRows:
         mean, weight = g.mean(axis=0), self._partial.weight
         steps = self._steps.likeliest(self._partial, mean) if weight.size else self._steps
         correction = Correction(steps, self._partial, mean)
-        return np.asarray(np.log1p(-g * correction.share) @ weight + correction(g))
+        return np.asarray(correction.log_without(g) @ weight + correction(g))
 
 
 def late_of_cells(problem: Problem) -> tuple[Floats, Late]:
@@ -63,9 +63,11 @@ def late_of_cells(problem: Problem) -> tuple[Floats, Late]:
         bins = interval // INTERVALS_OF_BIN * 2 + (partial.weight < 0)
         cell = cell_of(partial.x, np.array(problem.frame.cells[1:-1]))
         partial = merged(partial, cell * (int(bins.max()) + 1) + bins)
-    share = steps_of(problem).shares(partial).value
+    shares = steps_of(problem).shares(partial)
     order = np.argsort(partial.x, kind="stable")
-    late = Late(partial.x[order], partial.weight[order], share[order])
+    late = Late(
+        *(partial.x[order], partial.weight[order], shares.value[order], shares.other[order])
+    )
     return np.stack([entries.events, entries.free]), late
 
 

@@ -21,6 +21,9 @@ INTERVALS = 6
 FARTHEST_Z = 3.0
 """Standard deviations from the mean score past which the timing of events stays the same."""
 LEAST_SPREAD_OF_SCORES = 1e-6
+NO_EVENT_SD = 2.0
+"""Prior standard deviation of how many of the cases without the event have no other one, in
+log-odds."""
 
 
 @dataclass(frozen=True)
@@ -32,17 +35,26 @@ class TimeToEvent(Likelihood):
     normal. Given Q, a case with the event counts log g, one that was followed to the horizon
     log(1 - g), and one that left at u log(1 - g Q(u)).
 
+    With competing events, one comes by u with probability (1 - g(s)) V(u | s). V rises in the same
+    way to the share of the cases without the event that have one, by steps of a softmax with one
+    more class, of those with no event at all; the a of this class is normal around log(intervals)
+    with a standard deviation of 2. A case with a competing event counts log(1 - g), and one that
+    left at u log(1 - g Q(u) - (1 - g) V(u)).
+
     Attributes
     ----------
     cuts : tuple of int
         Times between the intervals, as steps of the grid of `FollowUp`: from 0 to the last.
     centre, spread : float
         Mean and standard deviation of the log-odds of the scores.
+    competes : bool
+        Whether some cases had a competing event.
     """
 
     cuts: tuple[int, ...]
     centre: float
     spread: float
+    competes: bool = False
     _kept: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     name: ClassVar[str] = "time to event"
@@ -62,6 +74,31 @@ class TimeToEvent(Likelihood):
         cuts = np.array(self.cuts)
         interval = np.searchsorted(cuts, step, side="left") - 1
         return interval, (step - cuts[interval]) / np.diff(cuts)[interval]
+
+    def passed(self, step: Floats, classes: int) -> Floats:
+        """How much of each interval has passed at times, and 0 of a class that is no interval.
+
+        Returns
+        -------
+        ndarray of shape (times, classes)
+        """
+        interval, fraction = self.located(step)
+        passed = (np.arange(classes) < interval[:, None]).astype(np.float64)
+        passed[np.arange(interval.size), interval] = fraction
+        return np.asarray(passed)
+
+    def prior_of_steps(self, classes: int) -> tuple[Floats, Floats]:
+        """Centre and precision of the normal prior of a and c, of the intervals and one more class.
+
+        Parameters
+        ----------
+        classes : int
+            The intervals, or one more, of cases without any event.
+        """
+        centre, precision = np.zeros(2 * classes), np.ones(2 * classes)
+        if classes > self.size:
+            centre[classes - 1], precision[classes - 1] = np.log(self.size), 1 / NO_EVENT_SD**2
+        return centre, precision
 
     def log_density(
         self, log_odds: Floats, trials: Floats, hits: Floats, nuisance: Floats
@@ -102,13 +139,15 @@ class TimeToEvent(Likelihood):
             "cuts": list(self.cuts),
             "centre": self.centre,
             "spread": self.spread,
+            "competes": self.competes,
         }
 
     @classmethod
     def from_dict(cls, described: dict[str, Any]) -> TimeToEvent:
         """As `Likelihood.from_dict`."""
         cuts = tuple(int(cut) for cut in described["cuts"])
-        return cls(cuts, float(described["centre"]), float(described["spread"]))
+        competes = bool(described.get("competes", False))
+        return cls(cuts, float(described["centre"]), float(described["spread"]), competes)
 
 
 def likelihood_of(data: CalibrationData) -> Likelihood:
@@ -118,7 +157,8 @@ def likelihood_of(data: CalibrationData) -> Likelihood:
     log_odds = np.asarray(logit(data.edges().inside(data.score)))
     centre = float(np.average(log_odds, weights=data.trials))
     spread = float(np.sqrt(np.average((log_odds - centre) ** 2, weights=data.trials)))
-    return TimeToEvent(data.follow_up.cuts(INTERVALS), centre, max(spread, LEAST_SPREAD_OF_SCORES))
+    spread, competes = max(spread, LEAST_SPREAD_OF_SCORES), bool(data.follow_up.other.any())
+    return TimeToEvent(data.follow_up.cuts(INTERVALS), centre, spread, competes)
 
 
 def _refuse() -> NoReturn:

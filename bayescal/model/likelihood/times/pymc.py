@@ -11,6 +11,9 @@ from bayescal.model.problem import Problem
 
 __all__ = ["observe_times"]
 
+NAMES = ("step", "competing_step")
+"""Coordinates of the steps of events, and of competing ones."""
+
 
 def observe_times(problem: Problem, log_odds: Any) -> None:
     """Add the steps of Q and the likelihood to the open model.
@@ -25,22 +28,26 @@ def observe_times(problem: Problem, log_odds: Any) -> None:
 
     entries, law = entries_of(problem), law_of(problem)
     model = pm.modelcontext(None)
-    model.add_coord("interval", np.arange(1, law.size + 1))
-    a = pm.Normal("step", dims="interval")
-    c = pm.Normal("step_by_score", dims="interval")
     z = law.standardised(np.log(problem.table.score) - np.log1p(-problem.table.score))
-    some = entries.events > 0
-    q = pt.special.softmax(a + z[some, None] * c, axis=1)
+    partial, shares = entries.partial, []
+    own = law.standardised(partial.x)
     trials = entries.events + entries.free
     total = (entries.events * log_odds - trials * pt.softplus(log_odds)).sum()
-    total += (entries.in_interval[some] * pt.log(q)).sum()
-    partial = entries.partial
+    for name, counted in zip(NAMES, entries.in_interval, strict=False):
+        size = counted.shape[1]
+        dims = "interval" if size == law.size else "interval_or_none"
+        model.add_coord(dims, np.arange(1, size + 1))  # the last of these: no event of any kind
+        centre, precision = law.prior_of_steps(size)
+        a = pm.Normal(name, centre[:size], precision[:size] ** -0.5, dims=dims)
+        c = pm.Normal(f"{name}_by_score", centre[size:], precision[size:] ** -0.5, dims=dims)
+        some = counted.sum(axis=1) > 0
+        q = pt.special.softmax(a + z[some, None] * c, axis=1)
+        total += (counted[some] * pt.log(q)).sum()
+        passed = law.passed(partial.step, size)
+        steps = pt.special.softmax(a + own[:, None] * c, axis=1)
+        shares.append((passed * steps).sum(axis=1))
     if partial.size:
-        interval, fraction = law.located(partial.step)
-        passed = (np.arange(law.size) < interval[:, None]).astype(np.float64)
-        passed[np.arange(partial.size), interval] = fraction
-        own = law.standardised(partial.x)
-        share = (passed * pt.special.softmax(a + own[:, None] * c, axis=1)).sum(axis=1)
         event = pt.sigmoid(log_odds[partial.row])
-        total += (partial.weight * pt.log1p(-event * share)).sum()
+        without = sum(risk * share for risk, share in zip((event, 1 - event), shares, strict=False))
+        total += (partial.weight * pt.log1p(-without)).sum()
     pm.Potential("followed", total)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations_with_replacement
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +19,7 @@ from bayescal.model.likelihood.gauss import gauss_rule
 from bayescal.model.likelihood.general import LawRows
 from bayescal.model.likelihood.rows import basis_at
 from bayescal.model.likelihood.times.entries import Entries, Partial, entries_of, law_of, merged
-from bayescal.model.likelihood.times.shared import Shared
+from bayescal.model.likelihood.times.shared import Shared, log_without
 from bayescal.model.likelihood.times.steps import Steps, steps_of
 from bayescal.model.problem import Problem
 
@@ -49,23 +51,28 @@ class Correction:
     """
 
     def __init__(self, steps: Steps, partial: Partial, g: Floats) -> None:
-        shares = steps.shares(partial)
-        self.share, self.partial, self.steps = shares.value, partial, steps
-        size = steps.at.size
-        self._upper = np.triu_indices(size)
-        weight = partial.weight[:, None]
-        self._slope = weight * shares.slope
-        self._bend = weight * shares.bend[:, *self._upper]
-        outer = shares.slope[:, :, None] * shares.slope[:, None, :]
-        self._outer = weight * outer[:, *self._upper]
+        self.shares, self.partial, self.steps = steps.shares(partial), partial, steps
+        weight, slope = partial.weight[:, None], self.shares.slope
+        self._upper = row, column = np.triu_indices(steps.at.size)
+        cause = np.repeat(np.arange(len(slope)), [each.shape[1] for each in slope])
+        every = np.hstack(slope)
+        self._slope, self._blocks = [weight * each for each in slope], []
+        for pair in combinations_with_replacement(range(len(slope)), 2):
+            mine = np.flatnonzero((cause[row] == pair[0]) & (cause[column] == pair[1]))
+            outer = weight * every[:, row[mine]] * every[:, column[mine]]
+            bend = None
+            if pair[0] == pair[1]:
+                own = self.shares.each[pair[0]].bend
+                bend = weight * own[:, *np.triu_indices(own.shape[1])]
+            self._blocks.append((pair, mine, outer, bend))
         self._g = g
-        at_mode = self._information_at((g / (1 - g * self.share))[None])
+        at_mode = self._information_at(self.shares.rates(g[None]))
         self._log_det = float(np.linalg.slogdet(at_mode)[1][0]) / 2
 
     def __call__(self, g: Floats) -> Floats:
         """Of curves by their values at the entries, of shape (n, entries)."""
-        rate = g / (1 - g * self.share)
-        slope, information = self._slope_at(rate), self._information_at(rate)
+        rates = self.shares.rates(g)
+        slope, information = self._slope_at(rates), self._information_at(rates)
         try:
             root = np.linalg.cholesky(information)
         except np.linalg.LinAlgError:
@@ -86,6 +93,10 @@ class Correction:
         gain = np.minimum(gain, MOST_GAIN_OF_TIMES)
         return np.asarray(self.steps.constant + gain - log_det)
 
+    def log_without(self, g: Floats) -> Floats:
+        """Log probability of each entry given the steps, of curves by their values there."""
+        return log_without(g, self.shares.value, self.shares.other)
+
     @property
     def at_most(self) -> float:
         """More than it is of any curve."""
@@ -100,23 +111,26 @@ class Correction:
                 at = steps.at.copy()
                 at[k] += sign * BESIDE_STEPS
                 shares = steps.shares(self.partial, at)
-                rate = self._g / (1 - self._g * shares.value)
-                weight, by = rate * self.partial.weight, shares.slope
-                information = steps.of_events(at)[2] + shares.summed_bend(weight)
-                information += (by.T * (rate * weight)) @ by
+                information = steps.of_events(at)[2]
+                information -= shares.late(self._g, self.partial.weight)[2]
                 slope[k] += sign * np.linalg.slogdet(information)[1] / (4 * BESIDE_STEPS)
         return slope
 
-    def _slope_at(self, rate: Floats) -> Floats:
-        """Of the log density by a and c, for curves by g / (1 - g Q)."""
-        return np.asarray(self.steps.slope - rate @ self._slope)
+    def _slope_at(self, rates: Sequence[Floats]) -> Floats:
+        """Of the log density by a and c, for curves by the `rates` of `Shares`."""
+        by = [rate @ slope for rate, slope in zip(rates, self._slope, strict=True)]
+        return np.asarray(self.steps.slope - np.hstack(by))
 
-    def _information_at(self, rate: Floats) -> Floats:
+    def _information_at(self, rates: Sequence[Floats]) -> Floats:
         """Its negative Hessian."""
-        upper = self.steps.information[self._upper] + rate @ self._bend
-        upper += rate**2 @ self._outer
+        upper = np.empty((len(rates[0]), self._upper[0].size))
+        for (first, second), mine, outer, bend in self._blocks:
+            upper[:, mine] = (rates[first] * rates[second]) @ outer
+            if bend is not None:
+                upper[:, mine] += rates[first] @ bend
+        upper += self.steps.information[self._upper]
         size = self.steps.at.size
-        information = np.empty((len(rate), size, size))
+        information = np.empty((len(upper), size, size))
         information[:, self._upper[0], self._upper[1]] = upper
         information[:, self._upper[1], self._upper[0]] = upper
         return information
@@ -155,7 +169,7 @@ class TimesRows(LawRows):
         x = log_odds[:, :known]
         value = x @ hits[:known] - BINOMIAL.cost_near(x.copy()) @ trials[:known]
         g = expit_in_place(np.ascontiguousarray(log_odds[:, known:]))
-        value += np.log1p(-g * self.correction.share) @ trials[known:]
+        value += self.correction.log_without(g) @ trials[known:]
         near = value > value.max() - FAR_BELOW
         correction = np.full(value.size, self.correction.at_most)
         correction[near] = self.correction(g[near])
@@ -171,8 +185,7 @@ class TimesRows(LawRows):
             log_odds = bounded_log_odds(log_odds, others[:, :1], others[:, 1:2])
         g = expit(log_odds)[0]
         correction = Correction(self.correction.steps.likeliest(partial, g), partial, g)
-        law = Shared(np.concatenate([np.ones(self.known), correction.share]))
-        return replace(self, law=law, correction=correction)
+        return replace(self, law=_law_of(self.known, correction), correction=correction)
 
 
 def times_rows(problem: Problem, *, exact: bool = False) -> TimesRows:
@@ -203,10 +216,18 @@ def times_rows(problem: Problem, *, exact: bool = False) -> TimesRows:
     correction = Correction(steps, partial, expit(partial.x))
     hits = np.concatenate([of_known[0], np.zeros(partial.size)])
     trials = np.concatenate([of_known[1], partial.weight])
-    share = np.concatenate([np.ones(hits.size - partial.size), correction.share])
-    every = np.hstack([known, of_partial])
-    size = known.shape[1]
-    return TimesRows(Shared(share), bounds, every, trials, hits, size, correction, constant)
+    every, size = np.hstack([known, of_partial]), known.shape[1]
+    given = _law_of(size, correction)
+    return TimesRows(given, bounds, every, trials, hits, size, correction, constant)
+
+
+def _law_of(known: int, correction: Correction) -> Shared:
+    """The law of so many rows with known outcomes, and of the entries, given the steps."""
+    shares = correction.shares
+    return Shared(
+        np.concatenate([np.ones(known), shares.value]),
+        np.concatenate([np.zeros(known), shares.other]),
+    )
 
 
 def _known(problem: Problem, entries: Entries, exact: bool) -> tuple[Floats, Floats, float]:

@@ -1,4 +1,8 @@
-"""Events, and cases without one by a time, where it is known how many events come by then."""
+"""Events, and cases without one by a time, where it is known how many events come by then.
+
+A share Q of those with the event by the horizon has it by that time, and a share V of the others
+has a competing event.
+"""
 
 from __future__ import annotations
 
@@ -8,29 +12,44 @@ from scipy.special import expit
 from bayescal._base.arrays import Floats
 from bayescal.model.likelihood.law import Likelihood
 
-__all__ = ["Shared"]
+__all__ = ["Shared", "log_without"]
+
+
+def log_without(g: Floats, share: Floats, other: Floats) -> Floats:
+    """Log probability of no event by a time, of no kind: 1 - g Q - (1 - g) V.
+
+    Parameters
+    ----------
+    g : ndarray of shape (n, entries)
+        Curves.
+    share, other : ndarray of shape (entries,)
+        Q and V.
+    """
+    return np.asarray(np.log1p(-(other + g * (share - other))))
 
 
 class Shared(Likelihood):
-    """Events, and non-events by the time that a share Q of all events has come by.
+    """Events, and cases that have none by the time that a share Q of all events has come by.
 
     Parameters
     ----------
     share : ndarray of shape (rows,)
-        1 where a case was followed to the horizon.
+        Q: 1 where a case was followed to the horizon.
+    other : ndarray of shape (rows,)
+        V: 0 where a case was followed to the horizon, and without competing events.
     """
 
     name = "shared"
 
-    def __init__(self, share: Floats) -> None:
-        self.share = share
+    def __init__(self, share: Floats, other: Floats) -> None:
+        self.share, self.other = share, other
 
     def log_density(
         self, log_odds: Floats, trials: Floats, hits: Floats, nuisance: Floats
     ) -> Floats:
         """As `Likelihood.log_density`."""
         g, rest = expit(log_odds), expit(-log_odds)
-        value = (trials - hits) * np.log(rest + g * (1 - self.share))
+        value = (trials - hits) * np.log(self._without(g, rest))
         some = hits > 0
         value[..., some] += hits[some] * np.log(g[..., some])
         return np.asarray(value)
@@ -40,12 +59,14 @@ class Shared(Likelihood):
     ) -> tuple[Floats, Floats, Floats]:
         """As `Likelihood.derivatives`."""
         g, rest = expit(log_odds), expit(-log_odds)
-        without = rest + g * (1 - self.share)
-        late = g * rest * self.share / without
+        late = g * rest * (self.share - self.other) / self._without(g, rest)
         slope = hits * rest - (trials - hits) * late
         bend = -hits * g * rest - (trials - hits) * late * (rest - g + late)
         value = self.log_density(log_odds[None], trials, hits, nuisance)[0]
         return value, slope[None], bend[None, None]
+
+    def _without(self, g: Floats, rest: Floats) -> Floats:
+        return rest * (1 - self.other) + g * (1 - self.share)
 
     def draw(
         self, generator: np.random.Generator, trials: Floats, probability: Floats, nuisance: Floats

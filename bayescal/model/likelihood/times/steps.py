@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import block_diag
 from scipy.special import expit, logit, softmax
 
 from bayescal._base.arrays import Floats
@@ -20,6 +22,7 @@ from bayescal.model.likelihood.times.entries import (
     merged,
 )
 from bayescal.model.likelihood.times.law import TimeToEvent
+from bayescal.model.likelihood.times.shared import log_without
 from bayescal.model.problem import Problem
 
 __all__ = ["Steps", "steps_of"]
@@ -30,14 +33,14 @@ Z_NODES = 24
 
 
 @dataclass(frozen=True)
-class Shares:
-    """Q at entries, and its derivatives by a and c.
+class Share:
+    """Q of one kind of event at entries, and its derivatives by a and c.
 
     Attributes
     ----------
     value : ndarray of shape (entries,)
     z : ndarray of shape (entries,)
-    steps, by_score : ndarray of shape (entries, intervals)
+    steps, by_score : ndarray of shape (entries, classes)
         The steps of Q, and the derivatives of Q by their scores a + c z.
     """
 
@@ -48,11 +51,11 @@ class Shares:
 
     @property
     def slope(self) -> Floats:
-        """First derivatives, of shape (entries, 2 intervals)."""
+        """First derivatives, of shape (entries, 2 classes)."""
         return np.hstack([self.by_score, self.z[:, None] * self.by_score])
 
     def summed_bend(self, weight: Floats) -> Floats:
-        """Weighted sum of the second derivatives, of shape (2 intervals, 2 intervals)."""
+        """Weighted sum of the second derivatives, of shape (2 classes, 2 classes)."""
         blocks = []
         for power in range(3):
             scaled = (weight * self.z**power)[:, None] * self.by_score
@@ -62,7 +65,7 @@ class Shares:
 
     @property
     def bend(self) -> Floats:
-        """Second derivatives, of shape (entries, 2 intervals, 2 intervals)."""
+        """Second derivatives, of shape (entries, 2 classes, 2 classes)."""
         k = self.steps.shape[1]
         cross = self.steps[:, :, None] * self.by_score[:, None, :]
         bend = -cross - cross.transpose(0, 2, 1)
@@ -75,20 +78,85 @@ class Shares:
         return square
 
 
-class EventSums(NamedTuple):
-    """What the likelihood of the steps needs of the events.
+@dataclass(frozen=True)
+class Shares:
+    """Q at entries, and V with competing events: see `TimeToEvent`.
 
     Attributes
     ----------
-    sums : ndarray of shape (2 intervals,)
-        Events by interval, and the sums of their z.
+    each : tuple of Share
+    """
+
+    each: tuple[Share, ...]
+
+    @property
+    def value(self) -> Floats:
+        """Q: the share of those with the event by the horizon who had it by then."""
+        return self.each[0].value
+
+    @property
+    def other(self) -> Floats:
+        """V: the share of the others who had a competing event by then."""
+        return self.each[1].value if len(self.each) > 1 else np.zeros_like(self.value)
+
+    @property
+    def slope(self) -> list[Floats]:
+        """First derivatives of each, by its own coordinates."""
+        return [each.slope for each in self.each]
+
+    def rates(self, g: Floats) -> list[Floats]:
+        """How much Q and V take off the log probability of an entry, of curves by g there."""
+        without = 1 - (self.other + g * (self.value - self.other))
+        return [rate / without for rate in (g, 1 - g)[: len(self.each)]]
+
+    def late(self, g: Floats, weight: Floats) -> tuple[float, Floats, Floats]:
+        """Log probability of the entries, its gradient and Hessian by all a and c."""
+        rates = self.rates(g)
+        by = np.hstack(
+            [rate[:, None] * slope for rate, slope in zip(rates, self.slope, strict=True)]
+        )
+        bends = [each.summed_bend(r * weight) for each, r in zip(self.each, rates, strict=True)]
+        value = float(log_without(g, self.value, self.other) @ weight)
+        return value, -weight @ by, -block_diag(*bends) - (by.T * weight) @ by
+
+
+class EventSums(NamedTuple):
+    """What the likelihood of the steps needs of one kind of event, and the prior of its a and c.
+
+    Attributes
+    ----------
+    sums : ndarray of shape (2 classes,)
+        Cases by class, and the sums of their z.
     z, total : ndarray of shape (nodes,)
-        Nodes of a Gauss rule of the z of all events.
+        Nodes of a Gauss rule of the z of all these cases.
+    centre, precision : ndarray of shape (2 classes,)
+        Of the normal prior.
     """
 
     sums: Floats
     z: Floats
     total: Floats
+    centre: Floats
+    precision: Floats
+
+    def log_density(self, at: Floats) -> tuple[float, Floats, Floats]:
+        """Of prior and events, with its gradient and its negative Hessian."""
+        k, (events, z, total, centre, precision) = at.size // 2, self
+        q, away = at[:k] + z[:, None] * at[k:], at - centre
+        highest = q.max(axis=1)
+        q = np.exp(q - highest[:, None])
+        sums = q.sum(axis=1)
+        q /= sums[:, None]
+        log_sum = np.log(sums) + highest
+        value = float(events @ at - total @ log_sum) - float(precision @ away**2) / 2
+        fitted = total[:, None] * q
+        slope = events - np.concatenate([fitted.sum(axis=0), z @ fitted]) - precision * away
+        blocks = []
+        for power in range(3):
+            weight = total * z**power
+            blocks.append(np.diag(weight @ q) - (q * weight[:, None]).T @ q)
+        information = np.block([[blocks[0], blocks[1]], [blocks[1], blocks[2]]])
+        return value, slope, information + np.diag(precision)
 
 
 class Steps:
@@ -99,62 +167,49 @@ class Steps:
 
     Attributes
     ----------
-    at : ndarray of shape (2 intervals,)
-    slope, information : ndarray of shape (2 intervals,) and (2 intervals, 2 intervals)
+    at : ndarray of shape (coordinates,)
+        The a and c of the events, then those of competing ones.
+    slope, information : ndarray of shape (coordinates,) and (coordinates, coordinates)
         Of prior and events, there: the gradient of the log density and its negative Hessian.
     constant : float
         Log density of the intervals of the events, and of a and c but for the constant of the
         normal law, there.
     """
 
-    def __init__(self, law: TimeToEvent, events: EventSums, at: Floats) -> None:
+    def __init__(
+        self, law: TimeToEvent, events: Sequence[EventSums], at: Floats | None = None
+    ) -> None:
         self.law, self._of = law, events
-        self.at = at
-        self.constant, self.slope, self.information = self.of_events(at)
+        self._ends = np.cumsum([each.centre.size for each in events])[:-1]
+        self.at = np.concatenate([each.centre for each in events]) if at is None else at
+        self.constant, self.slope, self.information = self.of_events(self.at)
 
     def of_events(self, at: Floats) -> tuple[float, Floats, Floats]:
         """Log density of prior and events, its gradient and its negative Hessian."""
-        k, (events, z, total) = self.law.size, self._of
-        q = at[:k] + z[:, None] * at[k:]
-        highest = q.max(axis=1)
-        q = np.exp(q - highest[:, None])
-        sums = q.sum(axis=1)
-        q /= sums[:, None]
-        log_sum = np.log(sums) + highest
-        value = float(events @ at - total @ log_sum) - float(at @ at) / 2
-        fitted = total[:, None] * q
-        slope = events - np.concatenate([fitted.sum(axis=0), z @ fitted]) - at
-        blocks = []
-        for power in range(3):
-            weight = total * z**power
-            blocks.append(np.diag(weight @ q) - (q * weight[:, None]).T @ q)
-        information = np.block([[blocks[0], blocks[1]], [blocks[1], blocks[2]]])
-        return value, slope, information + np.eye(2 * k)
+        own = zip(self._of, np.split(at, self._ends), strict=True)
+        value, slope, information = zip(
+            *(each.log_density(mine) for each, mine in own), strict=True
+        )
+        return sum(value), np.concatenate(slope), block_diag(*information)
 
     def shares(self, partial: Partial, at: Floats | None = None) -> Shares:
-        """Q of entries, at these or other values."""
-        k, at = self.law.size, self.at if at is None else at
-        z = self.law.standardised(partial.x)
-        interval, fraction = self.law.located(partial.step)
-        passed = (np.arange(k) < interval[:, None]).astype(np.float64)
-        passed[np.arange(z.size), interval] = fraction
-        steps = softmax(at[:k] + z[:, None] * at[k:], axis=1)
-        value = np.vecdot(passed, steps)
-        return Shares(value, z, steps, steps * (passed - value[:, None]))
+        """Q and V of entries, at these or other values."""
+        z, each = self.law.standardised(partial.x), []
+        for own in np.split(self.at if at is None else at, self._ends):
+            k = own.size // 2
+            passed = self.law.passed(partial.step, k)
+            steps = softmax(own[:k] + z[:, None] * own[k:], axis=1)
+            value = np.vecdot(passed, steps)
+            each.append(Share(value, z, steps, steps * (passed - value[:, None])))
+        return Shares(tuple(each))
 
     def likeliest(self, partial: Partial, g: Floats) -> Steps:
         """The same, at the likeliest values given a curve by its values at the entries."""
 
         def objective(at: Floats) -> tuple[float, Floats, Floats]:
             value, slope, information = self.of_events(at)
-            shares = self.shares(partial, at)
-            rate = g / (1 - g * shares.value)
-            by = shares.slope
-            value += float(np.log1p(-g * shares.value) @ partial.weight)
-            slope = slope - (rate * partial.weight) @ by
-            hessian = -information - shares.summed_bend(rate * partial.weight)
-            hessian -= (by.T * (rate**2 * partial.weight)) @ by
-            return value, slope, hessian
+            late, by, bend = self.shares(partial, at).late(g, partial.weight)
+            return value + late, slope + by, bend - information
 
         best = maximise(objective, self.at, tolerance=NEAR_STEPS, longest=LONGEST_OF_STEPS)
         return Steps(self.law, self._of, best.point)
@@ -180,26 +235,28 @@ def _fitted(problem: Problem, law: TimeToEvent) -> Steps:
     if partial.size > MOST_ENTRIES:
         bins = partial.bins(law)
         partial = merged(partial, problem.merged(partial.row) * (int(bins.max()) + 1) + bins)
-    events = _event_sums(entries.in_interval, law.standardised(np.asarray(logit(score))))
-    steps = Steps(law, events, np.zeros(2 * law.size))
+    z = law.standardised(np.asarray(logit(score)))
+    steps = Steps(law, [_event_sums(each, z, law) for each in entries.in_interval])
     reference, curve = _Reference(score, entries, partial), np.array([0.0, 1.0, 1.0])
     for _ in range(STEPS_ROUNDS):
         steps = steps.likeliest(partial, expit(reference.log_odds(curve)))
         if not partial.size:
             break
-        before, curve = curve, reference.mode(curve, steps.shares(partial).value)
+        before, curve = curve, reference.mode(curve, steps.shares(partial))
         if np.abs(before - curve).max() < NEAR_CURVE:
             break
     return steps
 
 
-def _event_sums(in_interval: Floats, z: Floats) -> EventSums:
+def _event_sums(in_interval: Floats, z: Floats, law: TimeToEvent) -> EventSums:
+    centre, precision = law.prior_of_steps(in_interval.shape[1])
     total = in_interval.sum(axis=1)
     some = total > 0
     nodes, weight = z[some], total[some]
     if weight.size > Z_NODES:
         nodes, weight = gauss_rule(nodes, weight, Z_NODES)
-    return EventSums(np.concatenate([in_interval.sum(axis=0), z @ in_interval]), nodes, weight)
+    sums = np.concatenate([in_interval.sum(axis=0), z @ in_interval])
+    return EventSums(sums, nodes, weight, centre, precision)
 
 
 class _Reference:
@@ -215,8 +272,8 @@ class _Reference:
         """At the entries that are known in part."""
         return np.asarray(self.of_partial @ curve)
 
-    def mode(self, start: Floats, share: Floats) -> Floats:
-        """The likeliest curve, given Q at these entries."""
+    def mode(self, start: Floats, shares: Shares) -> Floats:
+        """The likeliest curve, given Q and V at these entries."""
         events, free, weight = self.entries.events, self.entries.free, self.partial.weight
 
         def objective(curve: Floats) -> tuple[float, Floats, Floats]:
@@ -228,10 +285,11 @@ class _Reference:
             slope = self.basis.T @ (events - (events + free) * g) - away
             hessian = -(self.basis.T * ((events + free) * g * (1 - g))) @ self.basis - np.eye(3)
             g = expit(self.of_partial @ curve)
-            late = g * (1 - g) * share / (1 - g * share)
-            value += float(np.log1p(-g * share) @ weight)
+            without = log_without(g, shares.value, shares.other)
+            late = g * (1 - g) * (shares.value - shares.other) / np.exp(without)
+            value += float(without @ weight)
             slope -= self.of_partial.T @ (late * weight)
-            bend = late * ((1 - 2 * g) + g * (1 - g) * share / (1 - g * share))
+            bend = late * ((1 - 2 * g) + late)
             hessian -= (self.of_partial.T * (bend * weight)) @ self.of_partial
             return value, slope, hessian
 
