@@ -318,13 +318,9 @@ def main() -> None:
                 with kept.open("a") as file:
                     file.write(json.dumps(line) + "\n")
     cells: dict[str, dict[str, Any]] = {}
-    for door in sorted({door for door, _, _ in known}):
-        cells[door] = {
-            f"{spread:g}": summarised(
-                [run for (of, at, _), run in known.items() if (of, at) == (door, spread)]
-            )
-            for spread in SPREADS
-        }
+    for door, spread in sorted({(door, spread) for door, spread, _ in known}):
+        runs = [run for (of, at, _), run in known.items() if (of, at) == (door, spread)]
+        cells.setdefault(door, {})[f"{spread:g}"] = summarised(runs)
     versions = library_versions("bayescal", "numpy", "scipy", "scikit-learn")
     record = {"versions": versions, "sites": SITES, "doors": cells}
     (RESULTS / "site_doors.json").write_text(json.dumps(record, indent=1) + "\n")
