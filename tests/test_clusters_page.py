@@ -3,8 +3,13 @@
 import json
 from pathlib import Path
 
+import pytest
+
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 CELLS = json.loads((DOCS / "benchmarks/results/cluster_groups.json").read_text())["cells"]
+CONSISTENCY = json.loads((DOCS / "benchmarks/results/consistency_clusters.json").read_text())[
+    "cells"
+]
 PAGE = (DOCS / "how-to/clusters.md").read_text()
 
 
@@ -25,6 +30,23 @@ def test_the_page_quotes_the_stored_numbers():
     assert f"in {shown[2]} of the series ({shown[3]} without)" in text
     assert f"truth in {shown[4]} ({shown[5]} without)" in text
     assert f"In {CELLS['months']['runs']} simulated series" in text
+
+
+def test_the_page_quotes_the_p_values():
+    cell = CONSISTENCY["40 clusters of 25"]
+    own, other = (f"{cell['below'][f'{how}.ece']:.2f}"[1:] for how in ("cluster", "independent"))
+    text = " ".join(PAGE.split())
+    assert f"In {cell['runs']} simulated sets of 40 clusters" in text
+    assert f"below .05 in {own} of the sets ({other} without `cluster=`)" in text
+
+
+def test_p_values_of_calibrated_models_are_below_5_percent_in_5_percent():
+    for name, cell in CONSISTENCY.items():
+        two_errors = 2 * (0.05 * 0.95 / cell["runs"]) ** 0.5
+        for estimator in ("ece", "ici"):
+            below = cell["below"][f"cluster.{estimator}"]
+            assert below > 0.9 if cell["off"] else below == pytest.approx(0.05, abs=0.03), name
+            assert cell["off"] or below < 0.05 + two_errors
 
 
 def test_clusters_are_covered_where_independent_cases_are_not():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from os import PathLike
@@ -28,7 +27,7 @@ from bayescal.planning.closed_forms import (
     observed_expected_size,
     slope_size,
 )
-from bayescal.planning.clusters import as_clusters
+from bayescal.planning.clusters import PlannedClusters, as_clusters
 from bayescal.planning.result import PLANNED_LABELS, Plan
 from bayescal.planning.search import Goal, Search
 from bayescal.planning.setting import Setting, as_truth, setting_of
@@ -183,9 +182,10 @@ def plan(
     doubt on which side of the goal it is, and the two sizes on either side of the goal get all.
 
     With clusters, the size is that of independent patients times the design effect 1 + (m - 1) icc,
-    where m is the sum of the squared cluster sizes over the sum of the sizes, and times what few
-    clusters add to the length of intervals. This is the design effect of the number of events, and
-    of O/E; that of the slope is smaller where scores differ within clusters.
+    where m is the sum of the squared cluster sizes over the sum of the sizes. Few clusters make
+    intervals longer, and longer in some studies than in others, since each study estimates its
+    design effect. It is that of the number of events, and of O/E; that of the slope is smaller
+    where scores differ within clusters.
 
     With sites, `n` is the number of patients of all sites. The interval of the next site hardly
     narrows with more patients, and that of the average site not below what so few sites say:
@@ -250,7 +250,7 @@ def plan(
         judge,
         None if places is None else places.population,
     )
-    work = Studies(planned, setting, seed, n_jobs, progress, resume)
+    work = Studies(planned, setting, seed, n_jobs, progress, resume, clusters)
     search = Search(goal, work.values, seed)
     start = work.start(goal.width if goal.width is not None else limit)
     n, error = search.size(start)
@@ -260,14 +260,10 @@ def plan(
         n, error = search.size(n)
     for other in (n / 2, 2 * n):
         work.around(other, search)
-    table = _table(search, goal, setting, name, half)
+    table = _table(search, goal, setting, name, half, clusters)
     closed = _closed_form(setting, name, goal.width, half)
     if clusters is not None:
-        each = [math.ceil(clusters.patients(size) - 1e-9) for size in table["n"]]
-        table["n"], table["events"] = each, np.array(each) * setting.prevalence
         closed = {key: clusters.effect * size for key, size in closed.items()}
-        independent, n = n, math.ceil(clusters.patients(n) - 1e-9)
-        error *= n / independent
     table.attrs |= {
         "n": n,
         "monte_carlo_error": error,
@@ -374,7 +370,14 @@ def _check_reachable(setting: Setting, goal: Goal, conclude: str, close: float) 
         )
 
 
-def _table(search: Search, goal: Goal, setting: Setting, of: str, half: float) -> Any:
+def _table(
+    search: Search,
+    goal: Goal,
+    setting: Setting,
+    of: str,
+    half: float,
+    clusters: PlannedClusters | None,
+) -> Any:
     import pandas as pd
 
     rows = []
@@ -388,12 +391,13 @@ def _table(search: Search, goal: Goal, setting: Setting, of: str, half: float) -
             level = goal.assurance if goal.assurance is not None else 0.5
             widths["width"] = float(values.mean())
             widths["width_assured"] = float(np.quantile(np.minimum(values, WIDEST_COUNTED), level))
-            widths["closed_form"] = _closed_width(setting, of, n, half)
+            alone = n if clusters is None else n / clusters.effect
+            widths["closed_form"] = _closed_width(setting, of, alone, half)
         rows.append(row | widths | {"reached": share, "reached_error": float(error)})
     return pd.DataFrame(rows)
 
 
-def _closed_width(setting: Setting, of: str, n: int, half: float) -> float:
+def _closed_width(setting: Setting, of: str, n: float, half: float) -> float:
     """The width of the closed form at a size, by bisection of the size of a width."""
     sizes = _closed_form(setting, of, 1.0, half)
     if not sizes:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 
+from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, as_number
 from bayescal._base.text import shortened
 from bayescal.model.clusters.sandwich import inflation_of
+from bayescal.validation.batches import stream
 
 __all__ = ["PlannedClusters", "as_clusters"]
 
@@ -55,20 +56,27 @@ class PlannedClusters:
             f"{self.icc:g} (design effect {self.effect:.3g})"
         )
 
-    def patients(self, independent: float) -> float:
-        """Patients who tell as much as these independent ones.
+    def independent(self, patients: int) -> int:
+        """Independent patients who tell as much as these.
 
-        They are more by the design effect, and by what the analysis adds where there are few
+        They are fewer by the design effect, and by what the analysis adds where there are few
         clusters to estimate it from.
         """
-        if self.weighted == 1:
-            return independent
-        least = math.log(self.effect * independent)
+        fewer = self.effect * inflation_of(self._degrees(patients))
+        return max(round(patients / fewer), 1)
 
-        def excess(log_n: float) -> float:
-            return log_n - least - math.log(inflation_of(self._degrees(math.exp(log_n))))
+    def estimated(self, patients: int, size: int, seed: int) -> Floats:
+        """How long intervals are by chance, as the design effect of each study is estimated.
 
-        return math.exp(brentq(excess, least, least + math.log(2 * inflation_of(1.0))))
+        Over what they are with the true one; of shape (size,), the same for each study whenever it
+        is simulated.
+        """
+        degrees = self._degrees(patients)
+        if np.isinf(degrees):
+            return np.ones(size)
+        return np.asarray(
+            np.sqrt(stream(seed, "clusters", patients).chisquare(degrees, size) / degrees)
+        )
 
     def number(self, patients: float) -> int:
         """Clusters of so many patients."""
@@ -76,6 +84,8 @@ class PlannedClusters:
 
     def _degrees(self, patients: float) -> float:
         """Of the estimated variance: clusters less one, by the pairs of patients that inform it."""
+        if self.weighted == 1:
+            return np.inf
         clusters = patients / self.weighted
         return max((clusters - 1) * self.weighted / (self.weighted - 1), 1.0)
 

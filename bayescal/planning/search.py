@@ -29,7 +29,7 @@ LONGEST_JUMP = 12  # most steps of the grid between two looks
 BEYOND_DOUBT = 4.0
 """Standard errors from the goal at which a part of the studies decides."""
 
-Extent = Literal["look", "part", "all"]
+Extent = Literal["look", "around", "part", "all"]
 
 
 @dataclass(frozen=True)

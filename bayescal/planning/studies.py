@@ -22,6 +22,7 @@ from bayescal.planning.closed_forms import (
     half_width,
     observed_expected_width,
 )
+from bayescal.planning.clusters import PlannedClusters
 from bayescal.planning.result import Plan
 from bayescal.planning.search import GRID_OF_SIZES, LARGEST_SIZE, Extent, Search
 from bayescal.planning.setting import Setting
@@ -38,7 +39,11 @@ CLOSE_TO_ENDS = 1e-13
 
 
 class Studies:
-    """Studies of any size, and the results of their analysis."""
+    """Studies of any size, and the results of their analysis.
+
+    Those of clusters are simulated as studies of fewer independent patients, whose intervals are
+    longer or shorter by chance, as the design effect is estimated.
+    """
 
     def __init__(
         self,
@@ -48,8 +53,10 @@ class Studies:
         n_jobs: int,
         progress: Progress,
         resume: Plan | str | PathLike[str] | None,
+        clusters: PlannedClusters | None = None,
     ) -> None:
         self.analysis, self.setting, self.seed = analysis, setting, seed
+        self.clusters = clusters
         self.half = half_width(analysis.ci_prob)
         self.known: dict[str, Arrays] = {}
         self._n_jobs, self._progress = n_jobs, progress
@@ -99,9 +106,18 @@ class Studies:
 
         Parameters
         ----------
-        extent : {"look", "part", "all"}
-            The first few studies, about a hundred, or all; more where that costs little.
+        extent : {"look", "around", "part", "all"}
+            The first 25 studies, 50, about a hundred, or all; more where that costs little.
         """
+        if self.clusters is None:
+            return self._values(n, extent)
+        values = self._values(self.clusters.independent(n), extent)
+        if self.analysis.conclude is not None:
+            return values
+        return values * self.clusters.estimated(n, self.setting.size, self.seed)[: values.size]
+
+    def _values(self, n: int, extent: Extent) -> Floats:
+        """The same of independent patients."""
         if self.is_exact:
             return self._exact(n)
         if self.is_approximate:
@@ -111,7 +127,7 @@ class Studies:
             if n not in self._quick:
                 self._quick[n] = self._widths(self.setting, *self.setting.counts(n, self.seed))
             return self._quick[n] * np.resize(self._ratios, self.setting.size)
-        most = {"look": 1, "part": FIRST_LOOK // BATCH, "all": None}[extent]
+        most = {"look": 1, "around": 2, "part": FIRST_LOOK // BATCH, "all": None}[extent]
         return self._analysed(n, spans(self.setting.size, BATCH)[:most])
 
     def start(self, width: float) -> float:
@@ -123,6 +139,8 @@ class Studies:
             trials, hits = few.counts(FIRST_SIZE, self.seed)
             quick = NormalPosterior.of(few, trials, hits, CURVES["logistic"], PRESETS["neutral"])
             middle = float(np.median(quick.widths("signed_error", self.half)))
+            if self.clusters is not None:
+                middle *= self.clusters.effect**0.5
         start = FIRST_SIZE * (middle / width) ** 2 if np.isfinite(middle) else float(FIRST_SIZE)
         bounded = self.is_exact or self.is_approximate
         if bounded and start > 2 * LARGEST_SIZE:
@@ -134,6 +152,7 @@ class Studies:
 
     def correct(self, n: int) -> None:
         """Fit some studies of a size, and correct the approximate widths by them."""
+        n = n if self.clusters is None else self.clusters.independent(n)
         few = self.setting.part(range(min(self.setting.size, CORRECTED_BY)))
         trials, hits = few.counts(n, self.seed)
         quick = self._widths(few, trials, hits)
@@ -155,9 +174,7 @@ class Studies:
         near = min(GRID_OF_SIZES, key=lambda size: abs(np.log(size / n)))
         if near in search.values:
             return
-        few = spans(self.setting.size, BATCH)[:2]
-        quick = self.is_exact or self.is_approximate
-        search.values[near] = self.values(near) if quick else self._analysed(near, few)
+        search.values[near] = self.values(near, "around")
 
     def _exact(self, n: int) -> Floats:
         trials, hits = self.setting.counts(n, self.seed)
