@@ -98,7 +98,7 @@ def present() -> list[str]:
             for key, cell in rows.items()
         }
     ).T
-    table.index.name = "truth"
+    table = table.astype({"series": int}).rename_axis("truth")
     former = sorted({cell["former"]["runs"] for cell in rows.values() if "former" in cell})
     ever = "; ".join(
         f"{key}: {cell['now']['sure']:.2f} of {cell['runs']} series" for key, cell in looks.items()

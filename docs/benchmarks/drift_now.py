@@ -29,6 +29,7 @@ SURE = 0.9
 FORMER: dict[str, Any] = {"PROB_SUDDEN": 0.25, "PROB_GRADUAL": 0.25, "RECENT": 0.0, "FARTHER": 1.0}
 FORMER_RUNS = 60
 """So many of the first series are fitted under the former prior, too."""
+LOOK_DRAWS = 400
 OPTIONS: dict[str, Any] = {"curve": "logistic", "draws": 1000}
 
 
@@ -131,7 +132,8 @@ def looked_at(seed: int, **truth: Any) -> dict[str, dict[str, float]]:
     sure = 0.0
     for until in range(2, month.max() + 2):
         mine = month < until
-        post = bc.fit(outcome[mine], score[mine], periods=month[mine], random_state=seed, **OPTIONS)
+        data = bc.CalibrationData(outcome[mine], score[mine], period=month[mine])
+        post = bc.fit(data, curve="logistic", draws=LOOK_DRAWS, random_state=seed)
         sure = max(sure, float(post.prob_changed > SURE))
     return {"now": {"sure": sure}}
 

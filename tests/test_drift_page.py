@@ -1,0 +1,64 @@
+"""The simulated series of the page of drift, and what their results say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import drift_now
+from benchmark_pages import stored
+from drift_page import drift_page
+
+
+def test_paths_are_what_their_names_say():
+    np.testing.assert_array_equal(drift_now.jump(2, 1), [0, 0, 0.5])
+    assert drift_now.slow()[[0, -1]].tolist() == [0, 0.4]
+    assert np.abs(drift_now.wave()).max() == pytest.approx(0.3)
+    np.testing.assert_allclose(drift_now.wave()[:12], drift_now.wave()[12:], atol=1e-12)
+
+
+def test_the_true_value_is_that_of_the_last_months_patients():
+    path = np.array([0.0, 1.0])
+    outcome, score, month, true = drift_now.series(3, path, patients=40_000)
+    assert true == pytest.approx(outcome[month == 1].mean() / score[month == 1].mean(), rel=0.02)
+    assert score.mean() == pytest.approx(outcome[month == 0].mean(), rel=0.03)
+
+
+class Told:
+    """An interval, whatever it is asked for."""
+
+    def __init__(self, *ends: float) -> None:
+        self.ends = ends
+
+    def interval(self, name: str, population: str) -> tuple[float, ...]:
+        assert (name, population) == ("observed_expected", "sample")
+        return self.ends
+
+
+@pytest.mark.parametrize(
+    ("ends", "covered", "missed"), [((0.5, 2), 1, 0), ((1.25, 2), 0, 0.223), ((0.4, 0.8), 0, 0.223)]
+)
+def test_a_miss_costs_its_distance(ends, covered, missed):
+    row = drift_now.judged(Told(*ends), 1.0)
+    assert row["covered"] == covered
+    assert row["width"] == pytest.approx(np.log(ends[1] / ends[0]))
+    assert row["score"] == pytest.approx(row["width"] + 40 * missed, abs=0.02)
+
+
+def test_the_results_cover_after_a_change_and_are_on_the_page():
+    record = stored("drift_now")
+    page = drift_page()
+    assert all(f"| {key} |" in page for key, cell in record.items() if "alone" in cell)
+    for months in (1, 2):
+        cells = [
+            record[f"jump of 0.5, {before} months before, {months} after"] for before in (6, 11)
+        ]
+        series = sum(cell["runs"] for cell in cells)
+        covered = sum(cell["runs"] * cell["now"]["covered"] for cell in cells) / series
+        former = np.mean([cell["former"]["covered"] for cell in cells])
+        assert series >= 400
+        assert covered > former + 0.05
+        assert covered > (0.75, 0.8)[months - 1]
+    still = record["no change, 12 months"]
+    assert still["now"]["covered"] > 0.92
+    assert still["now"]["width"] < still["alone"]["width"]
