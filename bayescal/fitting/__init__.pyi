@@ -2,6 +2,7 @@ from ._compare import compare as compare
 from ._fit import ENGINES as ENGINES
 from ._fit import fit as fit
 from ._update import update as update
+from .horizons import HorizonPosteriors as HorizonPosteriors
 from .imputed.combine import combine_imputations as combine_imputations
 from .imputed.comparison import ImputedComparison as ImputedComparison
 from .imputed.posterior import ImputedPosterior as ImputedPosterior
