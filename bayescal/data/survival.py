@@ -169,6 +169,11 @@ def as_horizon(horizon: Any) -> float:
             "horizon is missing: times to an event were given, and the scores are risks of the "
             "event by some time. Pass it in the units of time, such as horizon=5."
         )
+    if np.ndim(horizon) > 0:
+        raise InputError(
+            f"horizon is {count(np.size(horizon), 'time')} here: several are taken by bayescal.fit "
+            "alone, with a column of risks for each. Pass one number, such as horizon=5."
+        )
     at = as_number(horizon, "horizon")
     if not 0 < at < np.inf:
         raise InputError(f"horizon must be a positive time, got {shortened(repr(horizon))}.")

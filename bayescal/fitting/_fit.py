@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, TypedDict, Unpack, overload
 
 from numpy.typing import ArrayLike
@@ -17,8 +18,10 @@ from bayescal.data.keywords import as_data
 from bayescal.data.multiclass import ClassMode
 from bayescal.data.read import Outcomes
 from bayescal.data.roles import Crossed
+from bayescal.data.survival import Survival
 from bayescal.data.validate import as_draws, check_choice
 from bayescal.data.weights import WeightType
+from bayescal.fitting.horizons import HorizonPosteriors, fit_horizons, is_several
 from bayescal.fitting.imputed.combine import combine_imputations, each_imputation
 from bayescal.fitting.imputed.posterior import ImputedPosterior
 from bayescal.inference.candidates import PRIOR_CALIBRATED
@@ -69,6 +72,16 @@ class FitOptions(TypedDict, total=False):
     mode: ClassMode | None
 
 
+@overload
+def fit(
+    y_true: Survival,
+    y_prob: ArrayLike,
+    *,
+    horizon: Sequence[float],
+    curve: str | Curve | None = None,
+    draws: int = 4000,
+    random_state: RandomState = None,
+) -> HorizonPosteriors: ...
 @overload
 def fit(
     y_true: Outcomes,
@@ -158,9 +171,9 @@ def fit(
     cluster: ArrayLike | None = None,
     strata: ArrayLike | None = None,
     judged: Judged | None = None,
-    horizon: float | None = None,
+    horizon: float | Sequence[float] | None = None,
     mode: ClassMode | None = None,
-) -> CalibrationPosterior | MultilevelPosterior:
+) -> CalibrationPosterior | MultilevelPosterior | HorizonPosteriors:
     """Fit a calibration curve: the posterior of P(event | score).
 
     Parameters
@@ -260,10 +273,11 @@ def fit(
         How often the judge was right who recorded the outcomes, where they are not the truth
         itself: `bc.Judged(sensitivity=(90, 100), specificity=(95, 100))`. All results are then of
         the true outcomes. Not beside groups, periods, clusters or imputations.
-    horizon : float, optional
+    horizon : float or sequence of float, optional
         Of times to an event, `bc.Survival(time, event)` in place of outcomes: by when the scores
         are risks of it. Cases that left before count as far as they were followed. Not beside
-        groups, periods, clusters, imputations or judged.
+        groups, periods, clusters, imputations or judged. Several ascending horizons, such as
+        [1, 3, 5], have a column of `y_prob` each.
     mode : {"top-label", "class-wise"}, optional
         Of a matrix. "top-label", the default: the score is the largest probability, and the event
         that the class with it is right. "class-wise": each class against the rest; its curves, one
@@ -275,7 +289,8 @@ def fit(
         The second as HierarchicalPosterior of several sites, SubgroupPosterior of several factors
         and DriftPosterior of periods, and as it is of periods beside other terms. With
         `imputations` an ImputedPosterior, which is a CalibrationPosterior; of several curves one of
-        the others, with `imputations` and `missing_information`.
+        the others, with `imputations` and `missing_information`. Of several horizons
+        HorizonPosteriors.
 
     Raises
     ------
@@ -325,10 +340,19 @@ def fit(
     """
     averaging = Averaging(curves, prior_calibrated, prior_weights)
     weights: dict[str, Any] = {"sample_weight": sample_weight, "weight_type": weight_type}
+    fixed: dict[str, Any] = {"prior": prior, "edge": edge, "random_state": random_state}
+    over: dict[str, Any] = {"curves": curves, "prior_calibrated": prior_calibrated}
+    over |= {"prior_weights": prior_weights, "curve": curve}
+    how: dict[str, Any] = {"engine": engine, "sampler": sampler, "draws": draws}
     roles: dict[str, Any] = {
         "groups": groups, "periods": periods, "cluster": cluster, "strata": strata,
         "imputations": imputations, "draws_of_score": draws_of_score, "mode": mode,
     }  # fmt: skip
+    if is_several(horizon):
+        others = {"known": known, "heterogeneity_prior": heterogeneity_prior, "vary": vary}
+        others |= roles | {"pos_label": pos_label, "judged": judged}
+        each = partial(fit, **over, **how, **fixed, **weights)
+        return fit_horizons(each, y_true, y_prob, horizon, others)
     if y_true is None:
         data = scores_alone(y_prob, known, roles, **weights).recorded_by(judged)
     else:
@@ -338,12 +362,9 @@ def fit(
         if known is not None and not data.levels and vary is None:
             data = data.of_site(THIS_SITE)
     refuse_judged(data, known=known)
-    fixed: dict[str, Any] = {"prior": prior, "edge": edge, "random_state": random_state}
     if data.imputations:
         _warn_about_imputed_outcomes(data)
-        over: dict[str, Any] = {"curves": curves, "prior_calibrated": prior_calibrated}
-        over |= {"prior_weights": prior_weights, "curve": curve, "vary": vary}
-        how = {"engine": engine, "sampler": sampler, "draws": draws}
+        over |= {"vary": vary}
         of_sites = {"heterogeneity_prior": heterogeneity_prior, "known": known}
         return combine_imputations(each_imputation(fit, data, **over, **how, **of_sites, **fixed))
     check_choice(engine, ENGINES, "engine")

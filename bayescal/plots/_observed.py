@@ -144,9 +144,14 @@ def _risks_of(data: CalibrationData, followed: FollowUp, starts: NDArray[np.intp
     """Risk by the horizon and effective cases of each bin, of shape (bins, 2)."""
     bin_of = np.searchsorted(starts, followed.row, side="right") - 1
     weight = followed.weight * data.weight_scale
-    columns = (followed.entry, followed.exit, followed.event, followed.other, weight)
-    parts = (bin_of == k for k in range(starts.size))
-    return np.array([aalen_johansen(*(column[k] for column in columns), TIME_STEPS) for k in parts])
+    parts = [bin_of == k for k in range(starts.size)]
+    entry, last, event, other = followed.entry, followed.exit, followed.event, followed.other
+    return np.array(
+        [
+            aalen_johansen(entry[k], last[k], event[k], other[k], weight[k], TIME_STEPS)
+            for k in parts
+        ]
+    )
 
 
 def _bin_starts(trials: Floats, bins: int | Literal["auto"]) -> NDArray[np.intp]:

@@ -11,7 +11,7 @@ from bayescal.model.problem import Problem
 
 __all__ = ["observe_times"]
 
-NAMES = ("step", "competing_step")
+STEP_NAMES = ("step", "competing_step")
 """Coordinates of the steps of events, and of competing ones."""
 
 
@@ -33,7 +33,7 @@ def observe_times(problem: Problem, log_odds: Any) -> None:
     own = law.standardised(partial.x)
     trials = entries.events + entries.free
     total = (entries.events * log_odds - trials * pt.softplus(log_odds)).sum()
-    for name, counted in zip(NAMES, entries.in_interval, strict=False):
+    for name, counted in zip(STEP_NAMES, entries.in_interval, strict=False):
         size = counted.shape[1]
         dims = "interval" if size == law.size else "interval_or_none"
         model.add_coord(dims, np.arange(1, size + 1))  # the last of these: no event of any kind

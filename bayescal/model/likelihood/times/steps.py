@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import block_diag
 from scipy.special import expit, logit, softmax
 
 from bayescal._base.arrays import Floats
@@ -117,7 +116,7 @@ class Shares:
         )
         bends = [each.summed_bend(r * weight) for each, r in zip(self.each, rates, strict=True)]
         value = float(log_without(g, self.value, self.other) @ weight)
-        return value, -weight @ by, -block_diag(*bends) - (by.T * weight) @ by
+        return value, -weight @ by, -_block_diagonal(bends) - (by.T * weight) @ by
 
 
 class EventSums(NamedTuple):
@@ -190,7 +189,7 @@ class Steps:
         value, slope, information = zip(
             *(each.log_density(mine) for each, mine in own), strict=True
         )
-        return sum(value), np.concatenate(slope), block_diag(*information)
+        return sum(value), np.concatenate(slope), _block_diagonal(information)
 
     def shares(self, partial: Partial, at: Floats | None = None) -> Shares:
         """Q and V of entries, at these or other values."""
@@ -294,3 +293,12 @@ class _Reference:
             return value, slope, hessian
 
         return maximise(objective, start, tolerance=NEAR_STEPS, longest=LONGEST_OF_STEPS).point
+
+
+def _block_diagonal(blocks: Sequence[Floats]) -> Floats:
+    """Square matrices along the diagonal of one."""
+    ends = np.cumsum([len(each) for each in blocks])
+    matrix = np.zeros((ends[-1], ends[-1]))
+    for end, each in zip(ends, blocks, strict=True):
+        matrix[end - len(each) : end, end - len(each) : end] = each
+    return matrix

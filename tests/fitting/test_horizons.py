@@ -1,0 +1,132 @@
+"""Several horizons of times to an event: a posterior at each, and joint draws."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayescal as bc
+from bayescal.errors import InputError
+
+HORIZONS = (0.5, 1, 2)
+FAST = {"curve": "logistic", "draws": 1000, "random_state": 1}
+
+
+def study(n=400, seed=1, off=(1.0, 1.0, 1.0), leaving=True):
+    """Times, and risks by each horizon whose odds are so many times too high."""
+    rng = np.random.default_rng(seed)
+    hazard = np.exp(-0.9 + 0.8 * rng.normal(-1, 1.1, n))
+    event = rng.exponential(1, n) / hazard
+    left = np.minimum(rng.exponential(3, n), 3) if leaving else np.full(n, 9.0)
+    true = 1 - np.exp(-hazard[:, None] * HORIZONS)
+    odds = true / (1 - true) * off
+    outcome = bc.Survival(np.minimum(event, left), event <= left)
+    return outcome, odds / (1 + odds)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    outcome, risks = study(off=(1.0, 1.0, 3.0))
+    return bc.fit(outcome, risks, horizon=HORIZONS, **FAST)
+
+
+def test_each_horizon_is_the_fit_at_this_horizon_alone(fitted):
+    outcome, risks = study(off=(1.0, 1.0, 3.0))
+    for at, column in zip(HORIZONS, risks.T, strict=True):
+        alone = bc.fit(outcome, column, horizon=at, **FAST)
+        assert fitted.at(at).summary().equals(alone.summary())
+    table = fitted.summary(names=["tce", "observed_expected"])
+    assert list(table.index.names) == ["horizon", "functional"]
+    assert table.loc[(2, "tce"), "estimate"] == fitted.at(2).estimate("tce")
+
+
+@pytest.mark.parametrize("name", ["observed_expected", "tce", "calibration_slope"])
+def test_joint_draws_are_the_draws_of_each_in_another_order(fitted, name):
+    joint = fitted.functional(name)
+    assert joint.dims == ("chain", "draw", "horizon")
+    for k, at in enumerate(HORIZONS):
+        mine, theirs = joint.to_numpy()[..., k].ravel(), fitted.at(at).values_of(name)
+        np.testing.assert_array_equal(np.sort(mine), np.sort(theirs))
+    np.testing.assert_array_equal(joint, fitted.functional(name))
+
+
+def test_levels_go_together_as_residuals_do(fitted):
+    """Of horizons that share events; without coupling there would be no correlation."""
+    drawn = fitted.functional("observed_expected").to_numpy().reshape(-1, 3)
+    np.testing.assert_allclose(np.corrcoef(drawn.T), fitted.correlation, atol=0.1)
+    assert fitted.correlation.loc[0.5, 1] > 0.5
+    np.testing.assert_allclose(np.diag(fitted.correlation), 1)
+
+
+def test_without_censoring_the_correlation_is_that_of_outcomes_less_risks():
+    outcome, risks = study(2000, leaving=False)
+    post = bc.fit(outcome, risks, horizon=HORIZONS, **FAST)
+    seen = np.array([(outcome.time <= at).astype(float) for at in HORIZONS])
+    np.testing.assert_allclose(np.corrcoef(seen - risks.T), post.correlation, atol=0.03)
+
+
+def test_the_worst_horizon_has_its_probability(fitted):
+    worst = fitted.prob_worst()
+    assert worst.sum() == pytest.approx(1)
+    assert worst.idxmax() == 2
+    assert worst[2] > 0.9
+    joint = fitted.functional("tce").to_numpy().reshape(-1, 3)
+    np.testing.assert_allclose(worst, np.bincount(joint.argmax(axis=1), minlength=3) / 1000)
+    assert fitted.prob_worst("observed_expected", side="below").idxmax() == 2
+
+
+def test_the_average_has_joint_distances_too():
+    outcome, risks = study(200)
+    post = bc.fit(
+        outcome, risks[:, 1:], horizon=[1, 2], curves=["identity", "logistic"], draws=400,
+        random_state=1,
+    )  # fmt: skip
+    joint = post.functional("tce").to_numpy().reshape(-1, 2)
+    assert np.corrcoef(joint.T)[0, 1] > 0.1
+    assert post.prob_worst().sum() == pytest.approx(1)
+
+
+def test_frames_labels_competing_events_and_late_entry_are_taken():
+    outcome, risks = study(200)
+    code = np.where(outcome.event & (np.arange(200) % 4 == 0), 2, outcome.event)
+    entry = np.where(np.arange(200) % 3 == 0, np.minimum(outcome.time / 3, 0.3), 0)
+    labels = [f"case {k}" for k in range(200)]
+    time = pd.Series(outcome.time, index=labels)
+    frame = pd.DataFrame(risks, index=labels, columns=["half", "one", "two"])
+    post = bc.fit(bc.Survival(time, code, entry), frame, horizon=HORIZONS, **FAST)
+    same = bc.fit(bc.Survival(outcome.time, code, entry), risks, horizon=HORIZONS, **FAST)
+    assert post.summary().equals(same.summary())
+    assert post.at(2).data.follow_up.competing > 5
+    assert np.isfinite(post.correlation.to_numpy()).all()
+    assert repr(post) == "HorizonPosteriors(200 cases, horizons 0.5, 1, 2)"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"horizon": [1, 3]}, r"y_prob has the shape \(60, 3\), and 2 horizons were given"),
+        ({"horizon": [1, 0.5, 2]}, "ascending times, got 1, 0.5, 2"),
+        ({"horizon": [0.5, 1, 1]}, "ascending times"),
+        ({"horizon": [0.5, 1, 9]}, "no case was followed beyond"),
+        ({"horizon": [0, 1, 2]}, "horizon must be a positive time, got 0"),
+        ({"groups": np.arange(60) % 2}, "groups was given beside several horizons"),
+        ({"y_true": np.arange(60) % 2}, "y_true is no Survival"),
+    ],
+)
+def test_wrong_horizons_are_refused_in_words(change, message):
+    outcome, risks = study(60)
+    asked = {"y_true": outcome, "y_prob": risks, "horizon": HORIZONS, **FAST} | change
+    with pytest.raises(InputError, match=message):
+        bc.fit(**asked)
+
+
+def test_columns_in_the_wrong_order_and_other_doors_are_refused(fitted):
+    outcome, risks = study(60)
+    with pytest.raises(InputError, match="mean of y_prob falls from column 0"):
+        bc.fit(outcome, 1 - risks, horizon=HORIZONS)
+    with pytest.raises(InputError, match=r"horizon=3 was not fitted. The horizons are 0\.5, 1, 2"):
+        fitted.at(3)
+    for door in (bc.compare, bc.assess, bc.build_model):
+        with pytest.raises(InputError, match=r"horizon is 2 times here"):
+            door(outcome, risks[:, 0], horizon=[1, 2])
