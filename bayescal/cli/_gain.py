@@ -185,7 +185,7 @@ def gain(
         _draw(plot, result, level)
         say(console, f"Wrote {plot}.", "dim")
     if json is not None:
-        numbers = {
+        numbers: dict[str, Any] = {
             "cases": result.n,
             "weight_type": result.weight_type,
             "route": result.route,
