@@ -97,9 +97,13 @@ def gain(
                 "--cluster goes with --before and --after: --folds would put cases of one cluster "
                 "in several folds."
             )
+        if "site" in reading.roles:
+            raise InputError(
+                "--site goes with --before and --after: predictions by --folds are of several maps."
+            )
     pairs = read_pairs(reading, before if folds is None else reading.score, after)
     from bayescal.data.data import CalibrationData
-    from bayescal.gain import cross_fit, recalibration_gain
+    from bayescal.gain import SeveralGains, cross_fit, recalibration_gain
 
     if folds is not None:
         recalibrator_of(method or BAYESIAN, chosen, seed)  # refuses an unknown name
@@ -141,6 +145,7 @@ def gain(
             prior=chosen,
             cluster=cases.get("cluster"),
             strata=cases.get("stratum"),
+            groups=cases.get("site"),
             random_state=seed,
             **of_cases,
         )
@@ -157,6 +162,8 @@ def gain(
         note(console, "a gain on the patients that the map was fitted to is overestimated.")
     console.print(gain_table(table))
     say(console, improvement(table), "bold")
+    if isinstance(result, SeveralGains):
+        console.print(gains_by_curve(result.table("brier", level)))
     for line in result.notes:
         note(console, line)
     exact = result.prob_calibrated
@@ -165,7 +172,9 @@ def gain(
         f"P(exactly calibrated): {chance(exact['before'])} before, {chance(exact['after'])} after.",
     )
     how = (
-        "one curve, since after is a function of before"
+        "curves of all sites, fitted together"
+        if isinstance(result, SeveralGains)
+        else "one curve, since after is a function of before"
         if result.route == "curve"
         else "paired Bayesian bootstrap, since after is not a function of before"
         if reading.cluster is None
@@ -176,7 +185,7 @@ def gain(
         _draw(plot, result, level)
         say(console, f"Wrote {plot}.", "dim")
     if json is not None:
-        numbers = {
+        numbers: dict[str, Any] = {
             "cases": result.n,
             "weight_type": result.weight_type,
             "route": result.route,
@@ -189,6 +198,8 @@ def gain(
             "contradicted": result.contradicted,
             "gains": {str(name): gain_record(str(name), table) for name in table.index},
         }
+        if isinstance(result, SeveralGains):
+            numbers["brier_by_curve"] = curves_record(result.table("brier", level))
         if mark is not None:
             numbers["mark"] = str(mark)
         if folds is not None:
@@ -239,6 +250,34 @@ def gain_table(table: pd.DataFrame) -> Table:
         at = name.rpartition("@")[2]
         shown.add_row(LABELS.get(name, f"Rise in net benefit at {at}"), *_cells(name, table))
     return shown
+
+
+def gains_by_curve(table: pd.DataFrame) -> Table:
+    """The fall in Brier score of every population and site, for a terminal."""
+    from bayescal._base.text import chance, percent, rounded
+    from bayescal.cli._terminal import new_table
+
+    shown = new_table()
+    shown.add_column("Fall in Brier score")
+    for heading in ("Cases", "Estimate", f"{percent(table.attrs['ci_prob'])} interval"):
+        shown.add_column(heading, justify="right", no_wrap=True)
+    shown.add_column("P(improved)", justify="right", no_wrap=True)
+    for title, row in table.iterrows():
+        cases = "" if math.isnan(row["cases"]) else f"{row['cases']:,.0f}"
+        ends = float(row["lower"]), float(row["upper"])
+        middle, low, high = rounded((float(row["estimate"]), *ends), *ends)
+        better = chance(float(row["prob_improved"]))
+        shown.add_row(str(title), cases, middle, f"{low} to {high}", better)
+    return shown
+
+
+def curves_record(table: pd.DataFrame) -> list[dict[str, float | str | None]]:
+    """The gain of every population and site, for the record."""
+    return [
+        {"curve": str(title)}
+        | {str(name): None if math.isnan(value) else float(value) for name, value in row.items()}
+        for title, row in table.iterrows()
+    ]
 
 
 def _cells(name: str, table: pd.DataFrame) -> tuple[str, str, str]:

@@ -166,9 +166,10 @@ def judge_of(counts: str | None) -> Judged | None:
 
 @dataclass(frozen=True)
 class RowReading(Reading):
-    """Of one file, in which there may be clusters."""
+    """Of one file, in which there may be sites and clusters."""
 
     file: option.RowFile
+    site: option.Site = None
     cluster: option.Cluster = None
     stratum: option.Stratum = None
 

@@ -306,7 +306,7 @@ def compare_models(
     ----------
     y_true : array-like of shape (n,)
         Outcomes, 0/1 or boolean; other labels need `pos_label`.
-    models : mapping of str to array-like
+    models : mapping of str to arrays
         The predicted probabilities of each model, one for each case, by its name. Others are
         compared with the first.
     groups : array-like of shape (n,)

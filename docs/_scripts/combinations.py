@@ -23,6 +23,8 @@ import numpy as np
 
 import bayescal as bc
 from bayescal.errors import DiagnosticWarning, InputError
+from bayescal.fitting import ModelComparison
+from bayescal.gain import SeveralGains, SeveralRecommendations
 
 DOCS = Path(__file__).resolve().parents[1]
 STORED, PAGE = DOCS / "data/combinations.json", DOCS / "how-to/combinations.md"
@@ -114,7 +116,7 @@ def _rows(values: Any, rows: slice) -> Any:
 
 
 def options_of(door: Callable[..., Any], names: Sequence[str]) -> dict[str, Any]:
-    """The options of the parts, as far as the door has them.
+    """The options of the parts, as far as the door has them, and the terms of several.
 
     Raises
     ------
@@ -129,6 +131,9 @@ def options_of(door: Callable[..., Any], names: Sequence[str]) -> dict[str, Any]
         given |= own
     if "curve" in given:
         given.pop("curves", None)
+    terms = [PARTS[name].terms for name in names if PARTS[name].terms]
+    if len(terms) > 1 and "vary" in known:
+        given["vary"] = [term for of_part in terms for term in of_part]
     return given
 
 
@@ -140,9 +145,6 @@ class NoKeywordError(Exception):
 def fitted(names: tuple[str, ...], *, is_first: bool = False) -> Any:
     """The posterior of some parts; of the first cases alone, if there are more to come."""
     given = {"curve": "logistic"} | options_of(bc.fit, names)
-    terms = [PARTS[name].terms for name in names if PARTS[name].terms]
-    if len(terms) > 1:
-        given["vary"] = [term for of_part in terms for term in of_part]
     cases = table_of(names, slice(FIRST) if is_first else slice(None))
     return bc.fit(cases, draws=200, random_state=1, **given)
 
@@ -150,6 +152,19 @@ def fitted(names: tuple[str, ...], *, is_first: bool = False) -> Any:
 def _of(door: Callable[..., Any], **fixed: Any) -> Callable[[tuple[str, ...]], Any]:
     """A door that takes cases."""
     return lambda names: door(table_of(names), random_state=1, **fixed, **options_of(door, names))
+
+
+def _models(names: tuple[str, ...]) -> Any:
+    """Two models, of which the door takes sites and clusters."""
+    keyword, given = {"site": "groups", "cluster": "cluster"}, {}
+    for part in (PARTS[name] for name in names):
+        if part.is_imputed or part.options or not part.roles.keys() <= keyword.keys():
+            raise NoKeywordError
+        given |= {keyword[role]: values for role, values in part.roles.items()}
+    if "groups" not in given:
+        raise NoKeywordError
+    models = {"one": SCORE, "another": np.sqrt(SCORE)}
+    return bc.compare_models(OUTCOME, models, draws=200, random_state=1, **given)
 
 
 def _updated(names: tuple[str, ...]) -> Any:
@@ -175,6 +190,7 @@ DOORS: dict[str, Callable[[tuple[str, ...]], Any]] = {
     "assess": _of(bc.assess, draws=200, estimators=()),
     "recommend": _of(bc.recommend, draws=200),
     "recalibration_gain": _of(bc.recalibration_gain, after=np.sqrt, draws=200),
+    "compare_models": _models,
 }
 OF_A_FIT = ("load", "update", "value_of_information", "check_consistency")
 
@@ -208,6 +224,12 @@ def numbers_of(result: Any) -> dict[str, Any]:
     """Numbers of a result that follow from all of its draws."""
     if hasattr(result, "evpi"):
         return {"evpi": result["evpi"], "net benefit": result["net_benefit"]}
+    if isinstance(result, ModelComparison):
+        return {"differences": result.table("tce")[["difference", "prob_better"]]}
+    if isinstance(result, SeveralGains):
+        return {f"gain in {name}": result.table(name)["estimate"] for name in ("brier", "tce")}
+    if isinstance(result, SeveralRecommendations):
+        return {"recommended": result.by_curve()[["gain", "prob_better"]]}
     if hasattr(result, "average"):
         told = {"heterogeneity": result.heterogeneity["mean"], "each": result.tce()}
         for of in (result.average(), result.at()):

@@ -56,7 +56,8 @@ def site_doors_page() -> str:
     ]
     for door, (title, told) in TOLD.items():
         if door in doors:
-            lines += [f"## {title}", told, markdown(covered(doors[door]), 2)]
+            table = covered(doors[door])
+            lines += [f"## {title}", f"{told} {_lowest(table)}", markdown(table, 2)]
     if "recommend" in doors:
         lines += [
             "## Which update helps",
@@ -92,6 +93,13 @@ def stated(cells: dict[str, dict[str, Any]]) -> pd.DataFrame:
                 row: dict[str, Any] = {"of": POPULATIONS[who], "spread": spread}
                 rows.append(row | {"statements": number, "stated": told, "true": true})
     return pd.DataFrame(rows).set_index(["of", "spread"])
+
+
+def _lowest(table: pd.DataFrame) -> str:
+    """The row with the lowest coverage, as a sentence."""
+    who, measure, spread = table["coverage"].idxmin()
+    least = float(table["coverage"].min())
+    return f"The lowest coverage is {least:.2f}: of {who}, {measure}, spread {spread}."
 
 
 def _sets(doors: dict[str, Any]) -> int:

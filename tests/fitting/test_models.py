@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import expit
 
@@ -42,7 +43,8 @@ def test_a_model_differs_from_itself_by_exactly_nothing(cases):
     y, old, _, site = cases
     same = bc.compare_models(y, {"old": old, "again": old}, groups=site, **FIXED)
     for of in (same.at(), same.at("H2"), same.average(), same.new()):
-        assert (of.summary()[["difference", "lower", "upper", "prob_better"]] == 0).all(axis=None)
+        table = of.summary(measures=["tce", "observed_expected", "c_statistic"])
+        assert (table[["difference", "lower", "upper", "prob_better"]] == 0).all(axis=None)
 
 
 def test_each_model_keeps_its_own_posterior(comparison, cases):
@@ -177,3 +179,11 @@ def test_a_measure_or_site_that_is_not_there_is_refused(comparison):
         comparison.table("ece")
     with pytest.raises(InputError, match="site"):
         comparison.at("nowhere")
+
+
+def test_labels_of_cases_that_differ_are_refused(cases):
+    y, old, new, site = cases
+    outcome = pd.Series(y, index=[f"case {k}" for k in range(y.size)])
+    models = {"old": old, "new": pd.Series(new, index=outcome.index[::-1])}
+    with pytest.raises(InputError, match="models"):
+        bc.compare_models(outcome, models, groups=site, **FIXED)

@@ -123,6 +123,7 @@ def recommend(
         groups=groups,
         takes_judged=True,
         takes_times=True,
+        takes_classes=True,
     )
     fixed: dict[str, Any] = {"prior": prior, "draws": draws, "random_state": seed}
     names = [name for name in data.levels if name != "imputation"]
