@@ -1,4 +1,4 @@
-"""Leave-one-out of clusters beside fits without each: `python docs/benchmarks/clusters_left_out.py`.
+"""Leave-one-out of clusters beside refits: `python docs/benchmarks/clusters_left_out.py`.
 
 Clusters have a random effect on the log-odds. `compare(..., cluster=).loo` is held against a fit
 without each cluster, whose outcomes are then predicted one by one.
