@@ -64,8 +64,8 @@ def _consistency() -> list[str]:
         f"are {2 * (0.05 * 0.95 / runs) ** 0.5:.3f}. One correlation stands for all cases of a "
         "cluster, so that a random slope leaves the check a little too ready to reject. "
         "Effects of clusters on the log-odds have the standard deviation 0.7 (1.3 in *very alike*, "
-        "1.0 in clusters of 4, 0.5 beside a random slope of 0.4, 0 in *independent*), and the scores differ between clusters too. Made by "
-        "`docs/benchmarks/consistency_clusters.py`.",
+        "1.0 in clusters of 4, 0.5 beside a random slope of 0.4, 0 in *independent*), and the "
+        "scores differ between clusters too. Made by `docs/benchmarks/consistency_clusters.py`.",
         markdown(pd.DataFrame(rows).set_index(["clusters", "estimator"])),
     ]
 
