@@ -19,6 +19,7 @@ ELSEWHERE = {
     "README.md": {2.0, 3.11, 2048, 2025, 2412.10658},  # versions, the grid, the paper
     "docs/tutorial.md": {32},  # per cent, of a page of benchmarks
     "docs/index.md": {19, 20000, 84, 30},  # of a page of benchmarks; 30 % asks
+    "docs/how-to/plan.md": {12, 60},  # of stored studies, held by tests/planning
     "notebooks/first_posterior.ipynb": {0.7, 569},  # the limit of k-hat, and all patients
 }
 """Numbers of pages that come from another source, and from where."""
