@@ -8,6 +8,8 @@ from benchmark_pages import markdown, stored
 
 TARGET = 0.8
 SUDDEN = "sudden"
+FORMER = (0.5, 0.25, 0.25)
+"""Prior probabilities of the explanations in results that do not name them."""
 WORDS = {"now": "drift", "former": "former prior", "alone": "last month"}
 
 
@@ -51,11 +53,19 @@ def drift_page() -> str:
         for name, label in (("observed_expected", "O/E"), ("tce", "TCE"))
         for key, who in (("now", "drift"), ("alone", "last month"), ("single", "one fit"))
     }
+    prior = {tuple(cell.get("prior", FORMER)) for cell in record.values()}
+    before = " or ".join(f"{one:.2f}, {two:.2f} and {three:.2f}" for one, two, three in prior)
+    made = (
+        " These were made under the former prior, which the last section describes."
+        if prior == {FORMER}
+        else ""
+    )
     paragraphs = [
         "# Drift",
         "Years of 100 patients a month, with no change, a sudden shift of the log-odds into the "
         f"seventh month, or one that grows from month to month; {' and '.join(map(str, runs))} "
-        "simulated years a cell, logistic curves. Made by `docs/benchmarks/drift.py`.",
+        "simulated years a cell, logistic curves. Made by "
+        f"`docs/benchmarks/drift.py`.{made}",
         "## When it changed",
         "Share of years in which the month is placed within one of the truth: by the largest "
         "`within_one` of `when_changed()`, and by the largest `if_sudden`. *Probability stated* is "
@@ -63,7 +73,7 @@ def drift_page() -> str:
         f"and that there was one; no method does better. {missed}",
         markdown(placed),
         "## What explains the year",
-        "Mean posterior probabilities; before the data they are 1/2, 1/4 and 1/4.",
+        f"Mean posterior probabilities; before the data they are {before}.",
         markdown(explained),
         "## P(TCE now > 0.05)",
         "Beside that of one fit of all months, which knows of no change; the last column is the "

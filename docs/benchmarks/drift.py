@@ -18,6 +18,7 @@ import numpy as np
 from scipy.special import expit, log_expit
 
 import bayescal as bc
+from bayescal.multilevel.changes import PROB_CONSTANT, PROB_GRADUAL, PROB_SUDDEN
 
 RESULTS = Path(__file__).with_name("results") / "drift.json"
 MONTHS, PATIENTS, CHANGE = 12, 100, 6
@@ -109,6 +110,7 @@ def main() -> None:
         moved = [abs(row["above"] - row["above_single"]) for row in rows]
         stored[key] = {
             "runs": len(rows),
+            "prior": [PROB_CONSTANT, PROB_SUDDEN, PROB_GRADUAL],
             **means,
             "largest_k": max(row["largest_k"] for row in rows),
             "moved": float(np.mean(moved)),

@@ -237,9 +237,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--simulations", type=int, default=200)
     parser.add_argument("--path", type=Path, default=RESULTS.with_name("terms_sbc-batches"))
+    parser.add_argument("--only", choices=["factors", "periods"], help="and keep the other result")
     options = parser.parse_args()
     record: dict[str, Any] = {"simulations": options.simulations, "prob": 0.99}
+    if options.only:
+        record = json.loads(RESULTS.read_text("utf-8")) | record
     for name, experiment in experiments().items():
+        if options.only not in (None, name):
+            continue
         start = time.process_time()
         result = sbc_of(
             experiment,
