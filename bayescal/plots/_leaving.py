@@ -59,7 +59,9 @@ def leaving(
     >>> bc.plots.leaving(told.table, close=told.close).get_ylabel()
     'True calibration error'
     """
-    if name not in LEAVING_NAMES or not {"hazard_ratio", name} <= set(getattr(table, "columns", ())):
+    if name not in LEAVING_NAMES or not {"hazard_ratio", name} <= set(
+        getattr(table, "columns", ())
+    ):
         raise InputError(
             "table must be that of a bayescal.leaving_sensitivity, and name 'tce' or "
             "'observed_expected'."
