@@ -266,9 +266,12 @@ def special() -> dict[str, dict[str, Any]]:
         "analysis": "wald",
         "n_simulations": 50,
     }
+    followed = {"y_true": bc.Survival(TIME, OUTCOME), "horizon": 1.0}
+    post = bc.fit(y_prob=SCORE, curve="logistic", draws=400, random_state=0, **followed)
     return {
         "bayescal.build_model": {"curve": "beta"},
         "bayescal.compare_models": {"groups": np.arange(N) % 3},
+        "bayescal.leaving_sensitivity": {"post": post, "deltas": [0.0]},
         "bayescal.load": {"path": at / "posterior.nc"},
         "bayescal.read_report": {"path": at / "report.html"},
         "bayescal.optimism": {
@@ -328,6 +331,14 @@ def special() -> dict[str, dict[str, Any]]:
             "sample": lambda rng: (OUTCOME, SCORE, np.sqrt(SCORE)),
         },
         "estimators.probabilistic_kendall_tau": {"truth": np.sqrt(SCORE)},
+        "estimators.censoring_depends_on_score": followed,
+        "estimators.ipcw_brier_score": followed | {"method": "ipcw"},
+        "estimators.one_calibration_test": followed | {"n_groups": 2, "variance": "binomial"},
+        "estimators.survival_curve": followed | {"method": "pseudo"},
+        "estimators.survival_indices": followed | {"method": "pseudo"},
+        "estimators.survival_observed_expected": followed,
+        "estimators.uno_c_statistic": followed,
+        "plots.leaving": {"table": bc.leaving_sensitivity(post, [0.0, 0.5]).table},
         "plots.drift": {"post": made["DriftPosterior"]},
         "plots.consistency": {"result": made["Consistency"]},
         "plots.prior_posterior": {"post": made["fit"]},

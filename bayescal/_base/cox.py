@@ -16,6 +16,7 @@ __all__ = ["CoxFit", "at_risk", "fit_cox"]
 
 LEAST_EVENTS_OF_COX = 2
 """Events for each column, below which there is no fit."""
+FLAT_OF_COX, STEEPEST_OF_COX = 1e-9, 1e-3
 
 
 @dataclass(frozen=True)
@@ -120,31 +121,38 @@ def fit_cox(
             f"a Cox regression with {size} columns needs at least {LEAST_EVENTS_OF_COX * size} "
             f"ends of that kind, and there {'is' if events == 1 else 'are'} {events}."
         )
-    centre, scale = columns.mean(axis=0), columns.std(axis=0)
-    if (np.ptp(columns, axis=0) == 0).any():
+    centre = columns.mean(axis=0)
+    away = columns - centre
+    even, back = np.linalg.qr(away)  # columns of a spline are nearly collinear
+    spread = np.abs(np.diag(back))
+    if (np.ptp(columns, axis=0) == 0).any() or spread.min() < FLAT_OF_COX * spread.max():
         raise InputError(
             "y_prob has too few distinct values for a Cox regression on a spline of them."
         )
+    unit = np.sqrt(len(columns))
     # statsmodels takes cases whose entry is not before their end, and does not say so
     counted = last > entry
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that it did not converge is asked below
+        warnings.simplefilter("ignore")  # whether it converged is asked below
         model = PHReg(
             last[counted].astype(np.float64),
-            ((columns - centre) / scale)[counted],
+            even[counted] * unit,
             status=event[counted].astype(np.float64),
             entry=entry[counted].astype(np.float64) if entry.any() else None,
             ties="efron",
         )
-        fitted = model.fit(disp=0)
-        coefficients = np.asarray(fitted.params, np.float64) / scale
-        covariance = np.asarray(fitted.cov_params(), np.float64) / np.outer(scale, scale)
-    if not (np.isfinite(coefficients).all() and np.isfinite(covariance).all()):
+        # its Newton steps are not damped, and leave for infinity from some starts
+        fitted = model.fit(method="bfgs", maxiter=500, gtol=1e-8, disp=0)
+        slope = np.abs(model.score(fitted.params)).max()
+        turn = np.linalg.inv(back) * unit
+        coefficients = turn @ np.asarray(fitted.params, np.float64)
+        covariance = turn @ np.asarray(fitted.cov_params(), np.float64) @ turn.T
+    finite = np.isfinite(coefficients).all() and np.isfinite(covariance).all()
+    if not (finite and slope < STEEPEST_OF_COX * np.sqrt(events)):
         raise InputError(
             "the Cox regression has no maximum: the scores separate those with the event from the "
             "others. A posterior does not need one: use bayescal.fit."
         )
-    away = columns - centre
     relative = np.exp(away @ coefficients)
     total = at_risk(entry, last, relative, steps)
     died = np.bincount(last[event], minlength=steps + 1).astype(np.float64)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LeavingSensitivity", "leaving_sensitivity"]
 
-SHOWN = ("observed_expected", "tce")
+OF_LEAVING = ("observed_expected", "tce")
 FARTHEST_DELTA, STEP_OF_DELTA, NEAR_DELTA = 2.0, 0.25, 0.05
 MOST_DELTA = 5.0
 
@@ -53,7 +53,7 @@ class LeavingSensitivity:
         lines = ["LeavingSensitivity", "  hazard ratio   O/E                   TCE"]
         for row in self.table.itertuples():
             cells = [f"{row.hazard_ratio:<12.2f}"]
-            for name in SHOWN:
+            for name in OF_LEAVING:
                 middle, low, high = (getattr(row, name + end) for end in ("", "_lower", "_upper"))
                 shown = rounded((middle, low, high), low, high)
                 cells.append(f"{shown[0]} ({shown[1]} to {shown[2]})".ljust(20))
@@ -146,9 +146,9 @@ def leaving_sensitivity(
     rows = []
     for delta in at:
         there = seen(float(delta))
-        summary = there.summary(level, names=list(SHOWN))
+        summary = there.summary(level, names=list(OF_LEAVING))
         row: dict[str, float | str] = {"hazard_ratio": float(np.exp(delta))}
-        for name in SHOWN:
+        for name in OF_LEAVING:
             ends = zip(("", "_lower", "_upper"), ("estimate", "lower", "upper"), strict=True)
             each: dict[Any, Any] = summary.loc[name].to_dict()
             row |= {name + end: float(each[column]) for end, column in ends}

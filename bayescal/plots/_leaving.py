@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["leaving"]
 
-NAMES = {"tce": "True calibration error", "observed_expected": "Observed over expected"}
+LEAVING_NAMES = {"tce": "True calibration error", "observed_expected": "Observed over expected"}
 
 
 def leaving(
@@ -59,7 +59,9 @@ def leaving(
     >>> bc.plots.leaving(told.table, close=told.close).get_ylabel()
     'True calibration error'
     """
-    if name not in NAMES or not {"hazard_ratio", name} <= set(getattr(table, "columns", ())):
+    if name not in LEAVING_NAMES or not {"hazard_ratio", name} <= set(
+        getattr(table, "columns", ())
+    ):
         raise InputError(
             "table must be that of a bayescal.leaving_sensitivity, and name 'tce' or "
             "'observed_expected'."
@@ -80,6 +82,6 @@ def leaving(
     if name == "tce":
         axes.set_ylim(bottom=0)
     axes.set_xlabel("Hazard of those who left over that of others with the same score")
-    axes.set_ylabel(NAMES[name])
+    axes.set_ylabel(LEAVING_NAMES[name])
     axes.spines[["top", "right"]].set_visible(False)
     return axes
