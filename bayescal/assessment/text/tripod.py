@@ -15,8 +15,8 @@ from bayescal._base.text import (
     shortened,
 )
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.groups import LEAST_SITES
 from bayescal.assessment.followed import cases_and_events_of
+from bayescal.assessment.groups import LEAST_SITES
 from bayescal.assessment.imputed import imputations_sentence
 from bayescal.assessment.notes import posterior_notes
 from bayescal.assessment.tables.decisions import benefit_table, information_table
