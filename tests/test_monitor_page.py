@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import unlabelled_coverage as simulation
+import unlabelled_rivals as rivals
 from bayescal import scores
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "how-to" / "monitor.md"
@@ -19,6 +20,14 @@ def test_the_page_has_the_stored_results():
     assert simulation.page_table(STORED) in PAGE.read_text("utf-8")
     assert {row["data_sets"] for row in STORED["rows"]} == {200}
     assert "200 data sets a cell" in PAGE.read_text("utf-8")
+
+
+def test_the_page_has_nannyml_on_the_same_sets():
+    theirs = json.loads((simulation.RESULTS / "unlabelled_rivals.json").read_text("utf-8"))
+    page = PAGE.read_text("utf-8")
+    assert rivals.page_table(theirs, STORED) in page
+    assert {row["data_sets"] for row in theirs["rows"]} == {200}
+    assert f"NannyML {theirs['versions']['nannyml']}" in page
 
 
 def test_intervals_cover_where_the_assumption_holds_and_not_where_it_fails():

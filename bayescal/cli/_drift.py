@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,17 +11,12 @@ from bayescal.cli import _options as option
 from bayescal.cli.reading import PeriodReading
 
 if TYPE_CHECKING:
-    import pandas as pd
     from rich.console import Console
     from rich.table import Table
 
     from bayescal.data.data import CalibrationData
-    from bayescal.multilevel.drift import DriftPosterior
 
 __all__ = ["drift"]
-
-LIKELY = 0.5
-"""Probability of a change from which on it is said when."""
 
 
 @option.bundled
@@ -100,7 +95,7 @@ def drift(
 
         with working("Fitting the curves of all periods"):
             how: dict[str, Any] = {"prior": chosen, "edge": edge, "random_state": seed}
-            post = cast("DriftPosterior", fit(data, curve="logistic", **how))
+            post: Any = fit(data, curve="logistic", **how)
         record |= _told(post, data, limit, level, console)
         if plot is not None:
             _draw(plot, post, level)
@@ -115,7 +110,7 @@ def drift(
 
 
 def _told(
-    post: DriftPosterior,
+    post: Any,
     data: CalibrationData,
     close: float | None,
     level: float,
@@ -126,6 +121,7 @@ def _told(
     from bayescal.assessment.populations import populations_of
     from bayescal.assessment.record import functionals_record
     from bayescal.assessment.tables.groups import table_of_populations
+    from bayescal.assessment.text.drift import changed_in_words, gain_in_words, now_in_words
     from bayescal.assessment.text.periods import drift_sentences
     from bayescal.cli._progress import working
     from bayescal.cli._terminal import say
@@ -158,51 +154,7 @@ def _told(
     }
 
 
-def now_in_words(post: DriftPosterior, populations: pd.DataFrame, close: float) -> str:
-    """How large the error is in the last period, and which way risks are off."""
-    from bayescal._base.text import chance, shortened
-
-    row: Any = populations.loc["now"]
-    lower, upper = (float(row[f"observed_expected_{end}"]) for end in ("lower", "upper"))
-    way = "the number of events fits"
-    if lower > 1 or upper < 1:
-        way = f"risks are too {'low' if lower > 1 else 'high'}"
-    above = chance(float(row["prob_miscalibrated"]))
-    return (
-        f"Now, in {shortened(post.labels[-1])}: {way}, with {100 * lower:.0f} to {100 * upper:.0f} "
-        f"events for 100 predicted. The error is above {close:g} with probability {above}."
-    )
-
-
-def changed_in_words(post: DriftPosterior) -> str:
-    """Whether the curve changed, and since when."""
-    from bayescal._base.text import chance, shortened
-
-    told = f"The curve has changed with probability {chance(post.prob_changed)}."
-    when = post.when_changed()
-    if post.prob_changed < LIKELY or len(when) < 2 or when["if_sudden"].isna().any():
-        return told
-    period = str(when["if_sudden"].idxmax())
-    sudden, near = float(when["if_sudden"][period]), float(when["within_one"][period])
-    return (
-        f"{told} If it changed once and suddenly, it did in {shortened(period)} with probability "
-        f"{chance(sudden)}, and in it or a period beside it with probability {chance(near)}."
-    )
-
-
-def gain_in_words(gains: pd.DataFrame) -> str:
-    """What an update to the present curve would gain."""
-    from bayescal._base.text import chance
-
-    row: Any = gains.xs(("now", "brier"))
-    return (
-        "If risks were updated to the present curve, the sum of the Brier scores of 1000 new "
-        f"patients would fall by {1000 * row['mean']:.1f} ({1000 * row['lower']:.1f} to "
-        f"{1000 * row['upper']:.1f}; it falls with probability {chance(row['prob_gain'])})."
-    )
-
-
-def periods_table(post: DriftPosterior) -> Table:
+def periods_table(post: Any) -> Table:
     """The record: each period, by itself and by the fit of all, and when the curve changed."""
     from bayescal._base.text import chance, count, shortened
     from bayescal.assessment.words import with_interval
@@ -232,7 +184,7 @@ def periods_table(post: DriftPosterior) -> Table:
     return shown
 
 
-def _draw(path: Path, post: DriftPosterior, level: float) -> None:
+def _draw(path: Path, post: Any, level: float) -> None:
     """Draw the figure of drift to a file, without a window."""
     from matplotlib.figure import Figure
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table
 
-    from bayescal.multilevel.posterior import MultilevelPosterior
-    from bayescal.posterior.posterior import CalibrationPosterior
 
 __all__ = ["predict"]
 
@@ -72,7 +70,6 @@ def predict(
     predictions = read_predictions(reading)
     data = predictions.data
     from bayescal.fitting import fit
-    from bayescal.multilevel.posterior import MultilevelPosterior
 
     console = output(json)
     predictions.introduce(console, "Actual risk")
@@ -80,7 +77,7 @@ def predict(
     with working("Fitting the curve"):
         curve = "logistic" if data.groups else "average"
         post: Any = fit(data, curve=curve, prior=chosen, random_state=seed)
-        if isinstance(post, MultilevelPosterior):
+        if data.groups:
             table = post.risks(scores, thresholds, level, at=at)
         else:
             table = post.risks(scores, thresholds, level)
@@ -137,7 +134,7 @@ def risks_table(table: pd.DataFrame, level: float) -> Table:
 
 def _draw(
     path: Path,
-    post: CalibrationPosterior | MultilevelPosterior,
+    post: Any,
     risk: float,
     thresholds: tuple[float, ...],
     at: str | None,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["missing_outcomes"]
 
-DELTAS = tuple(np.linspace(-1.5, 1.5, 13).tolist())
+DELTAS_DRAWN = tuple(np.linspace(-1.5, 1.5, 13).tolist())
 BAND = 0.25
 
 
@@ -28,7 +28,7 @@ def missing_outcomes(
     close: float,
     ax: Axes | None = None,
     *,
-    deltas: ArrayLike = DELTAS,
+    deltas: ArrayLike = DELTAS_DRAWN,
     ci_prob: float = 0.95,
 ) -> Axes:
     """Draw the calibration error of all cases, if outcomes are not missing at random.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescal._base.arrays import Floats
+from bayescal._base.decision import least_treated
 from bayescal.data.validate import as_level, as_levels, as_vector
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def risk_table(draws: Floats, scores: Floats, thresholds: Any, ci_prob: float) -
     lower, upper = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0)
     columns = {"score": scores, "risk": draws.mean(axis=0), "lower": lower, "upper": upper}
     for threshold in at:
-        is_other = (draws >= threshold) != (scores >= threshold)
+        least = least_treated(threshold)
+        is_other = (draws >= least) != (scores >= least)
         columns[f"flips@{threshold:g}"] = is_other.mean(axis=0)
     return pd.DataFrame(columns, pd.RangeIndex(scores.size, name="patient"))

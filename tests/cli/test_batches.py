@@ -114,6 +114,17 @@ def test_a_folder_asks_about_hospitals_wherever_they_change(
     assert "--site Hospital, or --cluster Hospital, or --ignore-column Hospital" in told
 
 
+def test_numbers_on_stdout_are_alone_there(capsys, folder) -> None:
+    copy = folder / "copy.parquet"
+    copy.write_bytes((folder / "part-0.parquet").read_bytes())
+    with pytest.raises(SystemExit) as left:
+        main(["assess", str(folder), "--outcome", "y", "--score", "p", *ONE, "--json", "-"])
+    assert not left.value.code
+    shown = capsys.readouterr()
+    assert json.loads(shown.out)["cases"] == N + 100
+    assert "Note: " in shown.err
+
+
 def test_columns_are_guessed_from_the_first_rows(capsys, folder, frame) -> None:
     for path in folder.glob("*.parquet"):
         pd.read_parquet(path)[["p", "y"]].to_parquet(path)

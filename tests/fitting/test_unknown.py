@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 from scipy.special import expit, logit
 
 import bayescal as bc
@@ -124,3 +125,44 @@ def test_bad_input_is_refused(change, told):
 def test_fit_names_the_way_on():
     with pytest.raises(InputError, match="fit_known"):
         bc.fit([0, 1, np.nan], [0.1, 0.2, 0.3])
+
+
+def test_verdicts_are_those_of_the_error_by_delta(result):
+    table = result.verdicts(0.06, [-1, 0, 1])
+    by_delta = result.sensitivity([-1, 0, 1], names=["tce"])
+    for delta in (-1.0, 0.0, 1.0):
+        row = by_delta.loc[(delta, "tce")]
+        assert table.loc[delta, "estimate"] == pytest.approx(row["estimate"])
+        assert table.loc[delta, "upper"] == pytest.approx(row["upper"])
+    below = result.posterior.prob_tce_below(0.06)
+    assert table.loc[0.0, "prob_close"] == pytest.approx(below)
+    assert table.loc[0.0, "verdict"] == "cannot tell"
+
+
+def test_the_verdict_changes_at_the_ends_and_not_between(result):
+    change = result.delta_to_change(0.06)
+    assert change["verdict"] == "cannot tell"
+    assert np.isfinite(change["upper"])
+    just = result.verdicts(0.06, [change["upper"] - 0.02, change["upper"]])["verdict"]
+    assert just.tolist() == ["cannot tell", "miscalibrated"]
+    nearer = min(change["lower"], change["upper"], key=abs)
+    assert change["odds_ratio"] == pytest.approx(np.exp(nearer))
+
+
+def test_where_no_difference_changes_it_the_ends_are_infinite(result):
+    change = result.delta_to_change(0.9)
+    assert (change["lower"], change["upper"]) == (-np.inf, np.inf)
+    assert change["verdict"] == "close enough"
+
+
+def test_the_figure_draws_the_verdicts(result):
+    ax = bc.plots.missing_outcomes(result, 0.06, Figure().subplots(), deltas=[-1, 0, 1])
+    table = result.verdicts(0.06, [-1, 0, 1])
+    line = ax.get_lines()[2]
+    assert line.get_ydata().tolist() == pytest.approx(table["estimate"].tolist())
+    filled, hollow = ax.get_lines()[3:5]
+    same = (table["verdict"] == table.loc[0.0, "verdict"]).to_numpy()
+    assert filled.get_xdata().tolist() == table.index[same].tolist()
+    assert hollow.get_xdata().tolist() == table.index[~same].tolist()
+    with pytest.raises(InputError, match="result must be a KnownFit"):
+        bc.plots.missing_outcomes(result.posterior, 0.06)

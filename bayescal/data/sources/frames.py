@@ -72,12 +72,12 @@ def groups_unnamed(frame: Any, columns: Columns, ignore: Collection[str]) -> lis
     nw = _narwhals()
     wrapped = nw.from_native(frame)
     names = [str(name) for name in wrapped.collect_schema().names()]
-    found = may_be_groups(names, {*columns.needed, *ignore})
-    if not found:
+    named = may_be_groups(names, {*columns.needed, *ignore})
+    if not named:
         return []
-    few = wrapped.select(found)
+    few = wrapped.select(named)
     table = few.collect() if isinstance(few, nw.LazyFrame) else few
-    return [name for name in found if _repeats(table[name])]
+    return [name for name in named if _repeats(table[name])]
 
 
 def _repeats(series: nw.Series[Any]) -> bool:

@@ -1,0 +1,54 @@
+"""A fit of ordered periods in words: the error now, whether and when it changed, an update."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bayescal._base.text import chance, shortened
+from bayescal.multilevel.drift import DriftPosterior
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["changed_in_words", "gain_in_words", "now_in_words"]
+
+LIKELY = 0.5
+"""Probability of a change from which on it is said when."""
+
+
+def now_in_words(post: DriftPosterior, populations: pd.DataFrame, close: float) -> str:
+    """How large the error is in the last period, and which way risks are off."""
+    row: Any = populations.loc["now"]
+    lower, upper = (float(row[f"observed_expected_{end}"]) for end in ("lower", "upper"))
+    way = "the number of events fits"
+    if lower > 1 or upper < 1:
+        way = f"risks are too {'low' if lower > 1 else 'high'}"
+    above = chance(float(row["prob_miscalibrated"]))
+    return (
+        f"Now, in {shortened(post.labels[-1])}: {way}, with {100 * lower:.0f} to {100 * upper:.0f} "
+        f"events for 100 predicted. The error is above {close:g} with probability {above}."
+    )
+
+
+def changed_in_words(post: DriftPosterior) -> str:
+    """Whether the curve changed, and since when."""
+    told = f"The curve has changed with probability {chance(post.prob_changed)}."
+    when = post.when_changed()
+    if post.prob_changed < LIKELY or len(when) < 2 or when["if_sudden"].isna().any():
+        return told
+    period = str(when["if_sudden"].idxmax())
+    sudden, near = float(when["if_sudden"][period]), float(when["within_one"][period])
+    return (
+        f"{told} If it changed once and suddenly, it did in {shortened(period)} with probability "
+        f"{chance(sudden)}, and in it or a period beside it with probability {chance(near)}."
+    )
+
+
+def gain_in_words(gains: pd.DataFrame) -> str:
+    """What an update to the present curve would gain."""
+    row: Any = gains.xs(("now", "brier"))
+    return (
+        "If risks were updated to the present curve, the sum of the Brier scores of 1000 new "
+        f"patients would fall by {1000 * row['mean']:.1f} ({1000 * row['lower']:.1f} to "
+        f"{1000 * row['upper']:.1f}; it falls with probability {chance(row['prob_gain'])})."
+    )
