@@ -15,6 +15,7 @@ from scipy.special import expit, logit
 
 import bayescal as bc
 from bayescal.errors import InputError
+from bayescal.inference import loo
 from bayescal.inference.loo import LeaveOneOut, leave_one_out, stacking_weights
 from bayescal.model.curves import CURVES
 from bayescal.model.priors import MODEST
@@ -122,6 +123,24 @@ def test_leave_one_out_is_arviz_s(n, off):
     assert post.problem.is_merged == (n == 400)
     assert ours.elpd == pytest.approx(theirs.elpd, abs=off)
     assert ours.count.sum() == theirs.n_data_points
+
+
+def test_leave_one_out_is_computed_of_families_that_are_asked_for(monkeypatch):
+    asked = []
+
+    def counted(problem, draws):
+        asked.append(problem.curve.name)
+        return leave_one_out(problem, draws)
+
+    monkeypatch.setattr(loo, "leave_one_out", counted)
+    y, s = bc.simulate.sample("calibrated", 60, random_state=1)
+    cmp = bc.compare(y, s, draws=400, random_state=1)
+    assert cmp.loo["beta"] is cmp.loo["beta"]
+    assert asked == ["beta"]
+    assert list(cmp.loo) == list(cmp.prior_prob)
+    assert set(cmp.table.index) == set(asked)
+    with pytest.raises(KeyError):
+        cmp.loo["nothing"]
 
 
 def test_identity_predicts_what_it_says(overconfident):

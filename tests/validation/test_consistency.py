@@ -174,6 +174,20 @@ def test_shared_outcomes_give_the_replicates_of_each_estimator_alone(
         assert actual.verdict == alone.verdict
 
 
+@pytest.mark.parametrize("most", [20_000, 100])
+@pytest.mark.parametrize("estimator", ["ece", "smooth_ece"])
+def test_fits_that_take_turns_share_the_data_sets(
+    post: Any, most: int, estimator: str, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(simulated, "MOST_CASES", most)
+    monkeypatch.setattr(simulated, "SIMULATED_BLOCK", 3 * 800)
+    applied = applied_of(estimator, {})
+    every = checks.CalibratedOutcomes(post, 10, 3).check(applied).under_calibration
+    for k in range(4):
+        mine = checks.CalibratedOutcomes(post, 10, 3, (k, 4)).check(applied).under_calibration
+        np.testing.assert_allclose(mine, every[k::4], rtol=1e-6)
+
+
 def test_only_resampling_changes_the_scores(post: Any) -> None:
     def mean_score(y_true: Any, y_prob: Any) -> float:
         return float(np.mean(y_prob))

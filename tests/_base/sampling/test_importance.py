@@ -108,3 +108,15 @@ def test_a_mixture_of_narrow_and_wide_is_sampled_whole():
     near = np.abs(actual.draws - 0.01).max(axis=1) < 0.05
     assert near.mean() == pytest.approx(0.5, abs=0.03)
     assert (np.abs(actual.draws).max(axis=1) > 0.6).mean() == pytest.approx(0.2, abs=0.03)
+
+
+def test_draws_keep_what_the_density_told_of_them():
+    def told(points):
+        return -0.5 * (points**2).sum(axis=1), np.stack([points[:, 0] ** 2, points[:, 1]], axis=1)
+
+    drawn = sample(told, np.eye(2), draws=500)
+    np.testing.assert_array_equal(drawn.beside[:, 0], drawn.draws[:, 0] ** 2)
+    np.testing.assert_array_equal(drawn.beside[:, 1], drawn.draws[:, 1])
+    plain = sample(lambda points: told(points)[0], np.eye(2), draws=500)
+    assert plain.beside is None
+    np.testing.assert_array_equal(plain.draws, drawn.draws)
