@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import sys
@@ -64,19 +65,37 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 @pytest.fixture(scope="session")
-def shared_data() -> Path:
-    """Folder of reference data: `oracles/` (known answers) and `data/` (real data sets).
+def reference_data() -> Path | None:
+    """The folder of reference data; None without it.
 
     It is no part of the package. BAYESCAL_DATA says where it is; otherwise it is looked for in
-    `shared`, beside the clone. With BAYESCAL_REQUIRE_DATA=1 its absence is a failure, not a skip.
+    `shared`, beside the clone.
     """
     folder = Path(os.environ.get("BAYESCAL_DATA") or REPOSITORY.parent / "shared")
-    if not folder.is_dir():
+    return folder if folder.is_dir() else None
+
+
+@pytest.fixture(scope="session")
+def known(reference_data: Path | None) -> Any:
+    """Outcomes, scores and known answers of the set A, B or C: see `known_sets.py`."""
+    from known_sets import known_set
+
+    return functools.partial(known_set, reference_data)
+
+
+@pytest.fixture(scope="session")
+def shared_data(reference_data: Path | None) -> Path:
+    """Folder of reference data: `oracles/` (known answers) and `data/` (real data sets).
+
+    With BAYESCAL_REQUIRE_DATA=1 its absence is a failure, not a skip.
+    """
+    if reference_data is None:
+        folder = os.environ.get("BAYESCAL_DATA") or REPOSITORY.parent / "shared"
         message = f"{NO_DATA} at {folder}: set BAYESCAL_DATA to the folder that holds them"
         if os.environ.get("BAYESCAL_REQUIRE_DATA") == "1":
             pytest.fail(message)
         pytest.skip(message)
-    return folder
+    return reference_data
 
 
 @pytest.fixture(autouse=True)

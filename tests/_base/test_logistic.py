@@ -28,11 +28,8 @@ BETA = "exact MLE beta abm unconstrained (a,b,c), clip eps: logit g=a ln s - b l
 
 
 @pytest.mark.parametrize("name", ["A", "B", "C"])
-def test_maximum_likelihood_reproduces_the_exact_oracles(name, shared_data):
-    oracle = json.loads((shared_data / "oracles" / "estimators.json").read_text())[name]
-    score, outcome = np.loadtxt(
-        shared_data / "oracles" / f"{name}.csv", delimiter=",", skiprows=1
-    ).T
+def test_maximum_likelihood_reproduces_the_exact_oracles(name, known):
+    outcome, score, oracle = known(name)
     trials = np.ones_like(outcome)
     coef, covariance = logistic_mle(score, trials, outcome)
     np.testing.assert_allclose(coef, oracle[LOGISTIC], rtol=1e-6)

@@ -18,6 +18,7 @@ from bayescal import estimators, simulate
 from bayescal.errors import InputError
 from bayescal.estimators import _bpm, bpm
 from bayescal.estimators.bpm import fit_bpm_curve, tce_bpm
+from known_sets import Known
 
 RELEASED = "tcebpm.transcription(step=max(1,step))"
 REFERENCE = "tcebpm.reference (sorted stable asc)"
@@ -94,8 +95,8 @@ def test_released_objective_against_what_the_code_printed(shared_data: Path, nam
 
 @pytest.mark.oracle("tce_bpm")
 @pytest.mark.parametrize("name", ["A", "B", "C"])
-def test_moments_give_the_beta_density(shared_data: Path, name: str) -> None:
-    _, scores, answers = read(shared_data, name)
+def test_moments_give_the_beta_density(known: Known, name: str) -> None:
+    _, scores, answers = known(name)
     shapes = bpm._beta_shapes(scores, np.ones_like(scores))
     assert shapes == pytest.approx(answers[RELEASED]["beta_moments"], rel=1e-9)
 

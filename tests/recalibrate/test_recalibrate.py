@@ -40,6 +40,7 @@ from bayescal.recalibrate import (
     TPMRecalibrator,
     VectorScalingRecalibrator,
 )
+from known_sets import Known
 
 BOUNDED = BetaRecalibrator()
 EVERY = [
@@ -106,37 +107,31 @@ BETA = "exact MLE beta abm unconstrained (a,b,c), clip eps: logit g=a ln s - b l
 CORP = "CORP (sklearn isotonic): MCB,DSC,UNC"
 
 
-def oracle(folder: Path, name: str) -> tuple[Any, Any, dict[str, Any]]:
-    folder = folder / "oracles"
-    scores, outcomes = np.loadtxt(folder / f"{name}.csv", delimiter=",", skiprows=1).T
-    return scores, outcomes, json.loads((folder / "estimators.json").read_text())[name]
-
-
 @pytest.mark.parametrize("name", ["A", "B", "C"])
-def test_maximum_likelihood_gives_the_exact_answers(shared_data: Path, name: str) -> None:
-    scores, outcomes, known = oracle(shared_data, name)
+def test_maximum_likelihood_gives_the_exact_answers(known: Known, name: str) -> None:
+    outcomes, scores, answers = known(name)
     scores = np.clip(scores, 1e-12, 1 - 1e-12)  # as theirs read scores of exactly 0 and 1
     logistic = LogisticRecalibrator().fit(scores, outcomes)
-    assert [logistic.intercept_, logistic.slope_] == pytest.approx(known[LOGISTIC], rel=1e-6)
+    assert [logistic.intercept_, logistic.slope_] == pytest.approx(answers[LOGISTIC], rel=1e-6)
     for constrained in (False, True):
         beta = BetaRecalibrator(constrained).fit(scores, outcomes)
-        assert [beta.a_, beta.b_, beta.c_] == pytest.approx(known[BETA], rel=1e-6)
+        assert [beta.a_, beta.b_, beta.c_] == pytest.approx(answers[BETA], rel=1e-6)
 
 
 @pytest.mark.parametrize("name", ["A", "B"])
-def test_beta_agrees_with_betacal_to_its_tolerance(shared_data: Path, name: str) -> None:
-    scores, outcomes, known = oracle(shared_data, name)
+def test_beta_agrees_with_betacal_to_its_tolerance(known: Known, name: str) -> None:
+    outcomes, scores, answers = known(name)
     scores = np.clip(scores, 1e-12, 1 - 1e-12)
     beta = BetaRecalibrator().fit(scores, outcomes)
-    a, b, m = known["betacal.abm.map [a,b,m]"]
+    a, b, m = answers["betacal.abm.map [a,b,m]"]
     assert [beta.a_, beta.b_] == pytest.approx([a, b], abs=1e-3)
     middle = brentq(lambda s: float(beta.transform([s])[0]) - 0.5, 0.01, 0.99)
     assert middle == pytest.approx(m, abs=1e-3)
     actual = beta.transform([0.1, 0.5, 0.9])
-    assert actual == pytest.approx(known["betacal.abm.predict([.1,.5,.9])"], abs=1e-3)
+    assert actual == pytest.approx(answers["betacal.abm.predict([.1,.5,.9])"], abs=1e-3)
     both = LogisticRecalibrator().fit(scores, outcomes)
     actual = both.transform([0.1, 0.5, 0.9])
-    assert actual == pytest.approx(known["betacal.am.predict([.1,.5,.9])"], abs=1e-3)
+    assert actual == pytest.approx(answers["betacal.am.predict([.1,.5,.9])"], abs=1e-3)
 
 
 CLINICAL = [
@@ -188,14 +183,14 @@ def bounded_beta(scores: Any, outcomes: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", ["A", "B", "C"])
-def test_isotonic_is_scikit_learns(shared_data: Path, name: str) -> None:
-    scores, outcomes, known = oracle(shared_data, name)
+def test_isotonic_is_scikit_learns(known: Known, name: str) -> None:
+    outcomes, scores, answers = known(name)
     recalibrated = IsotonicRecalibrator().fit(scores, outcomes).transform(scores)
     plain = IsotonicRegression(out_of_bounds="clip").fit(scores, outcomes).predict(scores)
     np.testing.assert_array_equal(recalibrated, plain)
     miscalibration = np.mean((scores - outcomes) ** 2) - np.mean((recalibrated - outcomes) ** 2)
-    assert miscalibration == pytest.approx(known[CORP][0], rel=1e-6)
-    assert np.abs(scores - recalibrated).mean() == pytest.approx(known["CORP L1: mean|s-iso|"])
+    assert miscalibration == pytest.approx(answers[CORP][0], rel=1e-6)
+    assert np.abs(scores - recalibrated).mean() == pytest.approx(answers["CORP L1: mean|s-iso|"])
 
 
 # Brute force

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 from scipy.special import expit, logit
@@ -86,9 +85,8 @@ def test_who_treats_all_or_none_is_not_better_than_that(post, population) -> Non
     assert (actual["prob_best"] <= (0.05 if population == "beta" else 0)).all()
 
 
-def test_the_band_holds_the_observed_net_benefit(shared_data) -> None:
-    table = pd.read_csv(shared_data / "data" / "clinical" / "dcurves_df_binary.csv")
-    y, s = table["outcome"].to_numpy(), table["score"].to_numpy()
+def test_the_band_holds_the_observed_net_benefit() -> None:
+    y, s = bc.simulate.sample("clinical-low-overconfident", 750, random_state=1)
     at = np.array([0.05, 0.1, 0.15, 0.2, 0.3])
     actual = bc.fit(y, s, curve="beta", random_state=0).net_benefit(at)
     lower, upper = np.quantile(actual["model"], [0.025, 0.975], axis=(0, 1))

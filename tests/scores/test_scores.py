@@ -22,6 +22,7 @@ from sklearn.preprocessing import label_binarize
 from bayescal import CalibrationData, scores, simulate
 from bayescal._base.arrays import blocks
 from bayescal.errors import InputError
+from known_sets import Known
 
 PROPER = [
     scores.brier_score,
@@ -98,10 +99,8 @@ def flat(values: Any) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", ["A", "B", "C"])
-def test_gives_the_exact_answers(shared_data: Path, name: str) -> None:
-    folder = shared_data / "oracles"
-    y_prob, y_true = np.loadtxt(folder / f"{name}.csv", delimiter=",", skiprows=1).T
-    known = json.loads((folder / "estimators.json").read_text())[name]
+def test_gives_the_exact_answers(known: Known, name: str) -> None:
+    y_true, y_prob, answers = known(name)
     pair = np.column_stack([1 - y_prob, y_prob])
     unscaled = {"scale_by_half": False}
     for actual, key in [
@@ -113,9 +112,9 @@ def test_gives_the_exact_answers(shared_data: Path, name: str) -> None:
         (scores.root_brier_score(y_true, pair), "RBS = sqrt(BS 2-class)"),
         (scores.root_brier_score(y_true, y_prob), "RBS 1-dim = sqrt(mean((s-h)^2))"),
     ]:
-        assert actual == pytest.approx(known[key], rel=1e-12)
+        assert actual == pytest.approx(answers[key], rel=1e-12)
     parts = scores.corp_decomposition(y_true, y_prob)[1:]
-    assert parts == pytest.approx(known["CORP (sklearn isotonic): MCB,DSC,UNC"], rel=1e-9)
+    assert parts == pytest.approx(answers["CORP (sklearn isotonic): MCB,DSC,UNC"], rel=1e-9)
 
 
 @pytest.mark.parametrize("name", R_SETS)
@@ -153,9 +152,9 @@ def test_gives_what_others_print(shared_data: Path) -> None:
     assert curve.treat_none == curves["none"]
 
 
-def test_the_paper_s_code_gives_two_classes_one_outcome(shared_data: Path) -> None:
+def test_the_paper_s_code_gives_two_classes_one_outcome(known: Known) -> None:
     """Its outcomes are one column for two classes, taken from both columns of probabilities."""
-    y_prob, y_true = np.loadtxt(shared_data / "oracles" / "A.csv", delimiter=",", skiprows=1).T
+    y_true, y_prob, _ = known("A")
     pair = np.column_stack([1 - y_prob, y_prob])
     released = ((pair - y_true[:, None]) ** 2).sum(axis=1).mean()
     assert released == pytest.approx(0.641, abs=0.0005)

@@ -27,6 +27,7 @@ from bayescal.estimators import (
     observed_expected_interval,
 )
 from bayescal.estimators.registry import ESTIMATORS
+from known_sets import Known
 
 ESTIMATES = [
     observed_expected,
@@ -80,14 +81,12 @@ def standard_error(interval: Any, *data: Any) -> float:
 @pytest.mark.parametrize("name", ["A", "B", "C"])
 @pytest.mark.oracle("observed_expected", "calibration_in_the_large")
 @pytest.mark.oracle("calibration_intercept", "calibration_slope")
-def test_gives_the_exact_answers(shared_data: Path, name: str) -> None:
-    folder = shared_data / "oracles"
-    scores, outcomes = np.loadtxt(folder / f"{name}.csv", delimiter=",", skiprows=1).T
-    known = json.loads((folder / "estimators.json").read_text())[name]
-    line = known["exact MLE logistic recalibration (intercept,slope), clip eps"]
-    errors = known["exact MLE logistic recalibration SEs"]
-    shift = known["exact calibration-in-the-large (intercept with offset logit(s)), clip eps"]
-    assert observed_expected(outcomes, scores) == pytest.approx(known["O:E ratio"], rel=1e-12)
+def test_gives_the_exact_answers(known: Known, name: str) -> None:
+    outcomes, scores, answers = known(name)
+    line = answers["exact MLE logistic recalibration (intercept,slope), clip eps"]
+    errors = answers["exact MLE logistic recalibration SEs"]
+    shift = answers["exact calibration-in-the-large (intercept with offset logit(s)), clip eps"]
+    assert observed_expected(outcomes, scores) == pytest.approx(answers["O:E ratio"], rel=1e-12)
     assert calibration_in_the_large(outcomes, scores) == pytest.approx(shift, rel=1e-6)
     for estimate, value, error in zip(FITTED[1:], line, errors, strict=True):
         assert estimate(outcomes, scores) == pytest.approx(value, rel=1e-6)

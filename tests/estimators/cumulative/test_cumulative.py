@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,6 +24,7 @@ from bayescal.estimators import (
 )
 from bayescal.estimators.cumulative.cumulative import _fisher, _log_kolmogorov
 from bayescal.estimators.registry import ESTIMATORS
+from known_sets import Known
 
 ERRORS = [ks_error, kuiper_error]
 PARTS = ["mean", "bridge", "both"]
@@ -65,11 +64,9 @@ def data(n: int = 60, decimals: int = 1, seed: int = 0) -> tuple[np.ndarray, np.
 @pytest.mark.parametrize("name", ["A", "B", "C"])
 @pytest.mark.parametrize("key", ["spline.KS_error", "spline.KS_error(stable sort)"])
 @pytest.mark.oracle("ks_error")
-def test_gives_the_known_answer(shared_data: Path, name: str, key: str) -> None:
-    folder = shared_data / "oracles"
-    scores, outcomes = np.loadtxt(folder / f"{name}.csv", delimiter=",", skiprows=1).T
-    known = json.loads((folder / "estimators.json").read_text())[name][key]
-    assert ks_error(outcomes, scores) == pytest.approx(known, rel=1e-9)
+def test_gives_the_known_answer(known: Known, name: str, key: str) -> None:
+    outcomes, scores, answers = known(name)
+    assert ks_error(outcomes, scores) == pytest.approx(answers[key], rel=1e-9)
 
 
 def test_p_values_are_those_that_cumulcalib_prints() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +13,7 @@ from bayescal import simulate
 from bayescal.errors import InputError
 from bayescal.estimators import kce, mmce, skce, skce_test
 from bayescal.estimators.registry import ESTIMATORS
+from known_sets import Known
 
 GAUSSIAN: dict[str, Any] = {"kernel": "gaussian", "bandwidth": 0.3}
 SORTED: list[tuple[Any, dict[str, Any]]] = [
@@ -54,18 +53,16 @@ def all_pairs(outcomes: Any, scores: Any, kernel: str, width: float) -> np.ndarr
 
 @pytest.mark.parametrize("name", ["A", "B", "C"])
 @pytest.mark.oracle("mmce", "kce", "skce")
-def test_gives_the_known_answer(shared_data: Path, name: str) -> None:
-    folder = shared_data / "oracles"
-    scores, outcomes = np.loadtxt(folder / f"{name}.csv", delimiter=",", skiprows=1).T
-    known = json.loads((folder / "estimators.json").read_text())[name]
-    laplace = known["MMCE_laplace2.5 (event-score residuals; sqrt(r^T K r)/n)"]
+def test_gives_the_known_answer(known: Known, name: str) -> None:
+    outcomes, scores, answers = known(name)
+    laplace = answers["MMCE_laplace2.5 (event-score residuals; sqrt(r^T K r)/n)"]
     assert mmce(outcomes, scores) == pytest.approx(laplace, rel=1e-12)
     for kernel, label in (
         ("laplace", "ExponentialKernel: exp(-|p-q|)"),
         ("gaussian", "SqExponential: exp(-|p-q|^2/2)"),
     ):
         for form, written in (("unbiased",) * 2, ("biased",) * 2, ("block", "block2 unbiased")):
-            exact = known[f"SKCE transcription, {written}, {label} (x) White"]
+            exact = answers[f"SKCE transcription, {written}, {label} (x) White"]
             assert skce(outcomes, scores, form=form, kernel=kernel) == pytest.approx(exact, 1e-12)
             if form == "biased":
                 root = kce(outcomes, scores, kernel=kernel)
@@ -73,12 +70,10 @@ def test_gives_the_known_answer(shared_data: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["A", "B", "C"])
-def test_the_reference_takes_something_else_for_the_outcome(shared_data: Path, name: str) -> None:
+def test_the_reference_takes_something_else_for_the_outcome(known: Known, name: str) -> None:
     """Of one column of scores netcal compares (score > 0.5) == outcome with the score."""
-    folder = shared_data / "oracles"
-    scores, outcomes = np.loadtxt(folder / f"{name}.csv", delimiter=",", skiprows=1).T
-    known = json.loads((folder / "estimators.json").read_text())[name]
-    printed = known["netcal.MMCE(binary 1-D; note: label=s>0.5 matched to y)"]
+    outcomes, scores, answers = known(name)
+    printed = answers["netcal.MMCE(binary 1-D; note: label=s>0.5 matched to y)"]
     assert mmce((scores > 0.5) == outcomes, scores) == pytest.approx(printed, rel=1e-10)
     assert mmce(outcomes, scores) != pytest.approx(printed, rel=0.01)
 

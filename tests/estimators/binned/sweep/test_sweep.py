@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from fractions import Fraction
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +14,7 @@ from hypothesis import strategies as st
 from bayescal import simulate
 from bayescal.errors import InputError
 from bayescal.estimators import ece, sweep_bins, sweep_ece
+from known_sets import Known
 
 CUTS: list[dict[str, Any]] = [
     {"binning": "rank", "ties": "together"},
@@ -30,15 +29,13 @@ CUTS: list[dict[str, Any]] = [
 @pytest.mark.parametrize("cut", CUTS)
 @pytest.mark.parametrize("name", ["A", "B", "C"])
 @pytest.mark.oracle("sweep_ece")
-def test_gives_the_known_answer(shared_data: Path, name: str, cut: dict[str, Any]) -> None:
+def test_gives_the_known_answer(known: Known, name: str, cut: dict[str, Any]) -> None:
     """On B and C scores are tied; there neither way of parting them changes the answer."""
-    folder = shared_data / "oracles"
-    scores, outcomes = np.loadtxt(folder / f"{name}.csv", delimiter=",", skiprows=1).T
-    known = json.loads((folder / "estimators.json").read_text())[name]
+    outcomes, scores, answers = known(name)
     kind = "em" if cut["binning"] == "rank" else "ew"
-    assert sweep_bins(outcomes, scores, **cut) == known[f"caltrain.{kind}_sweep.n_bins"]
+    assert sweep_bins(outcomes, scores, **cut) == answers[f"caltrain.{kind}_sweep.n_bins"]
     for p in (1, 2):
-        answer = known[f"caltrain.{kind}_ece_sweep,norm{p}"]
+        answer = answers[f"caltrain.{kind}_ece_sweep,norm{p}"]
         assert sweep_ece(outcomes, scores, p=p, **cut) == pytest.approx(answer, rel=1e-6)
 
 
