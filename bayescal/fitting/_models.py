@@ -166,7 +166,7 @@ class ModelComparison:
     >>> cmp = bc.compare_models(y_true, models, groups=site, draws=400, random_state=1)
     >>> list(cmp.table("tce").columns)
     ['reference', 'estimate', 'difference', 'lower', 'upper', 'prob_better']
-    >>> cmp.at(site="B").summary().loc[("tce", "new"), "prob_better"] > 0.5
+    >>> bool(cmp.at(site="B").summary().loc[("tce", "new"), "prob_better"] > 0.5)
     True
     """
 
@@ -358,7 +358,7 @@ def compare_models(
     ...     groups=np.repeat(["A", "B", "C"], 200),
     ...     random_state=1,
     ... )
-    >>> cmp.average().summary().loc[("tce", "new"), "prob_better"] > 0.5
+    >>> bool(cmp.average().summary().loc[("tce", "new"), "prob_better"] > 0.5)
     True
     """
     names = _names_of(models)

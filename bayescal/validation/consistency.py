@@ -282,8 +282,8 @@ def check_consistency(
 class CalibratedOutcomes:
     """Outcomes of a calibrated model at the scores of a fit, drawn once for several estimators.
 
-    Cases are independent, also where the fit has clusters. With a `turn` (k, m) it is the fit k
-    of m, which share the data sets among them.
+    Cases of one cluster are alike, as in `check_consistency`; beside sampling weights they are
+    independent. With a `turn` (k, m) it is the fit k of m, which share the data sets among them.
     """
 
     def __init__(
@@ -295,7 +295,8 @@ class CalibratedOutcomes:
     ) -> None:
         self._post, self._table = post, _read(post)
         calibrated = _calibrated(post, self._table, n_resamples)
-        self._simulated = SimulatedOutcomes(*self._table, calibrated, seed, turn)
+        alike = None if post.problem.data.is_pseudo else _alike(post, resample_scores=False)
+        self._simulated = SimulatedOutcomes(*self._table, calibrated, seed, turn, alike)
 
     def check(self, applied: Applied) -> Consistency:
         """As `check_consistency` of the same seed, without the posterior predictive check."""

@@ -10,6 +10,7 @@ from scipy import stats
 from scipy.special import expit
 
 import bayescal as bc
+from bayescal.assessment.panel import panel_of
 from bayescal.errors import InputError
 from bayescal.estimators.uncertainty import simulated
 from bayescal.estimators.uncertainty.simulated import AlikeCases
@@ -57,7 +58,7 @@ def test_the_likeness_is_that_of_the_residuals() -> None:
     rng = np.random.default_rng(4)
     cluster = np.repeat(np.arange(800), 6)
     score = rng.uniform(0.1, 0.6, cluster.size)
-    ranks = AlikeCases(cluster, 0.3).uniform(rng, 1)[0]
+    ranks = stats.norm.cdf(AlikeCases(cluster, 0.3).normal(rng, 1)[0])
     data = bc.CalibrationData((ranks < score).astype(int), score, cluster=cluster)
     assert data.clusters is not None
     alike = alike_cases(data.clusters, data.score)
@@ -67,11 +68,10 @@ def test_the_likeness_is_that_of_the_residuals() -> None:
 
 def test_outcomes_keep_their_probabilities_and_a_cluster_may_share_one() -> None:
     rng = np.random.default_rng(1)
-    ranks = AlikeCases(np.array([0, 0, 1]), 0.6).uniform(rng, 20_000)
-    assert stats.kstest(ranks[:, 0], "uniform").pvalue > 1e-3
-    normal = stats.norm.ppf(ranks)
+    normal = AlikeCases(np.array([0, 0, 1]), 0.6).normal(rng, 20_000)
+    assert stats.kstest(normal[:, 0], "norm").pvalue > 1e-3
     assert np.corrcoef(normal.T)[0] == pytest.approx([1, 0.6, 0], abs=0.03)
-    same = AlikeCases(np.array([0, 0]), 1.0).uniform(rng, 5)
+    same = AlikeCases(np.array([0, 0]), 1.0).normal(rng, 5)
     np.testing.assert_array_equal(same[:, 0], same[:, 1])
 
 
@@ -117,3 +117,15 @@ def test_refuses_what_is_not_simulated_by_cluster(post: Any) -> None:
     weighted = fitted(y, s, cluster, sample_weight=weight, weight_type="sampling")
     with pytest.raises(InputError, match="clusters beside sampling weights"):
         bc.check_consistency(weighted)
+
+
+def test_the_ranges_of_an_assessment_know_clusters(post: Any) -> None:
+    """They are those of the check of each estimator, and wider than of independent cases."""
+    y, s, _ = cases(3)
+    own, alone = (panel_of([each], ["ece"], seed=1).loc["ece"] for each in (post, fitted(y, s)))
+    assert own["estimate"] == pytest.approx(alone["estimate"])
+    assert own["calibrated_upper"] > 1.2 * alone["calibrated_upper"]
+    check = bc.check_consistency(post, "ece", n_resamples=2000, predict=False, random_state=5)
+    assert own["calibrated_upper"] == pytest.approx(
+        np.quantile(check.under_calibration, 0.95), rel=0.15
+    )

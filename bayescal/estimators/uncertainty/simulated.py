@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
+from scipy.special import ndtri
 
 from bayescal._base.arrays import Floats, blocks, random_generator
 from bayescal.data.table import levels_of
@@ -48,12 +48,12 @@ class AlikeCases:
     cluster: NDArray[np.intp]
     correlation: float
 
-    def uniform(self, rng: np.random.Generator, size: int) -> Floats:
-        """Ranks of the cases in so many replicates, of shape (size, cases)."""
+    def normal(self, rng: np.random.Generator, size: int) -> Floats:
+        """The variables of the cases in so many replicates, of shape (size, cases)."""
         shared = rng.standard_normal((size, int(self.cluster.max()) + 1))[:, self.cluster]
         own = rng.standard_normal(shared.shape)
-        mixed = np.sqrt(self.correlation) * shared + np.sqrt(1 - self.correlation) * own
-        return np.asarray(ndtr(mixed))
+        mixed: Floats = np.sqrt(self.correlation) * shared + np.sqrt(1 - self.correlation) * own
+        return mixed
 
 
 def cases_by_score(scores: Floats, weights: Floats | None) -> tuple[Floats, Counts]:
@@ -109,11 +109,11 @@ def estimates_on_simulated_outcomes(
     ndarray of shape (replicates,)
         NaN where the estimator is undefined.
     """
-    if not resample_scores and (_are_few(trials) or not applied.weighs):
+    if resample_scores:
+        return _by_score(applied, score, _resample(trials, probability, rng))
+    if _are_few(trials) or not applied.weighs:
         return _by_case(applied, score, trials, _draw_outcomes(trials, probability, rng, alike))
-    if alike is not None:
-        return _by_score(applied, score, _add_up(trials, probability, rng, alike))
-    return _by_score(applied, score, _draw_weights(trials, probability, rng, resample_scores))
+    return _by_score(applied, score, _draw_weights(trials, probability, rng, alike))
 
 
 class SimulatedOutcomes:
@@ -134,9 +134,10 @@ class SimulatedOutcomes:
         probability: Floats,
         seed: int,
         turn: tuple[int, int] = (0, 1),
+        alike: AlikeCases | None = None,
     ) -> None:
         self._score, self._trials, self._probability = score, trials, probability
-        self._seed, self._turn = seed, turn
+        self._seed, self._turn, self._alike = seed, turn, alike
 
     def estimates(self, applied: Applied) -> Floats:
         """The estimate on each simulated data set, of shape (replicates,)."""
@@ -157,7 +158,8 @@ class SimulatedOutcomes:
     def _drawn(self, draw: Callable[..., Iterator[Drawn]]) -> Iterator[Drawn]:
         """Blocks of the data sets, of each those whose turn it is."""
         (own, tables), start = self._turn, 0
-        for block in draw(self._trials, self._probability, random_generator(self._seed)):
+        rng = random_generator(self._seed)
+        for block in draw(self._trials, self._probability, rng, self._alike):
             mine, start = block[(own - start) % tables :: tables], start + len(block)
             if len(mine):
                 yield mine
@@ -172,40 +174,48 @@ def _draw_outcomes(
     trials: Counts,
     probability: Floats,
     rng: np.random.Generator,
-    alike: AlikeCases | None = None,
+    alike: AlikeCases | None,
 ) -> Iterator[Outcomes]:
     """Blocks of one outcome a case, of shape (some, cases)."""
     one_each = bool((trials == 1).all())
     for part in blocks(len(probability), int(trials.sum()), SIMULATED_BLOCK):
-        chance = probability[part]
+        chance = probability[part] if alike is None else ndtri(probability[part])
         if not one_each:
             chance = np.repeat(chance, trials, axis=1)
-        rank = rng.random(chance.shape) if alike is None else alike.uniform(rng, len(chance))
+        rank = rng.random(chance.shape) if alike is None else alike.normal(rng, len(chance))
         yield rank < chance
 
 
-def _add_up(
-    trials: Counts, probability: Floats, rng: np.random.Generator, alike: AlikeCases
-) -> Iterator[Floats]:
-    """As `_draw_weights`, of outcomes that are drawn case by case."""
-    starts = np.cumsum(trials) - trials
-    for outcomes in _draw_outcomes(trials, probability, rng, alike):
-        hits = np.add.reduceat(outcomes.astype(np.float64), starts, axis=1)
-        yield np.stack([trials - hits, hits], axis=2).reshape(len(hits), -1)
-
-
 def _draw_weights(
-    trials: Counts, probability: Floats, rng: np.random.Generator, resample_scores: bool = False
+    trials: Counts,
+    probability: Floats,
+    rng: np.random.Generator,
+    alike: AlikeCases | None,
 ) -> Iterator[Floats]:
     """Blocks of cases without and with the event at each score, of shape (some, 2 * distinct)."""
+    if alike is not None:
+        starts = np.cumsum(trials) - trials
+        for outcomes in _draw_outcomes(trials, probability, rng, alike):
+            yield _paired(trials, np.add.reduceat(outcomes, starts, axis=1, dtype=np.int64))
+        return
+    for part in blocks(len(probability), 2 * trials.size, SIMULATED_BLOCK):
+        chance = probability[part]
+        cases = np.broadcast_to(trials, chance.shape)
+        yield _paired(cases, rng.binomial(cases, chance))
+
+
+def _resample(trials: Counts, probability: Floats, rng: np.random.Generator) -> Iterator[Floats]:
+    """As `_draw_weights`, of scores that are drawn with replacement."""
     size = int(trials.sum())
     for part in blocks(len(probability), 2 * trials.size, SIMULATED_BLOCK):
-        shape = probability[part].shape
-        cases = np.broadcast_to(trials, shape)
-        if resample_scores:
-            cases = rng.multinomial(size, trials / size, size=shape[0])
-        hits = rng.binomial(cases, probability[part])
-        yield np.stack([cases - hits, hits], axis=2).reshape(shape[0], -1).astype(np.float64)
+        chance = probability[part]
+        cases = rng.multinomial(size, trials / size, size=len(chance))
+        yield _paired(cases, rng.binomial(cases, chance))
+
+
+def _paired(cases: Counts, hits: Counts) -> Floats:
+    """Cases without and with the event side by side, of shape (some, 2 * distinct)."""
+    return np.stack([cases - hits, hits], axis=2).reshape(len(hits), -1).astype(np.float64)
 
 
 def _by_case(applied: Applied, score: Floats, trials: Counts, drawn: Iterable[Outcomes]) -> Floats:
