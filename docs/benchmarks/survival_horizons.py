@@ -41,10 +41,10 @@ def one(run, leaving):
     return ratios, post.correlation.to_numpy()
 
 
-def summarise(found):
+def summarise(studies):
     """Both correlations of each pair of horizons."""
     rows, pairs = [], np.transpose(np.triu_indices(len(HORIZONS), 1))
-    for leaving, each in found.items():
+    for leaving, each in studies.items():
         between = np.corrcoef(np.array([ratios for ratios, _ in each]).T)
         joint = np.mean([matrix for _, matrix in each], axis=0)
         for first, second in pairs:
@@ -79,12 +79,12 @@ def main():
     parser.add_argument("--runs", type=int, default=150)
     parser.add_argument("--out", type=Path, default=RESULTS / "survival_horizons.json")
     options = parser.parse_args()
-    found = {False: [], True: []}
+    studies = {False: [], True: []}
     for run in range(options.runs):
-        for leaving, each in found.items():
+        for leaving, each in studies.items():
             each.append(one(run, leaving))
         if run:
-            options.out.write_text(json.dumps(summarise(found), indent=1) + "\n")
+            options.out.write_text(json.dumps(summarise(studies), indent=1) + "\n")
 
 
 if __name__ == "__main__":
