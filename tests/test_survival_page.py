@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import survival_causes as causes
 import survival_coverage as simulation
+import survival_horizons as horizons
 import survival_twins as twins
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "how-to" / "time-to-event.md"
@@ -40,6 +42,32 @@ def test_the_page_has_the_stored_twins():
     assert twins.page_table(stored) in page
     (sets,) = {row["data_sets"] for row in stored["rows"]}
     assert f"with {sets} data sets in each ({sets * len(twins.LINES)} in all)" in page
+
+
+def test_the_page_has_the_stored_cells_of_competing_events_and_late_entry():
+    stored = json.loads((causes.RESULTS / "survival_causes.json").read_text("utf-8"))
+    page = PAGE.read_text("utf-8")
+    assert causes.page_table(stored) in page
+    (sets,) = {row["data_sets"] for row in stored["rows"]}
+    assert f"of {sets} data sets in each row" in page
+
+
+def test_the_page_has_the_stored_correlations_of_horizons():
+    stored = json.loads((horizons.RESULTS / "survival_horizons.json").read_text("utf-8"))
+    page = PAGE.read_text("utf-8")
+    assert horizons.page_table(stored) in page
+    (sets,) = {row["data_sets"] for row in stored["rows"]}
+    assert f"In {sets} simulated data sets of {horizons.CASES} patients" in page
+
+
+def test_the_risk_with_two_causes_is_the_true_curve():
+    """Also among those with a competing event, who are known not to have the event."""
+    x, time, code = causes.two_causes(200_000, np.random.default_rng(1))
+    assert 0.25 < (code == 2)[time <= 1].mean() * (time <= 1).mean() < 0.4
+    known = ~((code == 0) & (time < 1))
+    low = known & (x < -2.5)
+    seen = ((code == 1) & (time <= 1))[low].mean()
+    assert seen == pytest.approx(simulation.risk("line", x[low]).mean(), abs=0.03)
 
 
 def test_a_twin_is_of_the_same_population():

@@ -44,7 +44,8 @@ class HorizonPosteriors:
     What `bayescal.fit` returns for `horizon=[1, 3, 5]`. At each horizon the draws are those of a
     fit at this horizon alone. Joint is their level: how far a draw is above or below the others
     goes together between horizons as the residuals of the same cases do. Given the level, the
-    shapes of the curves at two horizons are taken as independent.
+    shapes of the curves at two horizons are taken as independent. If many cases left early, levels
+    go together somewhat less than that, since the residuals take the times of events as known.
 
     Attributes
     ----------
