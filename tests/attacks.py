@@ -266,7 +266,8 @@ def special() -> dict[str, dict[str, Any]]:
         "analysis": "wald",
         "n_simulations": 50,
     }
-    followed = {"y_true": bc.Survival(TIME, OUTCOME), "horizon": 1.0}
+    mixed = TIME[np.arange(N) * 7 % N]  # whatever the score
+    followed = {"y_true": bc.Survival(mixed, OUTCOME), "horizon": 1.0}
     post = bc.fit(y_prob=SCORE, curve="logistic", draws=400, random_state=0, **followed)
     return {
         "bayescal.build_model": {"curve": "beta"},

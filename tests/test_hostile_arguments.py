@@ -34,6 +34,7 @@ SLOW = ("build_model", "coverage", "sbc", "BayesianRecalibrator", "bayescal.plan
 FEW = 4
 """Values for each argument of those."""
 HAVE_NAN = {f"estimators.{name}" for name in ("giviti_test", "ks_test", "kuiper_test")} | {
+    "estimators.censoring_depends_on_score",
     "estimators.binned_reliability",  # bins without cases
     "estimators.spiegelhalter_test",
     "estimators.skce_test",

@@ -81,6 +81,8 @@ def test_every_array_of_cases_is_found() -> None:
         name = call.name.removesuffix(" of times")
         if name in names or name.startswith("recalibrate."):
             continue
+        if isinstance(call.given.get("y_true"), bc.Survival):  # see test_survival_estimators
+            continue
         parameters = inspect.signature(call.function).parameters
         named = {one for one in parameters if str(parameters[one].annotation).startswith("str")}
         taken = parameters.keys() & arrays - named  # names of columns are texts

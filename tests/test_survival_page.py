@@ -8,9 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import bayescal as bc
 import survival_causes as causes
 import survival_coverage as simulation
 import survival_horizons as horizons
+import survival_second_opinions as others
 import survival_twins as twins
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "how-to" / "time-to-event.md"
@@ -78,3 +80,21 @@ def test_a_twin_is_of_the_same_population():
     assert not np.intersect1d(score, other).size
     true = simulation.true_values(twins.LINES[1])[0]
     assert known.mean() / other.mean() == pytest.approx(true["observed_expected"], abs=0.04)
+
+
+def test_the_page_has_the_stored_second_opinions():
+    stored = json.loads((others.RESULTS / "survival_second_opinions.json").read_text("utf-8"))
+    assert others.page_table(stored, STORED) in PAGE.read_text("utf-8")
+    assert {row["method"] for row in stored["rows"]} == set(others.METHODS)
+
+
+def test_where_leaving_is_by_score_kaplan_meier_misses():
+    cell = next(cell for cell in others.CELLS if cell["leaving"] == "by score")
+    x, time, event, _ = simulation.simulate(cell, 4000, np.random.default_rng(1))
+    outcome, risk = bc.Survival(time, event), 1 / (1 + np.exp(-x))
+    true = simulation.risk("line", x).mean() / risk.mean()
+    _, upper, _ = others.answers(outcome, risk, "kaplan-meier", None)["observed_expected"]
+    assert upper < true
+    told = others.answers(outcome, risk, "pseudo", np.array([0.1, 0.2, 0.3, 0.4, 0.5]))
+    assert told["observed_expected"][1] < true
+    assert len(told) == 1 + len(simulation.AT)

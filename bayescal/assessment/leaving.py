@@ -38,14 +38,14 @@ class LeavingSensitivity:
         and upper of O/E and of the true calibration error (`observed_expected`,
         `observed_expected_lower`, ..., `tce_upper`); prob_close, the probability that the error is
         below `close`; and verdict.
-    changes_at : tuple of float
-        The nearest delta below 0 and the nearest above 0 at which the verdict is another one; NaN
+    changes_at : tuple of float or None
+        The nearest delta below 0 and the nearest above 0 at which the verdict is another one; None
         where it stays the same up to 2, which is a hazard ratio of 7.4.
     close, ci_prob : float
     """
 
     table: pd.DataFrame
-    changes_at: tuple[float, float]
+    changes_at: tuple[float | None, float | None]
     close: float
     ci_prob: float
 
@@ -63,8 +63,7 @@ class LeavingSensitivity:
     @property
     def told(self) -> str:
         """At which hazard ratios the verdict changes, as a sentence."""
-        ratios = [float(np.exp(delta)) for delta in self.changes_at]
-        ends = [f"{ratio:.2f}" for ratio in ratios if np.isfinite(ratio)]
+        ends = [f"{np.exp(delta):.2f}" for delta in self.changes_at if delta is not None]
         if not ends:
             return "The verdict stays the same for hazard ratios from 0.14 to 7.4."
         return (
@@ -160,7 +159,7 @@ def leaving_sensitivity(
     return LeavingSensitivity(table, changes, enough, level)
 
 
-def _nearest(verdict: Callable[[float], str], here: str, sign: int) -> float:
+def _nearest(verdict: Callable[[float], str], here: str, sign: int) -> float | None:
     """The nearest delta on one side at which the verdict is another one."""
     same = 0.0
     for far in np.arange(STEP_OF_DELTA, FARTHEST_DELTA + STEP_OF_DELTA / 2, STEP_OF_DELTA):
@@ -171,4 +170,4 @@ def _nearest(verdict: Callable[[float], str], here: str, sign: int) -> float:
                 same, other = (middle, other) if verdict(sign * middle) == here else (same, middle)
             return sign * other
         same = float(far)
-    return np.nan
+    return None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, as_number, check_choice
 from bayescal.plots import style
 
 if TYPE_CHECKING:
@@ -59,13 +59,10 @@ def leaving(
     >>> bc.plots.leaving(told.table, close=told.close).get_ylabel()
     'True calibration error'
     """
-    if name not in LEAVING_NAMES or not {"hazard_ratio", name} <= set(
-        getattr(table, "columns", ())
-    ):
-        raise InputError(
-            "table must be that of a bayescal.leaving_sensitivity, and name 'tce' or "
-            "'observed_expected'."
-        )
+    name = check_choice(name, LEAVING_NAMES, "name")
+    line = None if close is None else as_number(close, "close")
+    if not {"hazard_ratio", name} <= set(getattr(table, "columns", ())):
+        raise InputError("table must be that of a bayescal.leaving_sensitivity.")
     shown = table.sort_values("hazard_ratio")
     ratio = shown["hazard_ratio"].to_numpy()
     middle, lower, upper = (shown[name + end].to_numpy() for end in ("", "_lower", "_upper"))
@@ -73,8 +70,8 @@ def leaving(
     axes.fill_between(ratio, lower, upper, color=style.CURVE, alpha=0.25, lw=0, label="Interval")
     axes.plot(ratio, middle, color=style.CURVE, lw=2, marker="o", ms=4, label="Estimate")
     axes.axvline(1, color=style.DIAGONAL, lw=0.8, ls=":")
-    if close is not None:
-        axes.axhline(close, color=style.DIAGONAL, lw=0.8, ls="--")
+    if line is not None:
+        axes.axhline(line, color=style.DIAGONAL, lw=0.8, ls="--")
     axes.set_xscale("log")
     ticks = np.unique(np.round(ratio, 2))
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])

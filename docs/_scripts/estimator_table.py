@@ -18,7 +18,8 @@ LARGEST = 10_000_000
 INTRODUCTION = """# Estimators
 
 These are the point estimates of
-`bayescal.estimators`; each takes outcomes and scores and returns a number. The
+`bayescal.estimators`; each takes outcomes and scores and returns a number. Those of
+times to an event are [a section of their page](how-to/time-to-event.md#second-opinions). The
 [module's page](generated/bayescal.estimators.rst) also has the tests, the intervals and the curves.
 [Why not just ECE?](explanation/estimators.md) explains their bias.
 

@@ -82,9 +82,9 @@ def page_table(results, beside):
     mine = pd.DataFrame(beside["rows"]).query("entry == 'at 0'").assign(method="bayescal")
     table = pd.concat([pd.DataFrame(results["rows"]), mine], ignore_index=True)
     lines = [
-        "| hazards | leaving | cases | method | bias of O/E | O/E, mean and worst cell "
+        "| hazards | leaving | cases | method | sets | bias of O/E | O/E, line and wave "
         "| curve, mean of five | worst point |",
-        "|---|---|---|---|---|---|---|---|",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     kinds = ["hazards", "leaving", "cases"]
     for kind, part in table.groupby(kinds, sort=False):
@@ -93,8 +93,9 @@ def page_table(results, beside):
             ratio = own[own["number"] == "observed_expected"]
             at = own.loc[own["number"].str.startswith("curve at"), "covered"]
             curve = [f"{at.mean():.2f}", f"{at.min():.2f}"] if len(at) else ["", ""]
-            told = [*map(str, kind), TITLES[method], f"{ratio['error'].mean():+.3f}"]
-            told += [f"{ratio['covered'].mean():.2f}, {ratio['covered'].min():.2f}", *curve]
+            told = [*map(str, kind), TITLES[method], f"{ratio['data_sets'].iloc[0]}"]
+            told.append(f"{ratio['error'].mean():+.3f}")
+            told += [", ".join(f"{covered:.2f}" for covered in ratio["covered"]), *curve]
             lines.append(f"| {' | '.join(told)} |")
     return "\n".join(lines)
 

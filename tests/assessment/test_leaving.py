@@ -60,7 +60,7 @@ def test_at_zero_it_is_the_fit_and_the_verdict_changes_where_it_says(fitted):
 
 def test_a_wide_limit_never_changes(fitted):
     told = bc.leaving_sensitivity(fitted, [0.0], close=0.5)
-    assert np.isnan(told.changes_at).all()
+    assert told.changes_at == (None, None)
     assert "stays the same" in told.told
 
 
@@ -83,8 +83,10 @@ def test_the_figure_draws_the_table(fitted):
     np.testing.assert_allclose(line.get_xdata(), np.exp([-0.5, 0, 0.5]))
     np.testing.assert_allclose(line.get_ydata(), told.table["observed_expected"])
     assert axes.get_ylabel() == "Observed over expected"
-    with pytest.raises(InputError, match="table must be that of"):
+    with pytest.raises(InputError, match="name must be one of"):
         bc.plots.leaving(told.table, "ici")
+    with pytest.raises(InputError, match="table must be that of"):
+        bc.plots.leaving(told.table[["tce"]])
 
 
 def test_the_report_warns_if_high_risks_leave_early():

@@ -90,9 +90,8 @@ def censoring_depends_on_score(
     variance = float(np.sum(went[some] * alone * (second / size - mean**2)))
     if not variance > 1e-9:
         raise InputError(
-            "no case left before the horizon while another with another score was under "
-            "observation: whether leaving depends on the score cannot be tested, and nothing needs "
-            "it."
+            "no case left before the horizon while another with another y_prob was under "
+            "observation: whether leaving depends on the score cannot be tested."
         )
     z = float(x[left].sum() - went[some] @ mean) / np.sqrt(variance)
     return Tested(float(z), float(2 * ndtr(-abs(z))))

@@ -71,7 +71,7 @@ def martingale_observed_expected(
     observed, expected = float(event.sum()), float(hazard.sum())
     if observed == 0 or expected == 0:
         raise InputError(
-            "no case has the event, or y_prob is 0 for every case, so that O/E has no interval on "
+            "y_true has no event, or y_prob is 0 for every case, so that O/E has no interval on "
             "the log scale."
         )
     ratio, reach = observed / expected, ndtri((1 + level) / 2) / np.sqrt(observed)

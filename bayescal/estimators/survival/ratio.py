@@ -77,7 +77,7 @@ def survival_observed_expected(
     expected = float(cases.score.mean())
     if not cases.event.any() or expected == 0:
         raise InputError(
-            "no case has the event by the horizon, or y_prob is 0 for every case, so that O/E has "
+            "y_true has no event by the horizon, or y_prob is 0 for every case, so that O/E has "
             "no interval on the log scale. A posterior does: use bayescal.fit."
         )
     if method == "kaplan-meier":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import bayescal as bc
@@ -249,7 +250,7 @@ def test_what_cannot_be_estimated_is_refused(followed):
         ratio([0, 1], [0.2, 0.8], horizon=1)
     with pytest.raises(InputError, match="y_true holds outcomes without times"):
         ratio(bc.CalibrationData([0, 1], [0.2, 0.8]))
-    with pytest.raises(InputError, match="no case has the event by the horizon"):
+    with pytest.raises(InputError, match="y_true has no event by the horizon"):
         ratio(bc.Survival(outcome.time, np.zeros(300)), score, horizon=HORIZON)
     with pytest.raises(InputError, match="method must be one of"):
         ratio(outcome, score, horizon=HORIZON, method="km")
@@ -278,3 +279,24 @@ def test_cox_without_statsmodels_says_how_to_install_it(followed, monkeypatch):
     monkeypatch.setitem(sys.modules, "statsmodels.duration.hazard_regression", None)
     with pytest.raises(InputError, match=r"Cox regression needs .*bayescal\[survival\]"):
         estimators.survival_curve(*followed, horizon=HORIZON)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "censoring_depends_on_score",
+        "ipcw_brier_score",
+        "one_calibration_test",
+        "survival_curve",
+        "survival_indices",
+        "survival_observed_expected",
+        "uno_c_statistic",
+    ],
+)
+def test_labels_that_differ_are_seen(followed, name):
+    outcome, score = followed
+    labelled = bc.Survival(pd.Series(outcome.time), outcome.event)
+    with pytest.raises(InputError, match="label"):
+        getattr(estimators, name)(
+            labelled, pd.Series(score, index=np.arange(300) + 1), horizon=HORIZON
+        )
