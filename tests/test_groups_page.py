@@ -22,6 +22,16 @@ def test_the_page_has_the_stored_results():
     assert f"{fewest} data sets a cell" in PAGE.read_text("utf-8")
 
 
+def test_brier_of_equal_hospitals_is_held_as_often_as_by_the_plain_interval():
+    plain = STORED["plain_brier"]
+    own = CELLS[simulation.EQUAL, 12, 0.0]["mean"]["these.brier"]
+    assert abs(own - plain["200"]) < 0.03
+    assert plain["2000"] == pytest.approx(0.95, abs=0.015)
+    assert f"{plain['200']:.3f} of the same 200, and in {plain['2000']:.3f} of 2000" in (
+        PAGE.read_text("utf-8")
+    )
+
+
 def test_the_next_hospital_is_hardly_called_close_enough_wrongly():
     false = [cell["mean"]["next.false_close"] for cell in CELLS.values() if cell["spread"] > 0]
     assert max(false) <= 0.05

@@ -86,7 +86,7 @@ def assess(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,) or (m, n), Survival or CalibrationData
+    y_true : array-like of shape (n,), Survival or CalibrationData
         Outcomes, 0/1 or boolean; times to an event; labels of classes beside a matrix; or a table,
         and then no `y_prob`. Of outcomes that were imputed m times a matrix, one row an imputation.
     y_prob : array-like of shape (n,) or (n, k), optional

@@ -178,7 +178,7 @@ def fit(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,) or (m, n), Survival or CalibrationData, or None
+    y_true : array-like of shape (n,), Survival or CalibrationData, or None
         Outcomes, 0/1 or boolean; times to an event; labels of classes, of any type, beside a
         matrix; or a table, and then no `y_prob`. Of outcomes that were imputed m times a matrix of
         shape (m, n): each row is fitted, and the posteriors are mixed. None if there are no

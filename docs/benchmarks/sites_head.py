@@ -119,6 +119,16 @@ def one_run(hospitals: int, spread: float, truth: str, seed: int) -> Run:
     return row
 
 
+def plain_coverage(sets: int) -> float:
+    """How often the plain interval of a mean holds the Brier score, of equal hospitals."""
+    true, held = truth_of(LAW)["brier"], []
+    for seed in range(sets):
+        _, outcome, score, _ = drawn(12, 0.0, EQUAL, seed)
+        each = (outcome - score) ** 2
+        held.append(abs(each.mean() - true) < -ndtri(0.025) * each.std() / np.sqrt(each.size))
+    return float(np.mean(held))
+
+
 def cells() -> Iterator[tuple[int, float, str]]:
     """Every cell, the last of equal hospitals."""
     yield 12, 0.0, EQUAL
@@ -187,7 +197,9 @@ def main() -> None:
         if done
     ]
     lines = ",\n".join(map(json.dumps, record))
-    (RESULTS / "sites_head.json").write_text(f'{{"cells": [\n{lines}\n]}}\n', "utf-8")
+    plain = json.dumps({str(sets): plain_coverage(sets) for sets in (200, 2000)})
+    text = f'{{"plain_brier": {plain},\n"cells": [\n{lines}\n]}}\n'
+    (RESULTS / "sites_head.json").write_text(text, "utf-8")
 
 
 if __name__ == "__main__":
