@@ -380,9 +380,9 @@ def by_packages(outcomes: Any, scores: Any) -> dict[str, Any]:
     inside = scores.clip(EDGE, 1 - EDGE)
     for form in ("abm", "am"):
         fitted = BetaCalibration(form).fit(inside, outcomes)
-        said = fitted.predict(np.array([0.1, 0.5, 0.9]))
+        printed = fitted.predict(np.array([0.1, 0.5, 0.9]))
         answers[f"betacal.{form}.map [a,b,m]"] = [float(value) for value in fitted.calibrator_.map_]
-        answers[f"betacal.{form}.predict([.1,.5,.9])"] = said.tolist()
+        answers[f"betacal.{form}.predict([.1,.5,.9])"] = printed.tolist()
     return answers
 
 
