@@ -105,13 +105,13 @@ def test_moments_give_the_beta_density(known: Known, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["A", "B", "C"])
-def test_the_oracle_minimum_is_reached_on_its_own_bins(shared_data: Path, name: str) -> None:
-    outcomes, scores, answers = read(shared_data, name)
+def test_the_oracle_minimum_is_reached_on_its_own_bins(known: Known, name: str) -> None:
+    outcomes, scores, answers = known(name)
     oracle = answers[EQUATION_9]
     bins = oracle_bins(outcomes, scores)
     assert equation_9(oracle["a,b,c"], bins) == pytest.approx(oracle["objective"], abs=1e-10)
     fitted = _bpm.fit_squares(bins, constrained=False)
-    assert fitted.loss <= oracle["objective"]
+    assert fitted.loss <= oracle["objective"] * (1 + 1e-14)  # up to rounding
     assert coefficients(fitted) == pytest.approx(oracle["a,b,c"], rel=2e-4)
 
 

@@ -176,8 +176,8 @@ def test_triweight_is_the_integral_that_the_authors_take_without_the_ends(
                 actual = kde_ece(outcomes, scores, form="triweight", p=p)
                 assert actual**p == pytest.approx(value, rel=1e-5)
             else:
-                said = answers.get(f"mnm.ece_kde_binary(order={p})")
-                assert said is None or value == pytest.approx(said, rel=1e-5)
+                printed = answers.get(f"mnm.ece_kde_binary(order={p})")
+                assert printed is None or value == pytest.approx(printed, rel=1e-5)
 
 
 def test_triweight_where_it_has_no_bandwidth() -> None:
