@@ -150,8 +150,8 @@ def fit_cox(
     finite = np.isfinite(coefficients).all() and np.isfinite(covariance).all()
     if not (finite and slope < STEEPEST_OF_COX * np.sqrt(events)):
         raise InputError(
-            "the Cox regression has no maximum: the scores separate those with the event from the "
-            "others. A posterior does not need one: use bayescal.fit."
+            "the Cox regression on y_prob has no maximum: the scores separate those with the event "
+            "from the others. A posterior does not need one: use bayescal.fit."
         )
     relative = np.exp(away @ coefficients)
     total = at_risk(entry, last, relative, steps)

@@ -285,7 +285,7 @@ class _LogisticCurve:
         bread = (basis * (weight * risk * (1 - risk))) @ basis.T
         if not converged[0] or np.linalg.cond(bread) > 1 / np.finfo(np.float64).eps:
             raise InputError(
-                "the regression of the outcomes on the scores has no maximum: the scores separate "
+                "the regression of the outcomes on y_prob has no maximum: the scores separate "
                 "those with the event from the others, or too few of them differ. A posterior does "
                 "not need one: use bayescal.fit."
             )
