@@ -23,7 +23,10 @@ import bayescal as bc
 from attacks import MATRIX, OUTCOME, SCORE, TIME, Call, N, calls, numbers, objects
 from bayescal.errors import InputError
 
-NOT_OF_CASES = {"k", "points", "n_thresholds", "n_scores", "n_sizes", "n_classes", "classes"}
+NOT_OF_CASES = {
+    "k", "points", "n_thresholds", "n_scores", "n_sizes", "n_classes", "classes", "clusters",
+    "sites",
+}  # fmt: skip
 """Lengths of arrays that have an entry for something else than a case (or a row of a table)."""
 
 
@@ -91,6 +94,8 @@ IN_PLACE_OF = {
     "draws_of_score": {"y_prob"},
 }
 """Arguments that others cannot stand beside."""
+ONE_OF_EACH_CASE = {"groups": {"after"}}
+"""Arguments that are no matrix beside others."""
 WITH = {"entry": "event", "strata": "cluster", "stratum": "cluster"}
 """Arguments that need another."""
 CLUSTERED = bc.fit(OUTCOME, SCORE, cluster=np.arange(N) // 2, curve="logistic", draws=400)
@@ -103,7 +108,7 @@ GIVEN_WITH: dict[tuple[str, str], dict[str, Any]] = {
     ("bayescal.update", "groups"): {"post": objects()["HierarchicalPosterior"]},
     ("bayescal.update", "periods"): {"post": objects()["DriftPosterior"]},
     ("bayescal.recalibration_gain", "imputations"): {"after": np.sqrt},
-    ("bayescal.optimism", "groups"): {"n_folds": None},
+    ("bayescal.optimism", "groups"): {"n_folds": None, "n_repeats": None},
 }
 """What a function needs for one of its arguments."""
 OTHER_FORMS: dict[str, tuple[Any, bool]] = {
@@ -149,7 +154,8 @@ class Paired:
             needed = tuple(WITH[name] for name in names if name in WITH)
             refused = {one for name in names for one in IN_PLACE_OF.get(name, ())}
             together = *(one for one in self.columns if one not in refused), *needed, *names
-            if self.form is None or self.form[0] in together:
+            single = {one for name in names for one in ONE_OF_EACH_CASE.get(name, ())}
+            if self.form is None or self.form[0] in set(together) - single:
                 yield together
 
     def __call__(self, columns: dict[str, Any]) -> Any:

@@ -31,16 +31,22 @@ from labelled import (
 NOT_PAIRED: dict[str, str] = {}
 """Functions that read arguments by position whatever their labels, each with the reason: none."""
 ALONE = {
+    "Assessment.risks",
     "CalibrationPosterior.predict",
+    "CalibrationPosterior.risks",
     "DriftPosterior.new",
     "DriftPosterior.next_period",
     "DriftPosterior.predict",
+    "DriftPosterior.risks",
     "HierarchicalPosterior.new",
     "HierarchicalPosterior.new_site",
     "HierarchicalPosterior.predict",
+    "HierarchicalPosterior.risks",
     "ImputedPosterior.predict",
+    "ImputedPosterior.risks",
     "SubgroupPosterior.new",
     "SubgroupPosterior.predict",
+    "SubgroupPosterior.risks",
     "bayescal.plan",
     "planning.plan",
     "planning.riley",

@@ -176,7 +176,8 @@ class SeveralGains(GainOfCurve):
         InputError
             If there is no such axis, or each group has a map of its own.
         """
-        return self._gain((self.before.new(by), self.after.new(by)), self._grouped.pairs)
+        views = self.before.new(by), self.after.new(by)
+        return self._gain(views, self._cases_of(views[0]))
 
     def table(self, measure: str = "brier", ci_prob: float = 0.95) -> pd.DataFrame:
         """One gain of every curve: of all cases, of the average, of the next, and of each level.
@@ -227,7 +228,14 @@ class SeveralGains(GainOfCurve):
             return [self]
         both = zip(views_of(self.before).values(), views_of(self.after).values(), strict=True)
         _, *others = both
-        return [self, *(self._gain(views, self._grouped.pairs) for views in others)]
+        return [self, *(self._gain(views, self._cases_of(views[0])) for views in others)]
+
+    def _cases_of(self, view: CurveView) -> PairedPredictions:
+        """The pairs with the scores of a curve: of the next period those of the last one."""
+        walk = self.before.problem.walk
+        if walk is not None and view.problem.data is self.before.now().problem.data:
+            return self._grouped.at({walk.name: walk.levels[-1]})
+        return self._grouped.pairs
 
     @property
     def _levels(self) -> list[GainOfCurve]:

@@ -138,9 +138,9 @@ def plan(
     icc : float, optional
         Patients come in clusters (repeated visits, practices, households): the correlation of the
         residuals of two patients of one cluster. With `cluster_size`.
-    cluster_size : float or array-like of float, optional
+    cluster_size : float or array-like of float of shape (clusters,), optional
         Patients of a cluster; or of each of several, of which those planned are alike.
-    sites : int or array-like of float, optional
+    sites : int or array-like of float of shape (sites,), optional
         The study has so many sites, such as hospitals, each with a curve of its own round that of
         the truth; or their relative sizes. It is analysed as `bayescal.fit(..., vary="site",
         curve="logistic")`.

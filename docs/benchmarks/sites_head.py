@@ -121,12 +121,12 @@ def one_run(hospitals: int, spread: float, truth: str, seed: int) -> Run:
 
 def plain_coverage(sets: int) -> float:
     """How often the plain interval of a mean holds the Brier score, of equal hospitals."""
-    true, held = truth_of(LAW)["brier"], []
+    true, covered = truth_of(LAW)["brier"], []
     for seed in range(sets):
         _, outcome, score, _ = drawn(12, 0.0, EQUAL, seed)
         each = (outcome - score) ** 2
-        held.append(abs(each.mean() - true) < -ndtri(0.025) * each.std() / np.sqrt(each.size))
-    return float(np.mean(held))
+        covered.append(abs(each.mean() - true) < -ndtri(0.025) * each.std() / np.sqrt(each.size))
+    return float(np.mean(covered))
 
 
 def cells() -> Iterator[tuple[int, float, str]]:

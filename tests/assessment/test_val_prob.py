@@ -90,7 +90,7 @@ def test_weights_are_those_of_the_table() -> None:
     coarse = score.round(3)
     exact = val_prob(bc.CalibrationData(outcome, coarse, weight))
     table = bc.CalibrationData(outcome, score, weight)
-    (raw,) = raw_cases(outcome, [coarse], table, sample_weight=weight)
+    (raw,) = raw_cases([outcome], [coarse], table, sample_weight=weight)
     np.testing.assert_allclose(val_prob(raw), exact, rtol=1e-9)
     near = as_assessed(outcome, score, sample_weight=weight)
     on_grid = val_prob(table).dropna()

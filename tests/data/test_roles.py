@@ -304,8 +304,7 @@ def test_imputations_must_be_of_the_same_cases():
     other = OUTCOME.copy()
     other[0] = 1 - other[0]
     tables = [bc.CalibrationData(y, SCORE) for y in (OUTCOME, other)]
-    with pytest.raises(InputError, match=r"imputation '1' has .* events and imputation '2' has"):
-        bc.CalibrationData.from_imputations(tables)
+    assert bc.CalibrationData.from_imputations(tables).has_imputed_outcomes
     with pytest.raises(InputError, match="imputation '1' has 240 cases and imputation '2' has 239"):
         bc.CalibrationData.from_imputations([tables[0], bc.CalibrationData(OUTCOME[1:], SCORE[1:])])
     with pytest.raises(InputError, match="several imputations already"):

@@ -19,11 +19,14 @@ CLASSES = {"top_label_ece", "class_wise_ece"}
 BINARY = [name for name in ESTIMATORS if name not in CLASSES]
 BY_CASE = {"average_labels", "merge_cells"}
 OF_SIMULATIONS = {"estimator_bias"}
+OF_TIMES = {
+    name for name in estimators.__all__ if ".survival." in getattr(estimators, name).__module__
+}
 FUNCTIONS = [
     name
     for name in estimators.__all__
     if inspect.isfunction(getattr(estimators, name))
-    and name not in CLASSES | BY_CASE | OF_SIMULATIONS
+    and name not in CLASSES | BY_CASE | OF_SIMULATIONS | OF_TIMES
 ]
 
 

@@ -558,9 +558,6 @@ def test_tables_say_what_they_cannot_give(patients) -> None:
     grid = bc.CalibrationData(*bc.simulate.sample("D3", 5000, random_state=0))
     with pytest.raises(InputError, match="compressed to a grid"):
         bc.cross_fit(grid, recalibrator=platt)
-    groups = bc.CalibrationData(y, s, groups=y)
-    with pytest.raises(InputError, match="the table holds 2 groups"):
-        bc.recalibration_gain(groups, after=mapped)
     with pytest.raises(InputError, match="neither predict_proba nor transform"):
         bc.recalibration_gain(y, s, LinearSVC())
 

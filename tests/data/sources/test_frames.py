@@ -42,7 +42,8 @@ FRAMES = [pd.DataFrame, of_polars, of_lazy_polars, of_arrow, of_duckdb]
 def test_a_frame_of_any_library_gives_the_same_table(frame_of):
     table = bc.CalibrationData.from_frame(frame_of(COLUMNS), **NAMES)
     assert table == bc.CalibrationData(Y, P, WEIGHT, SITE)
-    plain = bc.CalibrationData.from_frame(frame_of(COLUMNS), outcome="y", score="p")
+    named = {"outcome": "y", "score": "p", "ignore": "site"}
+    plain = bc.CalibrationData.from_frame(frame_of(COLUMNS), **named)
     assert plain == bc.CalibrationData(Y, P)
 
 
@@ -84,7 +85,8 @@ def test_only_the_named_columns_of_a_query_are_computed():
 
     lazy = polars.DataFrame(COLUMNS).lazy()
     bad = polars.col("x").map_batches(fail, return_dtype=polars.String)
-    table = bc.CalibrationData.from_frame(lazy.with_columns(x=bad), outcome="y", score="p")
+    cases = lazy.with_columns(x=bad)
+    table = bc.CalibrationData.from_frame(cases, outcome="y", score="p", ignore="site")
     assert table == bc.CalibrationData(Y, P)
 
 

@@ -33,12 +33,12 @@ def test_a_month_is_a_period(frame) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", [{"site": "Hospital"}, {"cluster": "Hospital"}, {"ignore": ["Hospital"]}]
+    "answer", [{"site": "Hospital"}, {"cluster": "Hospital"}, {"ignore": ["Hospital"]}]
 )
-def test_what_was_said_is_not_asked_again(frame, said) -> None:
+def test_what_was_said_is_not_asked_again(frame, answer) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        bc.CalibrationData.from_frame(frame, **NAMED, **said)
+        bc.CalibrationData.from_frame(frame, **NAMED, **answer)
 
 
 def test_one_value_and_a_value_of_each_row_tell_no_groups_apart(frame) -> None:

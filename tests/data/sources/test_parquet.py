@@ -158,8 +158,10 @@ def test_weights_that_can_be_either_are_warned_of(tmp_path, columns):
     with pytest.warns(WeightWarning, match="whole numbers that can be counts of cases"):
         table = bc.CalibrationData.from_parquet(path, **NAMES, weight="w", batch_size=700)
     assert table.n == weights.sum()
+    frame = pq.read_table(path)
     with pytest.warns(WeightWarning, match="whole numbers that can be counts of cases"):
-        assert bc.CalibrationData.from_frame(pq.read_table(path), **NAMES, weight="w") == table
+        again = bc.CalibrationData.from_frame(frame, **NAMES, weight="w", ignore="site")
+    assert again == table
     stated = bc.CalibrationData.from_parquet(path, **NAMES, weight="w", weight_type="counts")
     assert stated == table
 

@@ -116,6 +116,10 @@ def test_periods_and_factors_have_gains_too(cases):
     data = bc.CalibrationData(y[some], score[some], period=month)
     by_month = bc.recalibration_gain(data, after=better, **FIXED)
     assert list(by_month.table().index)[:3] == ["All cases", "2024-03", "The next period"]
+    last, following = by_month.at(period="2024-03"), by_month.new()
+    assert following.n == last.n == 200
+    brier = [gain.summary().loc["brier", "estimate"] for gain in (last, following)]
+    assert brier[1] == pytest.approx(brier[0], abs=0.01)
     sex, age = np.arange(600) % 2, np.arange(600) // 2 % 2
     factors = {"sex": sex, "age": age}
     by_factor = bc.recalibration_gain(y[some], score[some], better, groups=factors, **FIXED)
