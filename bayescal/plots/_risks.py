@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bayescal._base.errors import InputError
+from bayescal.data.validate import as_level
 from bayescal.plots import style
 from bayescal.plots.text import chance, label, percent
+from bayescal.posterior.posterior import as_posterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,14 +65,15 @@ def risks(
     """
     from bayescal.multilevel.posterior import MultilevelPosterior
 
-    thresholds = () if threshold is None else (threshold,)
+    limit = None if threshold is None else as_level(threshold, "threshold")
+    thresholds = () if limit is None else (limit,)
     if isinstance(post, MultilevelPosterior):
         table = post.risks(y_prob, thresholds, ci_prob, at=at)
         names = table.index.get_level_values("curve").tolist()
     elif at is not None:
         raise InputError("at= is of several curves, and the posterior has one. Leave it out.")
     else:
-        table = post.risks(y_prob, thresholds, ci_prob)
+        table = as_posterior(post).risks(y_prob, thresholds, ci_prob)
         names = ["These patients"] * len(table)
     if len(names) != len(set(names)):
         raise InputError(f"y_prob must be the score of one patient, and holds {len(table)}.")
@@ -79,13 +82,13 @@ def risks(
 
         _, ax = plt.subplots(figsize=(6.4, 1.2 + 0.4 * len(names)), layout="constrained")
     ax.axvline(float(table["score"].iloc[0]), color=style.DIAGONAL, lw=1, ls="--", zorder=0)
-    if threshold is not None:
-        ax.axvline(threshold, color=style.EVENTS, lw=1.2, ls=":", zorder=0)
+    if limit is not None:
+        ax.axvline(limit, color=style.EVENTS, lw=1.2, ls=":", zorder=0)
     for height, (name, row) in enumerate(zip(names, table.to_dict("records"), strict=True)):
         ax.plot([row["lower"], row["upper"]], [height, height], color=style.CURVE, lw=2)
         ax.plot(row["risk"], height, "o", color=style.CURVE, ms=5)
-        if threshold is not None:
-            flips = f"P(other decision) {chance(row[f'flips@{threshold:g}'])}"
+        if limit is not None:
+            flips = f"P(other decision) {chance(row[f'flips@{limit:g}'])}"
             ax.annotate(
                 flips, (1.01, height), xycoords=ax.get_yaxis_transform(), va="center", fontsize=8
             )
