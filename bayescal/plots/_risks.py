@@ -77,27 +77,24 @@ def risks(
         names = ["These patients"] * len(table)
     if len(names) != len(set(names)):
         raise InputError(f"y_prob must be the score of one patient, and holds {len(table)}.")
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        _, ax = plt.subplots(figsize=(6.4, 1.2 + 0.4 * len(names)), layout="constrained")
-    ax.axvline(float(table["score"].iloc[0]), color=style.DIAGONAL, lw=1, ls="--", zorder=0)
+    axes = style.as_axes(ax, 6.4, 1.2 + 0.4 * len(names))
+    axes.axvline(float(table["score"].iloc[0]), color=style.DIAGONAL, lw=1, ls="--", zorder=0)
     if limit is not None:
-        ax.axvline(limit, color=style.EVENTS, lw=1.2, ls=":", zorder=0)
+        axes.axvline(limit, color=style.EVENTS, lw=1.2, ls=":", zorder=0)
     for height, (name, row) in enumerate(zip(names, table.to_dict("records"), strict=True)):
-        ax.plot([row["lower"], row["upper"]], [height, height], color=style.CURVE, lw=2)
-        ax.plot(row["risk"], height, "o", color=style.CURVE, ms=5)
+        axes.plot([row["lower"], row["upper"]], [height, height], color=style.CURVE, lw=2)
+        axes.plot(row["risk"], height, "o", color=style.CURVE, ms=5)
         if limit is not None:
             flips = f"P(other decision) {chance(row[f'flips@{limit:g}'])}"
-            ax.annotate(
-                flips, (1.01, height), xycoords=ax.get_yaxis_transform(), va="center", fontsize=8
+            axes.annotate(
+                flips, (1.01, height), xycoords=axes.get_yaxis_transform(), va="center", fontsize=8
             )
         names[height] = label(str(name))
-    ax.set_yticks(range(len(names)), names)
-    ax.set_ylim(len(names) - 0.5, -0.5)
-    ax.set_xlabel("Risk")
-    ax.set_title(
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.set_xlabel("Risk")
+    axes.set_title(
         f"Mean and {percent(ci_prob)} interval; dashed: the score", loc="left", fontsize="small"
     )
-    ax.spines[["top", "right"]].set_visible(False)
-    return ax
+    axes.spines[["top", "right"]].set_visible(False)
+    return axes
