@@ -339,6 +339,8 @@ def special() -> dict[str, dict[str, Any]]:
         "estimators.survival_indices": followed | {"method": "pseudo"},
         "estimators.survival_observed_expected": followed,
         "estimators.uno_c_statistic": followed,
+        "plots.missing_outcomes": {"result": _known(), "close": 0.05, "deltas": [0.0, 0.5]},
+        "plots.risks": {"y_prob": 0.3},
         "plots.leaving": {"table": bc.leaving_sensitivity(post, [0.0, 0.5]).table},
         "plots.drift": {"post": made["DriftPosterior"]},
         "plots.consistency": {"result": made["Consistency"]},
@@ -351,6 +353,12 @@ def special() -> dict[str, dict[str, Any]]:
         "validation.coverage_table": {"dataset": _coverage()},
         "validation.uniformity": ranks,
     }
+
+
+@cache
+def _known() -> Any:
+    known = [None if case % 4 == 0 else outcome for case, outcome in enumerate(OUTCOME.tolist())]
+    return bc.fit_known(known, SCORE, curve="logistic", draws=400, random_state=0)
 
 
 @cache

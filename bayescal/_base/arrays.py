@@ -18,6 +18,7 @@ __all__ = [
     "as_seed",
     "blocks",
     "gaps",
+    "is_single",
     "power_mean",
     "random_generator",
 ]
@@ -79,6 +80,21 @@ def gaps(outcomes: NDArray[Any], scores: NDArray[Any]) -> Floats:
     gap: Floats = outcomes.astype(np.float64)
     gap -= scores.astype(np.float64, copy=False)
     return gap
+
+
+def is_single(value: Any) -> bool:
+    """Whether this is one value, and not several, of which some may be lists in turn.
+
+    Examples
+    --------
+    >>> from bayescal._base.arrays import is_single
+    >>> [is_single(value) for value in (0.2, [0.2], [[0.1], [0.2, 0.3]])]
+    [True, False, False]
+    """
+    try:
+        return np.ndim(value) == 0
+    except ValueError:  # rows that differ in length
+        return False
 
 
 def power_mean(values: Floats, order: float, mean: Callable[[Floats], Any]) -> Floats:

@@ -335,7 +335,10 @@ class Findings:
         """
         if self.several is not None:
             return self.several.risks(y_prob, self.thresholds, self.ci_prob, at=at)
-        post = self.posterior if at is None else self.group(str(at))
+        if at is None:
+            post = self.posterior
+        else:
+            post = self.group(check_choice(str(at), self._group_names, "at"))
         return post.risks(y_prob, self.thresholds, self.ci_prob)
 
     def _performance_of(self, post: CalibrationPosterior) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, as_level
 from bayescal._base.text import count
 from bayescal.data.build.labels import count_labels
 from bayescal.data.data import CalibrationData
@@ -61,6 +61,7 @@ def check_roles(data: CalibrationData) -> None:
 
 def check_prior_calibrated(data: CalibrationData, prior_calibrated: float) -> None:
     """Refuse a prior probability of exact calibration where one fit has a curve for each group."""
+    as_level(prior_calibrated, "prior_calibrated")
     groups = len(data.groups)
     few = 1 if data.periods is not None or len(data.factors) > 1 else LEAST_SITES - 1
     if prior_calibrated != PRIOR_CALIBRATED and groups > few:

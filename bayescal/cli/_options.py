@@ -52,6 +52,7 @@ __all__ = [
 ]
 
 PYTHON_NAMES = {
+    "delta": "deltas",
     "event": "pos_label",
     "factor": "factors",
     "folds": "n_folds",

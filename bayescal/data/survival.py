@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, is_single
 from bayescal._base.errors import InputError, ScoreWarning, as_count, as_number
 from bayescal._base.text import count, exact, shortened
 from bayescal.data.follow_up import LEFT, OTHER_EVENT, OWN_EVENT, FollowUp
@@ -169,9 +169,10 @@ def as_horizon(horizon: Any) -> float:
             "horizon is missing: times to an event were given, and the scores are risks of the "
             "event by some time. Pass it in the units of time, such as horizon=5."
         )
-    if np.ndim(horizon) > 0:
+    if not is_single(horizon):
+        times = count(np.asarray(horizon, dtype=object).size, "time")
         raise InputError(
-            f"horizon is {count(np.size(horizon), 'time')} here: several are taken by bayescal.fit "
+            f"horizon is {times} here: several are taken by bayescal.fit "
             "alone, with a column of risks for each. Pass one number, such as horizon=5."
         )
     at = as_number(horizon, "horizon")

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, is_single
 from bayescal._base.errors import InputError
 from bayescal._base.text import count
 from bayescal.data.follow_up import TIME_STEPS
@@ -202,7 +202,7 @@ class HorizonPosteriors:
 
 def is_several(horizon: Any) -> bool:
     """Whether a list of horizons was given."""
-    return horizon is not None and np.ndim(horizon) > 0
+    return not is_single(horizon)
 
 
 def fit_horizons(
@@ -224,7 +224,7 @@ def fit_horizons(
     """
     if not isinstance(outcome, Survival):
         raise InputError(
-            "several horizons were given, and y_true is no Survival: each needs the times. Pass "
+            "horizon is a list of several, and y_true is no Survival: each needs the times. Pass "
             "bc.Survival(time, event); a CalibrationData is of one horizon."
         )
     for name, value in refused.items():

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal._base.errors import InputError
+from bayescal._base.text import shortened
 from bayescal.data.validate import check_choice
 from bayescal.multilevel.compared import Part, parts_of
 from bayescal.multilevel.curves import SELF_NAMED, RelatedCurves
@@ -127,7 +128,8 @@ class SeveralMeasures(RelatedCurves):
 
         views = self._shown()
         if at is not None:
-            views = {self._level_name(at): self.at(self._levels_of(at))} | views
+            levels = self._levels_of(at)
+            views = {", ".join(levels.values()): self.at(levels)} | views
         tables = [view.risks(y_prob, thresholds, ci_prob) for view in views.values()]
         return pd.concat(tables, keys=list(views), names=["curve", "patient"])
 
@@ -136,19 +138,20 @@ class SeveralMeasures(RelatedCurves):
         new = [axis for axis in self.levels if axis == "site"]
         return {"average": self.average(), **{f"new {axis}": self.new(axis) for axis in new}}
 
-    def _levels_of(self, at: str | Mapping[str, Any]) -> Mapping[str, Any]:
-        """The levels that `at` names; a single name is of the only axis."""
-        if not isinstance(at, str):
-            return at
-        if len(self.levels) > 1:
-            axes = ", ".join(f"{axis!r}: ..." for axis in self.levels)
-            raise InputError(f"at={at!r} names no axis. Pass a mapping: at={{{axes}}}.")
-        (axis,) = self.levels
-        return {axis: check_choice(at, self.levels[axis], "at")}
-
-    @staticmethod
-    def _level_name(at: str | Mapping[str, Any]) -> str:
-        return at if isinstance(at, str) else ", ".join(str(level) for level in at.values())
+    def _levels_of(self, at: Any) -> dict[str, str]:
+        """The levels that `at` names, by axis; a single name is of the only axis."""
+        axes = list(self.levels)
+        if not isinstance(at, Mapping) and len(axes) == 1:
+            return {axes[0]: check_choice(str(at), self.levels[axes[0]], "at")}
+        if not isinstance(at, Mapping) or not at:
+            told = ", ".join(f"{axis!r}: ..." for axis in axes)
+            given = shortened(repr(at))
+            raise InputError(f"at={given} names no axis. Pass a mapping: at={{{told}}}.")
+        levels = {}
+        for axis, level in at.items():
+            known = self.levels[check_choice(axis, axes, "an axis of at")]
+            levels[axis] = check_choice(str(level), known, f"at[{axis!r}]")
+        return levels
 
     def tce(self, p: float = 1, population: Any = "bootstrap", *, by: Any = None) -> xr.DataArray:
         """Posterior of the true calibration error of every site, level or period.

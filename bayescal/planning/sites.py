@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, is_single
 from bayescal._base.errors import InputError, as_number
 from bayescal._base.log_odds import clipped
 from bayescal._base.text import shortened
@@ -96,7 +96,7 @@ def as_sites(sites: Any, heterogeneity: Any, population: Any) -> PlannedSites | 
 
 
 def _shares(sites: Any) -> Floats:
-    if isinstance(sites, (int, np.integer)) or np.ndim(sites) == 0:
+    if is_single(sites):
         number = as_count(sites, "sites", FEWEST_SITES, MOST_SITES)
         return np.full(number, 1 / number)
     try:

@@ -71,25 +71,22 @@ def missing_outcomes(
     limit, level = as_level(close, "close"), as_level(ci_prob)
     table = result.verdicts(limit, deltas, level).sort_index()
     at_random = result.verdicts(limit, [0.0], level)["verdict"].iloc[0]
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        _, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
+    axes = style.as_axes(ax, 6.4, 3.6)
     at, same = table.index.to_numpy(), (table["verdict"] == at_random).to_numpy()
-    ax.axhline(limit, color=style.EVENTS, lw=1.2, ls=":", zorder=0)
-    ax.axvline(0, color=style.DIAGONAL, lw=1, ls="--", zorder=0)
-    ax.fill_between(at, table["lower"], table["upper"], color=style.CURVE, alpha=BAND, lw=0)
-    ax.plot(at, table["estimate"], color=style.CURVE, lw=1.5)
+    axes.axhline(limit, color=style.EVENTS, lw=1.2, ls=":", zorder=0)
+    axes.axvline(0, color=style.DIAGONAL, lw=1, ls="--", zorder=0)
+    axes.fill_between(at, table["lower"], table["upper"], color=style.CURVE, alpha=BAND, lw=0)
+    axes.plot(at, table["estimate"], color=style.CURVE, lw=1.5)
     estimate = table["estimate"].to_numpy()
-    ax.plot(at[same], estimate[same], "o", color=style.CURVE, ms=5)
-    ax.plot(at[~same], estimate[~same], "o", mfc="white", mec=style.CURVE, ms=5)
-    ax.set_xlabel("Delta: log-odds of missing outcomes less those of the known")
-    ax.set_ylabel("TCE of all cases")
-    ax.set_title(
+    axes.plot(at[same], estimate[same], "o", color=style.CURVE, ms=5)
+    axes.plot(at[~same], estimate[~same], "o", mfc="white", mec=style.CURVE, ms=5)
+    axes.set_xlabel("Delta: log-odds of missing outcomes less those of the known")
+    axes.set_ylabel("TCE of all cases")
+    axes.set_title(
         f"Estimate and {percent(level)} interval; filled: {at_random}, as if missing at random",
         loc="left",
         fontsize="small",
     )
-    ax.set_ylim(bottom=0)
-    ax.spines[["top", "right"]].set_visible(False)
-    return ax
+    axes.set_ylim(bottom=0)
+    axes.spines[["top", "right"]].set_visible(False)
+    return axes

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bayescal._base.errors import InputError
+from bayescal.data.validate import as_level
 from bayescal.plots import style
 from bayescal.plots.text import chance, label, percent
+from bayescal.posterior.posterior import as_posterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,38 +65,36 @@ def risks(
     """
     from bayescal.multilevel.posterior import MultilevelPosterior
 
-    thresholds = () if threshold is None else (threshold,)
+    limit = None if threshold is None else as_level(threshold, "threshold")
+    thresholds = () if limit is None else (limit,)
     if isinstance(post, MultilevelPosterior):
         table = post.risks(y_prob, thresholds, ci_prob, at=at)
         names = table.index.get_level_values("curve").tolist()
     elif at is not None:
         raise InputError("at= is of several curves, and the posterior has one. Leave it out.")
     else:
-        table = post.risks(y_prob, thresholds, ci_prob)
+        table = as_posterior(post).risks(y_prob, thresholds, ci_prob)
         names = ["These patients"] * len(table)
     if len(names) != len(set(names)):
         raise InputError(f"y_prob must be the score of one patient, and holds {len(table)}.")
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        _, ax = plt.subplots(figsize=(6.4, 1.2 + 0.4 * len(names)), layout="constrained")
-    ax.axvline(float(table["score"].iloc[0]), color=style.DIAGONAL, lw=1, ls="--", zorder=0)
-    if threshold is not None:
-        ax.axvline(threshold, color=style.EVENTS, lw=1.2, ls=":", zorder=0)
+    axes = style.as_axes(ax, 6.4, 1.2 + 0.4 * len(names))
+    axes.axvline(float(table["score"].iloc[0]), color=style.DIAGONAL, lw=1, ls="--", zorder=0)
+    if limit is not None:
+        axes.axvline(limit, color=style.EVENTS, lw=1.2, ls=":", zorder=0)
     for height, (name, row) in enumerate(zip(names, table.to_dict("records"), strict=True)):
-        ax.plot([row["lower"], row["upper"]], [height, height], color=style.CURVE, lw=2)
-        ax.plot(row["risk"], height, "o", color=style.CURVE, ms=5)
-        if threshold is not None:
-            flips = f"P(other decision) {chance(row[f'flips@{threshold:g}'])}"
-            ax.annotate(
-                flips, (1.01, height), xycoords=ax.get_yaxis_transform(), va="center", fontsize=8
+        axes.plot([row["lower"], row["upper"]], [height, height], color=style.CURVE, lw=2)
+        axes.plot(row["risk"], height, "o", color=style.CURVE, ms=5)
+        if limit is not None:
+            flips = f"P(other decision) {chance(row[f'flips@{limit:g}'])}"
+            axes.annotate(
+                flips, (1.01, height), xycoords=axes.get_yaxis_transform(), va="center", fontsize=8
             )
         names[height] = label(str(name))
-    ax.set_yticks(range(len(names)), names)
-    ax.set_ylim(len(names) - 0.5, -0.5)
-    ax.set_xlabel("Risk")
-    ax.set_title(
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.set_xlabel("Risk")
+    axes.set_title(
         f"Mean and {percent(ci_prob)} interval; dashed: the score", loc="left", fontsize="small"
     )
-    ax.spines[["top", "right"]].set_visible(False)
-    return ax
+    axes.spines[["top", "right"]].set_visible(False)
+    return axes

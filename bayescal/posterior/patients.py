@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, is_single
 from bayescal._base.decision import least_treated
 from bayescal.data.validate import as_level, as_levels, as_vector
 
@@ -31,8 +31,8 @@ def risk_table(draws: Floats, scores: Floats, thresholds: Any, ci_prob: float) -
     import pandas as pd
 
     level = as_level(ci_prob)
-    values = np.atleast_1d(thresholds) if np.ndim(thresholds) == 0 else thresholds
-    at = as_levels(as_vector(values, "thresholds"), "thresholds") if np.size(values) else ()
+    values = [thresholds] if is_single(thresholds) else thresholds
+    at = as_levels(as_vector(values, "thresholds"), "thresholds") if len(values) else ()
     lower, upper = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0)
     columns = {"score": scores, "risk": draws.mean(axis=0), "lower": lower, "upper": upper}
     for threshold in at:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, is_single
 from bayescal._base.card import card
 from bayescal._base.errors import InputError, check_type
 from bayescal._base.files import as_path, replacing
@@ -140,7 +140,7 @@ class CalibrationPosterior(SelectiveMeasures):
         >>> post.risks(0.25, thresholds=0.2).columns.tolist()
         ['score', 'risk', 'lower', 'upper', 'flips@0.2']
         """
-        values = as_scores(np.atleast_1d(y_prob) if np.ndim(y_prob) == 0 else y_prob)
+        values = as_scores([y_prob] if is_single(y_prob) else y_prob)
         return risk_table(self._drawn_curve(values), values, thresholds, ci_prob)
 
     def _drawn_curve(self, scores: Floats) -> Floats:

@@ -18,10 +18,14 @@ from bayescal.cli.app import app
 
 SIZE = 40
 READS = ("a.csv", "--outcome", "y", "--seed", "1")
+GROUPS = ("groups.csv", *READS[1:])
 GIVEN: dict[str, tuple[str, ...]] = {
     "assess": (*READS, "--score", "p", "--curve", "logistic"),
     "compare": (*READS, "--score", "p"),
+    "drift": (*GROUPS, "--score", "p", "--period", "month"),
     "gain": (*READS, "--before", "p", "--after", "q"),
+    "missing": ("missing.csv", "--outcome", "y", "--score", "p", "--seed", "1"),
+    "predict": (*GROUPS, "--score", "p", "--risk", "0.3", "--site", "hospital", "--at", "a"),
     "recalibrate": (*READS, "--score", "p", "--method", "logistic", "--output", "out.csv"),
     "simulate": ("D1", "--output", "simulated.csv"),
 }
@@ -40,6 +44,9 @@ def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", SIZE, random_state=6)
     table = pd.DataFrame({"y": y_true, "p": y_prob, "q": np.sqrt(y_prob)})
     table.to_csv("a.csv", index=False)
+    groups = {"month": np.arange(SIZE) % 2 + 1, "hospital": np.resize(["a", "b", "c"], SIZE)}
+    table.assign(**groups).to_csv("groups.csv", index=False)
+    table.assign(y=table["y"].where(np.arange(SIZE) % 5 > 0)).to_csv("missing.csv", index=False)
     Path("empty.csv").touch()
     Path("header.csv").write_text("y,p\n")
     Path("nul.csv").write_bytes(b"y,p\n\x000,1\n")

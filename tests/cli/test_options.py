@@ -14,12 +14,16 @@ import bayescal as bc
 from bayescal.cli import main
 from bayescal.cli._options import PYTHON_NAMES
 from bayescal.cli.app import app
+from bayescal.fitting.unknown import KnownFit
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "from-python.md"
 DOORS = {
     "assess": (bc.assess, bc.fit, bc.CalibrationData, bc.Survival, bc.CalibrationPosterior.tce),
     "compare": (bc.compare, bc.assess, bc.CalibrationData, bc.Survival),
+    "drift": (bc.fit, bc.assess, bc.CalibrationData),
     "gain": (bc.recalibration_gain, bc.cross_fit, bc.RecalibrationGain.summary, bc.CalibrationData),
+    "missing": (bc.fit_known, bc.fit, bc.CalibrationData, KnownFit.verdicts),
+    "predict": (bc.fit, bc.CalibrationData, bc.MultilevelPosterior.risks),
     "recalibrate": (bc.CalibrationData, bc.fit, bc.CalibrationPosterior.summary),
     "plan": (bc.plan, bc.simulate.scores, bc.fit),
     "monitor": (bc.assess, bc.CalibrationData, bc.fit, bc.CalibrationPosterior.performance),
@@ -29,9 +33,12 @@ DOORS = {
 OF_FILES = {
     "apply_to", "drop_missing", "encoding", "force", "html", "ignore_column", "in_sample",
     "independent", "json", "logit", "method", "output", "percent", "plot", "resume", "sheet",
-    "survival", "update", "word",
+    "risk", "survival", "update", "word",
 }  # fmt: skip
-"""Options that say how a file is read or written, or that Python needs no argument for."""
+"""Options that say how a file is read or written, or that Python needs no argument for.
+
+`--risk` is the `y_prob` of `risks`, since `--score` is that of the fit.
+"""
 
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial, reduce
 from typing import Any, Self, TypeAlias
 
-from bayescal._base.errors import GroupWarning, InputError, as_items, check_callable
+from bayescal._base.errors import GroupWarning, InputError, as_items, check_callable, check_type
 from bayescal._base.text import shortened
 from bayescal.data.build.chunks import ChunkReader
 from bayescal.data.contents import Contents, added
@@ -116,7 +116,7 @@ class FromSources(FromCollapsed):
         columns = Columns(outcome, score, weight, *roles, as_names(factors), time, event, entry)
         reader = ChunkReader(weight_type=weight_type, pos_label=pos_label, horizon=horizon)
         _add(reader, frame, columns, "frame")
-        _note_groups(groups_unnamed(frame, columns, as_names(ignore)))
+        _note_groups(groups_unnamed(frame, columns, _as_ignored(ignore)))
         return cls._new(reader.finished()).recorded_by(as_judged(judged))
 
     @classmethod
@@ -305,9 +305,17 @@ class FromSources(FromCollapsed):
         return table.recorded_by(as_judged(judged))
 
 
-def as_names(factors: Any) -> tuple[str, ...]:
-    """Columns of factors as they were named."""
-    return tuple(as_items(factors, "factors"))
+def as_names(columns: Any, name: str = "factors") -> tuple[str, ...]:
+    """Columns as they were named; `name` is the argument."""
+    return tuple(as_items(columns, name))
+
+
+def _as_ignored(ignore: Any) -> tuple[str, ...]:
+    """Columns that do not matter, by their names."""
+    names = as_names(ignore, "ignore")
+    for at, name in enumerate(names):
+        check_type(name, str, f"ignore[{at}]", "Pass the names of columns, such as ['hospital'].")
+    return names
 
 
 def _note_groups(names: Sequence[str]) -> None:

@@ -92,8 +92,8 @@ def uno_c_statistic(
             total += each.sum(axis=0)
     if not pairs.any():
         raise InputError(
-            "no case was event-free for longer than another that has the event: there is no pair "
-            "to compare."
+            "no case was event-free for longer than another that has the event by the horizon: "
+            "there is no pair to compare. Choose a later horizon."
         )
     c = float(won.sum() / pairs.sum())
     error = float(np.linalg.norm(won - c * pairs) / (pairs.sum() / 2))
