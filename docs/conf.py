@@ -44,6 +44,8 @@ nb_execution_mode = "off"
 autodoc_typehints = "none"
 autosummary_generate = True
 autosummary_ignore_module_all = False
+listed = re.findall(r"^   bayescal\.estimators\.(\w+)$", (HERE / "api.md").read_text("utf-8"), re.M)
+autosummary_context = {"with_their_own_pages": {"bayescal.estimators": ", ".join(listed)}}
 numpydoc_show_class_members = False
 nitpicky = False
 

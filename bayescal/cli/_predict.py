@@ -40,8 +40,8 @@ def predict(
 ) -> None:
     """Give the actual risk of single patients, with an interval.
 
-    FILE has patients with outcomes. With --site the risk is also that in another hospital, with
-    --period now and in the next period.
+    FILE has patients with outcomes. The risk is also that in another hospital (with --site), or
+    now and in the next period (with --period).
     """
     from bayescal._base.arrays import as_seed
     from bayescal._base.errors import InputError

@@ -12,6 +12,7 @@ from scipy.special import expit
 
 import bayescal as bc
 from bayescal.cli import main
+from bayescal.multilevel.changes import explanation_prior
 
 MONTHS = ("2024-01", "2024-02", "2024-03")
 SHIFT = {"2024-01": 0.0, "2024-02": 0.0, "2024-03": 1.0}
@@ -62,6 +63,10 @@ def test_a_table_that_grows_month_by_month_says_what_one_file_says(capsys, month
     assert grown["by_period"]["2024-03"]["cases"] == 150
     assert "Now, in 2024-03: risks are too low" in out
     assert "The curve has changed with probability" in out
+    constant, *sudden, gradual = explanation_prior(post.problem)
+    told = f"(before the data {constant:g}, {sum(sudden):g} and {gradual:g})"
+    assert told == "(before the data 0.5, 0.4 and 0.1)"
+    assert told in out
     assert "A model in use changes outcomes" in out
     assert out.index("A model in use") < out.index("Now, in")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.followed import censoring_by_fifth, quarters
 from bayescal.assessment.tables.columns import counts
-from bayescal.assessment.tables.table import Row, Table
+from bayescal.assessment.tables.table import NOT_TERMINAL, Row, Table
 
 __all__ = ["followed_table"]
 
@@ -26,14 +26,14 @@ def followed_table(f: Findings) -> Table:
         "Predicted risk",
         (
             counts("cases", "Cases"),
-            counts("events", f"Events by {at}"),
-            *[counts("competing", "Competing events")] * (competing > 0),
-            counts("censored", "Left before"),
+            counts("events", f"Events by {at}", short="Events"),
+            *[counts("competing", "Competing events", short="Competing")] * (competing > 0),
+            counts("censored", "Left before", short="Left"),
             *(
-                counts(f"at_risk_{n}", f"At risk at {time:.3g}")
+                counts(f"at_risk_{n}", f"At risk at {time:.3g}", media=NOT_TERMINAL)
                 for n, time in enumerate(quarters(horizon), 1)
             ),
-            counts("at_risk", f"Followed to {at}"),
+            counts("at_risk", f"Followed to {at}", short="Followed"),
         ),
         rows,
     )

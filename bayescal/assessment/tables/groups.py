@@ -9,7 +9,7 @@ from bayescal._base.text import capitalised, chance, percent, shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.populations import population_names
 from bayescal.assessment.tables.columns import chances, counts, measured, words
-from bayescal.assessment.tables.table import MEDIA, Column, Row, Table
+from bayescal.assessment.tables.table import MEDIA, NOT_TERMINAL, Column, Row, Table
 from bayescal.multilevel.compared import subgroups_of
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
@@ -28,8 +28,6 @@ __all__ = [
 ]
 
 PAGE = MEDIA[:1]
-NOT_TERMINAL = (MEDIA[0], MEDIA[2])
-"""Where there is room for one column more."""
 
 
 def groups_table(f: Findings) -> Table:

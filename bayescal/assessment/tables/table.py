@@ -14,13 +14,15 @@ from bayescal._base.text import shortened, told_apart
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MEDIA", "Column", "Line", "Row", "Shown", "Table", "in_markdown"]
+__all__ = ["MEDIA", "NOT_TERMINAL", "Column", "Line", "Row", "Shown", "Table", "in_markdown"]
 
 WIDEST_TABLE = 80
 """Of a table as text, in characters."""
 PAGE, TERMINAL, TEXT = "page", "terminal", "text"
 MEDIA: tuple[str, ...] = (PAGE, TERMINAL, TEXT)
 """Where a table is read, the widest first."""
+NOT_TERMINAL = (PAGE, TEXT)
+"""Where there is room for more columns."""
 LONGEST_LABELS = {PAGE: (80, 60), TERMINAL: (30, 14), TEXT: (23, 15)}
 """Characters of a name from the data, by itself and beneath the heading of a section."""
 SHORTEST_LABEL = 8

@@ -6,6 +6,7 @@ from typing import Any
 
 from bayescal._base.text import chance, shortened
 from bayescal.assessment.findings import Findings
+from bayescal.multilevel.changes import explanation_prior
 from bayescal.multilevel.drift import DriftPosterior
 
 __all__ = ["IN_USE", "drift_sentences", "period_sentences", "periods_record"]
@@ -24,10 +25,12 @@ def period_sentences(f: Findings) -> list[str]:
 def drift_sentences(post: DriftPosterior) -> list[str]:
     """What is said of periods: how they are explained, when the curve changed, what is assumed."""
     shares, when = post.explanations, post.when_changed()
+    none, *into_each, walk = explanation_prior(post.problem).tolist()
     explained = (
-        f"One curve for all periods has probability {chance(float(shares['constant']))} (before "
-        f"the data 0.5), one sudden change {chance(float(shares['sudden']))} and gradual drift "
-        f"{chance(float(shares['gradual']))} (0.25 each)."
+        f"One curve for all periods has probability {chance(float(shares['constant']))}, one "
+        f"sudden change {chance(float(shares['sudden']))} and gradual drift "
+        f"{chance(float(shares['gradual']))} (before the data {none:g}, "
+        f"{sum(into_each):g} and {walk:g})."
     )
     into = str(when["prob"].idxmax())
     change = (
