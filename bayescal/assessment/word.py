@@ -37,6 +37,7 @@ from bayescal.assessment.text.sites import site_sentences
 from bayescal.assessment.text.subgroups import subgroup_sentences
 from bayescal.assessment.verdict import words
 from bayescal.assessment.words import (
+    alarms_of,
     c_statistic_words,
     decision_range_words,
     exactness,
@@ -121,7 +122,7 @@ def document(
     told = without_folders(source or {})
     page = _Page(_new_document())
     figures, tables = figures_of(f, told), Tables(f)
-    alarms = first_words(f)
+    alarms = alarms_of(f)
     page.heading(page_title(told, title), 0)
     page.text(population_words(f))
     page.heading("Check the scores first" if alarms else words.title(f), 1)
@@ -134,7 +135,7 @@ def document(
     if "populations" in tables:
         page.heading("Whom it is true of", 1)
         page.table(tables["populations"])
-    notes = [text for text in assessment_notes(f) if text not in alarms]
+    notes = [text for text in assessment_notes(f) if text not in first_words(f)]
     if notes:
         page.heading("Notes", 1)
         page.listed(notes)

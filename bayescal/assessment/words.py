@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "STATES",
+    "alarms_of",
     "c_statistic_words",
     "counted",
     "curve_rows",
@@ -33,6 +34,7 @@ __all__ = [
     "first_words",
     "in_the_data",
     "numbers",
+    "outcome_words",
     "where",
     "whose_words",
     "with_interval",
@@ -43,13 +45,18 @@ MOST_STRETCHES = 4
 
 
 def first_words(f: Findings) -> list[str]:
-    """What must be known before any number: reversed scores, and labels in place of scores.
+    """What must be known before any number.
 
     Returns
     -------
     list of str
         Empty for most data.
     """
+    return [*alarms_of(f), *outcome_words(f)]
+
+
+def alarms_of(f: Findings) -> list[str]:
+    """Why the scores must be checked first: they are labels, or seem to be reversed."""
     told = []
     if f.posterior.problem.edges.assumed:
         told.append(
@@ -57,15 +64,6 @@ def first_words(f: Findings) -> list[str]:
             "is a property of probabilities; pass those that the model gives before it decides, "
             "such as predict_proba of scikit-learn."
         )
-    judge = f.posterior.problem.likelihood.described()
-    if judge:
-        told.append(
-            f"The outcomes were recorded by {judge}. What is read off the curve (errors, O/E, "
-            "slope, net benefit) is of the true outcomes. Numbers of events, the C-statistic, "
-            "the Brier score, estimators and points in figures are of the outcomes as they were "
-            "recorded."
-        )
-    told += followed_words(f.posterior.data)
     row = f.performance.loc["c_statistic"]
     if row["estimate"] < 0.5:
         middle, low, high = numbers(row, 0.5)
@@ -79,6 +77,20 @@ def first_words(f: Findings) -> list[str]:
             "Check that the score is the probability of the event."
         )
     return told
+
+
+def outcome_words(f: Findings) -> list[str]:
+    """What was seen of the outcomes, where that is not all: by a judge, or up to a time."""
+    judge = f.posterior.problem.likelihood.described()
+    if not judge:
+        return followed_words(f.posterior.data)
+    return [
+        f"The outcomes were recorded by {judge}. What is read off the curve (errors, O/E, "
+        "slope, net benefit) is of the true outcomes. Numbers of events, the C-statistic, "
+        "the Brier score, estimators and points in figures are of the outcomes as they were "
+        "recorded.",
+        *followed_words(f.posterior.data),
+    ]
 
 
 def exactness(f: Findings) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 import bayescal as bc
 from bayescal.assessment import html as report
@@ -577,3 +578,19 @@ def test_it_prints_on_two_pages(browse, off_page, tmp_path) -> None:
     browse(off_page, 1280, "--no-pdf-header-footer", f"--print-to-pdf={target}")
     assert target.read_bytes().startswith(b"%PDF")
     assert len(re.findall(rb"/Type\s*/Page\b", target.read_bytes())) == 2
+
+
+def test_times_are_a_verdict_and_no_alarm(tmp_path) -> None:
+    """That patients left is told beside the verdict, and the code repeats the fit of times."""
+    rng = np.random.default_rng(1)
+    score = expit(rng.normal(-1, 1, 300))
+    time = rng.exponential(1 / score)
+    left = rng.exponential(3, 300)
+    outcome = bc.Survival(np.minimum(time, left), time <= left)
+    a = bc.assess(outcome, score, horizon=1, draws=400, random_state=1)
+    a.to_html(tmp_path / "t.html")
+    page = (tmp_path / "t.html").read_text("utf-8")
+    assert "Check the scores first" not in page
+    assert "<b>The outcomes.</b>" in page
+    assert page.count("left before 1 without the event") >= 1
+    assert "bayescal.assess(bayescal.Survival(time, event), y_prob, horizon=1, " in page

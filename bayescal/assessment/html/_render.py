@@ -37,10 +37,12 @@ from bayescal.assessment.text.subgroups import subgroup_sentences
 from bayescal.assessment.verdict import words
 from bayescal.assessment.verdict.off import YES
 from bayescal.assessment.words import (
+    alarms_of,
     c_statistic_words,
     decision_range_words,
     exactness,
     first_words,
+    outcome_words,
 )
 from bayescal.model.priors import PRESETS
 from bayescal.plots.text import label
@@ -171,7 +173,7 @@ def page_title(source: Mapping[str, object], title: str | None = None) -> str:
 
 
 def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
-    alarms = first_words(f)
+    alarms = alarms_of(f)
     kind, sign = KINDS[f.verdict]
     if f.off.answer == YES and f.verdict == "cannot tell":
         kind, sign = OFF_BY_HOW_MUCH
@@ -179,7 +181,7 @@ def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
         kind = OFF_BY_HOW_MUCH[0]  # no one verdict holds for all populations
     if alarms:
         kind, sign = ALARM
-    notes = [text for text in assessment_notes(f) if text not in alarms]
+    notes = [text for text in assessment_notes(f) if text not in first_words(f)]
     score = f.posterior.data.score
     few, all_scores = round_scores(score, SHOWN_SCORES), round_scores(score)
     script = _file("report.js")
@@ -252,7 +254,8 @@ def figures_of(f: Findings, source: Mapping[str, object]) -> dict[str, _figures.
 
 def first_screen(f: Findings, alarms: list[str]) -> dict[str, str]:
     """What follows the verdict, by its heading; with alarms, nothing is advised."""
-    told = {"Where": words.ranges(f), "For whom": words.whom(f)}
+    told = {"The outcomes": " ".join(outcome_words(f))}
+    told |= {"Where": words.ranges(f), "For whom": words.whom(f)}
     if not alarms:
         told |= {"What to do": words.to_do(f), "What would settle it": words.settling(f)}
     told["The limit"] = " ".join([words.limit_reason(f), words.at_thresholds(f)]).strip()
@@ -288,7 +291,9 @@ def call_again(f: Findings) -> str:
     """What to type to have these numbers again."""
     prior = repr(f.prior.name) if f.prior == PRESETS.get(f.prior.name) else repr(f.prior)
     cases = "y_true, y_prob, "
-    if f.data.periods is not None:
+    if f.data.follow_up is not None:
+        cases = f"bayescal.Survival(time, event), y_prob, horizon={f.data.follow_up.horizon:g}, "
+    elif f.data.periods is not None:
         cases = "bayescal.CalibrationData(y_true, y_prob, period=period), "
     elif f.data.groups or f.crossed is not None:
         cases += "groups=groups, "
