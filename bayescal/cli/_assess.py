@@ -53,14 +53,7 @@ def assess(
             "write the table at the end. The file is created if it does not exist."
         ),
     ] = None,
-    force: Annotated[
-        bool,
-        typer.Option(
-            "--force",
-            metavar=" ",
-            help="With --update: add the cases even if the table seems to contain them already.",
-        ),
-    ] = False,
+    force: option.Force = False,
 ) -> None:
     """Assess the calibration of the predictions in a file: one row per case."""
     from dataclasses import replace

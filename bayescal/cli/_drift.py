@@ -39,14 +39,7 @@ def drift(
             "and write the table at the end. The file is created if it does not exist."
         ),
     ] = None,
-    force: Annotated[
-        bool,
-        typer.Option(
-            "--force",
-            metavar=" ",
-            help="With --update: add the cases even if the table seems to contain them already.",
-        ),
-    ] = False,
+    force: option.Force = False,
 ) -> None:
     """Say whether calibration has changed, since when, and how large the error is now.
 

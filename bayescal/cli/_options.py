@@ -228,6 +228,14 @@ Threshold = Annotated[
         help="Risk from which a patient is treated, for the net benefit. Can be repeated."
     ),
 ]
+Force = Annotated[
+    bool,
+    typer.Option(
+        "--force",
+        metavar=" ",
+        help="With --update: add the cases even if the table seems to contain them already.",
+    ),
+]
 Html = Annotated[
     Path | None, typer.Option(help="Write the report, a web page, to this file (.html).")
 ]

@@ -56,7 +56,8 @@ class Followed:
         if self.entry.any():
             raise InputError(
                 f"{int((self.entry > 0).sum())} cases came under observation after time 0, and "
-                f"{what} is defined for cases that are followed from then on. Use method='cox'."
+                f"{what} is defined for cases that are followed from then on. survival_curve, with "
+                "method='cox', takes them."
             )
 
     def kaplan_meier(self) -> tuple[float, float]:
