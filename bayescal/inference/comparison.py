@@ -280,7 +280,7 @@ class CurveComparison:
         Columns: prob_calibrated (under this comparison's prior weights), and the probability at
         even prior odds against one alternative: logistic, beta, or the average. The row
         "modest" expects small errors: a calibration-in-the-large of standard deviation 0.35 and a
-        log slope of standard deviation 0.2. If an outcome contradicts a score of exactly 0 or 1,
+        log slope of standard deviation 0.3. If an outcome contradicts a score of exactly 0 or 1,
         a last row moves such scores by a tenth of the distance.
         """
         return probabilities_by_prior(self._samples, self._asked, self.prob_calibrated_bic)

@@ -47,7 +47,7 @@ PRESETS: dict[str, Prior] = {
 
 MODEST = Prior(
     shift=Normal(0.0, 0.35),
-    log_slope=Normal(0.0, 0.2),
+    log_slope=Normal(0.0, 0.3),
     asymmetry=Normal(0.0, 0.25),
     roughness=((0.15, 1.0),),
     centre="mean",
