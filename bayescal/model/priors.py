@@ -57,6 +57,10 @@ MODEST = Prior(
 
 The presets allow much larger errors. Against these a model with a small error is easily taken for
 exactly calibrated, so the sensitivity of P(calibrated) is shown against this prior too.
+
+The log slope counts both how slopes differ between hospitals and that new models are often too
+extreme; with scores whose log-odds have a standard deviation of 1.1 it moves risks about as far as
+the shift does. With 0.2 the average drew slopes of 0.5 to 0.7, and of 1.4, too close to 1.
 """
 
 

@@ -90,7 +90,7 @@ class BayesianRecalibrator(Recalibrator):
     array([0.1, 0.8])
     >>> lower, upper = recalibrator.interval([0.05, 0.9])
     >>> lower.round(1), upper.round(1)
-    (array([0. , 0.7]), array([0.1, 0.9]))
+    (array([0. , 0.6]), array([0.1, 0.9]))
     """
 
     posterior_: CalibrationPosterior

@@ -16,7 +16,7 @@ import bayescal as bc
 from bayescal.model.priors import MODEST
 
 DATA_SETS, CASES = 600, 200
-SHIFT, LOG_SLOPE = 0.35, 0.2
+SHIFT, LOG_SLOPE = 0.35, 0.3
 EDGES = [0.0, 0.5, 0.75, 1.0]
 
 

@@ -94,6 +94,26 @@ def summarise(rows):
     }
 
 
+def page_table(results):
+    """Coverage of the slope by each fit, and how scores change with the second scale: Markdown."""
+    table = pd.DataFrame(results["rows"]).pivot(index=KEYS[:2] + KEYS[3:], columns="fit")
+    lines = [
+        "| true slope | cases | slope, log slope 0.2 | slope, log slope 0.3 (ours) "
+        "| slope, `logistic` | score of slope | score of O/E | score of TCE | score of E90 |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for slope in SLOPES:
+        for n in SIZES:
+            each = {name: table.loc[(slope, n, name)] for name in NUMBERS}
+            covered = each["calibration_slope"]["covered"]
+            shares = [f"{covered[fit]:.2f}" for fit in ("former", "average", "logistic")]
+            scores = [each[name]["score"] for name in NUMBERS]
+            shares += [f"{score['average'] / score['former']:.2f}" for score in scores]
+            named = "1, calibrated" if slope == 1 else f"{slope:g}"
+            lines.append(f"| {named} | {n} | {' | '.join(shares)} |")
+    return "\n".join(lines)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=200)
