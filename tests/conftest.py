@@ -92,6 +92,14 @@ def known(reference_data: Path | None) -> Any:
 
 
 @pytest.fixture(scope="session")
+def clinical(reference_data: Path | None) -> Any:
+    """Outcomes, scores and R's answers of a set of forecasts: see `clinical_sets.py`."""
+    from clinical_sets import clinical_set
+
+    return functools.partial(clinical_set, reference_data)
+
+
+@pytest.fixture(scope="session")
 def shared_data(reference_data: Path | None) -> Path:
     """Folder of reference data: `oracles/` (known answers) and `data/` (real data sets).
 
