@@ -1,9 +1,10 @@
 """Print the files of tests that one of two environments runs: `python .ci/quick.py 0`, or 1.
 
 One environment has the newest Python, the other the oldest dependencies. Both run the tests of
-rooms that use other libraries. The tests of rooms that mostly compute, and of arguments that are
-refused, are divided: each runs every second file. Tests of texts, of names and of stored results do
-not depend on versions: neither runs them. The README's command runs all tests on Python 3.11.
+rooms that use other libraries. Of tests that mostly compute with NumPy, and of arguments that are
+refused, each runs every fourth file; the two have no file in common. Tests of texts, of names and
+of stored results do not depend on versions: neither runs them. The README's command runs all tests
+on Python 3.11, and every night all run on every Python (`.github/workflows/nightly.yml`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from pathlib import Path
 
 TESTS = Path("tests")
 DIVIDED = re.compile(
-    r"tests/(estimators|fitting|gain|model|multilevel|planning|scores|validation)/"
+    r"tests/(assessment|estimators|fitting|gain|model|multilevel|planning|scores|validation)/"
+    r"|tests/posterior/(?!test_arviz|test_edited_trees|test_posterior|test_on)"
     r"|tests/test_(hostile|hostile_arguments|invariance|labels)\.py"
 )
 NEITHER = re.compile(
@@ -24,10 +26,14 @@ NEITHER = re.compile(
 )
 
 
+PARTS = 4
+"""Of the files that are divided each environment runs one part of so many."""
+
+
 def share(files: list[str], which: int) -> list[str]:
     """The files for one of the two environments."""
     divided = [name for name in files if DIVIDED.match(name)]
-    left_out = {name for k, name in enumerate(divided) if k % 2 != which}
+    left_out = {name for k, name in enumerate(divided) if k % PARTS != which}
     return [name for name in files if name not in left_out and not NEITHER.match(name)]
 
 

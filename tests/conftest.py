@@ -7,6 +7,7 @@ import itertools
 import os
 import sys
 from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -50,7 +51,17 @@ def pytest_runtest_protocol() -> Generator[None, Any, Any]:
         return (yield)
 
 
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A long test is slow too, so that `-m "not slow"` leaves it out."""
+    for item in items:
+        if item.get_closest_marker("long"):
+            item.add_marker("slow")
+
+
 NO_DATA = "no reference data"
+DATA = Path(os.environ.get("BAYESCAL_DATA") or REPOSITORY.parent / "shared").absolute()
+REQUIRED = os.environ.get("BAYESCAL_REQUIRE_DATA") == "1"
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -71,8 +82,38 @@ def reference_data() -> Path | None:
     It is no part of the package. BAYESCAL_DATA says where it is; otherwise it is looked for in
     `shared`, beside the clone.
     """
-    folder = Path(os.environ.get("BAYESCAL_DATA") or REPOSITORY.parent / "shared")
-    return folder if folder.is_dir() else None
+    return DATA if DATA.is_dir() else None
+
+
+def with_answers(folder: Path | None, name: str) -> Path | None:
+    """The folder, unless it lacks a file of answers, for which there are definitions."""
+    if folder is None or REQUIRED or (folder / "oracles" / name).is_file():
+        return folder
+    return None
+
+
+@contextmanager
+def skipping_what_is_missing() -> Iterator[None]:
+    """A file that the folder lacks is a reason to skip, as a missing folder is."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        told = str(error.filename or error)  # NumPy gives no name apart
+        if REQUIRED or f"{DATA}{os.sep}" not in told:
+            raise
+        pytest.skip(f"{NO_DATA} at {told}: docs/reference-data.md says where they come from")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call() -> Generator[None, Any, Any]:
+    with skipping_what_is_missing():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup() -> Generator[None, Any, Any]:
+    with skipping_what_is_missing():
+        return (yield)
 
 
 @pytest.fixture(scope="session")
@@ -80,7 +121,15 @@ def known(reference_data: Path | None) -> Any:
     """Outcomes, scores and known answers of the set A, B or C: see `known_sets.py`."""
     from known_sets import known_set
 
-    return functools.partial(known_set, reference_data)
+    return functools.partial(known_set, with_answers(reference_data, "estimators.json"))
+
+
+@pytest.fixture(scope="session")
+def clinical(reference_data: Path | None) -> Any:
+    """Outcomes, scores and R's answers of a set of forecasts: see `clinical_sets.py`."""
+    from clinical_sets import clinical_set
+
+    return functools.partial(clinical_set, with_answers(reference_data, "clinical.json"))
 
 
 @pytest.fixture(scope="session")
@@ -90,9 +139,8 @@ def shared_data(reference_data: Path | None) -> Path:
     With BAYESCAL_REQUIRE_DATA=1 its absence is a failure, not a skip.
     """
     if reference_data is None:
-        folder = os.environ.get("BAYESCAL_DATA") or REPOSITORY.parent / "shared"
-        message = f"{NO_DATA} at {folder}: set BAYESCAL_DATA to the folder that holds them"
-        if os.environ.get("BAYESCAL_REQUIRE_DATA") == "1":
+        message = f"{NO_DATA} at {DATA}: set BAYESCAL_DATA to the folder that holds them"
+        if REQUIRED:
             pytest.fail(message)
         pytest.skip(message)
     return reference_data

@@ -13,7 +13,8 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
+PROJECT_FILE = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))
+PROJECT = PROJECT_FILE["project"]
 FORGE = REPOSITORY / ".github"
 needs_forge = pytest.mark.skipif(not FORGE.is_dir(), reason="an sdist has no files for a forge")
 
@@ -101,7 +102,15 @@ def test_workflows_call_scripts_that_exist_on_each_supported_python() -> None:
         for script in re.findall(r"(?:\.ci|docs/_scripts)/\w+(?:\.py)?", text):
             assert (REPOSITORY / script).is_file(), script
     supported = [text.rpartition(" ")[2] for text in PROJECT["classifiers"] if ":: 3." in text]
-    assert re.search(r"python: (\[.*\])", texts["tests.yml"])[1] == json.dumps(supported)
+    for name in ("tests.yml", "nightly.yml"):
+        assert re.search(r"python: (\[.*\])", texts[name])[1] == json.dumps(supported)
+
+
+@needs_forge
+def test_long_tests_run_every_night() -> None:
+    assert PROJECT_FILE["tool"]["pytest"]["ini_options"]["addopts"][-2:] == ["-m", "not long"]
+    nightly = (FORGE / "workflows" / "nightly.yml").read_text("utf-8")
+    assert 'pytest -n auto -rs -m ""\n' in nightly
 
 
 @needs_forge

@@ -47,7 +47,9 @@ ASKED = {"CalibrationData.from_dask", "CalibrationData.select", "CalibrationData
 }
 """Of other objects than those at hand: their errors say so first."""
 PARTS = 12
-"""Of the test with all values, so that none takes long."""
+"""Of the tests with many values, so that none takes long."""
+SHARE = 4
+"""Every fourth value, another fourth for each argument: what is run before each merge."""
 
 Attack = tuple[Call, str, Any]
 
@@ -62,12 +64,15 @@ def pool(key: str) -> tuple[Any, ...]:
     return tuple(one for one in values if not callable(one)) if key == "progress" else values
 
 
-def everything() -> Iterator[Attack]:
+def everything(share: int = 1) -> Iterator[Attack]:
+    """All values for each argument, or a share of them, evenly."""
+    number = 0
     for call in calls():
         for index, key in enumerate(call.arguments):
-            values = pool(key)
+            values, number = pool(key), number + 1
             few = [values[(11 * index + 17 * k) % len(values)] for k in range(FEW)]
-            yield from ((call, key, value) for value in (few if is_slow(call) else values))
+            chosen = few if is_slow(call) else values[number % share :: share]
+            yield from ((call, key, value) for value in chosen)
 
 
 def wrongs(attacks: Iterator[Attack]) -> list[str]:
@@ -90,13 +95,28 @@ def test_every_argument_is_attacked() -> None:
     )
 
 
+def in_part(attacks: list[Attack], part: int) -> Iterator[Attack]:
+    return iter(attacks[part * len(attacks) // PARTS : (part + 1) * len(attacks) // PARTS])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_argument_is_attacked_by_many(part: int) -> None:
+    assert not wrongs(in_part(list(everything(SHARE)), part))
+
+
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 def test_every_argument_is_attacked_by_everything(part: int) -> None:
-    attacks = list(everything())
-    assert not wrongs(
-        iter(attacks[part * len(attacks) // PARTS : (part + 1) * len(attacks) // PARTS])
-    )
+    assert not wrongs(in_part(list(everything()), part))
+
+
+def test_a_share_has_every_argument_and_every_value() -> None:
+    pairs = {(call.name, key) for call, key, _ in everything()}
+    shared = [(call.name, key, id(value)) for call, key, value in everything(SHARE)]
+    assert {(name, key) for name, key, _ in shared} == pairs
+    assert {id(value) for value in HOSTILE + HOSTILE_CASES} <= {value for *_, value in shared}
 
 
 def test_what_is_attacked_works_before() -> None:

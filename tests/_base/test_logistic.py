@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -37,16 +35,9 @@ def test_maximum_likelihood_reproduces_the_exact_oracles(name, known):
     np.testing.assert_allclose(beta_mle(score, trials, outcome)[0], oracle[BETA], rtol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("key", "file"),
-    [("predtools_val_data", "predtools_val_data"), ("brcal_hockey_538", "brcal_hockey_538")],
-)
-def test_maximum_likelihood_reproduces_r(key, file, shared_data):
-    oracle = json.loads((shared_data / "oracles" / "clinical.json").read_text())
-    r = oracle["recomputed_R"][key]
-    score, outcome = np.loadtxt(
-        shared_data / "data" / "clinical" / f"{file}.csv", delimiter=",", skiprows=1
-    ).T
+@pytest.mark.parametrize("name", ["predtools_val_data", "brcal_hockey_538"])
+def test_maximum_likelihood_reproduces_r(name, clinical):
+    outcome, score, r = clinical(name)
     trials = np.ones_like(outcome)
     coef, covariance = logistic_mle(score, trials, outcome)
     expected = r["int_slope"]

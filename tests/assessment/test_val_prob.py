@@ -9,25 +9,15 @@ import pytest
 
 import bayescal as bc
 from bayescal.assessment.val_prob import VAL_PROB, raw_cases, val_prob
+from clinical_sets import read
 
 PRINTED = "pmcalibration + rms::val.prob (README.md of stephenrho/pmcalibration 0.2.0)"
 
 
-@pytest.fixture
-def clinical(shared_data):
-    return json.loads((shared_data / "oracles" / "clinical.json").read_text("utf-8"))
-
-
-def arrays(shared_data, name: str):
-    table = np.genfromtxt(
-        shared_data / "data" / "clinical" / f"{name}.csv", delimiter=",", names=True
-    )
-    return table["outcome"], table["score"]
-
-
-def test_they_are_what_rms_prints(shared_data, clinical) -> None:
-    actual = val_prob(bc.CalibrationData(*arrays(shared_data, "pmcalibration_readme_sim2345")))
-    printed = clinical["published"][PRINTED]["rms_val.prob"]
+def test_they_are_what_rms_prints(shared_data) -> None:
+    actual = val_prob(bc.CalibrationData(*read(shared_data, "pmcalibration_readme_sim2345")))
+    stored = json.loads((shared_data / "oracles" / "clinical.json").read_text("utf-8"))
+    printed = stored["published"][PRINTED]["rms_val.prob"]
     printed["C (ROC)"] = printed.pop("C")
     assert set(actual.index) == set(printed)
     for name, value in printed.items():
@@ -35,8 +25,8 @@ def test_they_are_what_rms_prints(shared_data, clinical) -> None:
 
 
 @pytest.mark.parametrize("name", ["predtools_val_data", "dcurves_df_binary", "impact_tbi_iecv"])
-def test_they_are_those_of_base_r(shared_data, clinical, name) -> None:
-    cases, known = arrays(shared_data, name), clinical["recomputed_R"][name]
+def test_they_are_those_of_base_r(clinical, name) -> None:
+    *cases, known = clinical(name)
     expected = of_base_r(known)
     for key, value in as_assessed(*cases).items():
         if key in expected:

@@ -43,7 +43,8 @@ def estimates(draws: np.ndarray) -> dict[str, tuple[float, float]]:
 @pytest.mark.parametrize(
     ("name", "curve"),
     [
-        *((name, "beta") for name in ("A", "B", *SETS)),
+        *((name, "beta") for name in ("A", "B")),
+        *(pytest.param(name, "beta", marks=pytest.mark.long) for name in SETS),
         pytest.param("A", "spline", marks=pytest.mark.long),
     ],
 )

@@ -176,10 +176,9 @@ def test_conclusions_need_the_size_at_which_they_are_drawn() -> None:
 @pytest.mark.parametrize(
     "goal",
     [
-        {"of": "gain", "width": 0.03},
-        {"conclude": "update", "assurance": 0.6},
+        pytest.param({"of": "gain", "width": 0.03}, id="gain", marks=pytest.mark.long),
+        pytest.param({"conclude": "update", "assurance": 0.6}, id="update"),
     ],
-    ids=["gain", "update"],
 )
 def test_other_goals(goal) -> None:
     """The example of docs/how-to/plan.md has the width of the calibration error."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +16,18 @@ import bayescal as bc
 OUTCOME, SCORE = bc.simulate.sample("D5", 60, random_state=0)
 
 
+@cache
+def stored() -> xr.DataTree:
+    """The tree of a posterior as it is in its file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "post.nc"
+        bc.fit(OUTCOME, SCORE, curve="beta", draws=200, random_state=0).to_netcdf(path)
+        return xr.load_datatree(path, engine="h5netcdf")
+
+
 def edited(folder: Path, group: str, change: Any) -> Path:
     """A stored posterior with one of its groups changed, or left out if that gives None."""
-    written, path = folder / "post.nc", folder / "edited.nc"
-    bc.fit(OUTCOME, SCORE, curve="beta", draws=200, random_state=0).to_netcdf(written)
-    tree = xr.load_datatree(written, engine="h5netcdf")
+    tree, path = stored(), folder / "edited.nc"
     groups = {name: child.to_dataset() for name, child in tree.children.items()}
     changed = change(groups.pop(group))
     new = xr.DataTree.from_dict(groups if changed is None else groups | {group: changed})

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,6 +38,7 @@ from bayescal.recalibrate import (
     TPMRecalibrator,
     VectorScalingRecalibrator,
 )
+from clinical_sets import CLINICAL, Clinical
 from known_sets import Known
 
 BOUNDED = BetaRecalibrator()
@@ -134,29 +133,12 @@ def test_beta_agrees_with_betacal_to_its_tolerance(known: Known, name: str) -> N
     assert actual == pytest.approx(answers["betacal.am.predict([.1,.5,.9])"], abs=1e-3)
 
 
-CLINICAL = [
-    ("predtools_val_data", "predtools_val_data", "score", "outcome"),
-    ("brcal_hockey_538", "brcal_hockey_538", "score", "outcome"),
-    ("brcal_hockey_rand", "brcal_hockey_rand", "score", "outcome"),
-    ("dcurves_df_binary", "dcurves_df_binary", "score", "outcome"),
-    ("impact_tbi_iecv", "impact_tbi_iecv", "score", "outcome"),
-    ("precip_EMOS", "reliabilitydiag_precip_Niamey_2016", "EMOS", "obs"),
-]
+CHOSEN = [name for name in CLINICAL if name not in {"precip_Logistic", "precip_EPC"}]
 
 
-@pytest.mark.parametrize(("key", "file", "score", "outcome"), CLINICAL)
-def test_reproduces_r_on_clinical_data(
-    shared_data: Path, key: str, file: str, score: str, outcome: str
-) -> None:
-    known = json.loads((shared_data / "oracles" / "clinical.json").read_text())
-    known = known["recomputed_R"][key]
-    table = np.genfromtxt(
-        shared_data / "data" / "clinical" / f"{file}.csv", delimiter=",", names=True, dtype=None
-    )
-    column = {name.strip('"'): name for name in table.dtype.names}
-    scores, outcomes = table[column[score]], table[column[outcome]]
-    kept = (scores > 0) & (scores < 1) if known.get("n_dropped") else slice(None)
-    scores, outcomes = scores[kept], outcomes[kept]
+@pytest.mark.parametrize("name", CHOSEN)
+def test_reproduces_r_on_clinical_data(clinical: Clinical, name: str) -> None:
+    outcomes, scores, known = clinical(name)
     intercept = InterceptRecalibrator().fit(scores, outcomes)
     assert intercept.shift_ == pytest.approx(known["citl"][0], rel=1e-6, abs=1e-7)
     logistic = LogisticRecalibrator().fit(scores, outcomes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from functools import partial
@@ -22,6 +21,7 @@ from sklearn.preprocessing import label_binarize
 from bayescal import CalibrationData, scores, simulate
 from bayescal._base.arrays import blocks
 from bayescal.errors import InputError
+from clinical_sets import CLINICAL, Clinical, read
 from known_sets import Known
 
 PROPER = [
@@ -53,27 +53,6 @@ NEED_BOTH = [
     partial(scores.standardised_net_benefit, thresholds=THRESHOLDS),
 ]
 BINARY = DEFINED_FOR_ONE_CLASS + NEED_BOTH
-R_SETS = [
-    "predtools_val_data",
-    "brcal_hockey_538",
-    "brcal_hockey_rand",
-    "precip_Logistic",
-    "precip_EMOS",
-    "precip_EPC",
-    "dcurves_df_binary",
-    "impact_tbi_iecv",
-]
-
-
-def read(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Outcomes and scores of a clinical data set, or of one forecaster of rain."""
-    file, outcome, score = name, "outcome", "score"
-    if name.startswith("precip_"):
-        file, outcome, score = "reliabilitydiag_precip_Niamey_2016", "obs", name[7:]
-    with (folder / "data" / "clinical" / f"{file}.csv").open() as lines:
-        rows = list(csv.DictReader(lines))
-    columns = [[float(row[column]) for row in rows] for column in (outcome, score)]
-    return np.array(columns[0]), np.array(columns[1])
 
 
 def cases(n: int = 60, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -117,12 +96,11 @@ def test_gives_the_exact_answers(known: Known, name: str) -> None:
     assert parts == pytest.approx(answers["CORP (sklearn isotonic): MCB,DSC,UNC"], rel=1e-9)
 
 
-@pytest.mark.parametrize("name", R_SETS)
-def test_gives_what_r_gives(shared_data: Path, name: str) -> None:
-    known = json.loads((shared_data / "oracles" / "clinical.json").read_text())["recomputed_R"]
-    data = read(shared_data, name)
+@pytest.mark.parametrize("name", CLINICAL)
+def test_gives_what_r_gives(clinical: Clinical, name: str) -> None:
+    *data, known = clinical(name)
     parts = scores.corp_decomposition(*data)
-    corp = [known[name]["CORP"][key] for key in ("S", "MCB", "DSC", "UNC")]
+    corp = [known["CORP"][key] for key in ("S", "MCB", "DSC", "UNC")]
     assert parts == pytest.approx(corp, abs=1e-11)
     for actual, key in [
         (scores.c_statistic(*data), "C"),
@@ -130,7 +108,7 @@ def test_gives_what_r_gives(shared_data: Path, name: str) -> None:
         (scores.scaled_brier_score(*data), "Brier_scaled"),
         (scores.log_score(*data), "logloss"),
     ]:
-        assert actual == pytest.approx(known[name][key], rel=1e-8)
+        assert actual == pytest.approx(known[key], rel=1e-8)
 
 
 def test_gives_what_others_print(shared_data: Path) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,33 +10,18 @@ from scipy.stats import chi2
 
 from bayescal.errors import InputError
 from bayescal.estimators import hosmer_lemeshow_test
-
-SETS = [
-    ("predtools_val_data", "predtools_val_data", "score", "outcome"),
-    ("brcal_hockey_538", "brcal_hockey_538", "score", "outcome"),
-    ("brcal_hockey_rand", "brcal_hockey_rand", "score", "outcome"),
-    ("dcurves_df_binary", "dcurves_df_binary", "score", "outcome"),
-    ("impact_tbi_iecv", "impact_tbi_iecv", "score", "outcome"),
-    ("precip_Logistic", "reliabilitydiag_precip_Niamey_2016", "Logistic", "obs"),
-    ("precip_EMOS", "reliabilitydiag_precip_Niamey_2016", "EMOS", "obs"),
-    ("precip_EPC", "reliabilitydiag_precip_Niamey_2016", "EPC", "obs"),
-]
+from clinical_sets import CLINICAL, Clinical
 
 
-@pytest.mark.parametrize(("name", "file", "score", "outcome"), SETS)
-def test_gives_the_answer_of_r(
-    shared_data: Path, name: str, file: str, score: str, outcome: str
-) -> None:
-    path = shared_data / "data" / "clinical" / f"{file}.csv"
-    lines = path.read_text().replace('"', "").splitlines()
-    rows = np.genfromtxt(lines, delimiter=",", names=True)
-    clinical = json.loads((shared_data / "oracles" / "clinical.json").read_text())
-    known = clinical["recomputed_R"][name]["HL10"]
-    external = hosmer_lemeshow_test(rows[outcome], rows[score])
+@pytest.mark.parametrize("name", CLINICAL)
+def test_gives_the_answer_of_r(clinical: Clinical, name: str) -> None:
+    outcomes, scores, answers = clinical(name)
+    known = answers["HL10"]
+    external = hosmer_lemeshow_test(outcomes, scores)
     assert external.statistic == pytest.approx(known["stat"], rel=1e-6)
     assert external.pvalue == pytest.approx(known["p_df_g"], rel=1e-6)
     assert external.df == known["groups"]
-    development = hosmer_lemeshow_test(rows[outcome], rows[score], development=True)
+    development = hosmer_lemeshow_test(outcomes, scores, development=True)
     assert development.statistic == external.statistic
     assert development.pvalue == pytest.approx(known["p_df_gm2"], rel=1e-6)
     assert development.df == known["groups"] - 2

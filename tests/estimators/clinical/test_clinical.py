@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from pathlib import Path
@@ -27,6 +26,7 @@ from bayescal.estimators import (
     observed_expected_interval,
 )
 from bayescal.estimators.registry import ESTIMATORS
+from clinical_sets import CLINICAL, Clinical, read
 from known_sets import Known
 
 ESTIMATES = [
@@ -41,27 +41,6 @@ INTERVALS = {
     calibration_intercept: calibration_intercept_interval,
     calibration_slope: calibration_slope_interval,
 }
-R_SETS = [
-    "predtools_val_data",
-    "brcal_hockey_538",
-    "brcal_hockey_rand",
-    "precip_Logistic",
-    "precip_EMOS",
-    "precip_EPC",
-    "dcurves_df_binary",
-    "impact_tbi_iecv",
-]
-
-
-def read(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Outcomes and scores of a clinical data set, or of one forecaster of rain."""
-    file, outcome, score = name, "outcome", "score"
-    if name.startswith("precip_"):
-        file, outcome, score = "reliabilitydiag_precip_Niamey_2016", "obs", name[7:]
-    with (folder / "data" / "clinical" / f"{file}.csv").open() as lines:
-        rows = list(csv.DictReader(lines))
-    columns = [[float(row[column]) for row in rows] for column in (outcome, score)]
-    return np.array(columns[0]), np.array(columns[1])
 
 
 def overlapping(n: int = 60, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -94,11 +73,9 @@ def test_gives_the_exact_answers(known: Known, name: str) -> None:
         assert actual == pytest.approx(error, rel=1e-6)
 
 
-@pytest.mark.parametrize("name", R_SETS)
-def test_gives_what_r_gives(shared_data: Path, name: str) -> None:
-    folder = shared_data / "oracles"
-    known = json.loads((folder / "clinical.json").read_text())["recomputed_R"][name]
-    data = read(shared_data, name)
+@pytest.mark.parametrize("name", CLINICAL)
+def test_gives_what_r_gives(clinical: Clinical, name: str) -> None:
+    *data, known = clinical(name)
     line = known["int_slope"]
     expected = {
         calibration_in_the_large: known["citl"],

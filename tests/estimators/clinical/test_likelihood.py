@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from pathlib import Path
@@ -26,6 +25,7 @@ from bayescal.estimators import (
     unreliability,
 )
 from bayescal.estimators.clinical.giviti import _Law
+from clinical_sets import CLINICAL, Clinical, read
 
 KINDS = ["joint", "intercept", "slope"]
 TESTS: list[tuple[Any, dict[str, Any]]] = [
@@ -46,27 +46,6 @@ NAMES = [f"{test.__name__}-{'-'.join(map(str, own.values()))}" for test, own in 
 NAMES += [index.__name__ for index in INDICES]
 every = pytest.mark.parametrize(("function", "options"), EVERY, ids=NAMES)
 each_test = pytest.mark.parametrize(("test", "options"), TESTS, ids=NAMES[: len(TESTS)])
-R_SETS = [
-    "predtools_val_data",
-    "brcal_hockey_538",
-    "brcal_hockey_rand",
-    "precip_Logistic",
-    "precip_EMOS",
-    "precip_EPC",
-    "dcurves_df_binary",
-    "impact_tbi_iecv",
-]
-
-
-def read(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Outcomes and scores of a clinical data set, or of one forecaster of rain."""
-    file, outcome, score = name, "outcome", "score"
-    if name.startswith("precip_"):
-        file, outcome, score = "reliabilitydiag_precip_Niamey_2016", "obs", name[7:]
-    with (folder / "data" / "clinical" / f"{file}.csv").open() as lines:
-        rows = list(csv.DictReader(lines))
-    columns = [[float(row[column]) for row in rows] for column in (outcome, score)]
-    return np.array(columns[0]), np.array(columns[1])
 
 
 def data(n: int = 80, decimals: int = 2, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -94,13 +73,11 @@ def as_they_are(outcomes: np.ndarray, scores: np.ndarray) -> float:
 # Other packages
 
 
-@pytest.mark.parametrize("name", R_SETS)
+@pytest.mark.parametrize("name", CLINICAL)
 @pytest.mark.oracle("unreliability", "discrimination_index", "quality_index", "cox_test")
 @pytest.mark.oracle("spiegelhalter_test")
-def test_gives_what_r_gives(shared_data: Path, name: str) -> None:
-    oracles = json.loads((shared_data / "oracles" / "clinical.json").read_text())
-    known = oracles["recomputed_R"][name]
-    pair = read(shared_data, name)
+def test_gives_what_r_gives(clinical: Clinical, name: str) -> None:
+    *pair, known = clinical(name)
     joint = cox_test(*pair)
     assert joint.statistic == pytest.approx(known["U_chisq"], rel=1e-6, abs=1e-9)
     assert joint.pvalue == pytest.approx(known["U_p"], rel=1e-6)

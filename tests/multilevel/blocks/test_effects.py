@@ -120,17 +120,19 @@ def named(drawn):
         yield f"effects {number}", effects.transpose(1, 0, 2)
 
 
-@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "problem",
     [
-        walk(elapsed=(1.0, 2.0, 1.0, 0.5, 1.0)),
-        crossed(prior="clinical"),
-        crossed(curve="beta", mean=-2.5),
-        sites_and_periods(4, 4),
+        pytest.param(walk(elapsed=(1.0, 2.0, 1.0, 0.5, 1.0)), id="walk"),
+        pytest.param(
+            crossed(prior="clinical"), id="crossed factors, t prior", marks=pytest.mark.long
+        ),
+        pytest.param(
+            crossed(curve="beta", mean=-2.5), id="beta curves, few events", marks=pytest.mark.long
+        ),
+        pytest.param(sites_and_periods(4, 4), id="sites and periods", marks=pytest.mark.long),
     ],
-    ids=["walk", "crossed factors, t prior", "beta curves, few events", "sites and periods"],
 )
 def test_both_engines_agree(problem):
     fast = draw_effects(problem, 16_000)

@@ -106,9 +106,8 @@ def test_it_is_near_a_mixed_model(studies, shared_data):
         assert np.exp(float(site["site_log_slope"])) == pytest.approx(float(row["lc"]), abs=0.25)
 
 
-@pytest.mark.long
 @pytest.mark.slow
-@pytest.mark.parametrize("curve", ["logistic", "beta"])
+@pytest.mark.parametrize("curve", ["logistic", pytest.param("beta", marks=pytest.mark.long)])
 def test_both_engines_agree(curve):
     y, s, site = simulated()
     data, vary = bc.CalibrationData(y, s, site=site), bc.by("site", robust=False)
