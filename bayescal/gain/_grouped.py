@@ -52,7 +52,7 @@ class GroupedPairs:
 
     @cached_property
     def has_maps(self) -> bool:
-        """Whether `after` is a map of `before`, maybe rounded: one for all groups, or one in each."""
+        """Whether `after` is a map of `before`, maybe rounded: for all groups, or in each."""
         if self.pairs.is_rounded_map:
             return True
         names = np.unique(self.group)

@@ -101,7 +101,7 @@ def parts_under(
     score = hits @ rows.basis - trials @ (fitted[:, None] * rows.basis)
     flattened = score @ change.contraction
     slope = flattened @ change.contraction - flattened
-    return _of_cases(read @ rows.columns, trials, hits) + np.asarray(slope @ away.T)
+    return np.asarray(_of_cases(read @ rows.columns, trials, hits) + slope @ away.T)
 
 
 def _of_cases(log_odds: Floats, trials: sparse.csr_array, hits: sparse.csr_array) -> Floats:
@@ -148,7 +148,7 @@ class LikelihoodParts:
         counted = self.trials[some], self.hits[some]
         if self._effect is None:
             return parts_under(*self._under, *counted)
-        return _of_cases(self._log_odds, *counted) / self._effect
+        return np.asarray(_of_cases(self._log_odds, *counted) / self._effect)
 
 
 def _effect(problem: Problem) -> float | None:

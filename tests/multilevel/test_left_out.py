@@ -62,10 +62,11 @@ def test_a_case_left_out_is_predicted_as_by_a_fit_without_it(single: Any) -> Non
     """The least expected cases, one after the other."""
     order = np.lexsort((S, -Y, SITE))  # by site, events first, ascending scores
     loo = single.loo
-    assert (loo.count == 1).all() and loo.pointwise.size == SITE.size
+    assert (loo.count == 1).all()
+    assert loo.pointwise.size == SITE.size
     for index in np.argsort(loo.pointwise)[:3]:
         case = order[[index]]
-        refitted = predicted(fitted(Y, EVERY != case), Y, case)
+        refitted = predicted(fitted(Y, case != EVERY), Y, case)
         assert loo.pointwise[index] == pytest.approx(refitted, abs=0.04)
         assert predicted(single, Y, case) - refitted > 0.04
     assert loo.elpd == pytest.approx(loo.pointwise.sum())
@@ -77,10 +78,10 @@ def test_a_case_left_out_is_predicted_as_by_a_fit_without_it(single: Any) -> Non
 def test_a_cluster_left_out_is_predicted_as_by_a_fit_without_it(clustered: Any) -> None:
     """The five least expected clusters."""
     names, loo = np.unique(CLUSTER), clustered.loo
-    inside = [predicted(clustered, ALIKE, np.flatnonzero(CLUSTER == one)) for one in names]
+    inside = [predicted(clustered, ALIKE, np.flatnonzero(one == CLUSTER)) for one in names]
     refitted = []
     for one in names[np.argsort(inside)[:5]]:
-        others = CLUSTER != one
+        others = one != CLUSTER
         post = fitted(ALIKE, others, cluster=CLUSTER)
         refitted.append(predicted(post, ALIKE, np.flatnonzero(~others)))
     lowest = np.sort(loo.pointwise)[:5]
@@ -123,7 +124,8 @@ def test_single_cases_are_those_of_each_site(single: Any) -> None:
 def test_periods_have_it_too() -> None:
     data = bc.CalibrationData(Y, S, period=np.repeat([1, 2, 3, 4], SIZE))
     loo = bc.fit(data, draws=400, random_state=1).loo
-    assert loo.count.sum() == SITE.size and np.isfinite(loo.elpd)
+    assert loo.count.sum() == SITE.size
+    assert np.isfinite(loo.elpd)
 
 
 def test_sites_known_alone_and_imputations_are_refused() -> None:
