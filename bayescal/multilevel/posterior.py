@@ -14,7 +14,6 @@ from bayescal._base.card import card
 from bayescal._base.errors import check_type
 from bayescal._base.text import count, interval, rounded, shortened
 from bayescal.data.validate import as_level, as_number, check_choice
-from bayescal.inference.loo import LeaveOneOut
 from bayescal.multilevel.compared import (
     OFF_BY,
     Part,
@@ -24,7 +23,6 @@ from bayescal.multilevel.compared import (
     shares_of_worst,
     two_of,
 )
-from bayescal.multilevel.left_out import left_out
 from bayescal.multilevel.measures import SeveralMeasures
 from bayescal.multilevel.view import CurveView
 from bayescal.posterior.functionals import FUNCTIONALS
@@ -32,6 +30,8 @@ from bayescal.posterior.intervals import SUMMARY_COLUMNS, equal_tailed
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from bayescal.inference.loo import LeaveOneOut
 
 __all__ = ["MultilevelPosterior", "as_multilevel"]
 
@@ -296,6 +296,8 @@ class MultilevelPosterior(SeveralMeasures):
         Vehtari, Gelman & Gabry (2017), Practical Bayesian model evaluation using leave-one-out
         cross-validation and WAIC, Statistics and Computing 27.
         """
+        from bayescal.multilevel.left_out import left_out  # loads an optimiser
+
         return left_out(self._drawn)
 
     def _sizes(self) -> list[str]:

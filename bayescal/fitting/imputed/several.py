@@ -21,7 +21,6 @@ from bayescal.fitting.imputed.posterior import (
     worst_of,
 )
 from bayescal.fitting.imputed.tree import imputed_tree, trees_of_imputations
-from bayescal.inference.loo import LeaveOneOut
 from bayescal.multilevel.changes import explanation_prior, explanation_probabilities
 from bayescal.multilevel.compared import OFF_BY
 from bayescal.multilevel.draws import MultilevelDraws
@@ -37,6 +36,8 @@ from bayescal.posterior.posterior import CalibrationPosterior
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
+
+    from bayescal.inference.loo import LeaveOneOut
 
 __all__ = ["ImputedCurves", "ImputedView", "mixture", "mixture_of_tree"]
 
