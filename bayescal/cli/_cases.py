@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -37,8 +38,8 @@ class Cases(NamedTuple):
     ----------
     given : dict
         Outcomes, scores, weights and roles, by the arguments of `CalibrationData`.
-    after : ndarray of shape (n,) or None
-        A second column of scores.
+    others : dict of str to ndarray of shape (n,)
+        Further columns of scores, by their argument.
     rows : ndarray of int of shape (n,)
         Where each case stands in the table.
     dropped : int
@@ -46,7 +47,7 @@ class Cases(NamedTuple):
     """
 
     given: dict[str, Any]
-    after: Any
+    others: dict[str, Any]
     rows: NDArray[np.intp]
     dropped: int
 
@@ -63,7 +64,7 @@ def read_cases(
     *,
     event: str | None = None,
     drop_missing: bool = False,
-    after: str | None = None,
+    others: Mapping[str, str] = MappingProxyType({}),
     part: bool = False,
 ) -> Cases:
     """Take the cases out of a table.
@@ -76,14 +77,13 @@ def read_cases(
         What the scores are written as.
     event : str, optional
         The label of the event as it was typed.
-    after : str, optional
-        A second column of scores.
+    others : mapping of str to str
+        Further columns of scores, by their arguments.
     part : bool
         Whether the table is one of several, in which every row may lack something.
     """
     numbers = {"y_prob": as_numbers(frame[columns.score], source, scale)}
-    if after is not None:
-        numbers["after"] = as_numbers(frame[after], source, scale)
+    numbers |= {name: as_numbers(frame[column], source, scale) for name, column in others.items()}
     if columns.weight is not None:
         numbers["sample_weight"] = as_numbers(frame[columns.weight], source)
     outcome = str(columns.outcome)
@@ -97,7 +97,7 @@ def read_cases(
     if missing.any() and not drop_missing:
         told = about_missing(np.asarray(missing), needed, source)
         if (
-            after is None
+            not others
             and not part
             and (frame[outcome].isna().to_numpy(dtype=bool) | ~missing).all()
         ):
@@ -111,7 +111,8 @@ def read_cases(
     given = {name: values[~missing] for name, values in numbers.items()}
     given["y_true"] = _labels(kept[outcome], event)
     given |= columns.roles(lambda name: _role(kept[name], is_time=name == columns.period))
-    return Cases(given, given.pop("after", None), np.flatnonzero(~missing), int(missing.sum()))
+    further = {name: given.pop(name) for name in others}
+    return Cases(given, further, np.flatnonzero(~missing), int(missing.sum()))
 
 
 def as_numbers(column: pd.Series, source: Source, scale: Scale | None = None) -> NDArray[Any]:
@@ -208,7 +209,8 @@ def _by_column(
     """What the checks of arrays say, such as "y_prob[2] = 1.2 is outside", of a file."""
     name_of = {"y_true": columns.outcome, "sample_weight": columns.weight} | columns.given | scores
     text = re.sub(r"^chunk \d+: | They are taken as counts.*?narrow\.", "", as_typed(text))
-    match = re.match(rf"({'|'.join(name_of)})(?:\[(\d+)\](?: =| is)?| (?=holds|must|is))", text)
+    named = "|".join(map(re.escape, name_of))
+    match = re.match(rf"({named})(?:\[(\d+)\](?: =| is)?| (?=holds|must|is))", text)
     if match is None:
         return text
     fault, name = text[match.end() :], f"column {name_of[match[1]]!r}"

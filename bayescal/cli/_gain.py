@@ -122,7 +122,7 @@ def gain(
         "bold",
     )
     seed = as_seed(seed)
-    predicted = pairs.cases.after
+    predicted = pairs.cases.others.get("after")
     if folds is not None:
         outcome = as_outcomes(cases["y_true"], pos_label=reading.event)
         with counting("Fitting on all folds but one", "fits") as progress:

@@ -18,12 +18,14 @@ from bayescal.cli._demo import demo
 from bayescal.cli._drift import drift
 from bayescal.cli._gain import gain
 from bayescal.cli._missing import missing
+from bayescal.cli._models import compare_models
 from bayescal.cli._monitor import monitor
 from bayescal.cli._notes import in_options
 from bayescal.cli._options import PYTHON_NAMES
 from bayescal.cli._plan import plan
 from bayescal.cli._predict import predict
 from bayescal.cli._recalibrate import recalibrate
+from bayescal.cli._recommend import recommend
 from bayescal.cli._simulate import simulate
 from bayescal.cli._terminal import complain
 from bayescal.cli._validate import validate
@@ -81,8 +83,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 COMMANDS = (
-    demo, assess, missing, drift, monitor, predict, compare, gain, recalibrate, plan, simulate,
-    validate,
+    demo, assess, missing, drift, monitor, predict, compare, compare_models, recommend, gain,
+    recalibrate, plan, simulate, validate,
 )  # fmt: skip
 for subcommand in COMMANDS:
     app.command(cls=Command)(subcommand)

@@ -52,11 +52,11 @@ class GroupedPairs:
 
     @cached_property
     def has_maps(self) -> bool:
-        """Whether `after` is a map of `before`: one for all groups, or one in each."""
-        if self.pairs.is_map:
+        """Whether `after` is a map of `before`, maybe rounded: for all groups, or in each."""
+        if self.pairs.is_rounded_map:
             return True
         names = np.unique(self.group)
-        return all(self.at(self.structure.named(str(name))).is_map for name in names)
+        return all(self.at(self.structure.named(str(name))).is_rounded_map for name in names)
 
     def at(self, levels: Mapping[str, str]) -> PairedPredictions:
         """The pairs of the cases that have these levels; all, if there are none."""

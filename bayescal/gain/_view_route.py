@@ -65,7 +65,10 @@ def by_view(views: Views, pairs: PairedPredictions, thresholds: Sequence[float])
     }
     exact = [np.all(_curves(view, "distances").u == 0, axis=1) for view in views]
     none = np.zeros(len(curves.u), dtype=bool)
-    counts = Counts(exact[0], none, np.ones(size)), Counts(exact[1], none, np.ones(size))
+    counts = (
+        Counts(exact[0], none, np.ones(size)),
+        Counts(exact[1], none, np.ones(table.score_after.size)),
+    )
     gains = []
     both = zip(curves.draws("bootstrap"), distances.draws("bootstrap"), strict=True)
     for (part, drawn), (_, far) in both:

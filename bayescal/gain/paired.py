@@ -18,7 +18,7 @@ from bayescal.data.data import CalibrationData
 from bayescal.data.members import ClusterReader, Members
 from bayescal.data.read import paired
 from bayescal.data.roles import as_roles
-from bayescal.data.table import levels_of
+from bayescal.data.table import Levels, levels_of
 from bayescal.data.validate import (
     as_outcomes,
     as_probability_matrix,
@@ -37,6 +37,10 @@ from bayescal.data.weights import (
 __all__ = ["PairedPredictions", "as_paired", "cases_of", "is_function"]
 
 FEWEST_TURNS = 2
+ROUNDED_TO = (2, 3, 4, 5, 6)
+"""Decimals that scores may have been rounded to."""
+STEEPEST = 3.0
+"""Most by which a map that was rounded moves scores apart."""
 TURNS_PER_CASE = 0.1
 MOST_LOOKED_AT = 100_000
 
@@ -101,14 +105,40 @@ class PairedPredictions:
         """
         if self.after.shape[0] > 1:
             return False
-        after = self.after[0, self.some]
-        levels = levels_of(self.before[self.some])
+        after, levels = self._after_by_level
         mapped = after[levels.first]
         if not np.array_equal(mapped[levels.row], after):
             return False
         steps = np.sign(np.diff(mapped))
         turns = np.count_nonzero(np.diff(steps[steps != 0]))
         return bool(turns <= max(FEWEST_TURNS, TURNS_PER_CASE * mapped.size))
+
+    @cached_property
+    def is_rounded_map(self) -> bool:
+        """Whether `after` is a rising or falling map of `before`, or was before both were rounded.
+
+        Equal scores before may then have several scores after. But those of different scores
+        before do not cross, and they are no further apart than rounding can have left them.
+        """
+        if self.is_map or self.after.shape[0] > 1:
+            return self.is_map
+        first, second = _rounded_to(self.before), _rounded_to(self.after[0])
+        if first is None or second is None:
+            return False
+        after, levels = self._after_by_level
+        ordered = after[levels.order]
+        lowest, highest = (
+            each.reduceat(ordered, levels.start) for each in (np.minimum, np.maximum)
+        )
+        rises = (highest[:-1] <= lowest[1:]).all()
+        falls = (highest[1:] <= lowest[:-1]).all()
+        most = STEEPEST * first + second
+        return bool((rises or falls) and (highest - lowest).max() <= most)
+
+    @property
+    def _after_by_level(self) -> tuple[Floats, Levels]:
+        """Predictions after of `some` cases, and the distinct scores before."""
+        return self.after[0, self.some], levels_of(self.before[self.some])
 
     @property
     def is_unchanged(self) -> bool:
@@ -251,6 +281,15 @@ def _of_entries(data: CalibrationData, members: Members, after: Floats) -> Paire
     sums = np.stack([weight, weight * outcome, weight, weight * outcome])
     each = Members.summed(members.key[of], layer, np.arange(weight.size), sums)
     return _with_members(pairs, each, 1.0)
+
+
+def _rounded_to(score: Floats) -> float | None:
+    """The step of the decimals that all scores were rounded to; None if they were not."""
+    for places in ROUNDED_TO:
+        scaled = score * 10.0**places
+        if np.abs(scaled - np.rint(scaled)).max() < 1e-6:
+            return float(10.0**-places)
+    return None
 
 
 def is_function(after: Any) -> bool:

@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 
 __all__ = ["GainOfCurve", "SeveralGains"]
 
+ROUNDED = (
+    "Rounding: equal scores before have several scores after, no further apart than rounding can "
+    "have left them. Their mean stands for the map."
+)
+"""What is said where both predictions were rounded."""
 TABLE_COLUMNS = ("estimate", "lower", "upper", "prob_improved")
 
 
@@ -56,6 +61,14 @@ class GainOfCurve(RecalibrationGain):
         each = [view.prob_calibrated for view in self._views]
         known = [float("nan") if one is None else one for one in each]
         return dict(zip(("before", "after"), known, strict=True))
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader should know; see `RecalibrationGain.notes`. Also of a rounded map."""
+        told = super().notes
+        if self._pairs.is_rounded_map and not self._pairs.is_map:
+            told.append(ROUNDED)
+        return told
 
     @property
     def _how(self) -> str:
@@ -104,7 +117,7 @@ class SeveralGains(GainOfCurve):
         self._grouped, self._options = grouped, options
         self._kept: dict[CurveView, GainOfCurve] = {}
         pairs, views = grouped.pairs, (before.at(), after.at())
-        if pairs.is_map:
+        if pairs.is_rounded_map:
             posterior = self._gain(views, pairs)._posterior
         else:
             groups = [grouped.structure.named(str(name)) for name in np.unique(grouped.group)]
@@ -224,7 +237,7 @@ class SeveralGains(GainOfCurve):
     @property
     def _populations(self) -> list[GainOfCurve]:
         """All cases, the average and the next."""
-        if not self._grouped.pairs.is_map:
+        if not self._grouped.pairs.is_rounded_map:
             return [self]
         both = zip(views_of(self.before).values(), views_of(self.after).values(), strict=True)
         _, *others = both
@@ -244,13 +257,13 @@ class SeveralGains(GainOfCurve):
         return [
             self._gain((self.before.at(levels), self.after.at(levels)), self._grouped.at(levels))
             for levels in each
-            if self._grouped.at(levels).is_map
+            if self._grouped.at(levels).is_rounded_map
         ]
 
     def _gain(self, views: Views, pairs: PairedPredictions) -> GainOfCurve:
         """The gain for one curve."""
         curve = views[0]
-        if not pairs.is_map:
+        if not pairs.is_rounded_map:
             raise InputError(
                 "after has another map of before in each group, and the gain of "
                 f"{shortened(curve.title)} needs one for all. Ask for the gain of one group, such "

@@ -48,6 +48,12 @@ class LeaveOneOut:
     count: Floats
     pareto_k: float
 
+    @property
+    def error(self) -> float:
+        """Standard error of `elpd`, by how the patients, or clusters, differ."""
+        total = self.count.sum()
+        return float(np.sqrt(self.count @ (self.pointwise - self.elpd / total) ** 2))
+
 
 class LeftOut(Mapping[str, LeaveOneOut]):
     """Leave-one-out of families by name, each computed when it is first asked for and kept.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,8 @@ from bayescal.posterior.intervals import SUMMARY_COLUMNS, equal_tailed
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from bayescal.inference.loo import LeaveOneOut
 
 __all__ = ["MultilevelPosterior", "as_multilevel"]
 
@@ -267,6 +270,35 @@ class MultilevelPosterior(SeveralMeasures):
         if len(scales) > 1:
             table.index = pd.MultiIndex.from_tuples(list(rows), names=["term", "coordinate"])
         return table
+
+    @cached_property
+    def loo(self) -> LeaveOneOut:
+        """Leave-one-out log density of these curves, by PSIS.
+
+        Each case is predicted by the curve of its own group, fitted without the case: the average
+        and the other groups lose what it said, too. Where cases come in clusters whole clusters are
+        left out, with all of their cases in whatever groups they are.
+
+        Returns
+        -------
+        LeaveOneOut
+            `elpd`, the sum over patients, and its standard error `error`; `pointwise`, of each
+            distinct case or cluster, and their `count`; and the largest `pareto_k`, which should
+            be below 0.7. Two fits of the same cases are compared by the difference of `elpd`.
+
+        Raises
+        ------
+        InputError
+            If there are no groups with cases, or several imputations.
+
+        References
+        ----------
+        Vehtari, Gelman & Gabry (2017), Practical Bayesian model evaluation using leave-one-out
+        cross-validation and WAIC, Statistics and Computing 27.
+        """
+        from bayescal.multilevel.left_out import left_out  # loads an optimiser
+
+        return left_out(self._drawn)
 
     def _sizes(self) -> list[str]:
         """What was fitted, as the first lines that are printed below the name of the class."""

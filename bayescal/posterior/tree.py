@@ -44,6 +44,11 @@ CHAINS = 4
 SAMPLE_STATS = ("pareto_k", "ess", "log_evidence", "log_evidence_error")
 OBSERVATION_LIMIT = 5000
 """Most cases for which log_likelihood and posterior_predictive are kept case by case."""
+OF_SINGLE_CASES = (
+    "Of single cases, as if they were independent: leave-one-out of this group does not leave out "
+    "whole clusters. bayescal.compare(...).loo does."
+)
+"""What the log likelihood of cases in clusters is not."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +163,7 @@ def complete(tree: xr.DataTree, drawn: Drawn) -> None:
 
     log_likelihood is of single cases, and is left out above `OBSERVATION_LIMIT` cases and for
     sampling weights, which are not cases. Of a likelihood whose cases depend on each other it is of
-    rows.
+    rows. Of cases in clusters its attribute `note` says that it is of single cases.
     """
     import xarray as xr
     from arviz_base import from_dict
@@ -207,6 +212,8 @@ def complete(tree: xr.DataTree, drawn: Drawn) -> None:
     for name, group in added.children.items():
         dataset = group.to_dataset()
         dataset.attrs.clear()  # the time of making: equal seeds give equal trees
+        if name == "log_likelihood" and data.clusters is not None and not data.clusters.are_single:
+            dataset.attrs["note"] = OF_SINGLE_CASES
         tree[name] = xr.DataTree(dataset)
     tree["prior"] = xr.DataTree(prior_dataset(drawn))
     if drawn.averaged is not None or problem.curve.has_atoms or drawn.prior is not None:

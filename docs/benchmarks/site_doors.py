@@ -4,7 +4,11 @@ Data sets of ten sites with 40 to 300 patients each are drawn from known curves.
 asked about each: the gain of a recalibration by site (`recalibration_gain` with groups), which
 update to make (`recommend`), what a model will meet at a site that it was not developed on
 (`optimism` with groups), and how far two models differ (`compare_models`). Runs are kept beside
-the results as they are made.
+the results as they are made; doors that are not asked keep their stored result.
+
+With a given spread all data sets are of one population. `recommend` is also asked about data sets
+each of which has a population of its own: stated probabilities can be true on average over such
+populations alone.
 """
 
 from __future__ import annotations
@@ -26,6 +30,8 @@ from bayescal._base.versions import library_versions
 RESULTS = Path(__file__).with_name("results")
 SITES, NEW_SITES, DRAWS = 10, 200, 1000
 SPREADS = (0.0, 0.15, 0.3)
+ANY = "any"
+"""In place of a spread: each data set has an average and spreads of its own, drawn at random."""
 MEAN, WIDTH = -1.3, 1.2
 AVERAGE = np.array([0.25, -0.25])
 SLOPE_SHARE, THRESHOLD = 0.5, 0.2
@@ -42,13 +48,20 @@ def curve(at: np.ndarray, score: np.ndarray) -> np.ndarray:
     return expit(MEAN + at[:, :1] + np.exp(at[:, 1:]) * x)
 
 
-def drawn(spread: float, seed: int) -> tuple[np.ndarray, ...]:
+def population(spread: float | str, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Shift and log slope of the average site, and their standard deviations between sites."""
+    if spread != ANY:
+        return AVERAGE, float(spread) * np.array([1, SLOPE_SHARE])
+    rng = np.random.default_rng([seed, 31])
+    average = rng.standard_t(5, 2) * [0.35, 0.2]
+    return average, np.abs(rng.standard_normal(2)) * [0.35, 0.18]
+
+
+def drawn(spread: float | str, seed: int) -> tuple[np.ndarray, ...]:
     """Coordinates of the sites and of new ones; outcome, score and site of each patient."""
-    rng = np.random.default_rng([seed, round(100 * spread)])
-    at, new_at = (
-        AVERAGE + spread * rng.standard_normal((size, 2)) * [1, SLOPE_SHARE]
-        for size in (SITES, NEW_SITES)
-    )
+    average, between = population(spread, seed)
+    rng = np.random.default_rng([seed, 100 if spread == ANY else round(100 * float(spread))])
+    at, new_at = (average + between * rng.standard_normal((size, 2)) for size in (SITES, NEW_SITES))
     sizes = np.exp(rng.uniform(np.log(40), np.log(300), SITES)).astype(int)
     site = np.repeat(np.arange(SITES), sizes)
     score = expit(rng.normal(MEAN, WIDTH, site.size))
@@ -72,14 +85,16 @@ def gains(eta: np.ndarray, after: np.ndarray) -> dict[str, np.ndarray]:
     }
 
 
-def true_curves(at: np.ndarray, new_at: np.ndarray, site: np.ndarray) -> dict[str, np.ndarray]:
+def true_curves(
+    at: np.ndarray, new_at: np.ndarray, site: np.ndarray, average: np.ndarray = AVERAGE
+) -> dict[str, np.ndarray]:
     """True curves at the nodes of every population, of shape (curves, nodes)."""
     each = curve(at, NODES)
     share = np.bincount(site) / site.size
     return {
         "sites": each,
         "all": share[None] @ each,
-        "average": curve(AVERAGE[None], NODES),
+        "average": curve(average[None], NODES),
         "new": curve(new_at, NODES),
     }
 
@@ -122,16 +137,15 @@ def of_gain(spread: float, seed: int) -> Run:
     return row
 
 
-def of_recommend(spread: float, seed: int) -> Run:
+def of_recommend(spread: float | str, seed: int) -> Run:
     """How often the update that is recommended, or the likeliest, truly helps."""
     at, new_at, outcome, score, site = drawn(spread, seed)
     labels = [f"{k:02}" for k in site]
     advice: Any = bc.recommend(outcome, score, groups=labels, draws=DRAWS, random_state=seed)
     problem, u = advice.comparison.of_family(advice.asked)
     after = problem.curves_at(NODES).probability(u).mean(axis=0)
-    helps = {
-        name: gains(eta, after)["brier"] > 0 for name, eta in true_curves(at, new_at, site).items()
-    }
+    truth = true_curves(at, new_at, site, population(spread, seed)[0])
+    helps = {name: gains(eta, after)["brier"] > 0 for name, eta in truth.items()}
     told = advice.by_curve()["prob_better"].to_numpy()
     stated = dict(zip(("all", "average", "new"), told[:3], strict=True))
     row: Run = {"chosen": advice.choice or ""}
@@ -264,7 +278,7 @@ def with_brier(risk: np.ndarray, score: np.ndarray) -> dict[str, float]:
     return measures(risk, score) | {"brier": float(np.mean(risk * (1 - 2 * score) + score**2))}
 
 
-DOORS: dict[str, Callable[[float, int], Run]] = {
+DOORS: dict[str, Callable[[Any, int], Run]] = {
     "gain": of_gain,
     "recommend": of_recommend,
     "optimism": of_optimism,
@@ -309,21 +323,27 @@ def main() -> None:
     known = {(line["door"], line["spread"], line["seed"]): line["run"] for line in lines}
     warnings.simplefilter("ignore")
     for seed in range(options.runs):
-        for spread in SPREADS:
+        for spread in (*SPREADS, ANY):
             for door in options.doors:
-                if (door, spread, seed) in known:
+                if (door, spread, seed) in known or (spread == ANY and door != "recommend"):
                     continue
                 run = known[door, spread, seed] = DOORS[door](spread, seed)
                 line = {"door": door, "spread": spread, "seed": seed, "run": run}
                 with kept.open("a") as file:
                     file.write(json.dumps(line) + "\n")
-    cells: dict[str, dict[str, Any]] = {}
-    for door, spread in sorted({(door, spread) for door, spread, _ in known}):
-        runs = [run for (of, at, _), run in known.items() if (of, at) == (door, spread)]
-        cells.setdefault(door, {})[f"{spread:g}"] = summarised(runs)
+    result = RESULTS / "site_doors.json"
+    stored: Run = json.loads(result.read_text()) if result.exists() else {"doors": {}}
+    cells: dict[str, dict[str, Any]] = stored["doors"]
+    for door in options.doors:
+        cells[door] = {}
+        for spread in (*SPREADS, ANY):
+            runs = [run for (of, at, _), run in known.items() if (of, at) == (door, spread)]
+            if runs:
+                name = spread if isinstance(spread, str) else f"{spread:g}"
+                cells[door][name] = summarised(runs)
     versions = library_versions("bayescal", "numpy", "scipy", "scikit-learn")
     record = {"versions": versions, "sites": SITES, "doors": cells}
-    (RESULTS / "site_doors.json").write_text(json.dumps(record, indent=1) + "\n")
+    result.write_text(json.dumps(record, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ GIVEN: dict[str, tuple[str, ...]] = {
     "missing": ("missing.csv", "--outcome", "y", "--score", "p", "--seed", "1"),
     "predict": (*GROUPS, "--score", "p", "--risk", "0.3", "--site", "hospital", "--at", "a"),
     "recalibrate": (*READS, "--score", "p", "--method", "logistic", "--output", "out.csv"),
+    "recommend": (*READS, "--score", "p"),
     "simulate": ("D1", "--output", "simulated.csv"),
 }
 """Options with which a command works; the others work for long without any."""

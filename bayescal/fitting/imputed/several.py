@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from bayescal._base.arrays import Floats
-from bayescal._base.errors import check_type
+from bayescal._base.errors import InputError, check_type
 from bayescal.data.data import CalibrationData
 from bayescal.fitting.imputed.pooled import in_turn, widened
 from bayescal.fitting.imputed.posterior import (
@@ -36,6 +36,8 @@ from bayescal.posterior.posterior import CalibrationPosterior
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
+
+    from bayescal.inference.loo import LeaveOneOut
 
 __all__ = ["ImputedCurves", "ImputedView", "mixture", "mixture_of_tree"]
 
@@ -129,6 +131,14 @@ class ImputedCurves(MultilevelPosterior):
         """
         told = worst_diagnostics([post.diagnostics for post in self._posts])
         return {"engine": self.engine, **told}
+
+    @property
+    def loo(self) -> LeaveOneOut:
+        """Refused: leave-one-out is of one imputation."""
+        raise InputError(
+            "loo is of one imputation, whose cases are weighed one by one. Read it of each: "
+            "imputations[0].loo."
+        )
 
     @cached_property
     def prob_calibrated(self) -> dict[str, float] | None:

@@ -1,0 +1,105 @@
+"""Leave-one-out of several curves: of single cases, or of whole clusters.
+
+Given the draws of all curves, what is left out enters the curves of its own groups alone, so that
+the weights of the draws without it follow from these. What it says of the average and of the other
+groups goes with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal._base.arrays import Floats, blocks
+from bayescal._base.errors import InputError
+from bayescal._base.sampling.pareto import smooth_rows
+from bayescal.inference.clusters_left_out import parts_under, predicted
+from bayescal.inference.loo import COLUMNS_AT_ONCE, DRAWS, LeaveOneOut, leave_one_out
+from bayescal.model.likelihood.binomial import BINOMIAL
+from bayescal.model.likelihood.rows import LikelihoodRows, every_row
+from bayescal.multilevel.draws import MultilevelDraws
+
+__all__ = ["left_out"]
+
+
+def left_out(drawn: MultilevelDraws) -> LeaveOneOut:
+    """PSIS-LOO of a fit of several curves.
+
+    Parameters
+    ----------
+    drawn : MultilevelDraws
+        Of which 1000 are used.
+
+    Returns
+    -------
+    LeaveOneOut
+        Of the distinct cases of one group after the other; where cases come in clusters, of every
+        cluster with all of its cases, in whatever groups they are.
+    """
+    problem = drawn.problem
+    if not problem.has_outcomes:
+        raise InputError(
+            "loo leaves out cases, and all sites are known by their summaries alone. Fit the cases "
+            "of one site at least."
+        )
+    taken = np.linspace(0, drawn.size - 1, min(drawn.size, DRAWS)).astype(np.intp)
+    if problem.adjustments:
+        return _clusters_left_out(drawn, taken)
+    groups = [
+        leave_one_out(table, drawn.groups[problem.labels.index(label)][taken])
+        for label, table in problem.tables.items()
+    ]
+    return LeaveOneOut(
+        sum(one.elpd for one in groups),
+        np.concatenate([one.pointwise for one in groups]),
+        np.concatenate([one.count for one in groups]),
+        max(one.pareto_k for one in groups),
+    )
+
+
+def _clusters_left_out(drawn: MultilevelDraws, taken: NDArray[np.intp]) -> LeaveOneOut:
+    """Of whole clusters."""
+    problem = drawn.problem
+    data, clusters, tables = problem.data, problem.data.clusters, problem.tables
+    assert clusters is not None
+    scale = [
+        np.full(table.data.score.size, table.data.weight_scale / data.weight_scale)
+        for table in tables.values()
+    ]
+    ends = np.cumsum([0, *(each.size for each in scale)])
+    factor = np.concatenate(scale)[clusters.row]
+    trials, hits = (
+        clusters.matrix(each * factor, clusters.row, int(ends[-1]))
+        for each in (clusters.trials, clusters.hits)
+    )
+    at = [problem.labels.index(label) for label in tables]
+    curve = problem.pooled.curve
+    groups = [
+        (problem.adjustments[k], every_row(table), curve.with_offset(drawn.groups[k][taken]), start)
+        for k, table, start in zip(at, tables.values(), ends[:-1], strict=True)
+    ]
+    pointwise, worst = np.zeros(clusters.size), -np.inf
+    for some in blocks(clusters.size, room=COLUMNS_AT_ONCE):
+        here, log_density = (trials[some], hits[some]), np.zeros((some.stop - some.start, 1))
+        rows = np.unique(here[0].indices)
+        parts = []
+        for change, every, coefficients, start in groups:
+            mine = rows[(start <= rows) & (rows < start + every.size)]
+            if not mine.size:
+                continue
+            counted = [each[:, mine] for each in here]
+            read = _some_rows(every, mine - start)
+            log_density = log_density + parts_under(change, read, coefficients, *counted)
+            parts.append((BINOMIAL.mean(coefficients @ read.columns), *counted))
+        weight, pareto_k = smooth_rows(-log_density)
+        pointwise[some] = sum(predicted(np.exp(weight), *part) for part in parts)
+        worst = max(worst, float(pareto_k.max()))
+    return LeaveOneOut(float(pointwise.sum()), pointwise, np.ones(clusters.size), worst)
+
+
+def _some_rows(every: LikelihoodRows, rows: NDArray[np.intp]) -> LikelihoodRows:
+    """Offset and basis of some rows."""
+    trials: Floats = every.trials[rows]
+    return replace(every, offset=every.offset[rows], basis=every.basis[rows], trials=trials)
