@@ -93,6 +93,31 @@ def plan(
         str | None,
         typer.Option(help="With --sites, whose interval: 'average site' or 'new site'."),
     ] = None,
+    horizon: Annotated[
+        float | None,
+        typer.Option(
+            help="The scores are risks of an event by this time, and some patients leave before; "
+            "with --leaving or --follow-up."
+        ),
+    ] = None,
+    leaving: Annotated[
+        float | None,
+        typer.Option(help="Share who would leave before --horizon if no event came, such as 0.3."),
+    ] = None,
+    leaving_ratio: Annotated[
+        float | None,
+        typer.Option(
+            help="By how much the rate of --leaving is multiplied for each standard deviation of "
+            "the log-odds of the score."
+        ),
+    ] = None,
+    follow_up: Annotated[
+        tuple[float, float] | None,
+        typer.Option(
+            help="With --horizon, how long the last and the first patients are followed when the "
+            "study ends: two numbers, such as 2 6."
+        ),
+    ] = None,
     prior: option.Prior = "neutral",
     ci_prob: option.CiProb = 0.95,
     simulations: Annotated[
@@ -135,6 +160,8 @@ def plan(
         raise InputError(
             "--prevalence and --c-statistic were given beside a pilot; leave them out."
         )
+    if leaving_ratio is not None and leaving is None:
+        raise InputError("--leaving-ratio was given without --leaving.")
     assumed: Any = truth
     if truth == OF_PILOT:
         if data is None:
@@ -164,6 +191,9 @@ def plan(
             sites=sites,
             heterogeneity=heterogeneity,
             population=population,
+            horizon=horizon,
+            leaving=_leaving(leaving, leaving_ratio),
+            follow_up=follow_up,
         )
     console = output()
     say(console, repr(result).splitlines()[0], "bold")
@@ -189,6 +219,10 @@ def size_table(result: Plan) -> Table:
         cells += [f"{row['width']:.3g}"] if is_width else []
         shown.add_row(*cells, f"{row['reached']:.2f} ± {row['reached_error']:.2f}")
     return shown
+
+
+def _leaving(share: float | None, ratio: float | None) -> float | dict[str, float] | None:
+    return share if share is None or ratio is None else {"share": share, "ratio": ratio}
 
 
 def _draw(result: Plan, path: Path) -> None:
