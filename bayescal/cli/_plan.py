@@ -160,8 +160,6 @@ def plan(
         raise InputError(
             "--prevalence and --c-statistic were given beside a pilot; leave them out."
         )
-    if leaving_ratio is not None and leaving is None:
-        raise InputError("--leaving-ratio was given without --leaving.")
     assumed: Any = truth
     if truth == OF_PILOT:
         if data is None:
@@ -192,7 +190,8 @@ def plan(
             heterogeneity=heterogeneity,
             population=population,
             horizon=horizon,
-            leaving=_leaving(leaving, leaving_ratio),
+            leaving=leaving,
+            leaving_ratio=leaving_ratio,
             follow_up=follow_up,
         )
     console = output()
@@ -219,10 +218,6 @@ def size_table(result: Plan) -> Table:
         cells += [f"{row['width']:.3g}"] if is_width else []
         shown.add_row(*cells, f"{row['reached']:.2f} ± {row['reached_error']:.2f}")
     return shown
-
-
-def _leaving(share: float | None, ratio: float | None) -> float | dict[str, float] | None:
-    return share if share is None or ratio is None else {"share": share, "ratio": ratio}
 
 
 def _draw(result: Plan, path: Path) -> None:

@@ -75,7 +75,8 @@ def plan(
     heterogeneity: float | Mapping[str, float] | None = None,
     population: str | None = None,
     horizon: float | None = None,
-    leaving: float | Mapping[str, float] | None = None,
+    leaving: float | None = None,
+    leaving_ratio: float | None = None,
     follow_up: tuple[float, float] | None = None,
 ) -> Plan:
     """How many patients a validation study needs.
@@ -158,10 +159,11 @@ def plan(
         The scores are risks of an event by this time, and some patients leave before. Every study
         is analysed as `bayescal.fit(bc.Survival(...), ..., horizon=)`. Not with `judged`, `icc`,
         `sites`, analysis="wald", of="gain", of="c_statistic" or conclude="update".
-    leaving : float or mapping of str to float, optional
-        With `horizon`, the share of the patients who would leave before it if no event came. Or
-        `{"share": 0.3, "ratio": 1.5}`, where patients leave at a rate that is multiplied by the
-        ratio for each standard deviation of the log-odds of their score.
+    leaving : float, optional
+        With `horizon`, the share of the patients who would leave before it if no event came.
+    leaving_ratio : float, optional
+        With `leaving`, by how much the rate of leaving is multiplied for each standard deviation of
+        the log-odds of the score; by default 1.
     follow_up : (float, float), optional
         With `horizon`, how long the last patients who come, and the first, are followed when the
         study ends, in the units of `horizon`. The others come evenly between.
@@ -207,8 +209,8 @@ def plan(
     narrows with more patients, and that of the average site not below what so few sites say:
     add sites.
 
-    Times to an event are simulated at constant rates, of events as of leaving. If events come early,
-    fewer of them are missed, and the study needs fewer patients than planned.
+    Times to an event are simulated at constant rates, of events as of leaving. If events come
+    early, fewer of them are missed, and the study needs fewer patients than planned.
 
     References
     ----------
@@ -252,7 +254,7 @@ def plan(
             "out judged=."
         )
     clusters, places = as_clusters(icc, cluster_size), as_sites(sites, heterogeneity, population)
-    times = as_times(horizon, leaving, follow_up)
+    times = as_times(horizon, leaving, leaving_ratio, follow_up)
     setting = setting_of(assumed, scores, studies, seed, of_truth)
     if times is not None:
         _check_of_times(
@@ -373,14 +375,14 @@ def _with_times(setting: Setting, times: PlannedTimes) -> Setting:
     )
     if timed.prevalence * LEAST_SEEN > seen:
         raise InputError(
-            f"leaving and follow_up leave {_whole(seen)} of the patients with an event that is "
-            f"seen, of {_whole(timed.prevalence)} who have one. Plan a longer study."
+            f"leaving and follow_up leave {_percent(seen)} of the patients with an event that is "
+            f"seen, of {_percent(timed.prevalence)} who have one. Plan a longer study."
         )
-    known = f"{times.described} (with events, {_whole(left)} leave without one)"
+    known = f"{times.described} (with events, {_percent(left)} leave without one)"
     return replace(timed, described=f"{timed.described}; {known}")
 
 
-def _whole(share: float) -> str:
+def _percent(share: float) -> str:
     return f"{100 * share:.2g} %"
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, as_number
+from bayescal._base.log_odds import clipped
 from bayescal._base.text import percent, shortened
 from bayescal.data.data import CalibrationData
 from bayescal.data.follow_up import TIME_STEPS
 from bayescal.data.survival import Survival, as_horizon
+from bayescal.data.table import add_up
 
 __all__ = ["PlannedTimes", "as_times"]
 
@@ -21,7 +23,7 @@ MOST_LEAVING = 0.99
 LARGEST_RATIO = 20.0
 ENDS_OF_STUDY = 64
 """Follow-up times at which expected shares are averaged."""
-LEAST_RISK_BY_HORIZON, LEAST_VARIANCE_OF_CASE = 1e-12, 1e-12
+LEAST_VARIANCE_OF_CASE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ class PlannedTimes:
         curve, rate : ndarray of shape (..., rows)
             Risk by the horizon, and the rate of leaving.
         """
-        hazard = -np.log1p(-np.clip(curve, LEAST_RISK_BY_HORIZON, 1 - LEAST_RISK_BY_HORIZON))
+        hazard = -np.log1p(-clipped(curve))
         total = hazard + rate
         until = np.ones(1) if self.ends is None else self._ends_at(ENDS_OF_STUDY)
         seen = np.mean([-np.expm1(-total * min(end, 1)) for end in until], axis=0) * hazard / total
@@ -109,11 +111,16 @@ class PlannedTimes:
         return (low + (high - low) * (np.arange(size) + 0.5) / size) / self.horizon
 
     def study(
-        self, rng: np.random.Generator, score: Floats, cases: Floats, curve: Floats, rate: Floats
+        self,
+        rng: np.random.Generator,
+        score: Floats,
+        cases: NDArray[np.int64],
+        curve: Floats,
+        rate: Floats,
     ) -> CalibrationData:
         """One simulated study, from its cases at each score; each of shape (rows,)."""
-        row = np.repeat(np.arange(score.size), cases.astype(np.intp))
-        hazard = -np.log1p(-np.minimum(curve, 1 - LEAST_RISK_BY_HORIZON))[row]
+        row = np.repeat(np.arange(score.size), cases)
+        hazard = -np.log1p(-clipped(curve))[row]
         with np.errstate(divide="ignore"):
             event = rng.exponential(1, row.size) / hazard
             left = rng.exponential(1, row.size) / rate[row]
@@ -153,14 +160,17 @@ class PlannedTimes:
             np.where(followed.left_early, bend, spread),
         )
         part = bend / spread
-        trials = np.bincount(row, followed.weight * part, score.size)
-        return trials, np.bincount(row, followed.weight * (slope + part * g), score.size)
+        trials = add_up(row, followed.weight * part, score.size)
+        return trials, add_up(row, followed.weight * (slope + part * g), score.size)
 
 
-def as_times(horizon: Any, leaving: Any, follow_up: Any) -> PlannedTimes | None:
+def as_times(
+    horizon: Any, leaving: Any = None, leaving_ratio: Any = None, follow_up: Any = None
+) -> PlannedTimes | None:
     """Times to an event as `plan` takes them; None of outcomes that are all known."""
     if horizon is None:
-        for name, value in {"leaving": leaving, "follow_up": follow_up}.items():
+        given = {"leaving": leaving, "leaving_ratio": leaving_ratio, "follow_up": follow_up}
+        for name, value in given.items():
             if value is not None:
                 raise InputError(
                     f"{name} was given without horizon=, the time by which scores are risks."
@@ -172,32 +182,31 @@ def as_times(horizon: Any, leaving: Any, follow_up: Any) -> PlannedTimes | None:
             "leaving is missing: how many patients leave before the horizon? Pass their share, "
             "such as 0.3; or 0 with horizon= left out, where every outcome will be known."
         )
-    return PlannedTimes(at, *_leaving(leaving), _ends(follow_up, at))
+    return PlannedTimes(at, _share(leaving), _ratio(leaving, leaving_ratio), _ends(follow_up, at))
 
 
-def _leaving(leaving: Any) -> tuple[float, float]:
-    """Share and ratio."""
-    if leaving is None:
-        return 0.0, 1.0
-    given = dict(leaving) if isinstance(leaving, Mapping) else {"share": leaving}
-    if "share" not in given or set(given) - {"share", "ratio"}:
-        raise InputError(
-            "leaving must be a share, or have the keys 'share' and 'ratio', got "
-            f"{shortened(repr(leaving))}."
-        )
-    share = as_number(given["share"], "leaving")
-    ratio = as_number(given.get("ratio", 1.0), "leaving")
+def _share(leaving: Any) -> float:
+    share = 0.0 if leaving is None else as_number(leaving, "leaving")
     if not 0 <= share <= MOST_LEAVING:
         raise InputError(
             f"leaving must be a share from 0 to {MOST_LEAVING:g} of the patients, got {share:g}."
         )
+    return share
+
+
+def _ratio(leaving: Any, leaving_ratio: Any) -> float:
+    if leaving_ratio is None:
+        return 1.0
+    if leaving is None:
+        raise InputError("leaving_ratio was given without leaving=, the share who leave.")
+    ratio = as_number(leaving_ratio, "leaving_ratio")
     if not 1 / LARGEST_RATIO <= ratio <= LARGEST_RATIO:
         raise InputError(
-            f"leaving has the ratio {ratio:g}, and takes one from {1 / LARGEST_RATIO:g} to "
+            f"leaving_ratio is {ratio:g}, and must be from {1 / LARGEST_RATIO:g} to "
             f"{LARGEST_RATIO:g}: how much faster patients leave for each standard deviation of the "
             "log-odds of their score."
         )
-    return share, ratio
+    return ratio
 
 
 def _ends(follow_up: Any, horizon: float) -> tuple[float, float] | None:

@@ -20,7 +20,7 @@ PLAIN: dict[str, Any] = {
     "truth": TRUTH, "of": "observed_expected", "width": 0.5, "analysis": "curve",
     "curve": "logistic", "n_simulations": 50, "draws": 400, "n_jobs": 1, "random_state": 1,
 }  # fmt: skip
-TIMES: dict[str, Any] = {"horizon": 5, "leaving": {"share": 0.4, "ratio": 2.0}}
+TIMES: dict[str, Any] = {"horizon": 5, "leaving": 0.4, "leaving_ratio": 2.0}
 
 
 def timed(times: PlannedTimes | None, size: int = 1) -> Setting:
@@ -34,7 +34,7 @@ def result() -> Any:
 
 @pytest.mark.parametrize("follow_up", [None, (2, 6)])
 def test_studies_have_the_events_and_the_leaving_that_were_said(follow_up: Any) -> None:
-    times = as_times(5, {"share": 0.4, "ratio": 2.0}, follow_up)
+    times = as_times(**TIMES, follow_up=follow_up)
     assert times is not None
     setting = timed(times)
     followed = setting.study(200_000, 1, 0).follow_up
@@ -49,7 +49,7 @@ def test_studies_have_the_events_and_the_leaving_that_were_said(follow_up: Any) 
 
 def test_the_rate_of_leaving_is_multiplied_by_the_ratio() -> None:
     x = np.linspace(-3, 3, 61)
-    times = as_times(1, {"share": 0.3, "ratio": 1.5}, None)
+    times = as_times(1, 0.3, 1.5)
     assert times is not None
     rate = times.rate(x, np.full(61, 1 / 61))
     slope = np.polyfit(x / x.std(), np.log(rate), 1)[0]
@@ -58,7 +58,7 @@ def test_the_rate_of_leaving_is_multiplied_by_the_ratio() -> None:
 
 def test_what_a_case_tells_is_its_likelihood() -> None:
     """Derivatives of log g, log(1 - g) and log(1 - g Q) by the log-odds, by differences."""
-    times = as_times(1, 0.5, None)
+    times = as_times(1, 0.5)
     assert times is not None
     score, curve = np.array([0.2, 0.6]), np.array([0.3, 0.55])
     outcome = bc.Survival([0.25, 0.5, 2.0], [False, True, False])
@@ -80,7 +80,7 @@ def test_what_a_case_tells_is_its_likelihood() -> None:
 
 
 def test_quick_widths_follow_those_of_fits() -> None:
-    setting = timed(as_times(5, 0.5, None), 12)
+    setting = timed(as_times(5, 0.5), 12)
     options = ("observed_expected", None, 0.03, "curve", bc.curves.CURVES["logistic"])
     analysis = Analysis(*options, bc.priors.PRESETS["neutral"], 0.95, 1000)
     from bayescal.planning.approximate import NormalPosterior
@@ -115,7 +115,7 @@ def test_a_study_that_ends_early_takes_more_patients() -> None:
 @pytest.mark.long
 def test_studies_of_the_planned_size_are_as_precise_as_planned() -> None:
     result = bc.plan(**PLAIN | {"n_simulations": 400, "draws": 1000}, **TIMES)
-    setting = timed(as_times(**TIMES, follow_up=None), 60)
+    setting = timed(as_times(**TIMES), 60)
     reached = []
     for k in range(60):
         post = bc.fit(
@@ -135,8 +135,9 @@ def test_studies_of_the_planned_size_are_as_precise_as_planned() -> None:
         ({"horizon": 5}, "leaving is missing"),
         ({"horizon": [1, 5], "leaving": 0.3}, "horizon is 2 times here"),
         ({"horizon": 5, "leaving": 1.0}, "leaving must be a share from 0 to 0.99"),
-        ({"horizon": 5, "leaving": {"ratio": 2}}, "'share' and 'ratio'"),
-        ({"horizon": 5, "leaving": {"share": 0.2, "ratio": 0}}, "leaving has the ratio 0"),
+        ({"leaving_ratio": 2}, "leaving_ratio was given without horizon="),
+        ({"horizon": 5, "leaving_ratio": 2, "follow_up": (2, 6)}, "without leaving="),
+        ({"horizon": 5, "leaving": 0.2, "leaving_ratio": 0}, "leaving_ratio is 0, and must be"),
         ({"horizon": 5, "follow_up": (6, 2)}, "follow_up must be how long"),
         ({"horizon": 5, "follow_up": 6}, "follow_up must be how long"),
         ({"horizon": 5, "follow_up": (2, 5)}, "nobody would be followed"),

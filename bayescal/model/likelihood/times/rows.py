@@ -135,11 +135,12 @@ def _newton_step(slope: Floats, information: Floats) -> tuple[Floats, Floats, Fl
         values, vectors = np.linalg.eigh(information)
         values = np.maximum(values, LEAST_CURVATURE)
         along = np.einsum("nij,ni->nj", vectors, slope)
-        step = np.einsum("nij,nj->ni", vectors, along / values)
-        return np.log(values).sum(axis=1) / 2, step, (along**2 / values).sum(axis=1) / 2
-    step = np.linalg.solve(information, slope[..., None])[..., 0]
-    log_det = np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
-    return log_det, step, np.vecdot(slope, step) / 2
+        step = np.asarray(np.einsum("nij,nj->ni", vectors, along / values))
+        log_det = np.log(values).sum(axis=1)
+    else:
+        step = np.asarray(np.linalg.solve(information, slope[..., None])[..., 0])
+        log_det = 2 * np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
+    return np.asarray(log_det) / 2, step, np.vecdot(slope, step) / 2
 
 
 @dataclass(frozen=True)
