@@ -15,7 +15,7 @@ __all__ = ["nearest_cloglog_line"]
 
 WEIGHT_ADDED = 1e-12  # keeps a line defined in a draw that gives all its weight to one score
 STEPS, CLOSE, LONGEST = 25, 1e-6, 2.0
-FARTHEST_HAZARD = 30.0  # cumulative hazard, so that no exponential overflows
+FARTHEST_HAZARD = 30.0  # hazards are taken from exp(-30) to 30, where nothing overflows
 
 
 def nearest_cloglog_line(curve: Floats, weight: Floats, score: Floats) -> tuple[Floats, Floats]:
