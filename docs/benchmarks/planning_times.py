@@ -165,7 +165,7 @@ def reached_table(results: dict[str, Any]) -> str:
     ]
     lines += [
         f"| {row['cell']} | {row['width']:g} | {row['n']:,} | {row['events']:.0f} | {row['sets']} "
-        f"| {row['reached']:.2f} |"
+        f"| {row['reached']:.3f} |"
         for row in results["planned"]
     ]
     return "\n".join(lines)
