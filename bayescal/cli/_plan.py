@@ -93,6 +93,31 @@ def plan(
         str | None,
         typer.Option(help="With --sites, whose interval: 'average site' or 'new site'."),
     ] = None,
+    horizon: Annotated[
+        float | None,
+        typer.Option(
+            help="The scores are risks of an event by this time, and some patients leave before; "
+            "with --leaving or --follow-up."
+        ),
+    ] = None,
+    leaving: Annotated[
+        float | None,
+        typer.Option(help="Share who would leave before --horizon if no event came, such as 0.3."),
+    ] = None,
+    leaving_ratio: Annotated[
+        float | None,
+        typer.Option(
+            help="By how much the rate of --leaving is multiplied for each standard deviation of "
+            "the log-odds of the score."
+        ),
+    ] = None,
+    follow_up: Annotated[
+        tuple[float, float] | None,
+        typer.Option(
+            help="With --horizon, how long the last and the first patients are followed when the "
+            "study ends: two numbers, such as 2 6."
+        ),
+    ] = None,
     prior: option.Prior = "neutral",
     ci_prob: option.CiProb = 0.95,
     simulations: Annotated[
@@ -164,6 +189,10 @@ def plan(
             sites=sites,
             heterogeneity=heterogeneity,
             population=population,
+            horizon=horizon,
+            leaving=leaving,
+            leaving_ratio=leaving_ratio,
+            follow_up=follow_up,
         )
     console = output()
     say(console, repr(result).splitlines()[0], "bold")

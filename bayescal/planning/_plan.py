@@ -33,6 +33,7 @@ from bayescal.planning.search import Goal, Search
 from bayescal.planning.setting import Setting, as_truth, setting_of
 from bayescal.planning.sites import as_sites
 from bayescal.planning.studies import Studies
+from bayescal.planning.times import PlannedTimes, as_times
 from bayescal.validation.batches import Progress
 
 __all__ = ["ANALYSES", "plan"]
@@ -44,6 +45,7 @@ BY_WALD = ("observed_expected", "c_statistic", "calibration_slope")
 LEAST_SIMULATED, MOST_STUDIES = 50, 100_000
 UNCHANGED = 1e-6
 WIDEST_COUNTED = 1e6
+LEAST_SEEN = 0.01
 
 
 def plan(
@@ -72,6 +74,10 @@ def plan(
     sites: ArrayLike | None = None,
     heterogeneity: float | Mapping[str, float] | None = None,
     population: str | None = None,
+    horizon: float | None = None,
+    leaving: float | None = None,
+    leaving_ratio: float | None = None,
+    follow_up: tuple[float, float] | None = None,
 ) -> Plan:
     """How many patients a validation study needs.
 
@@ -149,6 +155,18 @@ def plan(
         where that of the log slope is half of it; or `{"shift": 0.2, "log_slope": 0.1}`.
     population : {"average site", "new site"}, optional
         Whose interval `width` is of, with `sites`; by default that of the average site.
+    horizon : float, optional
+        The scores are risks of an event by this time, and some patients leave before. Every study
+        is analysed as `bayescal.fit(bc.Survival(...), ..., horizon=)`. Not with `judged`, `icc`,
+        `sites`, analysis="wald", of="gain", of="c_statistic" or conclude="update".
+    leaving : float, optional
+        With `horizon`, the share of the patients who would leave before it if no event came.
+    leaving_ratio : float, optional
+        With `leaving`, by how much the rate of leaving is multiplied for each standard deviation of
+        the log-odds of the score; by default 1.
+    follow_up : (float, float), optional
+        With `horizon`, how long the last patients who come, and the first, are followed when the
+        study ends, in the units of `horizon`. The others come evenly between.
 
     Returns
     -------
@@ -190,6 +208,9 @@ def plan(
     With sites, `n` is the number of patients of all sites. The interval of the next site hardly
     narrows with more patients, and that of the average site not below what so few sites say:
     add sites.
+
+    Times to an event are simulated at constant rates, of events as of leaving. If events come
+    early, fewer of them are missed, and the study needs fewer patients than planned.
 
     References
     ----------
@@ -233,7 +254,13 @@ def plan(
             "out judged=."
         )
     clusters, places = as_clusters(icc, cluster_size), as_sites(sites, heterogeneity, population)
+    times = as_times(horizon, leaving, leaving_ratio, follow_up)
     setting = setting_of(assumed, scores, studies, seed, of_truth)
+    if times is not None:
+        _check_of_times(
+            name, conclude, method, alone=judge is None and clusters is None and places is None
+        )
+        setting = _with_times(setting, times)
     if places is not None:
         _check_of_sites(name, conclude, method, judge)
         setting, method, family = places.of(setting, seed), "sites", CURVES["logistic"]
@@ -290,6 +317,7 @@ def plan(
         work.known,
         None if clusters is None else clusters.number(n),
         planned.population,
+        None if times is None else setting.seen,
     )
 
 
@@ -326,6 +354,36 @@ def _check_of_sites(of: str, conclude: str | None, method: str, judge: Judged | 
             "sites was given with conclude=, judged=, analysis='wald', of='gain' or "
             "of='c_statistic'. Of several sites, plan the width of an interval of another measure."
         )
+
+
+def _check_of_times(of: str, conclude: str | None, method: str, *, alone: bool) -> None:
+    """Refuse what is not computed of times to an event."""
+    if not alone or of in OF_KNOWN or method == "wald" or conclude == "update":
+        raise InputError(
+            "horizon was given with judged=, icc=, sites=, analysis='wald', of='gain', "
+            "of='c_statistic' or conclude='update', which are not planned for times to an event. "
+            "Plan for another goal, or leave out horizon=."
+        )
+
+
+def _with_times(setting: Setting, times: PlannedTimes) -> Setting:
+    """The same studies, of which some patients leave before the horizon."""
+    timed = replace(setting, times=times)
+    seen, left = (
+        float((np.atleast_2d(share) @ setting.weight).mean())
+        for share in times.shares(timed.curve, timed.leaving)
+    )
+    if timed.prevalence * LEAST_SEEN > seen:
+        raise InputError(
+            f"leaving and follow_up leave {_percent(seen)} of the patients with an event that is "
+            f"seen, of {_percent(timed.prevalence)} who have one. Plan a longer study."
+        )
+    known = f"{times.described} (with events, {_percent(left)} leave without one)"
+    return replace(timed, described=f"{timed.described}; {known}")
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g} %"
 
 
 def _is_line(family: Curve) -> bool:
@@ -385,7 +443,7 @@ def _table(
         share, size = goal.share(values), values.size
         # Of a share of 0 or 1 too, half a study more or less.
         error = np.sqrt(max(share * (1 - share), 0.25 / size) / size)
-        row = {"n": n, "events": n * setting.prevalence, "studies": size}
+        row = {"n": n, "events": n * setting.seen, "studies": size}
         widths = dict.fromkeys(("width", "width_assured", "closed_form"), np.nan)
         if goal.width is not None:
             level = goal.assurance if goal.assurance is not None else 0.5
@@ -413,7 +471,7 @@ def _closed_width(setting: Setting, of: str, n: float, half: float) -> float:
 
 def _closed_form(setting: Setting, of: str, width: float | None, half: float) -> dict[str, float]:
     """Riley's size for a width, of a calibrated model with the mean scores."""
-    known = setting.likelihood.is_linear and setting.sites == 1
+    known = setting.likelihood.is_linear and setting.sites == 1 and setting.times is None
     if width is None or of not in BY_WALD or not known:
         return {}
     score = clipped(setting.mean_score)

@@ -84,12 +84,16 @@ class Analysis:
             "update": update,
         }
 
+    @property
+    def nothing(self) -> float:
+        """The result of a study that cannot be analysed."""
+        return np.inf if self.conclude is None else 0.0
+
     def result(self, data: CalibrationData, seed: int) -> float:
         """Width of the interval, or 1 if what was to be concluded is concluded and 0 if not.
 
         A table that cannot be analysed has an infinite width.
         """
-        nothing = np.inf if self.conclude is None else 0.0
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DiagnosticWarning)
@@ -97,7 +101,7 @@ class Analysis:
                 warnings.simplefilter("ignore", UserWarning)
                 return self._result(data, seed)
         except InputError:
-            return nothing
+            return self.nothing
 
     def _result(self, data: CalibrationData, seed: int) -> float:
         if self.conclude == "update":
@@ -149,11 +153,16 @@ class Analysis:
 
 def analyse(analysis: Analysis, setting: Setting, n: int, seed: int, first: int) -> Arrays:
     """Results of the analysis in simulated studies of one size, as `value` of shape (studies,)."""
-    trials, hits = setting.counts(n, seed, first)
-    values = [
-        analysis.result(setting.table(k, trials[k], hits[k]), analysis_seed(seed, n, first + k))
-        for k in range(setting.size)
-    ]
+    values = []
+    for k in range(setting.size):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)
+                data = setting.study(n, seed, k, first)
+        except InputError:  # of too few patients to reach the horizon
+            values.append(analysis.nothing)
+        else:
+            values.append(analysis.result(data, analysis_seed(seed, n, first + k)))
     return {"value": np.array(values)}
 
 

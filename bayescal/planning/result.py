@@ -72,6 +72,9 @@ class Plan:
         Clusters that the patients come in.
     population : str or None
         Of several sites, whose interval it is: "average site" or "new site".
+    seen : float or None
+        Of times to an event, the share of the patients whose event is expected to be seen: before
+        the horizon, and before they leave.
     """
 
     n: int
@@ -91,11 +94,12 @@ class Plan:
     simulated: Mapping[str, Arrays] = field(default_factory=dict, repr=False, compare=False)
     clusters: int | None = None
     population: str | None = None
+    seen: float | None = None
 
     @property
     def events(self) -> float:
-        """Events expected among `n` patients."""
-        return self.n * self.prevalence
+        """Events expected to be seen among `n` patients."""
+        return self.n * (self.prevalence if self.seen is None else self.seen)
 
     def goal(self) -> str:
         """What a study of this size reaches, as a clause."""

@@ -24,6 +24,7 @@ from bayescal.model.likelihood.law import Likelihood
 from bayescal.model.priors import PRESETS, Prior, as_prior
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.planning.laws import as_nodes
+from bayescal.planning.times import PlannedTimes
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws
 from bayescal.posterior.population import Population
 from bayescal.posterior.posterior import CalibrationPosterior
@@ -61,6 +62,8 @@ class Setting:
         The law of the outcomes.
     sites : int
         Number of sites. The rows of each stand beside each other, as many of each.
+    times : PlannedTimes, optional
+        When events come and patients leave, where some leave before the outcome is known.
     """
 
     score: Floats
@@ -69,6 +72,7 @@ class Setting:
     described: str
     likelihood: Likelihood = BINOMIAL
     sites: int = 1
+    times: PlannedTimes | None = None
 
     @property
     def size(self) -> int:
@@ -79,6 +83,20 @@ class Setting:
     def prevalence(self) -> float:
         """Share of events, on average over the studies."""
         return float((self.curve @ self.weight).mean())
+
+    @cached_property
+    def seen(self) -> float:
+        """Share of the patients whose event is seen, on average over the studies."""
+        if self.times is None:
+            return self.prevalence
+        return float((self.times.shares(self.curve, self.leaving)[0] @ self.weight).mean())
+
+    @cached_property
+    def leaving(self) -> Floats:
+        """Rates at which patients leave, of the shape of the scores."""
+        assert self.times is not None
+        x = logit(clipped(self.score))
+        return np.stack([self.times.rate(each, self.weight) for each in x])
 
     @cached_property
     def mean_score(self) -> Floats:
@@ -119,6 +137,33 @@ class Setting:
             hits[k] = self.likelihood.simulate(rng, cases, curve[None])[0]
         return trials, hits
 
+    def study(self, n: int, seed: int, study: int, first: int = 0) -> CalibrationData:
+        """One of the studies, as it will be analysed; parameters as in `counts`."""
+        if self.times is None:
+            trials, hits = self.part(range(study, study + 1)).counts(n, seed, first + study)
+            return self.table(study, trials[0], hits[0])
+        rng, at = stream(seed, "study", n, first + study), study if len(self.score) > 1 else 0
+        cases = rng.multinomial(n, self.weight)
+        rate = self.leaving[at]
+        return self.times.study(rng, self.score_of(study), cases, self.curve[study], rate)
+
+    def told(self, n: int, seed: int) -> tuple[Floats, Floats, Floats]:
+        """Cases at each score of every study, and known outcomes that tell as much.
+
+        Returns
+        -------
+        cases, trials, hits : ndarray of shape (studies, rows)
+        """
+        if self.times is None:
+            trials, hits = self.counts(n, seed)
+            return trials, trials, hits
+        cases, trials, hits = np.zeros((3, *self.curve.shape))
+        for k, curve in enumerate(self.curve):
+            data, score = self.study(n, seed, k), self.score_of(k)
+            cases[k, np.searchsorted(score, data.score)] = data.trials
+            trials[k], hits[k] = self.times.told(data, score, curve)
+        return cases, trials, hits
+
     def table(self, study: int, trials: Floats, hits: Floats) -> CalibrationData:
         """The table of one study from its counts."""
         seen = trials > 0
@@ -153,7 +198,8 @@ class Setting:
     def fingerprint(self) -> str:
         """What tells settings apart."""
         numbers = b"".join(part.tobytes() for part in (self.score, self.weight, self.curve))
-        return hashlib.sha256(numbers).hexdigest()[:24]
+        of_times = b"" if self.times is None else repr(self.times).encode()
+        return hashlib.sha256(numbers + of_times).hexdigest()[:24]
 
 
 def as_truth(truth: Any) -> Assumed:

@@ -122,10 +122,9 @@ class Studies:
             return self._exact(n)
         if self.is_approximate:
             if extent == "look":
-                few = self.setting.part(range(min(self.setting.size, FIRST_LOOK)))
-                return self._widths(few, *few.counts(n, self.seed))
+                return self._widths(self.setting.part(range(min(self.setting.size, FIRST_LOOK))), n)
             if n not in self._quick:
-                self._quick[n] = self._widths(self.setting, *self.setting.counts(n, self.seed))
+                self._quick[n] = self._widths(self.setting, n)
             return self._quick[n] * np.resize(self._ratios, self.setting.size)
         most = {"look": 1, "around": 2, "part": FIRST_LOOK // BATCH, "all": None}[extent]
         return self._analysed(n, spans(self.setting.size, BATCH)[:most])
@@ -136,8 +135,8 @@ class Studies:
         if self.is_exact or self.is_approximate:
             middle = float(np.median(self.values(FIRST_SIZE, "look")))
         else:
-            trials, hits = few.counts(FIRST_SIZE, self.seed)
-            quick = NormalPosterior.of(few, trials, hits, CURVES["logistic"], PRESETS["neutral"])
+            told = few.told(FIRST_SIZE, self.seed)
+            quick = NormalPosterior.of(few, *told, CURVES["logistic"], PRESETS["neutral"])
             middle = float(np.median(quick.widths("signed_error", self.half)))
             if self.clusters is not None:
                 middle *= self.clusters.effect**0.5
@@ -154,12 +153,11 @@ class Studies:
         """Fit some studies of a size, and correct the approximate widths by them."""
         n = n if self.clusters is None else self.clusters.independent(n)
         few = self.setting.part(range(min(self.setting.size, CORRECTED_BY)))
-        trials, hits = few.counts(n, self.seed)
-        quick = self._widths(few, trials, hits)
+        quick = self._widths(few, n)
         fitted = np.array(
             [
                 self.analysis.reliable_width(
-                    few.table(k, trials[k], hits[k]), analysis_seed(self.seed, n, k)
+                    few.study(n, self.seed, k), analysis_seed(self.seed, n, k)
                 )
                 for k in range(few.size)
             ]
@@ -184,9 +182,10 @@ class Studies:
             return observed_expected_width(hits.sum(axis=1), n, self.half)
         return 2 * self.half * logistic_slope_error(self.setting.score, trials, hits)
 
-    def _widths(self, setting: Setting, trials: Floats, hits: Floats) -> Floats:
+    def _widths(self, setting: Setting, n: int) -> Floats:
         assert isinstance(self._family, Curve)
-        quick = NormalPosterior.of(setting, trials, hits, self._family, self.analysis.prior)
+        told = setting.told(n, self.seed)
+        quick = NormalPosterior.of(setting, *told, self._family, self.analysis.prior)
         return quick.widths(self.analysis.of, self.half)
 
     def _analysed(self, n: int, parts: list[range]) -> Floats:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
+from bayescal.posterior.cloglog import nearest_cloglog_line
 from bayescal.posterior.line import nearest_line, nearest_shift
 from bayescal.posterior.population import Population
 
@@ -125,9 +126,18 @@ class CurveDraws:
     @cached_property
     def line(self) -> tuple[Floats, Floats]:
         """Intercept and slope of the line in log-odds nearest to each draw."""
+        return nearest_line(self.curve, self.population.weight, self._inside)
+
+    @cached_property
+    def cloglog_line(self) -> tuple[Floats, Floats]:
+        """Intercept and slope of the line in complementary log-log nearest to each draw."""
+        return nearest_cloglog_line(self.curve, self.population.weight, self._inside)
+
+    @property
+    def _inside(self) -> Floats:
+        """The scores, strictly between 0 and 1."""
         population = self.population
-        inside = population.score if population.inside is None else population.inside
-        return nearest_line(self.curve, population.weight, inside)
+        return population.score if population.inside is None else population.inside
 
     @cached_property
     def shift(self) -> Floats:

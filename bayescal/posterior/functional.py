@@ -15,6 +15,7 @@ UNITS = {
     "probability": "Error (difference in probability)",
     "ratio": "Ratio",
     "log-odds": "Log-odds",
+    "log hazard": "Log cumulative hazard",
     "net benefit": "Net benefit per patient",
     "nats": "Log score per patient",
 }
@@ -79,6 +80,8 @@ class Functional:
         Whether it is shown where there is room for a few: of groups, sites and imputations.
     is_extra : bool
         Whether a summary has it only where it is asked for, by its name or by its option.
+    of_times : bool
+        Whether a summary of times to an event has it by itself, though it is an extra one.
     needs_line : bool
         Whether it is undefined where the scores define no line in log-odds.
     needs_inside : bool
@@ -116,6 +119,7 @@ class Functional:
     is_floored: bool = False
     is_main: bool = False
     is_extra: bool = False
+    of_times: bool = False
     needs_line: bool = False
     needs_inside: bool = False
     is_of_ends: bool = False

@@ -29,6 +29,8 @@ __all__ = [
     "calibration_in_the_large",
     "calibration_intercept",
     "calibration_slope",
+    "cloglog_intercept",
+    "cloglog_slope",
     "cutoff_error",
     "e50",
     "e90",
@@ -172,6 +174,23 @@ def calibration_intercept(draws: CurveDraws | Totals) -> Floats:
 def calibration_slope(draws: CurveDraws | Totals) -> Floats:
     """Slope b of the line a + b logit s nearest to the curve: below 1 is overconfident."""
     return draws.line[1]
+
+
+def cloglog_intercept(draws: CurveDraws) -> Floats:
+    """Intercept a of the line a + b log(-log(1 - s)) nearest to the curve's log(-log(1 - g)).
+
+    Fitted jointly with the slope b: what a binomial regression with complementary log-log link
+    tends to. It is the log of the cumulative hazard at a score of 1 - 1/e.
+    """
+    return draws.cloglog_line[0]
+
+
+def cloglog_slope(draws: CurveDraws) -> Floats:
+    """Slope b of the line a + b log(-log(1 - s)) nearest to the curve's log(-log(1 - g)).
+
+    Under proportional hazards it is the slope of the model's linear predictor in a Cox regression.
+    """
+    return draws.cloglog_line[1]
 
 
 def net_benefit(
@@ -371,6 +390,29 @@ FUNCTIONALS: dict[str, Functional] = {
         needs_line=True,
         result="the jointly fitted intercept was {}",
     ),
+    "cloglog_slope": Functional(
+        cloglog_slope,
+        "slope in complementary log-log",
+        "slope, cloglog",
+        "below 1: predictions too extreme; under proportional hazards that of a Cox regression",
+        unit="ratio",
+        section="direction",
+        ideal=1.0,
+        is_extra=True,
+        of_times=True,
+        needs_line=True,
+    ),
+    "cloglog_intercept": Functional(
+        cloglog_intercept,
+        "intercept in complementary log-log",
+        "intercept, cloglog",
+        "log of the cumulative hazard at a prediction of 0.63, fitted jointly with that slope",
+        unit="log hazard",
+        section="direction",
+        is_extra=True,
+        of_times=True,
+        needs_line=True,
+    ),
     "cutoff_error": _distance(
         cutoff_error,
         "cutoff calibration error",
@@ -400,10 +442,18 @@ FUNCTIONALS: dict[str, Functional] = {
 """The functionals by name, in the order of tables."""
 
 
-def usual_functionals() -> tuple[str, ...]:
-    """Names of those that a summary has by itself: all that differ, but for the extra ones."""
+def usual_functionals(*, of_times: bool = False) -> tuple[str, ...]:
+    """Names of those that a summary has by itself: all that differ, but for the extra ones.
+
+    Parameters
+    ----------
+    of_times : bool
+        Whether the outcomes are times to an event.
+    """
     return tuple(
-        name for name, each in FUNCTIONALS.items() if not each.same_as and not each.is_extra
+        name
+        for name, each in FUNCTIONALS.items()
+        if not each.same_as and (not each.is_extra or (of_times and each.of_times))
     )
 
 

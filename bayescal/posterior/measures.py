@@ -311,7 +311,7 @@ class Measures(PosteriorView):
             return of.summary(ci_prob, p=p, population=kind, names=names, thresholds=thresholds)
         level = as_level(ci_prob)
         if names is None:
-            names = usual_functionals()
+            names = usual_functionals(of_times=self.data.follow_up is not None)
         defined = self._defined(names)
         wanted: FunctionalCalls = [(name, {"p": p} if name == "tce" else {}) for name in defined]
         read_off_mean = [item for item in wanted if self._is_read_off_mean_curve(item[0])]

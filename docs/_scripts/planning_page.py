@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+import planning_times
 from benchmark_pages import markdown, stored
 
 COLUMNS = {
@@ -58,6 +59,7 @@ def planning_page() -> str:
         "517 and 1190, with Monte Carlo errors of 1, 3 and 3. The posterior of O/E is narrower "
         "than that interval, since it knows the scores: `analysis='curve'` asks for 412 (error 6).",
         *_of_clusters_and_sites(),
+        *_of_times(),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -81,6 +83,37 @@ def _of_clusters_and_sites() -> list[str]:
         "too large where scores differ within clusters. Made by "
         "`docs/benchmarks/planning_clusters.py`.",
         markdown(rows.rename(columns=PLANNED)),
+    ]
+
+
+def _of_times() -> list[str]:
+    """Planned sizes of studies whose patients leave before the horizon."""
+    record = stored("planning_times")
+    if not record:
+        return []
+    studies = min(row["sets"] for row in record["planned"])
+    plan = record["riley_plan"]
+    return [
+        "## Patients who leave before the horizon",
+        "The model is overconfident (slope 0.6, mean score 0.2), and its scores are risks by 5 "
+        "years. Studies of the planned size are drawn case by case and analysed with "
+        "`bayescal.fit(bc.Survival(...), ..., horizon=5, curve='logistic')`. The share should be "
+        f"0.8; with {studies} studies its standard error is {(0.16 / studies) ** 0.5:.2f}. Made by "
+        "`docs/benchmarks/planning_times.py`.",
+        planning_times.reached_table(record),
+        "Riley et al. (2022) simulate, too. They ask for the size at which the slope of "
+        "pseudo-observations, in complementary log-log, has a given standard error on average. "
+        "This is their setting whose linear predictor is normal (standard deviation 0.699, "
+        "constant hazards, a mean risk of 0.17 by three years, before which 72 % leave). The "
+        "published standard errors are from the comments of the code that the authors published; "
+        "the other settings of the paper were not compared. Those of the next column are computed "
+        "here from simulated studies. The last column is the mean standard deviation of the "
+        "posterior of the same slope, of the beta family.",
+        planning_times.riley_table(record),
+        "The posterior is narrower than pseudo-observations, because it uses when patients left "
+        "and weighs patients by what they tell. For a mean standard deviation of "
+        f"{planning_times.PUBLISHED[plan['published']]:.4f}, `bayescal.plan` asks for "
+        f"{plan['n']:,} patients; pseudo-observations take {plan['published']:,}.",
     ]
 
 

@@ -317,6 +317,30 @@ def test_the_model_of_pymc_is_the_same_posterior_density():
     np.testing.assert_allclose(difference, difference[0], atol=1e-6)
 
 
+def test_the_slope_in_complementary_log_log_is_that_of_a_cox_regression():
+    """Under proportional hazards, of cases who were all followed to the horizon."""
+    from statsmodels.duration.hazard_regression import PHReg
+
+    rng = np.random.default_rng(8)
+    x = rng.normal(-1, 0.8, 3000)
+    event = rng.exponential(1, 3000) / np.exp(-0.2 + 0.7 * x)
+    risk = -np.expm1(-np.exp(x))
+    cox = PHReg(np.minimum(event, 1), x[:, None], status=event <= 1).fit()
+    outcome = bc.Survival(np.minimum(event, 1.5), event <= 1.5)
+    post = bc.fit(outcome, risk, horizon=1, curve="beta", **FAST)
+    lower, upper = post.interval("cloglog_slope")
+    spread = (upper - lower) / 3.92
+    assert post.estimate("cloglog_slope") == pytest.approx(cox.params[0], abs=1.5 * spread)
+    assert lower < 0.7 < upper
+    assert spread == pytest.approx(cox.bse[0], rel=0.5)
+    assert {"cloglog_slope", "cloglog_intercept"} <= set(post.summary().index)
+    level = post.interval("cloglog_intercept")
+    assert level[0] < -0.2 < level[1]
+    known = bc.fit((event <= 1).astype(int), risk, curve="beta", **FAST)
+    assert "cloglog_slope" not in known.summary().index
+    assert known.interval("cloglog_slope") == pytest.approx((lower, upper), rel=0.05)
+
+
 def test_the_assessment_says_who_had_a_competing_event():
     time, code, risk, *_ = competing(200)
     time, code = (

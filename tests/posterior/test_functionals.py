@@ -39,6 +39,18 @@ def line_by_regression(g, w):
     return binomial_mle(basis, w, w * g)[0]
 
 
+def cloglog_by_root(g, w):
+    """Where the derivatives of the binomial log likelihood with this link vanish."""
+    x = np.log(-np.log(1 - SCORE))
+
+    def slope(line):
+        hazard = np.exp(line[0] + line[1] * x)
+        each = w * hazard * (g / (1 - np.exp(-hazard)) - 1)
+        return each.sum(), each @ x
+
+    return optimize.root(slope, [0.0, 1.0], tol=1e-13).x
+
+
 def quantile_by_sorting(q):
     def by_sorting(g, w):
         error = np.abs(g - SCORE)
@@ -66,6 +78,8 @@ BY_DEFINITION = {
     "calibration_in_the_large": large_by_root,
     "calibration_intercept": lambda g, w: line_by_regression(g, w)[0],
     "calibration_slope": lambda g, w: line_by_regression(g, w)[1],
+    "cloglog_intercept": lambda g, w: cloglog_by_root(g, w)[0],
+    "cloglog_slope": lambda g, w: cloglog_by_root(g, w)[1],
     "net_benefit_lost": most_lost,
     "kl_error": lambda g, w: w @ (g * np.log(g / SCORE) + (1 - g) * np.log((1 - g) / (1 - SCORE))),
     "cutoff_error": lambda g, w: max(
@@ -118,6 +132,18 @@ def test_functional_does_not_depend_on_the_order_of_rows(name):
     shuffled = f.CurveDraws(CURVE[:, order], Population(SCORE[order], WEIGHT[:, order]))
     compute = f.FUNCTIONALS[name].compute
     np.testing.assert_allclose(compute(shuffled), compute(DRAWS), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_a_line_in_complementary_log_log_is_read_off_exactly(own):
+    hazard = -np.log1p(-SCORE)
+    curve = np.tile(-np.expm1(-np.exp(0.2) * hazard**0.7), (25, 1))
+    score = np.tile(SCORE, (25, 1)) if own else SCORE
+    draws = f.CurveDraws(curve, Population(score, WEIGHT))
+    np.testing.assert_allclose(f.cloglog_slope(draws), 0.7, rtol=1e-9)
+    np.testing.assert_allclose(f.cloglog_intercept(draws), 0.2, rtol=1e-9)
+    steep = f.CurveDraws(np.where(curve > 0.5, 1 - 1e-12, 1e-12), draws.population)
+    assert np.isfinite(f.cloglog_slope(steep)).all()
 
 
 @given(st.floats(1, 20), st.floats(1, 20))

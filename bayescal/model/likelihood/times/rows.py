@@ -73,19 +73,7 @@ class Correction:
         """Of curves by their values at the entries, of shape (n, entries)."""
         rates = self.shares.rates(g)
         slope, information = self._slope_at(rates), self._information_at(rates)
-        try:
-            root = np.linalg.cholesky(information)
-        except np.linalg.LinAlgError:
-            values, vectors = np.linalg.eigh(information)
-            values = np.maximum(values, LEAST_CURVATURE)
-            along = np.einsum("nij,ni->nj", vectors, slope)
-            step = np.einsum("nij,nj->ni", vectors, along / values)
-            gain, log_det = (along**2 / values).sum(axis=1) / 2, np.log(values).sum(axis=1) / 2
-        else:
-            along = np.linalg.solve(root, slope[..., None])[..., 0]
-            gain = np.vecdot(along, along) / 2
-            step = np.linalg.solve(root.transpose(0, 2, 1), along[..., None])[..., 0]
-            log_det = np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
+        log_det, step, gain = _newton_step(slope, information)
         log_det += step @ self._turn
         log_det = np.clip(
             log_det, self._log_det - MOST_GAIN_OF_TIMES, self._log_det + MOST_GAIN_OF_TIMES
@@ -134,6 +122,25 @@ class Correction:
         information[:, self._upper[0], self._upper[1]] = upper
         information[:, self._upper[1], self._upper[0]] = upper
         return information
+
+
+def _newton_step(slope: Floats, information: Floats) -> tuple[Floats, Floats, Floats]:
+    """Half the log determinant of each curve's information, a Newton step, and what it gains.
+
+    Curvatures that are not positive, far from the mode, are raised to `LEAST_CURVATURE`.
+    """
+    try:
+        root = np.linalg.cholesky(information)
+    except np.linalg.LinAlgError:
+        values, vectors = np.linalg.eigh(information)
+        values = np.maximum(values, LEAST_CURVATURE)
+        along = np.einsum("nij,ni->nj", vectors, slope)
+        step = np.asarray(np.einsum("nij,nj->ni", vectors, along / values))
+        log_det = np.log(values).sum(axis=1)
+    else:
+        step = np.asarray(np.linalg.solve(information, slope[..., None])[..., 0])
+        log_det = 2 * np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
+    return np.asarray(log_det) / 2, step, np.vecdot(slope, step) / 2
 
 
 @dataclass(frozen=True)
