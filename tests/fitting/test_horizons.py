@@ -127,6 +127,6 @@ def test_columns_in_the_wrong_order_and_other_doors_are_refused(fitted):
         bc.fit(outcome, 1 - risks, horizon=HORIZONS)
     with pytest.raises(InputError, match=r"horizon=3 was not fitted. The horizons are 0\.5, 1, 2"):
         fitted.at(3)
-    for door in (bc.compare, bc.assess, bc.build_model):
+    for door in (bc.build_model, bc.CalibrationData):
         with pytest.raises(InputError, match=r"horizon is 2 times here"):
             door(outcome, risks[:, 0], horizon=[1, 2])
