@@ -118,6 +118,16 @@ class HorizonAssessment:
         """The table of the horizons, "horizons"; those of each are in `at(horizon).tables`."""
         return {"horizons": horizons_table(self.by_horizon, self._last.ci_prob)}
 
+    def title(self) -> str:
+        """By which horizons the error is above the limit, in a few words."""
+        verdicts = {at: a.verdict for at, a in self._assessments.items()}
+        off = [f"{at:g}" for at, verdict in verdicts.items() if verdict == "miscalibrated"]
+        if off:
+            return f"Off by more than the limit by {', '.join(off)}"
+        if set(verdicts.values()) == {"close enough"}:
+            return "Within the limit by every horizon"
+        return "By no horizon is the error known to be above the limit"
+
     def headline(self) -> str:
         """Whether the model is off at each horizon, and at which the error is the largest."""
         return " ".join([*self.verdicts(), self.worst()])

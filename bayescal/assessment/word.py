@@ -185,9 +185,10 @@ def write_horizons_word(
     last, page = a.at(a.horizons[-1]), _Page(_new_document())
     page.heading(page_title(told, title), 0)
     page.text(population_of_horizons(a))
-    page.heading(a.worst(), 1)
+    page.heading(a.title(), 1)
     for text in a.verdicts():
         page.text(text, bold=True)
+    page.text(a.worst())
     page.text(a.limit(), "The limit")
     page.figure(figure_of_horizons(a))
     page.table(a.tables["horizons"])

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, ScoreWarning
-from bayescal._base.text import count, exact
+from bayescal._base.text import count, exact, shortened
 from bayescal.data.survival import Survival, as_horizon
 from bayescal.data.validate import as_floats
 
@@ -217,24 +217,27 @@ def _columns_of(risks: Any, horizons: tuple[float, ...]) -> tuple[Any, ...]:
             "horizon, in their order; or whole predicted curves, as a data frame whose columns are "
             "named by the times."
         )
+    names = [f"y_prob[:, {k}]" for k in range(size)]
+    if hasattr(risks, "iloc"):
+        names = [shortened(str(name)) for name in risks.columns]
     columns = [
         risks.iloc[:, k] if hasattr(risks, "iloc") else np.asarray(risks)[:, k] for k in range(size)
     ]
-    values = [as_floats(column, f"y_prob[:, {k}]") for k, column in enumerate(columns)]
+    values = [as_floats(column, name) for column, name in zip(columns, names, strict=True)]
     for k in range(1, size):
         before, after = float(values[k - 1].mean()), float(values[k].mean())
         if after < before:
             raise InputError(
-                f"the mean of y_prob falls from column {k - 1} ({before:.3g}) to column {k} "
-                f"({after:.3g}), and a risk by a later horizon is no smaller. Pass the columns "
+                f"the mean risk falls from column {names[k - 1]} ({before:.3g}) to column "
+                f"{names[k]} ({after:.3g}), and a risk by a later horizon is no smaller. Pass the columns "
                 "in the order of the horizons, as risks and not as probabilities of survival."
             )
     falls = (np.diff(values, axis=0) < -FALLING).any(axis=0)
     if falls.any():
         warnings.warn(
             f"the predicted risk falls from one horizon to a later one in {int(falls.sum()):,} of "
-            f"{count(falls.size, 'case')}, the first y_prob[{int(falls.argmax())}]; an event by "
-            "the first is one by the second, too. Each column is taken as it is.",
+            f"{count(falls.size, 'case')}, first in row {int(falls.argmax())}; an event by an "
+            "earlier time is one by a later time, too. Each column is taken as it is.",
             ScoreWarning,
             stacklevel=4,
         )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bayescal._base.text import capitalised, percent
 from bayescal.assessment.tables.columns import chances, measured, words
-from bayescal.assessment.tables.table import MEDIA, NOT_TERMINAL, Column, Row, Table
+from bayescal.assessment.tables.table import MEDIA, Column, Row, Table
 from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
 
 if TYPE_CHECKING:
@@ -29,15 +29,12 @@ def horizons_table(by_horizon: pd.DataFrame, ci_prob: float) -> Table:
         Row(f"{at:g}", f"{at:g}", row.to_dict(), chosen=bool(row["prob_worst"] > 0.5))
         for at, row in by_horizon.iterrows()
     ]
-    seen = {
-        "observed": ("Observed risk", NOT_TERMINAL[:1]),
-        "predicted": ("Mean predicted risk", NOT_TERMINAL[:1]),
-        "censored": ("Left before", NOT_TERMINAL[:1]),
-    }
-    columns = [_share(name, head, media) for name, (head, media) in seen.items()]
+    seen = {"observed": "Observed", "predicted": "Mean predicted"}
+    differ = by_horizon["close"].nunique() > 1
+    columns = [_share(name, head) for name, head in seen.items()]
     columns += [measured(name, capitalised(FUNCTIONALS[name].short)) for name in main_functionals()]
     columns += [
-        Column("close", "Limit", lambda row: f"{row['close']:.3g}", media=PAGE),
+        *[Column("close", "Limit", lambda row: f"{row['close']:.3g}", media=PAGE)] * differ,
         chances("prob_close", "P(TCE below limit)", short="P(close)", media=PAGE),
         words("verdict", "Verdict", media=PAGE),
         chances("prob_worst", "P(largest error)", short="Worst"),
@@ -53,5 +50,5 @@ def horizons_table(by_horizon: pd.DataFrame, ci_prob: float) -> Table:
     )
 
 
-def _share(name: str, head: str, media: tuple[str, ...]) -> Column:
-    return Column(name, head, lambda row: f"{100 * row[name]:.3g} %", media=media)
+def _share(name: str, head: str) -> Column:
+    return Column(name, head, lambda row: f"{100 * row[name]:.3g} %", media=PAGE)
