@@ -229,8 +229,9 @@ def _columns_of(risks: Any, horizons: tuple[float, ...]) -> tuple[Any, ...]:
         if after < before:
             raise InputError(
                 f"the mean risk falls from column {names[k - 1]} ({before:.3g}) to column "
-                f"{names[k]} ({after:.3g}), and a risk by a later horizon is no smaller. Pass the columns "
-                "in the order of the horizons, as risks and not as probabilities of survival."
+                f"{names[k]} ({after:.3g}), and a risk by a later horizon is no smaller. Pass the "
+                "columns in the order of the horizons, as risks and not as probabilities of "
+                "survival."
             )
     falls = (np.diff(values, axis=0) < -FALLING).any(axis=0)
     if falls.any():
