@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -37,10 +37,13 @@ from bayescal.data.imputations import as_draws_of_score, as_imputations, as_impu
 from bayescal.data.judged import Judged
 from bayescal.data.keywords import as_data
 from bayescal.data.multiclass import ClassMode, binary_cases
+from bayescal.data.predicted import risks_by
+from bayescal.data.survival import Survival
 from bayescal.data.validate import as_level, as_levels, check_choice, is_matrix
 from bayescal.data.weights import WeightType
 from bayescal.estimators.registry import ESTIMATORS
 from bayescal.fitting import compare
+from bayescal.fitting.horizons import each_horizon, is_several
 from bayescal.inference.candidates import PRIOR_CALIBRATED
 from bayescal.model.likelihood.judged import refuse_judged
 from bayescal.model.priors import Prior, as_prior
@@ -50,9 +53,48 @@ from bayescal.posterior.intervals import SUMMARY_COLUMNS, summary_rows
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from bayescal.assessment.horizons import HorizonAssessment
+
 __all__ = ["Assessment", "assess"]
 
 
+class AssessOptions(TypedDict, total=False):
+    """Options of `assess` other than `horizon`."""
+
+    close: float | None
+    ci_prob: float
+    prior: str | Prior | Mapping[str, Any]
+    prior_calibrated: float
+    thresholds: Sequence[float]
+    estimators: Sequence[str]
+    draws: int
+    groups: Any
+    sample_weight: Any
+    weight_type: WeightType | None
+    random_state: int | np.random.Generator | None
+    edge: float | None
+    pos_label: Any
+    imputations: Any
+    draws_of_score: Any
+    cluster: Any
+    strata: Any
+    judged: Judged | None
+    mode: ClassMode | None
+    labels: Words | None
+
+
+@overload
+def assess(
+    y_true: Survival, y_prob: Any, *, horizon: Sequence[float], **options: Unpack[AssessOptions]
+) -> HorizonAssessment: ...
+@overload
+def assess(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    horizon: float | None = None,
+    **options: Unpack[AssessOptions],
+) -> Assessment: ...
 def assess(
     y_true: Any,
     y_prob: Any = None,
@@ -75,10 +117,10 @@ def assess(
     cluster: Any = None,
     strata: Any = None,
     judged: Judged | None = None,
-    horizon: float | None = None,
+    horizon: float | Sequence[float] | None = None,
     mode: ClassMode | None = None,
     labels: Words | None = None,
-) -> Assessment:
+) -> Assessment | HorizonAssessment:
     """Assess the calibration of predicted probabilities.
 
     Fits several families of curves and averages over them, computes frequentist estimators with
@@ -125,8 +167,9 @@ def assess(
         As in `bayescal.fit`; not beside `groups`.
     judged : Judged, optional
         Who recorded the outcomes, as in `bayescal.fit`; not beside `groups`.
-    horizon : float, optional
-        Of times to an event, as in `bayescal.fit`.
+    horizon : float or sequence of float, optional
+        Of times to an event, as in `bayescal.fit`. Several horizons have one report, with a row
+        and a curve for each.
     mode : {"top-label", "class-wise"}, optional
         Of a matrix, as in `bayescal.fit`. By default, and only, the top label: the event is that
         the predicted class is right. Class-wise tables are fitted, not assessed.
@@ -137,6 +180,7 @@ def assess(
     Returns
     -------
     Assessment
+        Of several horizons HorizonAssessment.
 
     Raises
     ------
@@ -152,12 +196,30 @@ def assess(
     >>> a.prob_tce_below(0.15) > 0.95
     True
     """
+    if is_several(horizon):
+        from bayescal.assessment.horizons import HorizonAssessment
+
+        options: dict[str, Any] = {
+            "close": close, "ci_prob": ci_prob, "prior": prior, "draws": draws, "edge": edge,
+            "prior_calibrated": prior_calibrated, "thresholds": thresholds, "labels": labels,
+            "estimators": estimators, "sample_weight": sample_weight, "weight_type": weight_type,
+            "random_state": random_state,
+        }  # fmt: skip
+        refused = {
+            "groups": groups, "pos_label": pos_label, "imputations": imputations,
+            "draws_of_score": draws_of_score, "cluster": cluster, "strata": strata,
+            "judged": judged, "mode": mode,
+        }  # fmt: skip
+        risks = risks_by(y_true, y_prob, horizon)
+        assessed = each_horizon(partial(assess, **options), risks, refused)
+        return HorizonAssessment(assessed, risks, sample_weight)
     panel = as_items(estimators, "estimators")
     for name in panel:
         check_choice(name, ESTIMATORS, "estimators")
+    at: Any = horizon
     level, told = as_level(ci_prob), STANDARD_WORDS if labels is None else labels
     check_type(told, Words, "labels", "Make them with bc.words(case=..., site=..., event=...).")
-    risks = tuple(sorted(set(as_levels(thresholds, "thresholds"))))
+    treated = tuple(sorted(set(as_levels(thresholds, "thresholds"))))
     data = as_data(
         y_true,
         y_prob,
@@ -173,7 +235,7 @@ def assess(
         takes_judged=True,
         check_sites=check_few_labels,
         takes_times=True,
-        horizon=horizon,
+        horizon=at,
         takes_classes=True,
         mode=mode,
     )
@@ -199,15 +261,15 @@ def assess(
     if is_matrix(y_true):
         outcomes = list(as_imputed_outcomes(y_true, y_prob))
     raw = raw_cases(outcomes, scores, pooled, sample_weight=sample_weight, pos_label=pos_label)
-    options: dict[str, Any] = {
+    of_fit: dict[str, Any] = {
         "prior": as_prior(prior),
         "prior_calibrated": prior_calibrated,
         "draws": draws,
         "edge": edge,
     }
-    comparison = compare(pooled, random_state=random_state, **options)
+    comparison = compare(pooled, random_state=random_state, **of_fit)
     own = data if crossed is None else pooled
-    made = (comparison, own, enough, level, tuple(panel), options, risks, crossed, raw, told)
+    made = (comparison, own, enough, level, tuple(panel), of_fit, treated, crossed, raw, told)
     return Assessment(*made)
 
 

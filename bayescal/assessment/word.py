@@ -29,6 +29,11 @@ from bayescal.assessment.html._render import (
     references_of,
     without_folders,
 )
+from bayescal.assessment.html.horizons import (
+    call_of_horizons,
+    figure_of_horizons,
+    population_of_horizons,
+)
 from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.tables import Tables
 from bayescal.assessment.tables.table import Line, Table
@@ -47,7 +52,9 @@ from bayescal.assessment.words import (
 if TYPE_CHECKING:
     from docx.document import Document
 
-__all__ = ["DOCUMENT", "check_document", "document", "write_word"]
+    from bayescal.assessment.horizons import HorizonAssessment
+
+__all__ = ["DOCUMENT", "check_document", "document", "write_horizons_word", "write_word"]
 
 DOCUMENT = ".docx"
 FIGURE_WIDTH = 6.0
@@ -163,6 +170,43 @@ def document(
     page.heading("References", 1)
     page.listed(f"{each.text} doi:{each.doi}" for each in references_of(f, notes))
     return page.content()
+
+
+def write_horizons_word(
+    a: HorizonAssessment,
+    path: str | PathLike[str],
+    *,
+    title: str | None = None,
+    source: Mapping[str, object] | None = None,
+) -> None:
+    """Write the report of several horizons as a Word document; see `write_word`."""
+    target, told = as_path(path), without_folders(source or {})
+    check_document(target)
+    last, page = a.at(a.horizons[-1]), _Page(_new_document())
+    page.heading(page_title(told, title), 0)
+    page.text(population_of_horizons(a))
+    page.heading(a.title(), 1)
+    for text in a.verdicts():
+        page.text(text, bold=True)
+    page.text(a.worst())
+    page.text(a.limit(), "The limit")
+    page.figure(figure_of_horizons(a))
+    page.table(a.tables["horizons"])
+    if a.notes:
+        page.heading("Notes", 1)
+        page.listed(a.notes)
+    page.heading("Follow-up", 1)
+    for at in a.horizons:
+        page.table(a.at(at).tables["followed"])
+    page.heading("Methods", 1)
+    page.text(a.methods())
+    page.text(methods(last))
+    page.text(call_of_horizons(a), "Code for the same numbers")
+    page.heading("References", 1)
+    page.listed(f"{each.text} doi:{each.doi}" for each in references_of(last, a.notes))
+    content = page.content()
+    with replacing(target) as file:
+        file.write_bytes(content)
 
 
 def _essentials(

@@ -98,6 +98,19 @@ def assess(
         given = {name: value is not None for name, value in averaged.items()}
         _refuse(given | reading.groups, "the average: leave out --curve")
         analysis = Analysis(curve=curve, engine=engine, p=p, **common)
+    if followed is not None and len(followed.horizons) > 1:
+        from bayescal.cli._horizons import assess_horizons
+
+        _refuse({f"--curve {curve}": curve != AVERAGED}, "one horizon")
+        options: dict[str, Any] = {"close": close, "ci_prob": ci_prob}
+        options |= {
+            "prior": prior,
+            "random_state": seed,
+            "edge": edge,
+            "thresholds": threshold or (),
+        }
+        assess_horizons(reading, followed, options, plot=plot, json=json, html=html, word=word)
+        return
     _refuse({"--force": force and update is None}, "--update, the file of a running table")
     running = None if update is None else RunningTable.open(update)
     times = None if followed is None else read_times(reading, followed)

@@ -113,8 +113,11 @@ Entry = Annotated[
     typer.Option(help="With --time: column with when each case came under observation, if late."),
 ]
 Horizon = Annotated[
-    float | None,
-    typer.Option(help="With --time: by when the scores are risks of the event, in its units."),
+    str | None,
+    typer.Option(
+        help="With --time: by when the scores are risks of the event, in its units. Several are "
+        "typed as 1,3,5, beside --score r1,r3,r5, a column for each."
+    ),
 ]
 Weight = Annotated[
     str | None, typer.Option(help="Column with the weight of each row; see --weight-type.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,9 +20,10 @@ from bayescal.cli._read import Source, TableFile
 from bayescal.cli._terminal import note, output
 from bayescal.cli.reading import TimeReading
 from bayescal.data.data import CalibrationData
+from bayescal.data.sources.columns import Columns
 from bayescal.data.survival import Survival
 
-__all__ = ["TimeColumns", "read_times"]
+__all__ = ["TimeColumns", "TimesRead", "read_horizons", "read_times"]
 
 
 class TimeColumns(NamedTuple):
@@ -31,7 +33,9 @@ class TimeColumns(NamedTuple):
     ----------
     time, event : str
     entry : str or None
-    horizon : float
+    horizons : tuple of float
+    scores : tuple of str
+        Columns of the risks by several horizons; empty of one.
     cause : int or None
         The code of the event among several.
     """
@@ -39,8 +43,19 @@ class TimeColumns(NamedTuple):
     time: str
     event: str
     entry: str | None
-    horizon: float
+    horizons: tuple[float, ...]
+    scores: tuple[str, ...]
     cause: int | None
+
+    @property
+    def one_horizon(self) -> float:
+        """The horizon, for a command that takes one."""
+        if len(self.horizons) > 1:
+            raise InputError(
+                f"--horizon names {len(self.horizons)} horizons, and bayescal assess alone takes "
+                "several. Name one."
+            )
+        return self.horizons[0]
 
     @classmethod
     def of(cls, reading: TimeReading, update: Path | None = None) -> TimeColumns | None:
@@ -72,11 +87,65 @@ class TimeColumns(NamedTuple):
         for name, value in others.items():
             if value:
                 raise InputError(f"{name} does not go with --time.")
-        return cls(reading.time, reading.event, reading.entry, reading.horizon, reading.cause)
+        horizons = _as_horizons(reading.horizon)
+        scores = _as_scores(reading.score, horizons) if len(horizons) > 1 else ()
+        used = (reading.time, reading.event, reading.entry)
+        return cls(*used, horizons, scores, reading.cause)
+
+
+class TimesRead(NamedTuple):
+    """Rows of a file in which nothing is missing.
+
+    Attributes
+    ----------
+    outcome : Survival
+    risks : list of ndarray
+        One for each horizon.
+    weight : ndarray or None
+    columns : Columns
+        With the first column of risks as score.
+    dropped, rows : int
+        Rows left out, and rows in all.
+    """
+
+    outcome: Survival
+    risks: list[Any]
+    weight: Any
+    columns: Columns
+    dropped: int
+    rows: int
 
 
 def read_times(reading: TimeReading, times: TimeColumns) -> Predictions:
-    """Read a file of one row per case, with times to an event."""
+    """Read a file of one row per case, with times to an event and risks by one horizon."""
+    at = times.one_horizon
+    made: list[CalibrationData] = []
+
+    def make(read: TimesRead) -> None:
+        told: Any = reading.weight_type
+        cases = (read.outcome, read.risks[0], read.weight)
+        made.append(CalibrationData(*cases, horizon=at, weight_type=told))
+
+    read = _read(reading, times, make)
+    event = f"{times.cause or 1} by {times.time} {at:g}"
+    data, form, path = made[0], reading.form(), reading.file
+    return Predictions(data, read.columns, event, read.dropped, read.rows, path, form)
+
+
+def read_horizons(
+    reading: TimeReading, times: TimeColumns, use: Callable[[TimesRead], None]
+) -> TimesRead:
+    """Read a file with risks by several horizons, and use its cases.
+
+    Parameters
+    ----------
+    use : callable
+        What it says of the cases is told by column, line of the file and option.
+    """
+    return _read(reading, times, use)
+
+
+def _read(reading: TimeReading, times: TimeColumns, use: Callable[[TimesRead], None]) -> TimesRead:
     path: TableFile = reading.file
     form = reading.form()
     if path.is_dir():
@@ -84,41 +153,81 @@ def read_times(reading: TimeReading, times: TimeColumns) -> Predictions:
     with working(f"Reading {path}"):
         source = form.open(path)
         frame = source.load()
-        names = [str(name) for name in frame.columns]
-        used = {"time": times.time, "event": times.event, "entry": times.entry}
-        for option, name in used.items():
-            if name is not None:
-                check_column(name, names, option)
-        others = [name for name in (times.time, times.entry) if name is not None]
-        of_event = replace(reading, outcome=times.event, event=None)
-        columns = choose_columns(frame.drop(columns=others), of_event, form.scale)
-        ask_about_ids(frame, reading, [*columns.needed, *others])
-        named = {what: name for what, name in used.items() if name is not None}
-        if columns.weight is not None:
-            named["weight"] = columns.weight
-        read = {what: as_numbers(frame[name], source) for what, name in named.items()}
-        read["risk"] = as_numbers(frame[columns.score], source, form.scale)
-        missing = np.any([values != values for values in read.values()], axis=0)
-        if missing.any() and not reading.drop_missing:
-            needed = f"a value of {' or '.join(map(shortened, [*others, times.event]))}, a score"
-            raise InputError(about_missing(missing, f"{needed} or a weight", source))
-        if missing.all():
-            raise InputError(f"every row of {source.path} lacks a value.")
-        kept = {what: values[~missing] for what, values in read.items()}
-        rows = np.flatnonzero(~missing)
-        about = in_file(columns, lambda row: _line_of(source, int(rows[row])), form.scale)
-        with about, noted(lambda text: note(output(), text)):
-            outcome = Survival(kept["time"], kept["event"], kept.get("entry"), cause=times.cause)
-            told: Any = reading.weight_type
-            data = CalibrationData(
-                *(outcome, kept["risk"], kept.get("weight")),
-                horizon=times.horizon,
-                weight_type=told,
-            )
+    names = [str(name) for name in frame.columns]
+    used = {"time": times.time, "event": times.event, "entry": times.entry}
+    for option, name in [*used.items(), *(("score", score) for score in times.scores)]:
+        if name is not None:
+            check_column(name, names, option)
+    others = [name for name in (times.time, times.entry) if name is not None]
+    of_event = replace(reading, outcome=times.event, event=None)
+    if times.scores:
+        of_event = replace(of_event, score=times.scores[0])
+    columns = choose_columns(frame.drop(columns=others), of_event, form.scale)
+    scores = times.scores or (columns.score,)
+    ask_about_ids(frame, reading, [*columns.needed, *others, *scores])
+    named = {what: name for what, name in used.items() if name is not None}
+    if columns.weight is not None:
+        named["weight"] = columns.weight
+    read = {what: as_numbers(frame[name], source) for what, name in named.items()}
+    risks = [as_numbers(frame[name], source, form.scale) for name in scores]
+    missing = np.any([values != values for values in (*read.values(), *risks)], axis=0)
+    if missing.any() and not reading.drop_missing:
+        needed = f"a value of {' or '.join(map(shortened, [*others, times.event]))}, a score"
+        raise InputError(about_missing(missing, f"{needed} or a weight", source))
+    if missing.all():
+        raise InputError(f"every row of {source.path} lacks a value.")
+    kept = {what: values[~missing] for what, values in read.items()}
+    rows = np.flatnonzero(~missing)
+    about = in_file(columns, lambda row: _line_of(source, int(rows[row])), form.scale)
+    with about, noted(lambda text: note(output(), text)):
+        outcome = Survival(kept["time"], kept["event"], kept.get("entry"), cause=times.cause)
+        each = [values[~missing] for values in risks]
+        dropped = int(missing.sum())
+        told = TimesRead(outcome, each, kept.get("weight"), columns, dropped, len(frame))
+        use(told)
     if outcome.other.any():
         note(output(), _about_codes(outcome, times))
-    event = f"{times.cause or 1} by {times.time} {times.horizon:g}"
-    return Predictions(data, columns, event, int(missing.sum()), len(frame), path, form)
+    return told
+
+
+def _as_horizons(typed: str) -> tuple[float, ...]:
+    """The horizons as they were typed, such as 5 or 1,3,5."""
+    parts = [part.strip() for part in typed.split(",")]
+    try:
+        return tuple(float(part) for part in parts)
+    except ValueError:
+        raise InputError(
+            f"--horizon {typed}: {next(part for part in parts if not _is_number(part))!r} is no "
+            "number. Type one time, such as --horizon 5, or several with commas between, such as "
+            "--horizon 1,3,5."
+        ) from None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _as_scores(typed: str | None, horizons: tuple[float, ...]) -> tuple[str, ...]:
+    """The columns of the risks by several horizons."""
+    size = len(horizons)
+    example = ",".join(f"r{at:g}" for at in horizons)
+    if typed is None:
+        raise InputError(
+            f"--score is missing: with {size} horizons it names a column of risks for each, in "
+            f"their order, such as --score {example}."
+        )
+    names = tuple(part.strip() for part in typed.split(","))
+    if len(names) != size:
+        told = ", ".join(f"{at:g}" for at in horizons)
+        raise InputError(
+            f"--score names {count(len(names), 'column')} and --horizon {size} times ({told}). "
+            f"Name a column for each time, in their order, such as --score {example}."
+        )
+    return names
 
 
 def _about_codes(outcome: Survival, times: TimeColumns) -> str:

@@ -14,6 +14,7 @@ from bayescal.data.data import CalibrationData
 from bayescal.data.imputations import as_draws_of_score, as_imputations, as_imputed_outcomes
 from bayescal.data.judged import Judged, as_judged
 from bayescal.data.multiclass import MODES, ClassMode, contents_of_classes
+from bayescal.data.predicted import risk_at
 from bayescal.data.roles import Crossed, as_roles
 from bayescal.data.sources.columns import listed, may_be_groups, may_be_sites
 from bayescal.data.survival import Survival, refuse_horizon
@@ -93,7 +94,7 @@ def as_data(
                 f"{next(iter(several))} was given beside a Survival, and several scores of a case "
                 "are not yet combined of times to an event. Fit each by itself."
             )
-        given_cases = (y_true, y_prob, sample_weight, roles)
+        given_cases = (y_true, risk_at(y_prob, horizon), sample_weight, roles)
         contents = contents_at(*given_cases, horizon=horizon, **options)
         return CalibrationData._new(contents).recorded_by(as_judged(judged))
     refuse_horizon(horizon)

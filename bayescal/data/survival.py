@@ -172,8 +172,8 @@ def as_horizon(horizon: Any) -> float:
     if not is_single(horizon):
         times = count(np.asarray(horizon, dtype=object).size, "time")
         raise InputError(
-            f"horizon is {times} here: several are taken by bayescal.fit "
-            "alone, with a column of risks for each. Pass one number, such as horizon=5."
+            f"horizon is {times} here: several are taken by bayescal.fit, compare and assess, "
+            "with a column of risks for each. Pass one number, such as horizon=5."
         )
     at = as_number(horizon, "horizon")
     if not 0 < at < np.inf:

@@ -82,6 +82,7 @@ from bayescal.estimators.survival.own_time import (
 )
 from bayescal.estimators.survival.performance import ipcw_brier_score, uno_c_statistic
 from bayescal.estimators.survival.ratio import survival_observed_expected
+from bayescal.estimators.survival.whole_curve import PoissonCalibration, poisson_calibration
 from bayescal.estimators.uncertainty.bias import Bias, estimator_bias
 from bayescal.estimators.uncertainty.intervals import Interval, estimator_interval
 
@@ -92,6 +93,7 @@ __all__ = [
     "CellTable",
     "DistanceBounds",
     "Interval",
+    "PoissonCalibration",
     "PolynomialTested",
     "SmoothCurve",
     "SmoothReliability",
@@ -152,6 +154,7 @@ __all__ = [
     "one_calibration_test",
     "pde",
     "pde_bins",
+    "poisson_calibration",
     "probabilistic_count",
     "probabilistic_kendall_tau",
     "quality_index",

@@ -5,6 +5,7 @@ from ._models import ModelComparison as ModelComparison
 from ._models import ModelDifferences as ModelDifferences
 from ._models import compare_models as compare_models
 from ._update import update as update
+from .horizons import HorizonComparison as HorizonComparison
 from .horizons import HorizonPosteriors as HorizonPosteriors
 from .imputed.combine import combine_imputations as combine_imputations
 from .imputed.comparison import ImputedComparison as ImputedComparison

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, TypedDict, Unpack, overload
 
 from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import RandomState
 from bayescal.data.judged import Judged
 from bayescal.data.keywords import as_data
+from bayescal.data.predicted import risks_by
 from bayescal.data.read import Outcomes
+from bayescal.data.survival import Survival
 from bayescal.data.validate import as_draws
 from bayescal.data.weights import WeightType
+from bayescal.fitting.horizons import HorizonComparison, each_horizon, is_several
 from bayescal.fitting.imputed.combine import each_imputation
 from bayescal.fitting.imputed.comparison import ImputedComparison
 from bayescal.inference.candidates import PRIOR_CALIBRATED
@@ -26,6 +30,42 @@ from bayescal.model.problem import prepare
 __all__ = ["compare"]
 
 
+class ComparisonOptions(TypedDict, total=False):
+    """Options of `compare` other than `horizon`."""
+
+    curves: Sequence[str] | None
+    prior: str | Prior | Mapping[str, Any]
+    prior_calibrated: float
+    prior_weights: Mapping[str, float] | None
+    draws: int
+    sample_weight: ArrayLike | None
+    weight_type: WeightType | None
+    random_state: RandomState
+    edge: float | None
+    pos_label: Any
+    imputations: ArrayLike | None
+    draws_of_score: ArrayLike | None
+    cluster: ArrayLike | None
+    strata: ArrayLike | None
+    judged: Judged | None
+
+
+@overload
+def compare(
+    y_true: Survival,
+    y_prob: ArrayLike,
+    *,
+    horizon: Sequence[float],
+    **options: Unpack[ComparisonOptions],
+) -> HorizonComparison: ...
+@overload
+def compare(
+    y_true: Outcomes,
+    y_prob: ArrayLike | None = None,
+    *,
+    horizon: float | None = None,
+    **options: Unpack[ComparisonOptions],
+) -> CurveComparison: ...
 def compare(
     y_true: Outcomes,
     y_prob: ArrayLike | None = None,
@@ -45,8 +85,8 @@ def compare(
     cluster: ArrayLike | None = None,
     strata: ArrayLike | None = None,
     judged: Judged | None = None,
-    horizon: float | None = None,
-) -> CurveComparison:
+    horizon: float | Sequence[float] | None = None,
+) -> CurveComparison | HorizonComparison:
     """Compare families of calibration curves, and average over them.
 
     `identity` is perfect calibration, so its posterior probability is the probability that the
@@ -88,12 +128,13 @@ def compare(
         As in `bayescal.fit`.
     cluster, strata : array-like of shape (n,), optional
     judged : Judged, optional
-    horizon : float, optional
-        As in `bayescal.fit`.
+    horizon : float or sequence of float, optional
+        As in `bayescal.fit`. At several horizons families are compared at each.
 
     Returns
     -------
     CurveComparison
+        Of several horizons HorizonComparison.
 
     Raises
     ------
@@ -113,6 +154,19 @@ def compare(
     >>> cmp.prob_calibrated < 0.05
     True
     """
+    fixed: dict[str, Any] = {"prior": prior, "edge": edge, "random_state": random_state}
+    at: Any = horizon
+    over: dict[str, Any] = {"curves": curves, "prior_calibrated": prior_calibrated}
+    over |= {"prior_weights": prior_weights, "draws": draws}
+    if is_several(horizon):
+        refused = {
+            "pos_label": pos_label, "imputations": imputations, "draws_of_score": draws_of_score,
+            "cluster": cluster, "strata": strata, "judged": judged,
+        }  # fmt: skip
+        weights: dict[str, Any] = {"sample_weight": sample_weight, "weight_type": weight_type}
+        risks = risks_by(y_true, y_prob, horizon)
+        each = partial(compare, **over, **fixed, **weights)
+        return HorizonComparison(each_horizon(each, risks, refused), risks, sample_weight)
     data = as_data(
         y_true,
         y_prob,
@@ -126,17 +180,14 @@ def compare(
         judged=judged,
         takes_judged=True,
         takes_times=True,
-        horizon=horizon,
+        horizon=at,
         takes_classes=True,
     )
     refuse_judged(data)
-    fixed: dict[str, Any] = {"prior": prior, "edge": edge, "random_state": random_state}
     if data.imputations:
-        over: dict[str, Any] = {"curves": curves, "prior_calibrated": prior_calibrated}
-        over |= {"prior_weights": prior_weights, "draws": draws}
         return ImputedComparison(each_imputation(compare, data, **over, **fixed))
     size = as_draws(draws)
     averaging = Averaging(curves, prior_calibrated, prior_weights)
     problem = prepare(data, curve=averaging.union, **fixed)
-    weights = averaging.weights
-    return CurveComparison(FamilySamples(problem, list(weights), size).draw_all(), weights)
+    shares = averaging.weights
+    return CurveComparison(FamilySamples(problem, list(shares), size).draw_all(), shares)

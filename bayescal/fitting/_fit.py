@@ -16,12 +16,13 @@ from bayescal.data.imputations import FEW_IMPUTATIONS
 from bayescal.data.judged import Judged
 from bayescal.data.keywords import as_data
 from bayescal.data.multiclass import ClassMode
+from bayescal.data.predicted import risks_by
 from bayescal.data.read import Outcomes
 from bayescal.data.roles import Crossed
 from bayescal.data.survival import Survival
 from bayescal.data.validate import as_draws, check_choice
 from bayescal.data.weights import WeightType
-from bayescal.fitting.horizons import HorizonPosteriors, fit_horizons, is_several
+from bayescal.fitting.horizons import HorizonPosteriors, each_horizon, is_several, joined
 from bayescal.fitting.imputed.combine import combine_imputations, each_imputation
 from bayescal.fitting.imputed.posterior import ImputedPosterior
 from bayescal.inference.candidates import PRIOR_CALIBRATED
@@ -277,7 +278,8 @@ def fit(
         Of times to an event, `bc.Survival(time, event)` in place of outcomes: by when the scores
         are risks of it. Cases that left before count as far as they were followed. Not beside
         groups, periods, clusters, imputations or judged. Several ascending horizons, such as
-        [1, 3, 5], have a column of `y_prob` each.
+        [1, 3, 5], have a column of `y_prob` each; or `y_prob` is a data frame of whole predicted
+        curves, risks or probabilities of survival, whose columns are named by the times.
     mode : {"top-label", "class-wise"}, optional
         Of a matrix. "top-label", the default: the score is the largest probability, and the event
         that the class with it is right. "class-wise": each class against the rest; its curves, one
@@ -352,7 +354,8 @@ def fit(
         others = {"known": known, "heterogeneity_prior": heterogeneity_prior, "vary": vary}
         others |= roles | {"pos_label": pos_label, "judged": judged}
         each = partial(fit, **over, **how, **fixed, **weights)
-        return fit_horizons(each, y_true, y_prob, horizon, others)
+        risks = risks_by(y_true, y_prob, horizon)
+        return joined(each_horizon(each, risks, others), risks, sample_weight)
     if y_true is None:
         data = scores_alone(y_prob, known, roles, **weights).recorded_by(judged)
     else:

@@ -1,29 +1,27 @@
 """Several horizons of times to an event: a posterior at each, and which draws belong together.
 
 A fit at each horizon gives its draws. Errors at two horizons are of the same cases, so that they go
-up and down together. How much is the correlation, over cases, of their residuals: whether the event
-came by the horizon, as far as it is known, less the risk by the curve. Draws are put in an order in
-which their levels have this correlation (a Gaussian copula of ranks), and stay what they are.
+up and down together. How much is the correlation, over cases, of the influence that each has on the
+level of the curve by either horizon. Draws are put in an order in which their levels have this
+correlation (a Gaussian copula of ranks), and stay what they are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logit
 
 from bayescal._base.arrays import Floats, is_single
 from bayescal._base.errors import InputError
 from bayescal._base.text import count
-from bayescal.data.follow_up import TIME_STEPS
-from bayescal.data.survival import Survival, as_horizon
+from bayescal.data.predicted import Risks
+from bayescal.data.survival import as_horizon
 from bayescal.data.validate import as_floats
-from bayescal.model.likelihood.times.entries import Partial
-from bayescal.model.likelihood.times.shared import log_without
-from bayescal.model.likelihood.times.steps import steps_of
+from bayescal.inference.comparison import CurveComparison
+from bayescal.model.likelihood.times.influence import influence_on_level
 from bayescal.multilevel.compared import Side, off_by, shares_of_worst
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.posterior import CalibrationPosterior
@@ -32,10 +30,17 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-__all__ = ["HorizonPosteriors", "fit_horizons", "is_several"]
+__all__ = [
+    "HorizonComparison",
+    "HorizonPosteriors",
+    "at_horizon",
+    "each_horizon",
+    "is_several",
+    "joined",
+]
 
-MOST_HORIZONS = 20
 LEAST_EIGENVALUE = 1e-6
+Result = TypeVar("Result")
 
 
 class HorizonPosteriors:
@@ -43,21 +48,28 @@ class HorizonPosteriors:
 
     What `bayescal.fit` returns for `horizon=[1, 3, 5]`. At each horizon the draws are those of a
     fit at this horizon alone. Joint is their level: how far a draw is above or below the others
-    goes together between horizons as the residuals of the same cases do. Given the level, the
-    shapes of the curves at two horizons are taken as independent. If many cases left early, levels
-    go together somewhat less than that, since the residuals take the times of events as known.
+    goes together between horizons as the influences of the same cases do, by what was seen of each
+    until either horizon. Given the level, the shapes of the curves at two horizons are taken as
+    independent.
 
     Attributes
     ----------
     horizons : tuple of float
     correlation : pandas.DataFrame
         Between the errors at the horizons, by which draws are put in order.
+    notes : tuple of str
+        How the risks were read off whole predicted curves; empty of columns of risks.
     """
 
     def __init__(
-        self, posteriors: Mapping[float, CalibrationPosterior], correlation: Floats
+        self,
+        posteriors: Mapping[float, CalibrationPosterior],
+        correlation: Floats,
+        notes: tuple[str, ...] = (),
     ) -> None:
         import pandas as pd
+
+        self.notes = notes
 
         self.horizons = tuple(posteriors)
         self._posteriors = dict(posteriors)
@@ -65,9 +77,13 @@ class HorizonPosteriors:
         self.correlation: pd.DataFrame = pd.DataFrame(correlation, index, index)
 
     def __repr__(self) -> str:
-        data = self.at(self.horizons[-1]).data
         times = ", ".join(f"{at:g}" for at in self.horizons)
-        return f"HorizonPosteriors({count(data.n, 'case')}, horizons {times})"
+        return f"HorizonPosteriors({count(self.cases, 'case')}, horizons {times})"
+
+    @property
+    def cases(self) -> float:
+        """Number of cases, or the sum of their weights."""
+        return self.at(self.horizons[-1]).data.n
 
     def at(self, horizon: float) -> CalibrationPosterior:
         """The posterior at one horizon, which is that of a fit at this horizon alone.
@@ -82,11 +98,7 @@ class HorizonPosteriors:
         -------
         CalibrationPosterior
         """
-        wanted = as_horizon(horizon)
-        if wanted not in self._posteriors:
-            times = ", ".join(f"{at:g}" for at in self.horizons)
-            raise InputError(f"horizon={wanted:g} was not fitted. The horizons are {times}.")
-        return self._posteriors[wanted]
+        return at_horizon(self._posteriors, horizon)
 
     def functional(self, name: str, population: Any = "bootstrap", **options: Any) -> xr.DataArray:
         """Joint draws of a functional at every horizon.
@@ -200,108 +212,121 @@ class HorizonPosteriors:
         return rng.standard_normal((len(self.horizons), size))
 
 
+class HorizonComparison:
+    """Families of curves compared at each of several horizons.
+
+    What `bayescal.compare` returns for `horizon=[1, 3, 5]`.
+
+    Attributes
+    ----------
+    horizons : tuple of float
+    table : pandas.DataFrame
+        The table of each comparison, by horizon and family.
+    prob_calibrated : pandas.Series
+        Posterior probability of exact calibration, by horizon.
+    posterior : HorizonPosteriors
+        The average over families at each horizon, with joint draws.
+    """
+
+    def __init__(
+        self,
+        comparisons: Mapping[float, CurveComparison],
+        risks: Risks,
+        sample_weight: Any = None,
+    ) -> None:
+        import pandas as pd
+
+        self.horizons = tuple(comparisons)
+        self._comparisons = dict(comparisons)
+        each = list(comparisons.values())
+        self.table: pd.DataFrame = pd.concat(
+            [one.table for one in each], keys=list(self.horizons), names=["horizon", "curve"]
+        )
+        self.prob_calibrated: pd.Series = pd.Series(
+            [one.prob_calibrated for one in each],
+            pd.Index(self.horizons, name="horizon"),
+            name="prob_calibrated",
+        )
+        fitted = {at: one.posterior for at, one in comparisons.items()}
+        self.posterior = joined(fitted, risks, sample_weight)
+
+    def __repr__(self) -> str:
+        times = ", ".join(f"{at:g}" for at in self.horizons)
+        return f"HorizonComparison({count(self.posterior.cases, 'case')}, horizons {times})"
+
+    def at(self, horizon: float) -> CurveComparison:
+        """The comparison at one horizon, which is that at this horizon alone.
+
+        Parameters
+        ----------
+        horizon : float
+
+        Returns
+        -------
+        CurveComparison
+        """
+        return at_horizon(self._comparisons, horizon)
+
+
 def is_several(horizon: Any) -> bool:
     """Whether a list of horizons was given."""
     return not is_single(horizon)
 
 
-def fit_horizons(
-    fit: Callable[..., Any], outcome: Any, risks: Any, horizons: Any, refused: Mapping[str, Any]
-) -> HorizonPosteriors:
-    """Fit a risk by each of several horizons.
+def at_horizon(results: Mapping[float, Result], horizon: Any) -> Result:
+    """What was computed at one of several horizons."""
+    wanted = as_horizon(horizon)
+    if wanted not in results:
+        times = ", ".join(f"{at:g}" for at in results)
+        raise InputError(f"horizon={wanted:g} was not fitted. The horizons are {times}.")
+    return results[wanted]
+
+
+def each_horizon(
+    door: Callable[..., Any], risks: Risks, refused: Mapping[str, Any]
+) -> dict[float, Any]:
+    """What a function gives at each of several horizons.
 
     Parameters
     ----------
-    fit : callable
-        `bayescal.fit` with its options.
-    outcome : Survival
-    risks : array-like of shape (n, horizons), or data frame
-        A column for each horizon, in their order.
-    horizons : sequence of float
-        Ascending.
+    door : callable
+        `bayescal.fit`, or another of times to an event, with its options.
+    risks : Risks
     refused : mapping
         Arguments by name, which several horizons do not go with.
     """
-    if not isinstance(outcome, Survival):
-        raise InputError(
-            "horizon is a list of several, and y_true is no Survival: each needs the times. Pass "
-            "bc.Survival(time, event); a CalibrationData is of one horizon."
-        )
     for name, value in refused.items():
         if value is not None:
             raise InputError(
                 f"{name} was given beside several horizons, which are fitted without. Fit each "
                 "horizon by itself."
             )
-    times = [as_horizon(each) for each in np.ravel(np.asarray(horizons, dtype=object))]
-    if len(times) > MOST_HORIZONS or (np.diff(times) <= 0).any():
-        told = ", ".join(f"{each:g}" for each in times)
-        raise InputError(f"horizon must be at most {MOST_HORIZONS} ascending times, got {told}.")
-    columns = _columns_of(risks, len(times))
-    posteriors, residuals = {}, []
-    for at, column in zip(times, columns, strict=True):
-        post = fit(outcome, column, horizon=at)
-        posteriors[at] = post
-        residuals.append(_residuals(post, outcome, as_floats(column, "y_prob"), at))
-    return HorizonPosteriors(posteriors, _correlation(np.array(residuals)))
+    pairs = zip(risks.horizons, risks.columns, strict=True)
+    return {at: door(risks.outcome, column, horizon=at) for at, column in pairs}
 
 
-def _columns_of(risks: Any, size: int) -> list[Any]:
-    """The column of each horizon, a series with its labels if it comes from a data frame."""
-    if np.ndim(risks) != 2 or np.shape(risks)[1] != size:
-        shape = f"the shape {np.shape(risks)}" if risks is not None else "no scores"
-        raise InputError(
-            f"y_prob has {shape}, and {size} horizons were given. Pass a column of risks for each "
-            "horizon, in their order."
-        )
-    if hasattr(risks, "iloc"):
-        columns = [risks.iloc[:, k] for k in range(size)]
-    else:
-        columns = list(np.asarray(risks).T)
-    means = [
-        float(np.mean(as_floats(column, f"y_prob[:, {k}]"))) for k, column in enumerate(columns)
-    ]
-    for k in range(1, size):
-        if means[k] < means[k - 1]:
-            raise InputError(
-                f"the mean of y_prob falls from column {k - 1} ({means[k - 1]:.3g}) to column {k} "
-                f"({means[k]:.3g}), and a risk by a later horizon is no smaller. Pass the columns "
-                "in the order of the horizons, as risks and not as probabilities of survival."
-            )
-    return columns
+def joined(
+    posteriors: Mapping[float, CalibrationPosterior], risks: Risks, sample_weight: Any = None
+) -> HorizonPosteriors:
+    """Posteriors at several horizons, with joint draws."""
+    influences, weight = [], np.ones(len(risks.outcome))
+    if sample_weight is not None:
+        weight = as_floats(sample_weight, "sample_weight")
+    for post, column in zip(posteriors.values(), risks.columns, strict=True):
+        score = as_floats(column, "y_prob")
+        rows = post.data.score
+        curve = post.curve(rows).mean(("chain", "draw")).to_numpy()
+        g = np.interp(score, rows, curve)
+        inside = post.data.edges().inside(score)
+        influences.append(influence_on_level(post.problem, risks.outcome, inside, g, weight))
+    each = np.array(influences)
+    is_pseudo = next(iter(posteriors.values())).data.is_pseudo
+    product = (each * weight ** (1 + is_pseudo)) @ each.T
+    return HorizonPosteriors(posteriors, _correlation(product), risks.notes)
 
 
-def _residuals(post: CalibrationPosterior, outcome: Survival, score: Floats, at: float) -> Floats:
-    """Of each case the probability of the event by the horizon, given what was seen, less g."""
-    rows = post.data.score
-    curve = post.curve(rows).mean(("chain", "draw")).to_numpy()
-    g = np.interp(score, rows, curve)
-    known = outcome.event & (outcome.time <= at)
-    early = ~outcome.event & ~outcome.other & (outcome.time < at)
-    seen = np.where(known, 1.0, 0.0)
-    seen[early] = _later(post, score[early], g[early], outcome.time[early])
-    before = g.copy()
-    if outcome.entry is not None:
-        late = outcome.entry > 0
-        before[late] = _later(post, score[late], g[late], outcome.entry[late])
-    return np.asarray(seen - before)
-
-
-def _later(post: CalibrationPosterior, score: Floats, g: Floats, time: Floats) -> Floats:
-    """Probability of the event by the horizon, of cases without any by a time before it."""
-    followed = post.data.follow_up
-    assert followed is not None
-    step = np.clip(time / followed.horizon * TIME_STEPS, 1e-9, TIME_STEPS)
-    x = np.asarray(logit(post.data.edges().inside(score)))
-    partial = Partial(np.zeros(x.size, np.intp), x, step, np.ones(x.size))
-    shares = steps_of(post.problem).shares(partial)
-    left = np.exp(log_without(g, shares.value, shares.other))
-    return np.asarray(g * (1 - shares.value) / left)
-
-
-def _correlation(residuals: Floats) -> Floats:
-    """Of the sums of residuals, of shape (horizons, horizons), positive definite."""
-    product = residuals @ residuals.T
+def _correlation(product: Floats) -> Floats:
+    """Of sums of products, of shape (horizons, horizons), positive definite."""
     size = np.sqrt(np.maximum(np.diag(product), np.finfo(float).tiny))
     values, vectors = np.linalg.eigh(product / np.outer(size, size))
     matrix = (vectors * np.maximum(values, LEAST_EIGENVALUE)) @ vectors.T

@@ -123,10 +123,10 @@ def test_wrong_horizons_are_refused_in_words(change, message):
 
 def test_columns_in_the_wrong_order_and_other_doors_are_refused(fitted):
     outcome, risks = study(60)
-    with pytest.raises(InputError, match="mean of y_prob falls from column 0"):
+    with pytest.raises(InputError, match=r"mean risk falls from column y_prob\[:, 0\]"):
         bc.fit(outcome, 1 - risks, horizon=HORIZONS)
     with pytest.raises(InputError, match=r"horizon=3 was not fitted. The horizons are 0\.5, 1, 2"):
         fitted.at(3)
-    for door in (bc.compare, bc.assess, bc.build_model):
+    for door in (bc.build_model, bc.CalibrationData):
         with pytest.raises(InputError, match=r"horizon is 2 times here"):
             door(outcome, risks[:, 0], horizon=[1, 2])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bayescal.assessment.html._figures import card_figure
 from bayescal.assessment.html._render import render, write
+from bayescal.assessment.html.horizons import write_horizons
 
-__all__ = ["card_figure", "render", "write"]
+__all__ = ["card_figure", "render", "write", "write_horizons"]
 
 
 def __dir__() -> list[str]:

@@ -53,8 +53,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "call_again",
+    "embedded",
+    "environment",
     "figures_of",
+    "file_of",
     "first_screen",
+    "kind_and_sign",
     "page_title",
     "population_words",
     "references_of",
@@ -150,7 +154,7 @@ def render(
     """
     told = without_folders(source or {})
     heading = page_title(told, title)
-    page = _environment().get_template("report.html.jinja")
+    page = environment().get_template("report.html.jinja")
     text = page.render(title=heading, **_content(findings, told))
     return findings.labels.of_page(text, {str(escape(name)) for name in findings.names})
 
@@ -174,9 +178,7 @@ def page_title(source: Mapping[str, object], title: str | None = None) -> str:
 
 def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
     alarms = alarms_of(f)
-    kind, sign = KINDS[f.verdict]
-    if f.off.answer == YES and f.verdict == "cannot tell":
-        kind, sign = OFF_BY_HOW_MUCH
+    kind, sign = kind_and_sign(f)
     if f.populations is not None and len(set(f.populations["verdict"])) > 1:
         kind = OFF_BY_HOW_MUCH[0]  # no one verdict holds for all populations
     if alarms:
@@ -184,7 +186,7 @@ def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
     notes = [text for text in assessment_notes(f) if text not in first_words(f)]
     score = f.posterior.data.score
     few, all_scores = round_scores(score, SHOWN_SCORES), round_scores(score)
-    script = _file("report.js")
+    script = file_of("report.js")
     return {
         "f": f,
         "alarms": alarms,
@@ -223,12 +225,19 @@ def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
         "methods": methods(f),
         "references": references_of(f, notes),
         "call": call_again(f),
-        "record": embedded(f, source),
+        "record": embedded(as_dict(f), source),
         "record_id": RECORD_ID,
         "script": Markup(script),
-        "style": Markup(_file("report.css")),
+        "style": Markup(file_of("report.css")),
         "script_hash": _hash(script),
     }
+
+
+def kind_and_sign(f: Findings) -> tuple[str, str]:
+    """Colour and sign of the two answers."""
+    if f.off.answer == YES and f.verdict == "cannot tell":
+        return OFF_BY_HOW_MUCH
+    return KINDS[f.verdict]
 
 
 def references_of(f: Findings, notes: list[str]) -> list[Reference]:
@@ -262,10 +271,10 @@ def first_screen(f: Findings, alarms: list[str]) -> dict[str, str]:
     return {heading: text for heading, text in told.items() if text}
 
 
-def embedded(f: Findings, source: Mapping[str, object]) -> Markup:
-    """The assessment as JSON that can stand in a page: no character of it opens a tag."""
+def embedded(record: Mapping[str, Any], source: Mapping[str, object]) -> Markup:
+    """A record as JSON that can stand in a page: no character of it opens a tag."""
     told = {plain(key): plain(value) for key, value in source.items()}
-    text = json.dumps(as_dict(f) | {"source": told}, allow_nan=False)
+    text = json.dumps({**record, "source": told}, allow_nan=False)
     for char in "<>&":
         text = text.replace(char, f"\\u{ord(char):04x}")
     return Markup(text)
@@ -325,22 +334,22 @@ def tied(text: object) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    environment = Environment(
+    made = Environment(
         loader=PackageLoader("bayescal.assessment.html", "template"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"linked": linked, "tied": tied}
-    return environment
+    made.filters |= {"linked": linked, "tied": tied}
+    return made
 
 
 @cache
-def _file(name: str) -> str:
+def file_of(name: str) -> str:
     from importlib.resources import files
 
     return (files("bayescal.assessment.html") / "template" / name).read_text("utf-8")

@@ -23,7 +23,7 @@ from bayescal.assessment.verdict.words import (
 )
 from bayescal.assessment.words import exactness, first_words
 
-__all__ = ["as_text"]
+__all__ = ["as_text", "wrapped"]
 
 LINE_WIDTH = 78
 
@@ -36,11 +36,11 @@ def as_text(f: Findings, tables: Mapping[str, Table]) -> str:
     parts += [tables[name].lines() for name in names if name in tables]
     if f.thresholds:
         parts.append(tables["classification"].lines())
-    parts.append(_wrapped(f.worded(exactness(f))))
+    parts.append(wrapped(f.worded(exactness(f))))
     if f.data.groups:
         parts += [tables[name].lines() for name in ("groups", "spread") if name in tables]
         told = (*site_sentences(f), *period_sentences(f))
-        parts += [_wrapped(f.worded(text)) for text in told]
+        parts += [wrapped(f.worded(text)) for text in told]
     if f.crossed is not None:
         parts.append(_with_sentences(tables["levels"], map(f.worded, subgroup_sentences(f))))
     notes = [f.worded(text) for text in assessment_notes(f) if text not in first]
@@ -56,27 +56,27 @@ def _summary(f: Findings, first: list[str], tables: Mapping[str, Table]) -> Iter
         yield from tables["populations"].lines()
         yield ""
     for text in first:
-        yield from _wrapped(f.worded(text))
+        yield from wrapped(f.worded(text))
     for text in (headline(f), ranges(f), whom(f), to_do(f), settling(f)):
-        yield from _wrapped(f.worded(text))
+        yield from wrapped(f.worded(text))
     yield ""
     for text in (limit_reason(f), at_thresholds(f)):
-        yield from _wrapped(f.worded(text))
+        yield from wrapped(f.worded(text))
 
 
 def _with_sentences(table: Table, sentences: Iterable[str]) -> Iterator[str]:
     yield from table.lines()
     for text in sentences:
         yield ""
-        yield from _wrapped(text)
+        yield from wrapped(text)
 
 
 def _notes(notes: list[str]) -> Iterator[str]:
     for text in notes:
-        yield from _wrapped(f"Note: {text}")
+        yield from wrapped(f"Note: {text}")
 
 
-def _wrapped(text: str) -> list[str]:
+def wrapped(text: str) -> list[str]:
     """Lines of a sentence, with `> 0.99` kept on one line."""
     joined = text.replace("> 0", ">\xa00").replace("< 0", "<\xa00")
     return [line.replace("\xa0", " ") for line in wrap(joined, LINE_WIDTH)]

@@ -1,0 +1,54 @@
+"""Table of several horizons: a row for each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bayescal._base.text import capitalised, percent
+from bayescal.assessment.tables.columns import chances, measured, words
+from bayescal.assessment.tables.table import MEDIA, Column, Row, Table
+from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["horizons_table"]
+
+PAGE = MEDIA[:1]
+
+
+def horizons_table(by_horizon: pd.DataFrame, ci_prob: float) -> Table:
+    """Each horizon, with its verdict and how probable it is that its error is the largest.
+
+    Parameters
+    ----------
+    by_horizon : pandas.DataFrame
+        As `HorizonAssessment.by_horizon`.
+    """
+    rows = [
+        Row(f"{at:g}", f"{at:g}", row.to_dict(), chosen=bool(row["prob_worst"] > 0.5))
+        for at, row in by_horizon.iterrows()
+    ]
+    seen = {"observed": "Observed", "predicted": "Mean predicted"}
+    differ = by_horizon["close"].nunique() > 1
+    columns = [_share(name, head) for name, head in seen.items()]
+    columns += [measured(name, capitalised(FUNCTIONALS[name].short)) for name in main_functionals()]
+    columns += [
+        *[Column("close", "Limit", lambda row: f"{row['close']:.3g}", media=PAGE)] * differ,
+        chances("prob_close", "P(TCE below limit)", short="P(close)", media=PAGE),
+        words("verdict", "Verdict", media=PAGE),
+        chances("prob_worst", "P(largest error)", short="Worst"),
+    ]
+    return Table(
+        "horizons",
+        f"Each horizon: estimates and {percent(ci_prob)} intervals",
+        "Horizon",
+        columns,
+        rows,
+        short="By",
+        stacks=True,
+    )
+
+
+def _share(name: str, head: str) -> Column:
+    return Column(name, head, lambda row: f"{100 * row[name]:.3g} %", media=PAGE)
