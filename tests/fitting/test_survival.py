@@ -392,6 +392,7 @@ def test_the_page_is_written_of_times(assessed, tmp_path):
     assessed.to_html(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text("utf-8")
     assert "Follow-up" in page
+    assert "Slope in complementary log-log" in page
     assert 'id="from-r"' not in page
     assert 'id="other-estimators"' not in page
 
