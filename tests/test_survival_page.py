@@ -11,6 +11,7 @@ import pytest
 import bayescal as bc
 import survival_causes as causes
 import survival_coverage as simulation
+import survival_edges as edges
 import survival_horizons as horizons
 import survival_second_opinions as others
 import survival_twins as twins
@@ -98,3 +99,28 @@ def test_where_leaving_is_by_score_kaplan_meier_misses():
     told = others.answers(outcome, risk, "pseudo", np.array([0.1, 0.2, 0.3, 0.4, 0.5]))
     assert told["observed_expected"][1] < true
     assert len(told) == 1 + len(simulation.AT)
+
+
+def test_the_page_has_the_stored_cells_of_few_cases_and_unusual_timing():
+    stored = json.loads((edges.RESULTS / "survival_edges.json").read_text("utf-8"))
+    page = PAGE.read_text("utf-8")
+    assert edges.edges_table(stored) in page
+    (sets,) = {row["data_sets"] for row in stored["rows"]}
+    assert f"of {sets} data sets in each row" in page
+    few = [row["events"] for row in stored["rows"] if row["cell"] == "20 to 40 events"]
+    assert 20 < few[0] < 40
+
+
+@pytest.mark.parametrize("cell", edges.CELLS)
+def test_the_risk_of_these_cells_is_the_true_curve(cell):
+    """By Kaplan and Meier, among scores so near that leaving does not depend on them."""
+    x, time, event = edges.simulate(cell, 200_000, np.random.default_rng(3))
+    middle = edges.CELLS[cell]["mean"]
+    near = np.abs(x - middle - 0.2) < 0.1
+    order = np.argsort(time[near])
+    at_risk = near.sum() - np.arange(near.sum())
+    counts = event[near][order] & (time[near][order] <= 1)
+    seen = 1 - np.prod(np.where(counts, 1 - 1 / at_risk, 1.0))
+    assert seen == pytest.approx(edges.risk(cell, x[near]).mean(), abs=0.02)
+    if cell == "line in complementary log-log":
+        assert edges.true_values(cell)[0]["cloglog_slope"] == pytest.approx(0.7, abs=0.001)

@@ -72,6 +72,19 @@ def test_without_censoring_it_is_the_binomial_fit(family):
     np.testing.assert_allclose(mine, theirs, rtol=1e-6)
 
 
+def test_ties_at_the_horizon_are_known_outcomes():
+    """All events, and all who left, at the horizon itself: an event there counts."""
+    _, _, risk, event, _ = study(300)
+    had = event <= 1
+    post = bc.fit(bc.Survival(np.ones(300), had), risk, horizon=1, curve="beta", **FAST)
+    known = bc.fit(had.astype(int), risk, curve="beta", **FAST)
+    assert post.data.follow_up.censored == 0
+    assert post.interval("tce") == pytest.approx(known.interval("tce"), rel=1e-6)
+    mixed = bc.Survival(np.where(np.arange(300) % 2, 1.0, np.minimum(event, 3)), had)
+    tied = bc.fit(mixed, risk, horizon=1, curve="beta", **FAST)
+    assert tied.interval("tce") == pytest.approx(known.interval("tce"), rel=1e-6)
+
+
 def test_without_censoring_evidence_differs_by_a_constant():
     _, _, risk, event, _ = study(300)
     outcome = bc.Survival(event, np.ones(300))
@@ -380,6 +393,7 @@ def test_the_page_is_written_of_times(assessed, tmp_path):
     assessed.to_html(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text("utf-8")
     assert "Follow-up" in page
+    assert "Slope in complementary log-log" in page
     assert 'id="from-r"' not in page
     assert 'id="other-estimators"' not in page
 

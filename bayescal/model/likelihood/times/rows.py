@@ -25,7 +25,7 @@ from bayescal.model.problem import Problem
 
 __all__ = ["Correction", "TimesRows", "times_rows"]
 
-KNOWN_NODES, NODES_OF_BIN, FEW_ENTRIES = 48, 8, 160
+KNOWN_NODES, NODES_OF_BIN, FEW_ENTRIES = 48, 6, 160
 LEAST_CURVATURE = 0.05
 FAR_BELOW = 60.0
 """How much less likely a curve is than the likeliest where its correction does not matter."""
