@@ -22,7 +22,7 @@ FALLING = 1e-9
 
 
 class Risks(NamedTuple):
-    """Risks by several horizons, beside the times that they are held against.
+    """Risks by several horizons, and the times to the event.
 
     Attributes
     ----------

@@ -77,8 +77,8 @@ def test_one_horizon_of_whole_curves_is_fitted():
     rate = 0.2 * np.exp(rng.normal(0, 0.8, 80))
     time = np.minimum(rng.exponential(1 / rate), 6)
     outcome = bc.Survival(time, time < 6)
-    whole = pd.DataFrame(np.exp(-rate[:, None] * TIMES), columns=TIMES)
+    predicted = pd.DataFrame(np.exp(-rate[:, None] * TIMES), columns=TIMES)
     options = {"curve": "logistic", "draws": 400, "random_state": 1, "horizon": 3}
-    post = bc.fit(outcome, whole, **options)
+    post = bc.fit(outcome, predicted, **options)
     same = bc.fit(outcome, -np.expm1(-3 * rate), **options)
     assert post.estimate("tce") == pytest.approx(same.estimate("tce"), rel=1e-6)
