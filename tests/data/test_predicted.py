@@ -27,7 +27,7 @@ def test_risks_at_the_times_are_those_given_and_between_them_the_hazard_is_const
     assert each[2, 0] == pytest.approx(1 - np.sqrt(0.7 * 0.6))
     assert each[2, 1] == 1
     (note,) = told.notes
-    assert "Risks by 0.5, 1, 3, 4 were read off predicted curves (risks at" in note
+    assert "Risks by 0.5, 1, 3, 4 were read off predicted curves (risks up to 4)" in note
 
 
 def test_probabilities_of_survival_are_noticed():
