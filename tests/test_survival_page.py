@@ -61,6 +61,7 @@ def test_the_page_has_the_stored_correlations_of_horizons():
     assert horizons.page_table(stored) in page
     (sets,) = {row["data_sets"] for row in stored["rows"]}
     assert f"In {sets} simulated data sets of {horizons.CASES} patients" in page
+    assert all(abs(row["of_draws"] - row["of_estimates"]) < 0.1 for row in stored["rows"])
 
 
 def test_the_risk_with_two_causes_is_the_true_curve():

@@ -21,6 +21,7 @@ from bayescal.assessment.groups import (
     check_prior_calibrated,
     check_roles,
 )
+from bayescal.assessment.horizons import HorizonAssessment
 from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.panel import PANEL, none_of_times
 from bayescal.assessment.performance import close_enough
@@ -53,8 +54,6 @@ from bayescal.posterior.intervals import SUMMARY_COLUMNS, summary_rows
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayescal.assessment.horizons import HorizonAssessment
-
 __all__ = ["Assessment", "assess"]
 
 
@@ -86,7 +85,7 @@ class AssessOptions(TypedDict, total=False):
 @overload
 def assess(
     y_true: Survival, y_prob: Any, *, horizon: Sequence[float], **options: Unpack[AssessOptions]
-) -> HorizonAssessment: ...
+) -> HorizonAssessment[Assessment]: ...
 @overload
 def assess(
     y_true: Any,
@@ -120,7 +119,7 @@ def assess(
     horizon: float | Sequence[float] | None = None,
     mode: ClassMode | None = None,
     labels: Words | None = None,
-) -> Assessment | HorizonAssessment:
+) -> Assessment | HorizonAssessment[Assessment]:
     """Assess the calibration of predicted probabilities.
 
     Fits several families of curves and averages over them, computes frequentist estimators with
@@ -197,8 +196,6 @@ def assess(
     True
     """
     if is_several(horizon):
-        from bayescal.assessment.horizons import HorizonAssessment
-
         options: dict[str, Any] = {
             "close": close, "ci_prob": ci_prob, "prior": prior, "draws": draws, "edge": edge,
             "prior_calibrated": prior_calibrated, "thresholds": thresholds, "labels": labels,

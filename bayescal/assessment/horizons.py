@@ -1,45 +1,16 @@
-"""An assessment at several horizons: one table, one figure, one joint posterior."""
+"""An assessment at several horizons, with its reports."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
-
-from bayescal._base.card import card
-from bayescal._base.text import chance, count
-from bayescal.assessment.performance import mean_score
-from bayescal.assessment.record import SCHEMA_VERSION
-from bayescal.assessment.tables.horizons import horizons_table
-from bayescal.assessment.tables.table import Table
-from bayescal.assessment.text.terminal import wrapped
-from bayescal.assessment.verdict.words import limit_reason, title
-from bayescal.assessment.words import with_interval
-from bayescal.data.predicted import Risks
-from bayescal.fitting.horizons import HorizonPosteriors, at_horizon, joined
-from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-
-    from bayescal.assessment._assess import Assessment
+from bayescal.assessment.horizon_findings import Assessed, HorizonFindings
 
 __all__ = ["HorizonAssessment"]
 
-SURE = 0.95
-"""Probability from which a horizon is named as the one with the largest error."""
-JOINED = (
-    "The posterior at each horizon is that of an assessment at this horizon alone. Draws at "
-    "different horizons were paired so that their levels have the correlation of the influences "
-    "that each case has on them, by what was seen of it until either horizon."
-)
 
-
-class HorizonAssessment:
+class HorizonAssessment(HorizonFindings[Assessed]):
     """Assessments of the risks by several horizons, with joint draws. Made by `bayescal.assess`.
 
     Attributes
@@ -48,182 +19,6 @@ class HorizonAssessment:
     posterior : HorizonPosteriors
         The posteriors, with joint draws of every measure.
     """
-
-    def __init__(
-        self, assessments: Mapping[float, Assessment], risks: Risks, sample_weight: Any = None
-    ) -> None:
-        self.horizons = tuple(assessments)
-        self._assessments = dict(assessments)
-        each = {at: one.posterior for at, one in assessments.items()}
-        self.posterior: HorizonPosteriors = joined(each, risks, sample_weight)
-
-    def at(self, horizon: float) -> Assessment:
-        """The assessment at one horizon, with all of its tables and its own report.
-
-        Parameters
-        ----------
-        horizon : float
-
-        Returns
-        -------
-        Assessment
-        """
-        return at_horizon(self._assessments, horizon)
-
-    @cached_property
-    def by_horizon(self) -> pd.DataFrame:
-        """A row for each horizon.
-
-        Columns: observed (risk by the horizon, by the curve), predicted (mean), censored (share of
-        the cases, before the horizon), estimate, lower and upper end of TCE, O/E and slope, close
-        (the limit), prob_close, prob_miscalibrated, prob_calibrated, verdict, and prob_worst: that
-        the TCE is the largest of all horizons.
-        """
-        import pandas as pd
-
-        worst, shown, rows = self.posterior.prob_worst(), main_functionals(), {}
-        for at, a in self._assessments.items():
-            data, predicted = a.data, mean_score(a.data)
-            assert data.follow_up is not None
-            row: dict[str, Any] = {
-                "observed": float(a.table["estimate"]["observed_expected"]) * predicted,
-                "predicted": predicted,
-                "censored": data.follow_up.censored / data.n,
-            }
-            summary = a.table.reindex(shown)
-            for name in shown:
-                for end in ("estimate", "lower", "upper"):
-                    row[f"{name}_{end}"] = float(summary[end][name])
-            rows[at] = row | {
-                "close": a.close,
-                "prob_close": a.prob_tce_below(a.close),
-                "prob_miscalibrated": a.prob_tce_above(a.close),
-                "prob_calibrated": a.prob_calibrated,
-                "verdict": a.verdict,
-                "prob_worst": float(worst[at]),
-            }
-        table = pd.DataFrame.from_dict(rows, orient="index")
-        table.index.name = "horizon"
-        return table
-
-    @cached_property
-    def prob_all_close(self) -> float:
-        """Probability that the error is below its limit at every horizon, by the joint draws."""
-        errors = self.posterior.functional("tce")
-        limits = np.array([a.close for a in self._assessments.values()])
-        return float((errors < limits).all("horizon").mean())
-
-    @cached_property
-    def tables(self) -> dict[str, Table]:
-        """The table of the horizons, "horizons"; those of each are in `at(horizon).tables`."""
-        return {"horizons": horizons_table(self.by_horizon, self._last.ci_prob)}
-
-    def title(self) -> str:
-        """By which horizons the error is above the limit, in a few words."""
-        verdicts = {at: a.verdict for at, a in self._assessments.items()}
-        off = [f"{at:g}" for at, verdict in verdicts.items() if verdict == "miscalibrated"]
-        if off:
-            return f"Off by more than the limit by {', '.join(off)}"
-        if set(verdicts.values()) == {"close enough"}:
-            return "Within the limit by every horizon"
-        return "By no horizon is the error known to be above the limit"
-
-    def headline(self) -> str:
-        """Whether the model is off at each horizon, and at which the error is the largest."""
-        return " ".join([*self.verdicts(), self.worst()])
-
-    def verdicts(self) -> list[str]:
-        """The two answers at each horizon, with O/E, in a sentence each."""
-        told = []
-        for at, a in self._assessments.items():
-            answers = title(a)
-            ratio = with_interval(
-                a.table.loc["observed_expected"], apart=FUNCTIONALS["observed_expected"].apart
-            )
-            told.append(f"By {at:g}: {answers[0].lower()}{answers[1:]}. O/E {ratio}.")
-        return [a.worded(text) for a, text in zip(self._assessments.values(), told, strict=True)]
-
-    def worst(self) -> str:
-        """At which horizon the error is the largest, and whether it is small at all of them."""
-        worst = self.by_horizon["prob_worst"]
-        at = self.horizons[int(worst.to_numpy().argmax())]
-        told = f"The error is the largest by {at:g} (probability {chance(float(worst[at]))})"
-        if worst[at] < SURE:
-            told = (
-                f"At which horizon the error is the largest is not settled: by {at:g} with "
-                f"probability {chance(float(worst[at]))}"
-            )
-        return (
-            f"{told}. It is within the limit at every horizon with probability "
-            f"{chance(self.prob_all_close)}."
-        )
-
-    @cached_property
-    def notes(self) -> list[str]:
-        """What a reader should bear in mind; of one horizon with its name, common ones once."""
-        each = {at: a.notes for at, a in self._assessments.items()}
-        first = each[self.horizons[0]]
-        common = [text for text in first if all(text in own for own in each.values())]
-        own = [
-            f"By {at:g}: {text}"
-            for at, notes in each.items()
-            for text in notes
-            if text not in common
-        ]
-        return [*self.posterior.notes, *common, *own]
-
-    def limit(self) -> str:
-        """What the limit is at each horizon, and where it comes from."""
-        limits = self.by_horizon["close"]
-        if limits.nunique() == 1:
-            return limit_reason(self._last)
-        told = ", ".join(f"{100 * limit:.3g} by {at:g}" for at, limit in limits.items())
-        return (
-            f"The default limits are average errors, in percentage points, of {told}: 3, or a "
-            "quarter of the mean risk if this is less. They are a convention: choose the largest "
-            "error that would change no decision, before you look at the data, and set it with "
-            "close= or --close."
-        )
-
-    def describe(self) -> str:
-        """Methods and results in sentences for a paper: of all horizons, then of the last."""
-        last = f"At the horizon {self.horizons[-1]:g}:"
-        return f"{self.methods()}\n\n{self.headline()}\n\n{last}\n\n{self._last.describe()}"
-
-    def methods(self) -> str:
-        """How the horizons were joined."""
-        times = ", ".join(f"{at:g}" for at in self.horizons[:-1])
-        return (
-            f"Calibration was assessed at the horizons {times} and {self.horizons[-1]:g}. {JOINED}"
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain numbers and names, ready for JSON; what is not finite is None."""
-        rows = self.by_horizon.astype(object).where(self.by_horizon.notna(), None)
-        correlation = self.posterior.correlation.to_numpy().tolist()
-        return {
-            "schema": SCHEMA_VERSION,
-            "horizons": list(self.horizons),
-            "headline": self.headline(),
-            "by_horizon": [{"horizon": at} | dict(row) for at, row in rows.iterrows()],
-            "prob_all_close": self.prob_all_close,
-            "correlation": correlation,
-            "notes": self.notes,
-            "assessments": {f"{at:g}": a.to_dict() for at, a in self._assessments.items()},
-        }
-
-    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
-        """The curves of all horizons; see `bayescal.plots.reliability`.
-
-        Of more than six horizons, six from the first to the last are drawn.
-        """
-        from bayescal import plots
-        from bayescal.plots.style import MODELS
-
-        size = min(len(self.horizons), len(MODELS))
-        chosen = np.unique(np.linspace(0, len(self.horizons) - 1, size).round().astype(int))
-        drawn = {f"by {at:g}": self.posterior.at(at) for at in np.array(self.horizons)[chosen]}
-        return plots.reliability(drawn, ax, **options)
 
     def to_html(self, path: str | PathLike[str], **details: Any) -> None:
         """Write the report of all horizons: one file, no network.
@@ -252,28 +47,3 @@ class HorizonAssessment:
         from bayescal.assessment.word import write_horizons_word
 
         write_horizons_word(self, path, **details)
-
-    @property
-    def _last(self) -> Assessment:
-        return self._assessments[self.horizons[-1]]
-
-    def __str__(self) -> str:
-        head = self._last.worded(count(self.posterior.cases, "case"))
-        parts = [
-            [head],
-            [line for text in [*self.verdicts(), self.worst()] for line in wrapped(text)],
-        ]
-        parts += [self.tables["horizons"].lines(), wrapped(self.limit())]
-        parts += [wrapped(f"Note: {text}") for text in self.notes]
-        return "\n\n".join("\n".join(lines) for lines in parts)
-
-    def __repr__(self) -> str:
-        times = ", ".join(f"{at:g}" for at in self.horizons)
-        cases = self._last.worded(count(self.posterior.cases, "case"))
-        return f"HorizonAssessment({cases}, horizons {times}: {self.headline()})"
-
-    def _repr_html_(self) -> str:
-        shown = self.tables["horizons"].show()
-        rows = {line.label: line.cells for line in shown.lines}
-        lines = [*self.verdicts(), self.worst()]
-        return card("\n".join(lines), shown.heads[1:], rows)

@@ -52,7 +52,7 @@ from bayescal.assessment.words import (
 if TYPE_CHECKING:
     from docx.document import Document
 
-    from bayescal.assessment.horizons import HorizonAssessment
+    from bayescal.assessment.horizon_findings import HorizonFindings
 
 __all__ = ["DOCUMENT", "check_document", "document", "write_horizons_word", "write_word"]
 
@@ -173,7 +173,7 @@ def document(
 
 
 def write_horizons_word(
-    a: HorizonAssessment,
+    a: HorizonFindings[Any],
     path: str | PathLike[str],
     *,
     title: str | None = None,
@@ -197,7 +197,7 @@ def write_horizons_word(
         page.listed(a.notes)
     page.heading("Follow-up", 1)
     for at in a.horizons:
-        page.table(a.at(at).tables["followed"])
+        page.table(Tables(a.at(at))["followed"])
     page.heading("Methods", 1)
     page.text(a.methods())
     page.text(methods(last))

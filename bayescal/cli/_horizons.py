@@ -42,7 +42,7 @@ def assess_horizons(
 
     from bayescal.assessment import assess
 
-    assessed: list[HorizonAssessment] = []
+    assessed: list[HorizonAssessment[Any]] = []
 
     def use(read: TimesRead) -> None:
         weighted = {"sample_weight": read.weight, "weight_type": reading.weight_type}
@@ -87,7 +87,7 @@ def assess_horizons(
         wrote(console, path)
 
 
-def _show(a: HorizonAssessment, console: Any) -> None:
+def _show(a: HorizonAssessment[Any], console: Any) -> None:
     from bayescal.cli._table import drawn
 
     for text in a.verdicts():
@@ -99,7 +99,7 @@ def _show(a: HorizonAssessment, console: Any) -> None:
     say(console, f"Seed {seed} repeats these numbers. --horizon with one time has more.", "dim")
 
 
-def _draw(path: Path, a: HorizonAssessment) -> None:
+def _draw(path: Path, a: HorizonAssessment[Any]) -> None:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(5.4, 7.6), layout="constrained")

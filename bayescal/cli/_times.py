@@ -88,7 +88,7 @@ class TimeColumns(NamedTuple):
             if value:
                 raise InputError(f"{name} does not go with --time.")
         horizons = _as_horizons(reading.horizon)
-        scores = _as_scores(reading.score, horizons) if len(horizons) > 1 else ()
+        scores = _score_columns(reading.score, horizons) if len(horizons) > 1 else ()
         used = (reading.time, reading.event, reading.entry)
         return cls(*used, horizons, scores, reading.cause)
 
@@ -211,7 +211,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _as_scores(typed: str | None, horizons: tuple[float, ...]) -> tuple[str, ...]:
+def _score_columns(typed: str | None, horizons: tuple[float, ...]) -> tuple[str, ...]:
     """The columns of the risks by several horizons."""
     size = len(horizons)
     example = ",".join(f"r{at:g}" for at in horizons)

@@ -22,7 +22,7 @@ FALLING = 1e-9
 
 
 class Risks(NamedTuple):
-    """Risks by several horizons, beside the times that they are held against.
+    """Risks by several horizons, and the times to the event.
 
     Attributes
     ----------
@@ -152,8 +152,7 @@ class PredictedCurves:
         by = ", ".join(f"{at:g}" for at in horizons)
         kind = "probabilities of survival" if self.of_survival else "risks"
         between = [at for at in horizons if at not in self.times]
-        told = f"Risks by {by} were read off predicted curves ({kind} at {self.times.size} times"
-        told += f", 0 to {self.times[-1]:g})"
+        told = f"Risks by {by} were read off predicted curves ({kind} up to {self.times[-1]:g})"
         if between:
             told += ", between two times with a constant hazard"
         return f"{told}."

@@ -20,7 +20,6 @@ from bayescal._base.text import count
 from bayescal.data.predicted import Risks
 from bayescal.data.survival import as_horizon
 from bayescal.data.validate import as_floats
-from bayescal.inference.comparison import CurveComparison
 from bayescal.model.likelihood.times.influence import influence_on_level
 from bayescal.multilevel.compared import Side, off_by, shares_of_worst
 from bayescal.posterior.functionals import FUNCTIONALS
@@ -29,6 +28,8 @@ from bayescal.posterior.posterior import CalibrationPosterior
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
+
+    from bayescal.inference.comparison import CurveComparison
 
 __all__ = [
     "HorizonComparison",

@@ -119,3 +119,54 @@ def test_options_of_times_go_with_time(patients, capsys):
         assert f"{option[0]} goes with --time" in " ".join(capsys.readouterr().err.split())
     assert ran("compare", path, *TIMES, "--score", "alive", "--survival", "--logit") == 2
     assert "--logit and --survival exclude each other" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def by_years(tmp_path_factory):
+    """A file of 80 patients, with risks by 2 and by 4 years."""
+    rng = np.random.default_rng(5)
+    rate = 0.15 * np.exp(rng.normal(0, 0.8, 80))
+    event, left = rng.exponential(1 / rate), np.minimum(rng.exponential(9, 80), 6)
+    frame = pd.DataFrame({"years": np.minimum(event, left), "died": (event <= left).astype(int)})
+    frame["r2"], frame["r4"] = -np.expm1(-2 * rate), -np.expm1(-4 * rate)
+    path = tmp_path_factory.mktemp("several") / "patients.csv"
+    frame.to_csv(path, index=False)
+    return path, frame
+
+
+SEVERAL = ("--time", "years", "--event", "died", "--horizon", "2,4")
+
+
+@pytest.mark.slow
+def test_several_horizons_are_those_of_python(by_years, capsys):
+    path, frame = by_years
+    page = path.with_name("page.html")
+    asked = ("assess", path, *SEVERAL, "--score", "r2, r4", "--seed", "1", "--html", page)
+    record = recorded(path, *asked)
+    outcome = bc.Survival(frame["years"], frame["died"])
+    several = bc.assess(outcome, frame[["r2", "r4"]], horizon=[2, 4], random_state=1)
+    assert record["by_horizon"][1]["tce_estimate"] == several.by_horizon.loc[4, "tce_estimate"]
+    assert record["source"]["scores"] == "r2, r4"
+    shown = capsys.readouterr().out
+    assert "r2 by 2, r4 by 4" in shown
+    assert " ".join(several.worst().split()) in " ".join(shown.split())
+    assert several.title() in page.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "message"),
+    [
+        ("assess", ["--score", "r2"], "--score names 1 column and --horizon 2 times (2, 4)"),
+        ("assess", [], "--score is missing: with 2 horizons it names a column of risks for each"),
+        ("assess", ["--score", "r2,r9"], "--score: there is no column 'r9'"),
+        ("assess", ["--score", "r4,r2"], "the mean risk falls from column r4"),
+        ("assess", ["--score", "r2,r4", "--horizon", "2,x"], "'x' is no number"),
+        ("assess", ["--score", "r2,r4", "--curve", "beta"], "--curve beta goes with one horizon"),
+        ("compare", ["--score", "r2,r4"], "bayescal assess alone takes several"),
+    ],
+)
+def test_columns_and_horizons_that_do_not_pair_are_refused(
+    by_years, capsys, command, options, message
+):
+    assert ran(command, by_years[0], *SEVERAL, *options) != 0
+    assert message in " ".join(capsys.readouterr().err.split())

@@ -27,7 +27,7 @@ def test_risks_at_the_times_are_those_given_and_between_them_the_hazard_is_const
     assert each[2, 0] == pytest.approx(1 - np.sqrt(0.7 * 0.6))
     assert each[2, 1] == 1
     (note,) = told.notes
-    assert "Risks by 0.5, 1, 3, 4 were read off predicted curves (risks at" in note
+    assert "Risks by 0.5, 1, 3, 4 were read off predicted curves (risks up to 4)" in note
 
 
 def test_probabilities_of_survival_are_noticed():
@@ -77,8 +77,8 @@ def test_one_horizon_of_whole_curves_is_fitted():
     rate = 0.2 * np.exp(rng.normal(0, 0.8, 80))
     time = np.minimum(rng.exponential(1 / rate), 6)
     outcome = bc.Survival(time, time < 6)
-    whole = pd.DataFrame(np.exp(-rate[:, None] * TIMES), columns=TIMES)
+    predicted = pd.DataFrame(np.exp(-rate[:, None] * TIMES), columns=TIMES)
     options = {"curve": "logistic", "draws": 400, "random_state": 1, "horizon": 3}
-    post = bc.fit(outcome, whole, **options)
+    post = bc.fit(outcome, predicted, **options)
     same = bc.fit(outcome, -np.expm1(-3 * rate), **options)
     assert post.estimate("tce") == pytest.approx(same.estimate("tce"), rel=1e-6)

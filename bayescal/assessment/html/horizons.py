@@ -23,20 +23,21 @@ from bayescal.assessment.html._render import (
 )
 from bayescal.assessment.html._svg import drawing, lay_out
 from bayescal.assessment.record import RECORD_ID
+from bayescal.assessment.tables import Tables
 from bayescal.assessment.text.paper import methods
 from bayescal.assessment.words import alarms_of
 
 if TYPE_CHECKING:
-    from bayescal.assessment.horizons import HorizonAssessment
+    from bayescal.assessment.horizon_findings import HorizonFindings
 
 __all__ = ["call_of_horizons", "figure_of_horizons", "population_of_horizons", "write_horizons"]
 
-ORDER = ("bad", "open", "good")
+GRAVEST_FIRST = ("bad", "open", "good")
 """Colours of verdicts, the gravest first."""
 
 
 def write_horizons(
-    a: HorizonAssessment,
+    a: HorizonFindings[Any],
     path: str | PathLike[str],
     *,
     title: str | None = None,
@@ -58,7 +59,8 @@ def write_horizons(
     told = without_folders(source or {})
     each = [a.at(at) for at in a.horizons]
     last = each[-1]
-    kind, sign = min(map(kind_and_sign, each), key=lambda pair: ORDER.index(pair[0]))
+    kind, sign = min(map(kind_and_sign, each), key=lambda pair: GRAVEST_FIRST.index(pair[0]))
+    tables = [Tables(one)["followed"] for one in each]
     page = environment().get_template("horizons.html.jinja")
     text = page.render(
         a=a,
@@ -69,7 +71,7 @@ def write_horizons(
         sign=sign,
         figure=figure_of_horizons(a).svg(),
         level=percent(last.ci_prob),
-        followed=[one.tables["followed"] for one in each],
+        followed=tables,
         methods=methods(last),
         call=call_of_horizons(a),
         versions=last.versions,
@@ -82,7 +84,7 @@ def write_horizons(
         file.write_text(last.labels.of_page(text, set()), "utf-8")
 
 
-def figure_of_horizons(a: HorizonAssessment) -> Drawn:
+def figure_of_horizons(a: HorizonFindings[Any]) -> Drawn:
     """The curves of all horizons in one figure."""
     from matplotlib.figure import Figure
 
@@ -95,7 +97,7 @@ def figure_of_horizons(a: HorizonAssessment) -> Drawn:
         return Drawn(figure, "horizons", "Reliability diagram by horizon", a.headline())
 
 
-def population_of_horizons(a: HorizonAssessment) -> str:
+def population_of_horizons(a: HorizonFindings[Any]) -> str:
     """Cases, and how many left before the first and the last horizon."""
     left = a.by_horizon["censored"]
     ends = " and ".join(
@@ -104,7 +106,7 @@ def population_of_horizons(a: HorizonAssessment) -> str:
     return f"{count(a.posterior.cases, 'case')}: {ends}"
 
 
-def call_of_horizons(a: HorizonAssessment) -> str:
+def call_of_horizons(a: HorizonFindings[Any]) -> str:
     """What to type to have these numbers again."""
     last = a.horizons[-1]
     several = ", ".join(f"{at:g}" for at in a.horizons)

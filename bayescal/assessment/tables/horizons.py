@@ -29,15 +29,14 @@ def horizons_table(by_horizon: pd.DataFrame, ci_prob: float) -> Table:
         Row(f"{at:g}", f"{at:g}", row.to_dict(), chosen=bool(row["prob_worst"] > 0.5))
         for at, row in by_horizon.iterrows()
     ]
-    seen = {"observed": "Observed", "predicted": "Mean predicted"}
     differ = by_horizon["close"].nunique() > 1
-    columns = [_share(name, head) for name, head in seen.items()]
+    columns = [Column("observed", "Observed, predicted", _shares, media=PAGE)]
     columns += [measured(name, capitalised(FUNCTIONALS[name].short)) for name in main_functionals()]
     columns += [
         *[Column("close", "Limit", lambda row: f"{row['close']:.3g}", media=PAGE)] * differ,
         chances("prob_close", "P(TCE below limit)", short="P(close)", media=PAGE),
         words("verdict", "Verdict", media=PAGE),
-        chances("prob_worst", "P(largest error)", short="Worst"),
+        chances("prob_worst", "P(largest)", short="Worst"),
     ]
     return Table(
         "horizons",
@@ -50,5 +49,6 @@ def horizons_table(by_horizon: pd.DataFrame, ci_prob: float) -> Table:
     )
 
 
-def _share(name: str, head: str) -> Column:
-    return Column(name, head, lambda row: f"{100 * row[name]:.3g} %", media=PAGE)
+def _shares(row: Row) -> str:
+    """Risk by the horizon, and the mean predicted one."""
+    return f"{100 * row['observed']:.3g} %, {100 * row['predicted']:.3g} %"

@@ -9,8 +9,8 @@ from scipy.special import ndtri
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, check_type
+from bayescal._base.poisson import fit_poisson
 from bayescal._base.text import count
-from bayescal._base.versions import needed
 from bayescal.data.predicted import PredictedCurves
 from bayescal.data.sources.alignment import aligned
 from bayescal.data.survival import Survival, as_horizon
@@ -121,9 +121,9 @@ def poisson_calibration(
     return _fitted(event, expected, curves.hazard_at(np.array(end)), level)
 
 
-def _fitted(event: Any, expected: Floats, whole: Floats, level: float) -> PoissonCalibration:
+def _fitted(event: Any, expected: Floats, by_end: Floats, level: float) -> PoissonCalibration:
     observed, total = int(event.sum()), float(expected.sum())
-    wrong = ~np.isfinite(expected) | ~np.isfinite(whole) | (event & (expected <= 0))
+    wrong = ~np.isfinite(expected) | ~np.isfinite(by_end) | (event & (expected <= 0))
     if wrong.any():
         at = int(wrong.argmax())
         told = "a risk of 0 by the time of its event" if expected[at] <= 0 else "a risk of 1"
@@ -137,18 +137,15 @@ def _fitted(event: Any, expected: Floats, whole: Floats, level: float) -> Poisso
             f"and a Poisson regression needs at least {LEAST_EVENTS_OF_POISSON}."
         )
     some = expected > 0  # the others say nothing
-    score = np.log(whole[some])
+    score = np.log(by_end[some])
     if np.ptp(score) < LEAST_SPREAD_OF_HAZARDS:
         raise InputError("predicted has the same risk for every case, so that no slope is defined.")
-    with needed("Poisson regression", "bayescal[survival]"):
-        import statsmodels.api as sm
     centre = float(score.mean())
     offset = np.log(expected[some]) - (score - centre)
     columns = np.column_stack([np.ones(score.size), score - centre])
-    model = sm.GLM(event[some].astype(float), columns, family=sm.families.Poisson(), offset=offset)
-    fitted = model.fit()
+    coefficients, errors = fit_poisson(event[some].astype(np.float64), columns, offset)
     reach = float(ndtri((1 + level) / 2))
-    slope, error = float(fitted.params[1]), float(fitted.bse[1])
+    slope, error = float(coefficients[1]), float(errors[1])
     ratio, factor = observed / total, float(np.exp(reach / np.sqrt(observed)))
     return PoissonCalibration(
         observed,

@@ -1,0 +1,131 @@
+"""An assessment at several horizons: one table, one figure, and the reports."""
+
+from __future__ import annotations
+
+import json
+from zipfile import ZipFile
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayescal as bc
+from bayescal.errors import InputError
+
+HORIZONS = (1, 3, 5)
+FAST = {"draws": 400, "random_state": 1}
+
+
+def study(n=250, factors=(1.0, 1.1, 2.5)):
+    """Times, and risks by each horizon from hazards that are so many times too high."""
+    rng = np.random.default_rng(3)
+    hazard = 0.1 * np.exp(rng.normal(0, 0.8, n))
+    event, left = rng.exponential(1 / hazard), np.minimum(rng.exponential(8, n), 7)
+    risks = -np.expm1(-hazard[:, None] * np.array(factors) * HORIZONS)
+    return bc.Survival(np.minimum(event, left), event <= left), risks
+
+
+@pytest.fixture(scope="module")
+def assessed():
+    return bc.assess(*study(), horizon=HORIZONS, **FAST)
+
+
+def test_each_row_is_the_assessment_at_that_horizon_alone(assessed):
+    outcome, risks = study()
+    alone = bc.assess(outcome, risks[:, 1], horizon=3, **FAST)
+    row = assessed.by_horizon.loc[3]
+    for name in ("tce", "observed_expected", "calibration_slope"):
+        for end in ("estimate", "lower", "upper"):
+            assert row[f"{name}_{end}"] == alone.table.loc[name, end]
+    assert row["verdict"] == alone.verdict
+    assert row["prob_close"] == alone.prob_tce_below(alone.close)
+    assert row["predicted"] == pytest.approx(risks[:, 1].mean())
+    assert row["observed"] == pytest.approx(row["observed_expected_estimate"] * row["predicted"])
+    assert row["censored"] == pytest.approx(np.mean((outcome.time < 3) & ~outcome.event))
+    assert str(assessed.at(3)) == str(alone)
+
+
+def test_the_worst_horizon_and_all_limits_are_read_off_joint_draws(assessed):
+    joint = assessed.posterior.functional("tce").to_numpy().reshape(-1, 3)
+    largest = np.bincount(joint.argmax(axis=1), minlength=3) / len(joint)
+    np.testing.assert_allclose(assessed.by_horizon["prob_worst"], largest)
+    limits = assessed.by_horizon["close"].to_numpy()
+    assert assessed.prob_all_close == (joint < limits).all(axis=1).mean()
+    assert assessed.worst().startswith("The error is the largest by 5 (probability > 0.9")
+    assert assessed.title() == "Off by more than the limit by 5"
+    assert assessed.headline().startswith("By 1: no sign that it is off")
+
+
+def test_text_and_card_have_a_row_for_each_horizon(assessed):
+    text = str(assessed)
+    assert max(map(len, text.splitlines())) <= 80
+    for at in HORIZONS:
+        assert f"\n{at}  " in text
+        assert "<td" in assessed._repr_html_()
+    assert repr(assessed).startswith("HorizonAssessment(250 cases, horizons 1, 3, 5: By 1:")
+    assert "At the horizon 5:" in assessed.describe()
+    assert "horizons 1, 3 and 5" in assessed.methods()
+
+
+@pytest.mark.slow
+def test_the_record_is_plain_numbers(assessed):
+    record = json.loads(json.dumps(assessed.to_dict(), allow_nan=False))
+    assert record["horizons"] == [1, 3, 5]
+    assert [row["horizon"] for row in record["by_horizon"]] == [1, 3, 5]
+    assert record["assessments"]["3"]["verdict"] == record["by_horizon"][1]["verdict"]
+    assert record["prob_all_close"] == assessed.prob_all_close
+
+
+@pytest.mark.slow
+def test_page_and_document_have_the_table_and_one_figure(assessed, tmp_path):
+    page = tmp_path / "report.html"
+    assessed.to_html(page, title="Three horizons")
+    text = page.read_text("utf-8")
+    assert "<h1>Three horizons</h1>" in text
+    assert text.count("<svg") == 1
+    assert "Off by more than the limit by 5" in text
+    assert "horizon=[1, 3, 5]" in text
+    assert "What was seen by 1, by fifth" in text
+    document = tmp_path / "report.docx"
+    assessed.to_word(document)
+    with ZipFile(document) as parts:
+        words = parts.read("word/document.xml").decode()
+        pictures = [name for name in parts.namelist() if name.startswith("word/media/")]
+    assert "Off by more than the limit by 5" in words
+    assert len(pictures) == 1
+
+
+def test_the_figure_has_a_curve_for_each(assessed):
+    labels = [text.get_text() for text in assessed.plot().get_legend().get_texts()]
+    assert [label.split(":")[0] for label in labels] == ["Ideal", "by 1", "by 3", "by 5"]
+
+
+def test_notes_say_how_whole_curves_were_read_and_common_ones_stand_once():
+    outcome, _ = study(120)
+    rate = 0.1 * np.exp(np.linspace(-1, 1, 120))
+    times = np.array([1.0, 2.0, 4.0, 6.0])
+    survival = pd.DataFrame(np.exp(-rate[:, None] * times), columns=times)
+    several = bc.assess(outcome, survival, horizon=[2, 3], **FAST)
+    assert several.notes[0].startswith("Risks by 2, 3 were read off predicted curves (probabilit")
+    assert len(several.notes) == len(set(several.notes))
+    assert any(note.startswith("By 3: ") for note in several.notes)
+
+
+def test_families_are_compared_at_each_horizon():
+    outcome, risks = study(120)
+    options = {"curves": ["logistic"], **FAST}
+    several = bc.compare(outcome, risks[:, 1:], horizon=[3, 5], **options)
+    alone = bc.compare(outcome, risks[:, 1], horizon=3, **options)
+    assert several.table.loc[3].equals(alone.table)
+    assert several.prob_calibrated[3] == alone.prob_calibrated == several.at(3).prob_calibrated
+    assert several.posterior.prob_worst().sum() == pytest.approx(1)
+    assert repr(several) == "HorizonComparison(120 cases, horizons 3, 5)"
+
+
+@pytest.mark.parametrize("door", [bc.assess, bc.compare])
+def test_what_several_horizons_do_not_go_with_is_refused(door):
+    outcome, risks = study(40)
+    with pytest.raises(InputError, match="cluster was given beside several horizons"):
+        door(outcome, risks, horizon=HORIZONS, cluster=np.arange(40) % 5)
+    with pytest.raises(InputError, match="y_true is no Survival"):
+        door(outcome.event, risks, horizon=HORIZONS)
