@@ -153,13 +153,19 @@ def distances_part() -> list[str]:
     ]
     for view, title in {"average": "the average", "new": "a new site", "site": "a site"}.items():
         each = {kind: rows[view]["bins"] for kind, rows in record["kinds"].items()}
-        each["as the prior weighs them"] = as_weighed(each)
+        if has_all_kinds(record):
+            each["as the prior weighs them"] = as_weighed(each)
         paragraphs += [f"**{title.capitalize()}.**", markdown(stated_and_true(each), 2)]
-    return [*paragraphs, weighed_in_words(record)]
+    return [*paragraphs, weighed_in_words(record)] if has_all_kinds(record) else paragraphs
 
 
 PRIOR_OF_KINDS = {"calibrated": 0.1, "mixed": 0.1, "off": 0.8}
 """Prior probabilities of the three components that distances are read from."""
+
+
+def has_all_kinds(record: dict) -> bool:
+    """Whether populations of all components were run, and those of all together."""
+    return {*PRIOR_OF_KINDS, ", ".join(PRIOR_OF_KINDS)} <= set(record["kinds"])
 
 
 def as_weighed(kinds: dict[str, list[list[float]]]) -> list[list[float]]:
