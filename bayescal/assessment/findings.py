@@ -391,7 +391,12 @@ class Findings:
 
         An update is one for all patients.
         """
-        return recommendation(self.comparison, self.thresholds, self.ci_prob, of=self.posterior)
+        return self._recommended(self.posterior)
+
+    def _recommended(self, of: CalibrationPosterior) -> Recommendation:
+        """For the patients of a curve: of several groups, updates up to the family of all."""
+        up_to = None if self.several is None else self.several.problem.pooled.curve.name
+        return recommendation(self.comparison, self.thresholds, self.ci_prob, of, up_to)
 
     @cached_property
     def prob_better_elsewhere(self) -> float | None:
@@ -403,7 +408,7 @@ class Findings:
         views = {} if self.several is None else views_of(self.several)
         if chosen in (None, "identity") or "next" not in views:
             return None
-        there = recommendation(self.comparison, self.thresholds, self.ci_prob, of=views["next"])
+        there = self._recommended(views["next"])
         return float(there.table["prob_better"][chosen])
 
     @cached_property

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["compare_models"]
 
-SHOWN = {"tce": "TCE", "brier": "Brier score", "c_statistic": "C-statistic"}
+MEASURES_SHOWN = {"tce": "TCE", "brier": "Brier score", "c_statistic": "C-statistic"}
 
 
 @option.bundled
@@ -93,8 +93,8 @@ def compare_models(
             pos_label=reading.event,
         )
     with working("Comparing the models on the same patients"):
-        tables = {measure: result.table(measure, level) for measure in SHOWN}
-    for measure, title in SHOWN.items():
+        tables = {measure: result.table(measure, level) for measure in MEASURES_SHOWN}
+    for measure, title in MEASURES_SHOWN.items():
         console.print(differences_table(result, measure, title, level))
     say(
         console,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GainOfCurve", "SeveralGains"]
 
-ROUNDED = (
+OF_ROUNDING = (
     "Rounding: equal scores before have several scores after, no further apart than rounding can "
     "have left them. Their mean stands for the map."
 )
@@ -67,7 +67,7 @@ class GainOfCurve(RecalibrationGain):
         """What a reader should know; see `RecalibrationGain.notes`. Also of a rounded map."""
         told = super().notes
         if self._pairs.is_rounded_map and not self._pairs.is_map:
-            told.append(ROUNDED)
+            told.append(OF_ROUNDING)
         return told
 
     @property

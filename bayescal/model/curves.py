@@ -150,14 +150,18 @@ def smooth_families() -> tuple[str, ...]:
     return tuple(name for name in averaged_families() if CURVES[name].coordinates)
 
 
-def updates(names: Iterable[str] | None = None) -> dict[str, str]:
+def updates(names: Iterable[str] | None = None, up_to: str | None = None) -> dict[str, str]:
     """What recalibrating by each family does, from the least to the most.
 
-    Of these families; by default of all that do not need few distinct scores.
+    Of these families; by default of all that do not need few distinct scores. `up_to` names the
+    last family: where curves are of one family, they tell nothing of updates beyond it.
     """
     among = [name for name, curve in CURVES.items() if not curve.per_score]
     among = among if names is None else list(names)
-    return {name: curve.update for name, curve in CURVES.items() if curve.update and name in among}
+    tried = {name: curve.update for name, curve in CURVES.items() if curve.update and name in among}
+    if up_to in tried:
+        return dict(list(tried.items())[: list(tried).index(str(up_to)) + 1])
+    return tried
 
 
 def stored_curve(name: str, families: Iterable[str] = ()) -> Curve:

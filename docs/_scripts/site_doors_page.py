@@ -62,7 +62,11 @@ def site_doors_page() -> str:
         lines += [
             "## Which update helps",
             "P(better) as `recommend` states it of one update, for each site and for the next, in "
-            "four bins; and the share of cases in which the update truly lowers the Brier score.",
+            "four bins; and the share of cases in which the update truly lowers the Brier score. "
+            "With a given spread all data sets are of one population, so that the share is nearly "
+            "the same whatever the data of one set led to state: there statements can only be true "
+            "on average over the bins. In the rows of spread *any* each data set has an average "
+            "and spreads of its own, drawn at random; there stated and true can agree in each bin.",
             markdown(stated(doors["recommend"]), 2),
         ]
     return "\n\n".join(lines) + "\n"

@@ -103,8 +103,8 @@ def test_parts_of_clusters_sum_to_the_likelihood_of_a_site(clustered: Any) -> No
     total = parts_under(change, rows, coefficients, *counted).sum(axis=0)
     read = coefficients.copy()
     read[:, 1:] = change.read_at(coefficients[:, 1:])
-    whole = rows.log_likelihood(read) + change.beside(coefficients[:, 1:])
-    assert np.ptp(total - whole) < 1e-6
+    fitted_to = rows.log_likelihood(read) + change.beside(coefficients[:, 1:])
+    assert np.ptp(total - fitted_to) < 1e-6
 
 
 def test_many_clusters_are_left_out_in_blocks(

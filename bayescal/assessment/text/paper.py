@@ -82,10 +82,19 @@ def methods(f: Findings) -> str:
         f"{''.join(f'{text}. ' for text in others)}Estimators were "
         "compared with "
         "their distribution under perfect calibration, by consistency resampling (Broecker and "
-        "Smith, 2007). Updates of the model were compared by what they gain in each draw of the "
-        "curve, lowered in one draw of four by their optimism, from leave-one-out (Vehtari, "
-        "Gelman and Gabry, 2017). Computed with bayescal "
+        f"Smith, 2007). {_updates_in_words(f)}Computed with bayescal "
         f"{f.versions['bayescal']}, seed {f.seed}."
+    )
+
+
+def _updates_in_words(f: Findings) -> str:
+    """How updates were compared; nothing where none is recommended, whatever they gain."""
+    if f.recommendation.recorded_by:
+        return ""
+    return (
+        "Updates of the model were compared by what they gain in each draw of the curve, lowered "
+        "in one draw of four by their optimism, from leave-one-out (Vehtari, Gelman and Gabry, "
+        "2017). "
     )
 
 

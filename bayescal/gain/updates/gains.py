@@ -43,6 +43,7 @@ def gains_of(
     comparison: CurveComparison,
     thresholds: Sequence[float] = (),
     of: CalibrationPosterior | None = None,
+    up_to: str | None = None,
 ) -> Gains:
     """Draws of what every update gains in Brier score, and in net benefit at some thresholds.
 
@@ -50,6 +51,9 @@ def gains_of(
     ----------
     of : CalibrationPosterior, optional
         Whose patients gain; by default those of the comparison.
+    up_to : str, optional
+        The last of the updates that are tried: the family of `of`, where it is one of several
+        curves.
 
     Returns
     -------
@@ -60,9 +64,9 @@ def gains_of(
     post = comparison.posterior if of is None else of
     curves = (post.curves_of_distances if post.has_distances else post.curves_of_draws).parts
     if not isinstance(comparison, ImputedComparison):
-        return gains_on(curves[0], comparison, thresholds)
+        return gains_on(curves[0], comparison, thresholds, up_to)
     each = [
-        gains_on(part, one, thresholds)
+        gains_on(part, one, thresholds, up_to)
         for part, one in zip(curves, comparison.comparisons, strict=True)
     ]
     return {
@@ -75,7 +79,12 @@ def gains_of(
 
 
 @one_blas_thread
-def gains_on(of: CurvesOfTable, comparison: CurveComparison, thresholds: Sequence[float]) -> Gains:
+def gains_on(
+    of: CurvesOfTable,
+    comparison: CurveComparison,
+    thresholds: Sequence[float],
+    up_to: str | None = None,
+) -> Gains:
     """Draws of what every update gains on one table.
 
     Parameters
@@ -84,6 +93,8 @@ def gains_on(of: CurvesOfTable, comparison: CurveComparison, thresholds: Sequenc
         The curves that distances are read from.
     comparison : CurveComparison
         Whose families are the updates.
+    up_to : str, optional
+        As `gains_of` takes it.
 
     Returns
     -------
@@ -92,7 +103,7 @@ def gains_on(of: CurvesOfTable, comparison: CurveComparison, thresholds: Sequenc
     """
     at, score = np.array(thresholds, dtype=np.float64), of.problem.stated
     measures = ("brier", *(net_benefit_name(threshold) for threshold in thresholds))
-    compared = updates(comparison.prior_prob)
+    compared = updates(comparison.prior_prob, up_to)
     gains = {each: {name: np.zeros(len(of.u)) for name in compared} for each in measures}
     drawn = {name: comparison.of_family(name) for name in compared if name != "identity"}
     fitted = {

@@ -136,7 +136,6 @@ def recommend(
         return recommendation(compare(data, curves=tuple(updates()), **fixed), risks, level)
     of_groups: dict[str, Any] = {**fixed, "vary": vary}
     post = fit(data, **of_groups)
-    own, known = post.problem.pooled.curve.name, list(updates())
-    curves = known[: known.index(own) + 1]
+    curves = tuple(updates(up_to=post.problem.pooled.curve.name))
     comparison = compare(data.without(names), curves=curves, **fixed)
     return recommendations(comparison, post, risks, level)

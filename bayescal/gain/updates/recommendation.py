@@ -197,6 +197,7 @@ def recommendation(
     thresholds: Sequence[float] = (),
     ci_prob: float = 0.95,
     of: CalibrationPosterior | None = None,
+    up_to: str | None = None,
 ) -> Recommendation:
     """Recommend an update of the model, or none, from families that were compared already.
 
@@ -208,10 +209,12 @@ def recommendation(
         Probability of the intervals.
     of : CalibrationPosterior, optional
         Whose patients gain, as `gains_of` takes it.
+    up_to : str, optional
+        The last of the updates that are tried, as `gains_of` takes it.
     """
     import pandas as pd
 
-    gains = dict(gains_of(comparison, thresholds, of))
+    gains = dict(gains_of(comparison, thresholds, of, up_to))
     decides = gains["brier"]
     if thresholds:
         benefits = [gains[net_benefit_name(threshold)] for threshold in thresholds]
