@@ -69,9 +69,54 @@ def test_a_real_script_uses_what_its_names_lead_to() -> None:
     assert not [name for name in used if name.startswith("bayescal.plots")]
 
 
+def test_only_scripts_that_measure_times_depend_on_what_is_shown() -> None:
+    sources = provenance.here()
+    for name in provenance.SHOWING:
+        assert f"bayescal.{name}" in sources.modules, name
+    shown = {
+        script: {name for name in sources.used(script) if provenance._is_showing(name)}
+        for script in sources.scripts
+    }
+    assert {script for script, names in shown.items() if names} == provenance.TIMED
+    assert "bayescal.assessment.findings" in sources.used("verdict")
+
+
+@pytest.mark.parametrize(
+    ("code", "same"),
+    [
+        ("if x < 0:\n    raise ValueError('x is below 0')", True),
+        ("if x < 0:\n    raise ValueError(f'x is {x}') from None", True),
+        ("if x < 0:\n    raise TypeError('x is negative')", False),
+        ("if x < 1:\n    raise ValueError('x is negative')", False),
+    ],
+)
+def test_what_errors_say_does_not_count(code: str, same: bool) -> None:
+    former = "if x < 0:\n    raise ValueError('x is negative')"
+    both = [provenance.essence(ast.parse(text)) for text in (former, code)]
+    assert (both[0] == both[1]) is same
+
+
+def test_what_warnings_say_and_imports_for_types_do_not_count(repository: Path) -> None:
+    room = repository / "bayescal" / "room" / "_sum.py"
+    lines = "import warnings\ndef twice(x):\n    warnings.warn('{}')\n    return 2 * x\n"
+    codes, types = (
+        set(),
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from {} import x\n",
+    )
+    for word, module in (("one", "bayescal.other"), ("two", "bayescal")):
+        room.write_text(types.format(module) + lines.format(word))
+        sources = provenance.Sources(repository)
+        assert "bayescal.other" not in sources.used("one")
+        codes.add(sources.code("one"))
+    assert len(codes) == 1
+    room.write_text(types.format("bayescal") + lines.replace("2 *", "3 *"))
+    assert provenance.Sources(repository).code("one") not in codes
+
+
 @pytest.mark.parametrize(
     ("changed", "same"),
     [
+        ("def f(x: int) -> int:\n    return x + 1", True),
         ("def f(x):\n    # a remark\n    return x + 1", True),
         ('"""Text."""\n\ndef f(x):\n    """Text."""\n    return (x +\n        1)', True),
         ("def f(x):\n    return x + 2", False),
@@ -138,6 +183,26 @@ def test_pages_say_which_version_made_them(monkeypatch: pytest.MonkeyPatch) -> N
 def test_every_page_of_results_names_benchmarks_that_exist() -> None:
     named = {name for names in versions_page.SCRIPTS.values() for name in names}
     assert named <= provenance.here().scripts.keys()
+
+
+def test_the_plan_sums_what_was_timed() -> None:
+    known = {"a": {"seconds": 90.0}, "b": {"seconds": 7200.0}, "c": {"seconds": None}}
+    lines = run.plan(["a", "b", "c", "d"], known)
+    assert lines[:2] == ["a: 90 s", "b: 2.0 h"]
+    assert lines[2:4] == ["c: not timed yet", "d: not timed yet"]
+    assert lines[4] == "2.0 h for 2 of 4 that were timed"
+
+
+@pytest.mark.parametrize(
+    ("option", "told"),
+    [("'--runs', type=int, default=400", "; all repeats: about 33 min"), ("'--cells'", "")],
+)
+def test_a_quick_run_tells_how_long_all_repeats_take(
+    tmp_path: Path, option: str, told: str
+) -> None:
+    script = tmp_path / "a.py"
+    script.write_text(f"parser.add_argument({option})\n")
+    assert run.in_full(script, 10.0) == told
 
 
 def test_seeds_and_repeats_are_those_of_the_script(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 `results/runs.json` has a record for each script: version, commit, date, duration, and a hash of the
 source of every module that the script uses, of this folder and of the package. A result is old if
-the hash has changed. Comments, docstrings and layout do not enter the hash.
+the hash has changed. What cannot change a number does not enter the hash: comments, docstrings and
+layout, annotations of functions, imports for types alone, and what errors and warnings say; and,
+unless times are the result, the modules that print, draw and write pages.
 """
 
 from __future__ import annotations
@@ -21,6 +23,15 @@ PACKAGE = "bayescal"
 NOT_STANDING_ALONE = {"run", "provenance", "speed_cells"}
 """Files with a command that no page shows: this machinery, and what `speed.py` calls."""
 
+SHOWING = (
+    "cli",
+    "plots",
+    *(f"assessment.{name}" for name in ("html", "notes", "text", "vocabulary", "word", "words")),
+)
+"""Rooms and modules of the package that show numbers and compute none."""
+TIMED = {"speed", "threads"}
+"""Scripts whose results are times of these too."""
+
 
 def essence(node: Any) -> str:
     """A syntax tree as text, without places, comments and docstrings; equal on all Pythons."""
@@ -29,9 +40,11 @@ def essence(node: Any) -> str:
     if not isinstance(node, ast.AST):
         return repr(node)
     shown = []
-    for name, value in ast.iter_fields(node):
+    for name, value in ast.iter_fields(_without_message(node)):
         if name == "body" and isinstance(value, list):
-            value = [each for each in value if not _is_text(each)]
+            value = [each for each in value if not _is_text(each) and not _is_for_types(each)]
+        if name == "returns" or (name == "annotation" and isinstance(node, ast.arg)):
+            continue
         if value is not None and value != [] and name not in {"kind", "type_params"}:
             shown.append(f"{name}={essence(value)}")
     return f"{type(node).__name__}({','.join(shown)})"
@@ -44,6 +57,29 @@ def _is_text(node: ast.AST) -> bool:
         and isinstance(node.value, ast.Constant)
         and isinstance(node.value.value, str)
     )
+
+
+def _is_for_types(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+
+
+def _without_message(node: ast.AST) -> ast.AST:
+    """An error that is raised by its class alone, a warning by nothing but the call."""
+    if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+        return ast.Raise(exc=node.exc.func, cause=None)
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == "warnings.warn":
+        return ast.Call(func=node.func, args=[], keywords=[])
+    return node
+
+
+def _executed(tree: ast.Module) -> Iterator[ast.AST]:
+    """All nodes but those that only type checkers read."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if not _is_for_types(node):
+            yield node
+            waiting += ast.iter_child_nodes(node)
 
 
 class Sources:
@@ -122,11 +158,11 @@ class Sources:
         return names
 
     def used(self, module: str) -> set[str]:
-        """Names of modules that a module uses, itself included."""
+        """Names of modules on which the result of a script depends, itself included."""
         reached, waiting = set(), [module]
         while waiting:
             name = waiting.pop()
-            if name in reached:
+            if name in reached or (module not in TIMED and _is_showing(name)):
                 continue
             reached.add(name)
             if name not in self._below:
@@ -141,7 +177,7 @@ class Sources:
         if path.with_suffix(".pyi").is_file():  # a lazy package loads what is asked of it
             return
         aliases = {}
-        for node in ast.walk(self.tree(path)):
+        for node in _executed(self.tree(path)):
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     if alias.name == PACKAGE:
@@ -155,7 +191,7 @@ class Sources:
                     drop = node.level - (path.name == "__init__.py")
                     source = ".".join([*above[: len(above) - drop], *filter(None, [node.module])])
                 yield from (f"{source}.{alias.name}" for alias in node.names)
-        for node in ast.walk(self.tree(path)):
+        for node in _executed(self.tree(path)):
             if isinstance(node, ast.Attribute):
                 dotted = ast.unparse(node) if _is_dotted(node) else ""
                 head, _, rest = dotted.partition(".")
@@ -171,6 +207,10 @@ class Sources:
                 self._digests[name] = hashlib.sha256(text.encode()).hexdigest()
             digest.update(f"{name}:{self._digests[name]}\n".encode())
         return digest.hexdigest()[:16]
+
+
+def _is_showing(module: str) -> bool:
+    return any(f"{module}.".startswith(f"{PACKAGE}.{name}.") for name in SHOWING)
 
 
 def _is_dotted(node: ast.AST) -> bool:

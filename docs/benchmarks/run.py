@@ -6,6 +6,8 @@ batches resumes inside as well. Each result is recorded in `results/runs.json`.
 
 `--quick` tries each script with few repeats in a temporary copy, and stores nothing.
 `--stale` lists what is old, and ends with status 1 if anything is: the check before a release.
+`--plan` lists how long each old one took when it was last run, and the sum; `--quick` says how long
+the full number of repeats would take, where a script has such an option.
 `--again` runs the named scripts although they are current.
 Arguments of one script stand after `--`: `run.py sites -- --runs 200`.
 """
@@ -147,6 +149,32 @@ def run(name: str, script: Path, arguments: list[str]) -> dict[str, Any] | None:
     }
 
 
+def plan(names: list[str], known: dict[str, dict[str, Any]]) -> list[str]:
+    """How long each script took when it was last run, and the sum of these."""
+    seconds = {name: known.get(name, {}).get("seconds") for name in names}
+    lines = [
+        f"{name}: {_long(took) if took else 'not timed yet'}" for name, took in seconds.items()
+    ]
+    timed = [took for took in seconds.values() if took]
+    return [*lines, f"{_long(sum(timed))} for {len(timed)} of {len(names)} that were timed"]
+
+
+def in_full(script: Path, seconds: float) -> str:
+    """How long all repeats would take after a quick run, where one option counts them."""
+    options = options_of(script)
+    counted = [name for name in ("--runs", "--simulations", "--studies") if name in options]
+    if len(counted) != 1 or not isinstance(options[counted[0]], int):
+        return ""
+    return f"; all repeats: about {_long(seconds * options[counted[0]] / int(FEW[counted[0]]))}"
+
+
+def _long(seconds: float) -> str:
+    """A duration in seconds, minutes or hours."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
 def try_quickly(name: str, script: Path, arguments: list[str]) -> str:
     """Run a script with few repeats in a copy of this folder: how long it took, or its error."""
     with tempfile.TemporaryDirectory() as folder:
@@ -164,7 +192,8 @@ def try_quickly(name: str, script: Path, arguments: list[str]) -> str:
             if done.returncode:
                 last = (done.stderr.strip() or "no message").splitlines()[-1]
                 return f"FAILED: {last}"
-        return f"{time.perf_counter() - start:.0f} s"
+        seconds = time.perf_counter() - start
+        return f"{seconds:.0f} s{'' if arguments else in_full(script, seconds)}"
 
 
 def main() -> None:
@@ -177,6 +206,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help="names of scripts, without .py")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--stale", action="store_true")
+    parser.add_argument("--plan", action="store_true")
     parser.add_argument("--again", action="store_true")
     options = parser.parse_args(sys.argv[1:cut])
     sources = provenance.here()
@@ -191,6 +221,9 @@ def main() -> None:
         lines = [f"{name}: {old[name]}" for name in asked if name in old]
         print("\n".join(lines) or "every stored result is of this code")
         sys.exit(bool(lines))
+    if options.plan:
+        print("\n".join(plan([name for name in asked if name in old], provenance.records())))
+        return
     failed = []
     for name in asked:
         script = sources.scripts[name]
