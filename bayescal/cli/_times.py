@@ -10,10 +10,10 @@ import numpy as np
 
 from bayescal._base.errors import InputError
 from bayescal._base.text import count, shortened
-from bayescal.cli._cases import about_missing, as_numbers, in_file
+from bayescal.cli._cases import about_missing, as_numbers, in_file, role_of
 from bayescal.cli._columns import ask_about_ids, check_column, choose_columns
 from bayescal.cli._notes import noted
-from bayescal.cli._predictions import Predictions
+from bayescal.cli._predictions import Predictions, Selected, without_original
 from bayescal.cli._progress import working
 from bayescal.cli._read import Source, TableFile
 from bayescal.cli._terminal import note, output
@@ -67,7 +67,6 @@ class TimeColumns(NamedTuple):
                 "Name it in the units of the times, such as --horizon 5."
             )
         others: dict[str, Any] = dict(reading.groups)
-        others |= {f"--{role}": role in reading.roles for role in ("cluster", "imputation")}
         others |= {"--outcome": reading.outcome, "--update": update, "--judged": reading.judged}
         for name, value in others.items():
             if value:
@@ -93,14 +92,21 @@ def read_times(reading: TimeReading, times: TimeColumns) -> Predictions:
         of_event = replace(reading, outcome=times.event, event=None)
         columns = choose_columns(frame.drop(columns=others), of_event, form.scale)
         ask_about_ids(frame, reading, [*columns.needed, *others])
+        size, original = len(frame), 0
+        if columns.imputation is not None:
+            kept_rows = np.flatnonzero(without_original(frame, columns, source, form))
+            original = size - kept_rows.size
+            source, frame = Selected.of(source, kept_rows), frame.iloc[kept_rows]
         named = {what: name for what, name in used.items() if name is not None}
         if columns.weight is not None:
             named["weight"] = columns.weight
         read = {what: as_numbers(frame[name], source) for what, name in named.items()}
         read["risk"] = as_numbers(frame[columns.score], source, form.scale)
-        missing = np.any([values != values for values in read.values()], axis=0)
+        labelled = frame[columns.labelled].isna().to_numpy(dtype=bool).any(axis=1)
+        missing = np.any([labelled, *(values != values for values in read.values())], axis=0)
         if missing.any() and not reading.drop_missing:
-            needed = f"a value of {' or '.join(map(shortened, [*others, times.event]))}, a score"
+            valued = [*others, times.event, *columns.labelled]
+            needed = f"a value of {' or '.join(map(shortened, valued))}, a score"
             raise InputError(about_missing(missing, f"{needed} or a weight", source))
         if missing.all():
             raise InputError(f"every row of {source.path} lacks a value.")
@@ -114,11 +120,13 @@ def read_times(reading: TimeReading, times: TimeColumns) -> Predictions:
                 *(outcome, kept["risk"], kept.get("weight")),
                 horizon=times.horizon,
                 weight_type=told,
+                **columns.roles(lambda name: role_of(frame[name][~missing])),
             )
     if outcome.other.any():
         note(output(), _about_codes(outcome, times))
     event = f"{times.cause or 1} by {times.time} {times.horizon:g}"
-    return Predictions(data, columns, event, int(missing.sum()), len(frame), path, form)
+    dropped = int(missing.sum())
+    return Predictions(data, columns, event, dropped, size - original, path, form, original)
 
 
 def _about_codes(outcome: Survival, times: TimeColumns) -> str:
