@@ -115,7 +115,7 @@ class _OfTimes:
 def flattened_times(
     rows: TimesRows, problem: Problem, at: Floats, covariance: Floats
 ) -> FlattenedTimes:
-    """Followed cases of clusters: as `adjustment_of`, with the steps of Q held for the slopes."""
+    """Followed cases of clusters: as `adjustment_of`, at fixed steps of Q for the slopes."""
     change = adjustment_of(_OfTimes(rows, True), problem, at, covariance)
     calibrated = problem.curve.with_offset(np.zeros((1, problem.curve.size)))[0, 1:]
     return FlattenedTimes(rows, change.as_at(calibrated, _OfTimes(rows, False)))

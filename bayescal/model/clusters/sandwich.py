@@ -151,7 +151,7 @@ def _told(problem: Problem, fitted: Floats) -> _Told:
 
 
 def _told_of_times(problem: Problem, fitted: Floats) -> _Told:
-    """By followed cases, with the steps of Q held at their likeliest values."""
+    """By followed cases, with the steps of Q at their likeliest values."""
     clusters, followed = problem.data.followed_clusters, problem.data.follow_up
     assert clusters is not None and followed is not None
     row, entry = problem.merged(followed.row), clusters.row

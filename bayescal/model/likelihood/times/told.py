@@ -1,4 +1,4 @@
-"""What each followed case tells of the log-odds of a curve, with the steps of Q held."""
+"""What each followed case tells of the log-odds of a curve, at fixed steps of Q."""
 
 from __future__ import annotations
 
