@@ -251,9 +251,9 @@ def assess(
         cases = binary_cases(y_true, y_prob, "top-label", None, sample_weight, "y_prob")
         y_true, y_prob = cases.outcomes, cases.scores
     outcomes, scores = [y_true], [y_prob]
-    if imputations is not None:
+    if imputations is not None and data.follow_up is None:
         scores = list(as_imputations(imputations, y_true))
-    if draws_of_score is not None:
+    if draws_of_score is not None and data.follow_up is None:
         scores = list(as_draws_of_score(draws_of_score, y_true))
     if is_matrix(y_true):
         outcomes = list(as_imputed_outcomes(y_true, y_prob))

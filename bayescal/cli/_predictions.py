@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bayescal.assessment.val_prob import RawCases
     from bayescal.data.sources.columns import Columns
 
-__all__ = ["Predictions", "read_predictions"]
+__all__ = ["Predictions", "Selected", "read_predictions", "without_original"]
 
 ORIGINAL = 0
 """The number under which mice keeps the data as they were before imputation."""
@@ -105,10 +105,15 @@ class Predictions(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Selected(Source):
+class Selected(Source):
     """Some rows of a file, which remember where they stand in it."""
 
     rows: NDArray[np.intp] | None = None
+
+    @classmethod
+    def of(cls, source: Source, rows: NDArray[np.intp]) -> Selected:
+        """Rows of a file, by their positions."""
+        return cls(source.path, source.names, source.separator, source.encoding, rows)
 
     def where(self, row: int) -> str:
         assert self.rows is not None
@@ -131,10 +136,10 @@ def read_predictions(reading: Reading) -> Predictions:
         ask_about_ids(frame, reading, columns.needed)
         rows, original = len(frame), 0
         if columns.imputation is not None:
-            kept = _without_original(frame, columns, source, form)
+            kept = without_original(frame, columns, source, form)
             original = rows - int(kept.sum())
             at = np.flatnonzero(kept)
-            source = _Selected(source.path, source.names, source.separator, source.encoding, at)
+            source = Selected.of(source, at)
             frame = frame[kept]
         event, drop = reading.event, reading.drop_missing
         cases = read_cases(frame, columns, source, form.scale, event=event, drop_missing=drop)
@@ -145,7 +150,7 @@ def read_predictions(reading: Reading) -> Predictions:
     return Predictions(data, columns, *read)
 
 
-def _without_original(
+def without_original(
     frame: pd.DataFrame, columns: Columns, source: Source, form: Form
 ) -> NDArray[np.bool_]:
     """All rows but those of imputation 0 when scores or outcomes are missing there."""

@@ -11,10 +11,10 @@ import numpy as np
 
 from bayescal._base.errors import InputError
 from bayescal._base.text import count, shortened
-from bayescal.cli._cases import about_missing, as_numbers, in_file
+from bayescal.cli._cases import about_missing, as_numbers, in_file, role_of
 from bayescal.cli._columns import ask_about_ids, check_column, choose_columns
 from bayescal.cli._notes import noted
-from bayescal.cli._predictions import Predictions
+from bayescal.cli._predictions import Predictions, Selected, without_original
 from bayescal.cli._progress import working
 from bayescal.cli._read import Source, TableFile
 from bayescal.cli._terminal import note, output
@@ -81,13 +81,19 @@ class TimeColumns(NamedTuple):
                 "--horizon is missing: with --time the scores are risks of the event by some time. "
                 "Name it in the units of the times, such as --horizon 5."
             )
-        others: dict[str, Any] = dict(reading.groups)
-        others |= {f"--{role}": role in reading.roles for role in ("cluster", "imputation")}
-        others |= {"--outcome": reading.outcome, "--update": update, "--judged": reading.judged}
+        others = {"--outcome": reading.outcome, "--update": update, "--judged": reading.judged}
         for name, value in others.items():
             if value:
                 raise InputError(f"{name} does not go with --time.")
         horizons = _as_horizons(reading.horizon)
+        of_cases: dict[str, Any] = dict(reading.groups)
+        of_cases |= {f"--{role}": role in reading.roles for role in ("cluster", "imputation")}
+        for name, value in of_cases.items():
+            if value and len(horizons) > 1:
+                raise InputError(
+                    f"{name} does not go with several horizons. Name one, such as "
+                    f"--horizon {horizons[0]:g}."
+                )
         scores = _score_columns(reading.score, horizons) if len(horizons) > 1 else ()
         used = (reading.time, reading.event, reading.entry)
         return cls(*used, horizons, scores, reading.cause)
@@ -104,16 +110,20 @@ class TimesRead(NamedTuple):
     weight : ndarray or None
     columns : Columns
         With the first column of risks as score.
-    dropped, rows : int
-        Rows left out, and rows in all.
+    roles : dict
+        What the cases belong to.
+    dropped, rows, original : int
+        Rows left out, rows in all, and rows as they were before imputation, which are in neither.
     """
 
     outcome: Survival
     risks: list[Any]
     weight: Any
     columns: Columns
+    roles: dict[str, Any]
     dropped: int
     rows: int
+    original: int
 
 
 def read_times(reading: TimeReading, times: TimeColumns) -> Predictions:
@@ -124,12 +134,13 @@ def read_times(reading: TimeReading, times: TimeColumns) -> Predictions:
     def make(read: TimesRead) -> None:
         told: Any = reading.weight_type
         cases = (read.outcome, read.risks[0], read.weight)
-        made.append(CalibrationData(*cases, horizon=at, weight_type=told))
+        made.append(CalibrationData(*cases, horizon=at, weight_type=told, **read.roles))
 
     read = _read(reading, times, make)
     event = f"{times.cause or 1} by {times.time} {at:g}"
     data, form, path = made[0], reading.form(), reading.file
-    return Predictions(data, read.columns, event, read.dropped, read.rows, path, form)
+    size = (read.dropped, read.rows)
+    return Predictions(data, read.columns, event, *size, path, form, read.original)
 
 
 def read_horizons(
@@ -165,25 +176,33 @@ def _read(reading: TimeReading, times: TimeColumns, use: Callable[[TimesRead], N
     columns = choose_columns(frame.drop(columns=others), of_event, form.scale)
     scores = times.scores or (columns.score,)
     ask_about_ids(frame, reading, [*columns.needed, *others, *scores])
+    size, original = len(frame), 0
+    if columns.imputation is not None:
+        imputed = np.flatnonzero(without_original(frame, columns, source, form))
+        original = size - imputed.size
+        source, frame = Selected.of(source, imputed), frame.iloc[imputed]
     named = {what: name for what, name in used.items() if name is not None}
     if columns.weight is not None:
         named["weight"] = columns.weight
     read = {what: as_numbers(frame[name], source) for what, name in named.items()}
     risks = [as_numbers(frame[name], source, form.scale) for name in scores]
-    missing = np.any([values != values for values in (*read.values(), *risks)], axis=0)
+    missing = frame[columns.labelled].isna().to_numpy(dtype=bool).any(axis=1)
+    missing |= np.any([values != values for values in (*read.values(), *risks)], axis=0)
     if missing.any() and not reading.drop_missing:
-        needed = f"a value of {' or '.join(map(shortened, [*others, times.event]))}, a score"
+        valued = [*others, times.event, *columns.labelled]
+        needed = f"a value of {' or '.join(map(shortened, valued))}, a score"
         raise InputError(about_missing(missing, f"{needed} or a weight", source))
     if missing.all():
         raise InputError(f"every row of {source.path} lacks a value.")
     kept = {what: values[~missing] for what, values in read.items()}
-    rows = np.flatnonzero(~missing)
+    rows, of_cases = np.flatnonzero(~missing), frame[~missing]
+    roles = columns.roles(lambda name: role_of(of_cases[name], is_time=name == columns.period))
     about = in_file(columns, lambda row: _line_of(source, int(rows[row])), form.scale)
     with about, noted(lambda text: note(output(), text)):
         outcome = Survival(kept["time"], kept["event"], kept.get("entry"), cause=times.cause)
         each = [values[~missing] for values in risks]
-        dropped = int(missing.sum())
-        told = TimesRead(outcome, each, kept.get("weight"), columns, dropped, len(frame))
+        rows_told = (int(missing.sum()), size - original, original)
+        told = TimesRead(outcome, each, kept.get("weight"), columns, roles, *rows_told)
         use(told)
     if outcome.other.any():
         note(output(), _about_codes(outcome, times))

@@ -19,7 +19,16 @@ from bayescal.data.roles import IMPUTATION, NO_STRUCTURE, Structure
 from bayescal.data.table import Rows, Tables, locate
 from bayescal.data.weights import WeightType
 
-__all__ = ["Contents", "added", "in_groups", "one_table", "pooled", "selected", "split"]
+__all__ = [
+    "Contents",
+    "added",
+    "in_groups",
+    "one_table",
+    "pooled",
+    "selected",
+    "split",
+    "stacked_times",
+]
 
 
 class Contents(NamedTuple):
@@ -49,12 +58,14 @@ class Contents(NamedTuple):
         renamed = {new: self.tables[old] for old, new in name_of.items()}
         order = list(renamed) if None in renamed else in_order(map(str, renamed))
         tables = {name: renamed[name] for name in order}
-        return Contents(tables, self.weight_type, structure, self.moved(name_of, tables))
+        return Contents(tables, self.weight_type, structure, *self.moved(name_of, tables))
 
-    def moved(self, name_of: Mapping[str | None, str | None], tables: Tables) -> Members | None:
-        """The clusters in the rows of other tables, with the name there of each group kept."""
-        if self.members is None:
-            return None
+    def moved(
+        self, name_of: Mapping[str | None, str | None], tables: Tables
+    ) -> tuple[Members | None, FollowUp | None]:
+        """Clusters and follow-up in the rows of other tables, with the name there of each group."""
+        if self.members is None and self.follow_up is None:
+            return None, None
         start = dict(zip(tables, _starts(tables), strict=True))
         row = [
             start[name_of[old]] + _rows_in(rows, tables[name_of[old]])
@@ -62,7 +73,9 @@ class Contents(NamedTuple):
             else np.full(rows.score.size, -1)
             for old, rows in self.tables.items()
         ]
-        return self.members.in_rows(np.concatenate(row))
+        moved = np.concatenate(row)
+        members = None if self.members is None else self.members.in_rows(moved)
+        return members, None if self.follow_up is None else self.follow_up.in_rows(moved)
 
 
 def in_groups(builder: TableBuilder, groups: GroupNames | None) -> Tables:
@@ -98,7 +111,9 @@ def forgotten(contents: Contents, roles: Collection[str]) -> Contents:
     """The same cases with some roles forgotten; with clusters, their strata."""
     structure = contents.structure.without(roles)
     if "cluster" in roles:
-        contents = contents._replace(members=None)
+        followed = contents.follow_up
+        alone = None if followed is None else followed.without_clusters()
+        contents = contents._replace(members=None, follow_up=alone)
     elif "stratum" in roles and contents.members is not None:
         contents = contents._replace(members=replace(contents.members, layer=None))
     if structure == contents.structure:
@@ -109,7 +124,7 @@ def forgotten(contents: Contents, roles: Collection[str]) -> Contents:
         parts.setdefault(name_of[old], []).append(rows)
     order = list(parts) if None in parts else in_order(map(str, parts))
     tables = {name: sum_rows(parts[name]) for name in order}
-    return Contents(tables, contents.weight_type, structure, contents.moved(name_of, tables))
+    return Contents(tables, contents.weight_type, structure, *contents.moved(name_of, tables))
 
 
 def added(first: Contents, second: Contents) -> Contents:
@@ -134,18 +149,11 @@ def added(first: Contents, second: Contents) -> Contents:
         new_names.append(name_of)
     tables = in_groups(builder, names if structure.levels else None)
     both = [part.moved(of, tables) for part, of in zip((first, second), new_names, strict=True)]
-    members = [each for each in both if each is not None]
+    members = [each for each, _ in both if each is not None]
+    followed = [each for _, each in both if each is not None]
     together = Members.joined(members) if members else None
-    kept = Contents(tables, _common_weight_type(first, second), structure, together)
-    if first.follow_up is None or second.follow_up is None:
-        return kept
-    (rows,) = tables.values()
-    followed = [
-        part.follow_up.in_rows(_rows_in(next(iter(part.tables.values())), rows))
-        for part in (first, second)
-        if part.follow_up is not None
-    ]
-    return kept._replace(follow_up=FollowUp.joined(followed))
+    times = FollowUp.joined(followed) if followed else None
+    return Contents(tables, _common_weight_type(first, second), structure, together, times)
 
 
 def split(contents: Contents) -> list[Contents]:
@@ -157,16 +165,31 @@ def split(contents: Contents) -> list[Contents]:
 def one_table(each: Sequence[Contents], structure: Structure) -> Contents:
     """What the table of all imputations holds: the groups of each, one after the other."""
     tables: Tables = {}
-    shifted, start = [], 0
+    shifted, followed, start = [], [], 0
     for label, part in zip(structure.levels[IMPUTATION], each, strict=True):
         for name, rows in part.tables.items():
             cell = part.structure.named(name) | {IMPUTATION: label}
             tables[structure.label([cell[role] for role in structure.levels])] = rows
         if part.members is not None:
             shifted.append(replace(part.members, row=part.members.row + start))
+        if part.follow_up is not None:
+            followed.append(replace(part.follow_up, row=part.follow_up.row + start))
         start += sum(rows.score.size for rows in part.tables.values())
     members = Members.joined(shifted) if shifted else None
-    return Contents(tables, each[0].weight_type, structure, members)
+    times = FollowUp.joined(followed) if followed else None
+    return Contents(tables, each[0].weight_type, structure, members, times)
+
+
+def stacked_times(each: Sequence[Contents], tables: Tables) -> FollowUp | None:
+    """The follow-up of several tables of the same cases in rows of all, each case counted once."""
+    followed = []
+    for part in each:
+        names = {name: name for name in part.tables}
+        alone = part._replace(members=None).moved(names, tables)[1]
+        if alone is not None:
+            kept = alone.without_clusters()
+            followed.append(replace(kept, weight=kept.weight / len(each)))
+    return FollowUp.joined(followed) if followed else None
 
 
 def _name_in(structure: Structure, own: Structure, name: str | None) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal.data.members import Members
 from bayescal.data.table import add_up
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ STEP_ROUNDING = 1e-6
 EARLY_SHARE = 0.05
 """Share of the time to the horizon by which some case must be under observation."""
 FOLLOWED_COLUMNS = ("row", "entry", "exit", "kind")
+EXIT_ENTRY = "exit_entry"
+"""How the entries of the clusters of followed cases are called in a dataset."""
 LEFT, OWN_EVENT, OTHER_EVENT = range(3)
 """Kinds of exit: without an event, with that of interest, and with one that rules it out."""
 
@@ -45,6 +48,8 @@ class FollowUp:
         By the horizon: `LEFT`, `OWN_EVENT` or `OTHER_EVENT` (a competing event).
     weight : ndarray of shape (entries,)
         Sum of the weights of these cases.
+    members : Members, optional
+        The clusters of the cases, by entry in place of row.
     """
 
     horizon: float
@@ -53,6 +58,7 @@ class FollowUp:
     exit: NDArray[np.intp]
     kind: NDArray[np.int8]
     weight: Floats
+    members: Members | None = None
 
     @classmethod
     def of_cases(
@@ -63,8 +69,9 @@ class FollowUp:
         kind: NDArray[np.int8],
         entry: Floats | None,
         weight: Floats,
+        members: Members | None = None,
     ) -> Self:
-        """Of cases, each in a row of a table."""
+        """Of cases, each in a row of a table; `members` has the number of a case as its row."""
         at = time / horizon * TIME_STEPS
         kind = np.where(time <= horizon, kind, LEFT).astype(np.int8)
         had = kind != LEFT
@@ -74,15 +81,19 @@ class FollowUp:
         came = np.zeros(row.size, np.intp)
         if entry is not None:
             came = np.minimum(np.rint(entry / horizon * TIME_STEPS).astype(np.intp), went - had)
-        return cls._summed(horizon, row, came, went, kind, weight)
+        return cls._summed(horizon, row, came, went, kind, weight, members=members)
 
     @classmethod
-    def _summed(cls, horizon: float, *columns: NDArray[Any]) -> Self:
+    def _summed(
+        cls, horizon: float, *columns: NDArray[Any], members: Members | None = None
+    ) -> Self:
+        """Entries of columns that may have several alike, by whose position `members` are."""
         row, entry, exit_, kind, weight = columns
         key = ((row * (TIME_STEPS + 1) + entry) * (TIME_STEPS + 1) + exit_) * 3 + kind
         keys, first, at = np.unique(key, return_index=True, return_inverse=True)
         row, entry, exit_, kind = (each[first] for each in (row, entry, exit_, kind))
-        return cls(horizon, row, entry, exit_, kind, add_up(at, weight, keys.size))
+        moved = None if members is None else members.in_rows(at)
+        return cls(horizon, row, entry, exit_, kind, add_up(at, weight, keys.size), moved)
 
     @classmethod
     def joined(cls, parts: Sequence[FollowUp]) -> FollowUp:
@@ -95,12 +106,27 @@ class FollowUp:
             )
         names = (*FOLLOWED_COLUMNS, "weight")
         columns = (np.concatenate([getattr(part, name) for part in parts]) for name in names)
-        return cls._summed(horizons[0], *columns)
+        starts = np.cumsum([0, *(part.row.size for part in parts)])
+        members = [
+            replace(part.members, row=part.members.row + start)
+            for part, start in zip(parts, starts, strict=False)
+            if part.members is not None
+        ]
+        together = Members.joined(members) if members else None
+        return cls._summed(horizons[0], *columns, members=together)
 
     def in_rows(self, row: NDArray[np.intp]) -> FollowUp:
-        """The same, where what was in row r is now in row `row[r]`."""
-        others = (self.entry, self.exit, self.kind, self.weight)
-        return self._summed(self.horizon, row[self.row], *others)
+        """The same, where what was in row r is now in row `row[r]`, or, below 0, left out."""
+        names, kept = (*FOLLOWED_COLUMNS[1:], "weight"), row[self.row] >= 0
+        others = (getattr(self, name)[kept] for name in names)
+        members = self.members
+        if members is not None and not kept.all():
+            members = members.in_rows(np.where(kept, np.cumsum(kept) - 1, -1))
+        return self._summed(self.horizon, row[self.row][kept], *others, members=members)
+
+    def without_clusters(self) -> FollowUp:
+        """The same cases as independent ones."""
+        return self if self.members is None else replace(self, members=None)
 
     def check(self) -> None:
         """Refuse a horizon that no case was followed to, or a start that none was observed at."""
@@ -178,6 +204,7 @@ class FollowUp:
         if not isinstance(other, FollowUp) or self.horizon != other.horizon:
             return False
         same = all(np.array_equal(getattr(self, n), getattr(other, n)) for n in FOLLOWED_COLUMNS)
+        same &= self.members == other.members
         return same and np.allclose(self.weight, other.weight, rtol=1e-12, atol=0)
 
     def to_variables(self) -> dict[str, Any]:
@@ -185,6 +212,8 @@ class FollowUp:
         variables: dict[str, Any] = {"horizon": ((), self.horizon)}
         for name in (*FOLLOWED_COLUMNS, "weight"):
             variables[f"exit_{name}"] = ("exit", getattr(self, name))
+        if self.members is not None:
+            variables |= self.members.to_variables(EXIT_ENTRY)
         return variables
 
     @classmethod
@@ -206,4 +235,6 @@ class FollowUp:
             )
         horizon = float(dataset["horizon"])
         row, entry, exit_ = (each.astype(np.intp) for each in (row, entry, exit_))
-        return cls(horizon, row, entry, exit_, kind.astype(np.int8), weight.astype(np.float64))
+        members = Members.of_dataset(dataset, row.size, EXIT_ENTRY)
+        kind, weight = kind.astype(np.int8), weight.astype(np.float64)
+        return cls(horizon, row, entry, exit_, kind, weight, members)

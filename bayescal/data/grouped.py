@@ -15,7 +15,14 @@ from numpy.typing import NDArray
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, as_items, check_choice
 from bayescal.data.clusters import Clusters
-from bayescal.data.contents import Contents, forgotten, one_table, pooled, split
+from bayescal.data.contents import (
+    Contents,
+    forgotten,
+    one_table,
+    pooled,
+    split,
+    stacked_times,
+)
 from bayescal.data.follow_up import FollowUp
 from bayescal.data.imputations import check_alike, stacked
 from bayescal.data.judged import Judged, as_judged
@@ -65,7 +72,8 @@ class GroupedRows:
         structure = Structure({IMPUTATION: tuple(labels)} | within.levels, within.periods)
         table = cls.__new__(cls)
         tables = stacked([part._tables for part in parts])
-        table._contents = Contents(tables, parts[0]._weight_type, structure)
+        follow_up = stacked_times([part._contents for part in parts], tables)
+        table._contents = Contents(tables, parts[0]._weight_type, structure, None, follow_up)
         table._imputations = tuple(parts)
         table._is_observed = parts[0]._is_observed
         table._judge = parts[0]._judge
@@ -139,6 +147,15 @@ class GroupedRows:
         if self.members is None:
             return None
         return self.members.clusters(self.weight_scale, sampling=self.is_pseudo)
+
+    @cached_property
+    def followed_clusters(self) -> Clusters | None:
+        """The same clusters of times to an event, by the entries of `follow_up`."""
+        members, followed = self.members, self.follow_up
+        if members is None or followed is None or followed.members is None:
+            return None
+        by_entry = replace(followed.members, layer=members.layer)
+        return by_entry.clusters(self.weight_scale, sampling=self.is_pseudo)
 
     @property
     def members(self) -> Members | None:

@@ -88,17 +88,14 @@ def as_data(
     if check_sites is not None and "site" in roles.columns:
         check_sites(roles.columns["site"])
     options: dict[str, Any] = {"weight_type": weight_type, "pos_label": pos_label}
-    if isinstance(y_true, Survival) and takes_times:
-        if several:
-            raise InputError(
-                f"{next(iter(several))} was given beside a Survival, and several scores of a case "
-                "are not yet combined of times to an event. Fit each by itself."
-            )
-        given_cases = (y_true, risk_at(y_prob, horizon), sample_weight, roles)
+    followed = y_true if isinstance(y_true, Survival) and takes_times else None
+    if followed is not None and not several:
+        given_cases = (followed, risk_at(y_prob, horizon), sample_weight, roles)
         contents = contents_at(*given_cases, horizon=horizon, **options)
         return CalibrationData._new(contents).recorded_by(as_judged(judged))
-    refuse_horizon(horizon)
-    if is_matrix(y_true) and not is_matrix(y_prob):
+    if followed is None:
+        refuse_horizon(horizon)
+    if followed is None and is_matrix(y_true) and not is_matrix(y_prob):
         if several:
             raise InputError(
                 f"{next(iter(several))} was given beside several imputations of the outcomes. Pass "
@@ -143,7 +140,13 @@ def as_data(
         **{"y_true": y_true, "sample_weight": sample_weight, name: matrix}, across={name}
     )
     read = as_imputations if name == "imputations" else as_draws_of_score
-    tables = [contents_of(y_true, row, weight, roles, **options) for row in read(matrix, y_true)]
+    if followed is not None:
+        of_times = options | {"horizon": horizon}
+        rows = read(matrix, followed.time)
+        tables = [contents_at(followed, row, weight, roles, **of_times) for row in rows]
+    else:
+        rows = read(matrix, y_true)
+        tables = [contents_of(y_true, row, weight, roles, **options) for row in rows]
     each = [CalibrationData._new(table) for table in tables]
     return CalibrationData.from_imputations(each).recorded_by(as_judged(judged))
 

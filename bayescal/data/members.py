@@ -22,7 +22,7 @@ from bayescal.data.table import Tables, add_up, row_of
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["ClusterReader", "Members"]
+__all__ = ["ClusterReader", "Members", "rows_of_cases"]
 
 Keys = NDArray[np.uint64]
 MOST_CLUSTERED = 20_000_000
@@ -135,26 +135,26 @@ class Members:
         same = all(np.array_equal(one, two) for one, two in pairs)
         return same and np.allclose(self.sums, other.sums, rtol=1e-12, atol=0)
 
-    def to_variables(self) -> dict[str, Any]:
-        """Variables of a dataset, with the dimensions `entry` and `cluster`."""
+    def to_variables(self, of: str = "entry") -> dict[str, Any]:
+        """Variables of a dataset, with the dimensions `cluster` and that of the entries."""
         variables: dict[str, Any] = {"cluster_key": ("cluster", self.key)}
         if self.layer is not None:
             variables["cluster_stratum"] = ("cluster", self.layer)
         columns = (self.cluster, self.row, *self.sums)
         return variables | {
-            f"entry_{name}": ("entry", values)
+            f"{of}_{name}": (of, values)
             for name, values in zip(("cluster", "row", *COUNTED), columns, strict=True)
         }
 
     @classmethod
-    def of_dataset(cls, dataset: xr.Dataset, rows: int) -> Members | None:
+    def of_dataset(cls, dataset: xr.Dataset, rows: int, of: str = "entry") -> Members | None:
         """Read back what `to_variables` wrote, for a table of so many rows; None without any."""
-        if "cluster_key" not in dataset:
+        if f"{of}_cluster" not in dataset:
             return None
         key = dataset["cluster_key"].to_numpy()
         layer = dataset["cluster_stratum"].to_numpy() if "cluster_stratum" in dataset else None
-        cluster, row = (dataset[f"entry_{name}"].to_numpy() for name in ("cluster", "row"))
-        sums = np.stack([dataset[f"entry_{name}"].to_numpy() for name in COUNTED])
+        cluster, row = (dataset[f"{of}_{name}"].to_numpy() for name in ("cluster", "row"))
+        sums = np.stack([dataset[f"{of}_{name}"].to_numpy() for name in COUNTED])
         known = np.array_equal(np.unique(cluster), np.arange(key.size))
         inside = bool(np.isfinite(sums).all()) and row.min() >= 0 and row.max() < rows
         if not (known and inside):
@@ -216,7 +216,7 @@ class ClusterReader:
             Whether these are all cases, so that there must be several clusters.
         """
         score, group = (_joined(part[at] for part in self._cases) for at in (1, 3))
-        return self.in_rows(_rows_of(tables, groups, score, group), complete=complete)
+        return self.in_rows(rows_of_cases(tables, groups, score, group), complete=complete)
 
     def in_rows(self, row: NDArray[np.intp], *, complete: bool = True) -> Members:
         """As `members`, where the row of each case that counts is known."""
@@ -281,8 +281,14 @@ _UNIQUE = (
 )
 
 
-def _rows_of(tables: Tables, groups: GroupNames | None, score: Floats, group: Any) -> Any:
-    """The row of each case, in the rows of all groups one after the other."""
+def rows_of_cases(tables: Tables, groups: GroupNames | None, score: Floats, group: Any) -> Any:
+    """The row of each case, in the rows of all groups one after the other.
+
+    Parameters
+    ----------
+    group : ndarray of int of shape (n,)
+        Number of each case's group, whose name is in `groups`; of no meaning without groups.
+    """
     if groups is None:
         (rows,) = tables.values()
         return row_of(rows, score)

@@ -13,8 +13,9 @@ from bayescal._base.arrays import Floats, is_single
 from bayescal._base.errors import InputError, ScoreWarning, as_count, as_number
 from bayescal._base.text import count, exact, shortened
 from bayescal.data.follow_up import LEFT, OTHER_EVENT, OWN_EVENT, FollowUp
+from bayescal.data.members import Members
 from bayescal.data.sources.alignment import Index, aligned, common_labels
-from bayescal.data.table import Rows, row_of
+from bayescal.data.table import Rows
 from bayescal.data.validate import as_floats, as_vector, check_same_length
 
 __all__ = [
@@ -182,14 +183,24 @@ def as_horizon(horizon: Any) -> float:
 
 
 def followed_in(
-    rows: Rows, outcome: Survival, score: Floats, weight: Floats | None, at: float
+    row: NDArray[np.intp],
+    outcome: Survival,
+    weight: Floats | None,
+    at: float,
+    members: Members | None = None,
 ) -> FollowUp:
-    """How long cases were followed whose scores are those of the rows of a table.
+    """How long cases were followed that are in the rows of a table.
 
     Parameters
     ----------
+    row : ndarray of int of shape (counted,)
+        Of each case that counts.
+    weight : ndarray of shape (n,) or None
+        A case with the weight 0 does not count.
     at : float
         The horizon.
+    members : Members, optional
+        The cluster of each case that counts, with its number as its row.
     """
     if outcome.entry is not None and (outcome.entry >= at).any():
         late = int((outcome.entry >= at).argmax())
@@ -197,8 +208,7 @@ def followed_in(
             f"entry[{late}] = {exact(outcome.entry[late])} is not before the horizon {at:g}: "
             "such a case says nothing of it. Leave it out."
         )
-    counted = np.ones(score.size, bool) if weight is None else weight > 0
-    row = row_of(rows, score[counted])
+    counted = np.ones(len(outcome), bool) if weight is None else weight > 0
     return FollowUp.of_cases(
         at,
         row,
@@ -206,6 +216,7 @@ def followed_in(
         outcome.kind[counted],
         None if outcome.entry is None else outcome.entry[counted],
         np.ones(row.size) if weight is None else weight[counted],
+        members,
     )
 
 

@@ -12,9 +12,10 @@ from bayescal._base.newton import maximise
 from bayescal.model.clusters.sandwich import sandwich
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.rows import every_row, merged_rows
+from bayescal.model.likelihood.times.rows import TimesRows
 from bayescal.model.problem import Problem
 
-__all__ = ["Adjustment", "adjustment_of"]
+__all__ = ["Adjustment", "FlattenedTimes", "adjustment_of", "flattened_times"]
 
 PULL = 0.01
 """Of the prior's precision, which keeps the top of the likelihood where there are data."""
@@ -71,6 +72,53 @@ class Adjustment:
             for point in (coefficients, self.read_at(coefficients))
         )
         return replace(self, constant=float(self.constant + own - read - self.beside(coefficients)))
+
+
+@dataclass(frozen=True)
+class FlattenedTimes:
+    """Sums over followed cases, as flat as an adjustment makes them."""
+
+    rows: TimesRows
+    adjustment: Adjustment
+
+    def log_likelihood(self, coefficients: Floats, others: Floats) -> Floats:
+        """As `TimesRows.log_likelihood`."""
+        read, own = coefficients.copy(), coefficients[:, 1:]
+        read[:, 1:] = self.adjustment.read_at(own)
+        return self.rows.log_likelihood(read, others) + self.adjustment.beside(own)
+
+    def derivatives(self, coefficients: Floats, others: Floats) -> tuple[float, Floats, Floats]:
+        """As `TimesRows.derivatives`."""
+        change = self.adjustment
+        value, gradient, hessian = self.rows.derivatives(change.read_at(coefficients), others)
+        by = change.contraction
+        beside = float(change.beside(coefficients))
+        return value + beside, by.T @ gradient + change.linear, by.T @ hessian @ by
+
+
+@dataclass(frozen=True)
+class _OfTimes:
+    """The likelihood of followed cases by coefficients: given the steps of Q, or over them."""
+
+    rows: TimesRows
+    given_steps: bool
+
+    def by_coefficients(self, coefficients: Floats) -> tuple[float, Floats, Floats]:
+        none = np.empty(0)
+        value, gradient, hessian = self.rows.derivatives(coefficients, none)
+        if not self.given_steps:
+            at = np.append(1.0, coefficients)[None]
+            value = float(self.rows.log_likelihood(at, none[None])[0])
+        return value, gradient, -hessian
+
+
+def flattened_times(
+    rows: TimesRows, problem: Problem, at: Floats, covariance: Floats
+) -> FlattenedTimes:
+    """Followed cases of clusters: as `adjustment_of`, at fixed steps of Q for the slopes."""
+    change = adjustment_of(_OfTimes(rows, True), problem, at, covariance)
+    calibrated = problem.curve.with_offset(np.zeros((1, problem.curve.size)))[0, 1:]
+    return FlattenedTimes(rows, change.as_at(calibrated, _OfTimes(rows, False)))
 
 
 def adjustment_of(

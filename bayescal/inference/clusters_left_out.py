@@ -11,17 +11,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import expit
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.log_odds import logarithms
 from bayescal._base.sampling.pareto import smooth_rows
-from bayescal.inference.clusters import Adjustment
-from bayescal.inference.density import CurveDensity
+from bayescal.data.clusters import Clusters
+from bayescal.data.table import add_up
+from bayescal.inference.clusters import Adjustment, FlattenedTimes
+from bayescal.inference.density import CurveDensity, density_of
+from bayescal.inference.general import GeneralDensity
 from bayescal.inference.loo import COLUMNS_AT_ONCE, DRAWS, LeaveOneOut
 from bayescal.inference.pieces import variance_factor
 from bayescal.model.clusters.design import cluster_design, is_separated
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.rows import LikelihoodRows, every_row
+from bayescal.model.likelihood.times.told import log_density_by_entry, told_by_cases
 from bayescal.model.problem import Problem
 
 if TYPE_CHECKING:
@@ -44,15 +49,16 @@ def leave_cluster_out(problem: Problem, draws: Floats) -> LeaveOneOut:
     draws : ndarray of shape (draws, d)
         Working coordinates in random order, of which the first 1000 are used.
     """
-    clusters, u = problem.clusters, draws[:DRAWS]
-    assert clusters is not None
-    parts, curve = LikelihoodParts(problem, u), problem.probability(u, problem.data.score)
-    pointwise, worst = np.empty(clusters.size), -np.inf
-    for some in blocks(clusters.size, room=COLUMNS_AT_ONCE):
+    u, worst = draws[:DRAWS], -np.inf
+    parts, cases = LikelihoodParts(problem, u), _cases_of(problem)
+    told = cases.told(problem.curves_at(problem.data.score).log_odds(u))
+    pointwise = np.empty(cases.clusters.size)
+    for some in blocks(pointwise.size, room=COLUMNS_AT_ONCE):
         weight, pareto_k = smooth_rows(-parts.of(some))
-        pointwise[some] = predicted(np.exp(weight), curve, parts.trials[some], parts.hits[some])
+        share = np.exp(weight)
+        pointwise[some] = told.predicted(some, share / share.sum(axis=1, keepdims=True))
         worst = max(worst, float(pareto_k.max()))
-    return LeaveOneOut(float(pointwise.sum()), pointwise, np.ones(clusters.size), worst)
+    return LeaveOneOut(float(pointwise.sum()), pointwise, np.ones(pointwise.size), worst)
 
 
 def predicted(
@@ -99,9 +105,14 @@ def parts_under(
     read[:, 1:] = change.read_at(coefficients[:, 1:])
     fitted = BINOMIAL.mean(rows.offset + rows.basis @ change.top)
     score = hits @ rows.basis - trials @ (fitted[:, None] * rows.basis)
-    flattened = score @ change.contraction
-    slope = flattened @ change.contraction - flattened
+    slope = _moves_the_top(change, score)
     return np.asarray(_of_cases(read @ rows.columns, trials, hits) + slope @ away.T)
+
+
+def _moves_the_top(change: Adjustment, score: Floats) -> Floats:
+    """The linear term with which the top moves as without each cluster, by its score."""
+    flattened = score @ change.contraction
+    return np.asarray(flattened @ change.contraction - flattened)
 
 
 def _of_cases(log_odds: Floats, trials: sparse.csr_array, hits: sparse.csr_array) -> Floats:
@@ -119,36 +130,115 @@ class LikelihoodParts:
         With clusters of several cases.
     u : ndarray of shape (draws, d)
         Working coordinates.
-
-    Attributes
-    ----------
-    trials, hits : sparse array of shape (clusters, rows)
-        Cases and events of each cluster.
     """
 
     def __init__(self, problem: Problem, u: Floats) -> None:
-        clusters = problem.clusters
-        assert clusters is not None
-        counted = (clusters.trials, clusters.hits)
-        rows = problem.table.score.size
-        self.trials, self.hits = (clusters.matrix(each, clusters.row, rows) for each in counted)
-        self._effect = _effect(problem)
-        if self._effect is not None:
-            self._log_odds = problem.curves_at(problem.data.score).log_odds(u)
+        cases = _cases_of(problem)
+        self._away, self._slope = np.empty((len(u), 0)), np.empty((cases.clusters.size, 0))
+        effect = _effect(problem)
+        self._effect = 1.0 if effect is None else effect
+        if effect is not None:
+            self._told = cases.told(problem.curves_at(problem.data.score).log_odds(u))
             return
-        change = CurveDensity(problem).adjustment
-        assert change is not None
-        self._under = change, every_row(problem), problem.curve.with_offset(u)
+        change = _adjustment_of(problem)
+        table, coefficients = every_row(problem), problem.curve.with_offset(u)
+        self._away = coefficients[:, 1:] - change.top
+        coefficients[:, 1:] = change.read_at(coefficients[:, 1:])
+        self._told = cases.told(coefficients @ table.columns)
+        fitted = BINOMIAL.mean(table.offset + table.basis @ change.top)
+        self._slope = _moves_the_top(change, cases.residuals(fitted) @ table.basis)
 
     def of(self, some: slice) -> Floats:
         """Of some clusters, but for a constant of each, of shape (clusters, draws).
 
         By these the log likelihood would fall without the cluster.
         """
-        counted = self.trials[some], self.hits[some]
-        if self._effect is None:
-            return parts_under(*self._under, *counted)
-        return np.asarray(_of_cases(self._log_odds, *counted) / self._effect)
+        return np.asarray(self._told.of(some) / self._effect + self._slope[some] @ self._away.T)
+
+
+class _KnownCases:
+    """Cases with known outcomes, by cluster and row."""
+
+    def __init__(self, problem: Problem) -> None:
+        assert problem.clusters is not None
+        self.clusters, self._rows = problem.clusters, problem.table.score.size
+
+    def residuals(self, fitted: Floats) -> sparse.csr_array:
+        """Observed less expected of each cluster in each row, (clusters, rows)."""
+        clusters = self.clusters
+        residual = clusters.hits - clusters.trials * fitted[clusters.row]
+        return clusters.matrix(residual, clusters.row, self._rows)
+
+    def told(self, log_odds: Floats) -> _KnownTold:
+        """What they tell of curves by log-odds of shape (draws, rows)."""
+        return _KnownTold(self.clusters, log_odds)
+
+
+class _KnownTold:
+    def __init__(self, clusters: Clusters, log_odds: Floats) -> None:
+        rows = log_odds.shape[1]
+        counted = (clusters.trials, clusters.hits)
+        self._trials, self._hits = (clusters.matrix(each, clusters.row, rows) for each in counted)
+        self._log_odds, self._curve = log_odds, expit(log_odds)
+
+    def of(self, some: slice) -> Floats:
+        """Log density of some clusters, of shape (clusters, draws)."""
+        return _of_cases(self._log_odds, self._trials[some], self._hits[some])
+
+    def predicted(self, some: slice, share: Floats) -> Floats:
+        """Sum of the log densities of the cases of clusters, by the draws' shares for each."""
+        return predicted(share, self._curve, self._trials[some], self._hits[some])
+
+
+class _FollowedCases:
+    """Cases with times to an event, by cluster and entry of the follow-up."""
+
+    def __init__(self, problem: Problem) -> None:
+        assert problem.data.followed_clusters is not None
+        self.clusters, self._problem = problem.data.followed_clusters, problem
+
+    def residuals(self, fitted: Floats) -> sparse.csr_array:
+        """Slopes of the log density of each cluster in each row, (clusters, rows)."""
+        clusters, followed = self.clusters, self._problem.data.follow_up
+        assert followed is not None
+        slope = told_by_cases(self._problem, fitted[followed.row]).slope[clusters.row]
+        row = followed.row[clusters.row]
+        return clusters.matrix(clusters.trials * slope, row, fitted.size)
+
+    def told(self, log_odds: Floats) -> _FollowedTold:
+        """What they tell of curves by log-odds of shape (draws, rows)."""
+        return _FollowedTold(self.clusters, log_density_by_entry(self._problem, log_odds).T)
+
+
+class _FollowedTold:
+    def __init__(self, clusters: Clusters, density: Floats) -> None:
+        self._clusters, self._density = clusters, density
+        self._trials = clusters.matrix(clusters.trials, clusters.row, len(density))
+
+    def of(self, some: slice) -> Floats:
+        """Log density of some clusters, of shape (clusters, draws)."""
+        return np.asarray(self._trials[some] @ self._density)
+
+    def predicted(self, some: slice, share: Floats) -> Floats:
+        """Sum of the log densities of the cases of clusters, by the draws' shares for each."""
+        clusters = self._clusters
+        here = slice(*np.searchsorted(clusters.cluster, (some.start, some.stop)))
+        number = clusters.cluster[here] - some.start
+        mean = np.vecdot(share[number], np.exp(self._density[clusters.row[here]]))
+        return np.asarray(add_up(number, clusters.trials[here] * np.log(mean), len(share)))
+
+
+def _cases_of(problem: Problem) -> _KnownCases | _FollowedCases:
+    return _FollowedCases(problem) if problem.of_times else _KnownCases(problem)
+
+
+def _adjustment_of(problem: Problem) -> Adjustment:
+    """How the likelihood of a family with a contraction is made flatter."""
+    density = density_of(problem)
+    flattened = density.nodes if isinstance(density, GeneralDensity) else density
+    assert isinstance(flattened, FlattenedTimes | CurveDensity)
+    assert flattened.adjustment is not None
+    return flattened.adjustment
 
 
 def _effect(problem: Problem) -> float | None:

@@ -20,12 +20,12 @@ from bayescal.inference.clusters import Adjustment, adjustment_of
 from bayescal.inference.general import GeneralDensity
 from bayescal.inference.pieces import sample_pieces
 from bayescal.inference.saturated import sample_saturated
-from bayescal.inference.scales import DENSITY_NEAR, laplace_evidence, modes_by_scale
+from bayescal.inference.scales import DENSITY_NEAR, middle_of, modes_by_scale
 from bayescal.model.clusters.design import cluster_design, is_separated
 from bayescal.model.likelihood.rows import LikelihoodRows, at_nodes, every_row, merged_rows
 from bayescal.model.problem import Problem
 
-__all__ = ["CurveDensity", "Nodes", "density_of", "prior_covariance", "sample_importance"]
+__all__ = ["CurveDensity", "Nodes", "density_of", "sample_importance"]
 
 DENSITY_LONGEST_STEP = 5.0  # past it the exponential of a slope could overflow
 DENSITY_TOLERANCE = 1e-12
@@ -98,7 +98,7 @@ class CurveDensity:
             on_diagonal = self.curve.with_offset(np.zeros((1, self.curve.size)))
             self.rows = self.rows.tempered(cluster_design(problem).effect, on_diagonal)
         else:
-            self.adjustment = adjustment_of(self, problem, *_middle(self))
+            self.adjustment = adjustment_of(self, problem, *middle_of(self))
         self.peak = None
 
     def _choose_nodes(self, problem: Problem, nodes: Nodes) -> None:
@@ -272,28 +272,6 @@ def _mapped(sample: Sample, to: Callable[[Floats], Floats]) -> Sample:
     """A sample with its draws, and what they were chosen from, in other coordinates."""
     proposals = None if sample.proposals is None else to(sample.proposals)
     return replace(sample, draws=to(sample.draws), proposals=proposals)
-
-
-def _middle(density: CurveDensity) -> tuple[Floats, Floats]:
-    """Coefficients at the mode of the likeliest scale, and their covariance under the prior."""
-    scales = [density]
-    if density.curve.is_rough:
-        scales = [density.at(tau) for tau, _ in density.prior.roughness]
-    modes = [each.near_mode() for each in scales]
-    best = int(np.argmax([laplace_evidence(mode) for mode in modes]))
-    at = modes[best].point
-    return density.curve.with_offset(at[None])[0, 1:], prior_covariance(scales[best], at)
-
-
-def prior_covariance(density: CurveDensity, at: Floats) -> Floats:
-    """Covariance of the coefficients (k, k) under the prior, at one point of shape (d,)."""
-    bends = [
-        density.prior.of(name).slope_and_curvature(value)[1]
-        for name, value in zip(density.curve.coordinates, at, strict=True)
-    ]
-    jacobian = density.jacobian(at)
-    variance = 1 / np.maximum(-np.array(bends), LEAST_PRECISION)
-    return np.asarray((jacobian * variance) @ jacobian.T)
 
 
 def _round(mode: Mode) -> Floats:

@@ -10,8 +10,9 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.newton import Mode, maximise
 from bayescal._base.sampling.importance import GOOD_ESS, importance_sample
-from bayescal.inference.scales import modes_by_scale
-from bayescal.model.clusters.design import cluster_design
+from bayescal.inference.clusters import FlattenedTimes, flattened_times
+from bayescal.inference.scales import middle_of, modes_by_scale
+from bayescal.model.clusters.design import cluster_design, is_separated
 from bayescal.model.lapse.bounds import RATES
 from bayescal.model.lapse.rate import Rate
 from bayescal.model.likelihood.binomial import BINOMIAL
@@ -64,16 +65,31 @@ class GeneralDensity:
         shape = (self.positive.size, self.curve.size)
         combination = np.array(self.curve.combination, dtype=np.float64).reshape(shape)
         self.combination = combination[:, self.at_linear]
+        self.nodes: OutcomeNodes | LawRows | FlattenedTimes
         self.nodes, self.peak = self._chosen(problem)
-        peak = self.peak
-        if problem.clusters is not None and not problem.clusters.are_single:
-            design = cluster_design(problem)
-            effect = max(design.effect, design.slope_effect) * design.inflation
-            table = problem.table
-            log_diagonal = BINOMIAL.of_calibrated(table.score, table.trials, table.hits)
-            assert isinstance(self.nodes, OutcomeNodes)
-            self.nodes = self.nodes.tempered(effect, log_diagonal)
-            self.peak = self._mode(None if peak is None else peak.point)
+        if problem.clusters is not None and not problem.clusters.are_single and self.curve.size:
+            self._read_clusters(problem)
+
+    def _read_clusters(self, problem: Problem) -> None:
+        """Flatten the likelihood of times by the sandwich; in any other, cases count as fewer."""
+        nodes, start, bounded = self.nodes, None, self.curve.is_bounded
+        if isinstance(nodes, TimesRows) and not bounded and not is_separated(problem.table):
+            self.nodes = flattened_times(nodes, problem, *middle_of(self))
+        else:
+            design, table = cluster_design(problem), problem.table
+            effect = design.effect
+            if bounded:
+                effect = max(effect, design.slope_effect) * design.inflation
+            if isinstance(nodes, TimesRows):
+                on_diagonal = self.curve.with_offset(np.zeros((1, self.curve.size)))
+                none = np.zeros((1, len(self.laws)))
+                log_diagonal = float(nodes.log_likelihood(on_diagonal, none)[0])
+            else:
+                log_diagonal = BINOMIAL.of_calibrated(table.score, table.trials, table.hits)
+            assert isinstance(nodes, OutcomeNodes | TimesRows)
+            self.nodes = nodes.tempered(effect, log_diagonal)
+            start = None if self.peak is None else self.peak.point
+        self.peak = None if self.peak is None else self._mode(start)
 
     def _chosen(self, problem: Problem) -> tuple[OutcomeNodes | LawRows, Mode | None]:
         """Nodes, doubled until they agree with every row at the mode and round it, and the mode."""
@@ -189,6 +205,10 @@ class GeneralDensity:
             start = np.full(self.curve.size, FIRST_RATE)
         longest = LONGEST_BOUNDED_STEP
         return maximise(self.derivatives, start, tolerance=tolerance, longest=longest)
+
+    def near_mode(self) -> Mode:
+        """The posterior mode to within what proposals round it need."""
+        return self._mode(None) if self.peak is None else self.peak
 
     def _mode(self, start: Floats | None) -> Mode:
         return self.mode(start, BOUNDED_NEAR)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import expit, logsumexp, ndtri
@@ -126,7 +127,8 @@ def _under_law(problem: Problem, draws: int, priors: Sequence[PartitionPrior]) -
 def _of_times(problem: Problem, draws: int, priors: Sequence[PartitionPrior]) -> list[Sample]:
     """The same of times to an event: at the likeliest steps, then weighted as if integrated out."""
     known, late = late_of_cells(problem)
-    table, exact = problem.table, late_rows(problem)
+    table, exact, effect = problem.table, late_rows(problem), variance_factor(problem)
+    known, late = known / effect, replace(late, weight=late.weight / effect)
     stretches = stretch_evidences(
         table.score,
         known.sum(axis=0),
@@ -135,6 +137,8 @@ def _of_times(problem: Problem, draws: int, priors: Sequence[PartitionPrior]) ->
         hinges=any(prior.hinge > 0 for prior in priors),
         late=late,
     )
+    log_diagonal = effect * (stretches.log_diagonal - float(late.log_likelihood(expit(late.x))))
+    log_diagonal += float(exact.log_likelihood(expit(exact.x)[None])[0])
     samples = []
     for index, prior in enumerate(priors):
         sums = partition_sums(stretches, prior)
@@ -142,11 +146,12 @@ def _of_times(problem: Problem, draws: int, priors: Sequence[PartitionPrior]) ->
         drawn = draw_partitions(sums, draws, rng)
         u = np.hstack([drawn.shift, drawn.slope])
         near, at = (_curves_at(problem, u, x) for x in (late.x, exact.x))
-        log_ratio = exact.log_likelihood(at) - late.log_likelihood(near)
+        log_ratio = exact.log_likelihood(at) / effect - late.log_likelihood(near)
         smooth, pareto_k = smooth_rows(log_ratio[None])
         share = np.exp(smooth[0] - logsumexp(smooth[0]))
         ess = float(1 / np.sum(share**2))
         log_evidence = sums.log_evidence + float(logsumexp(log_ratio) - np.log(draws))
+        log_evidence += (1 - 1 / effect) * log_diagonal
         kept = resample(share, draws, rng)
         error = float(np.sqrt(max(1 / ess - 1 / draws, 0)))
         # The weights are bounded: how many draws they are worth says whether to trust them.

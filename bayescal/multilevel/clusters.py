@@ -23,7 +23,8 @@ from bayescal.data.clusters import Clusters
 from bayescal.data.data import CalibrationData
 from bayescal.data.table import add_up
 from bayescal.inference.clusters import Adjustment
-from bayescal.inference.density import CurveDensity, prior_covariance
+from bayescal.inference.density import CurveDensity
+from bayescal.inference.scales import prior_covariance
 from bayescal.model.clusters.sandwich import degrees_of, flattened, share_alike
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.rows import every_row

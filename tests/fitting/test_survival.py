@@ -416,16 +416,11 @@ def test_c_statistic_and_brier_are_those_of_the_curve():
     assert measured.loc["c_statistic", "estimate"] == pytest.approx(known, abs=0.02)
 
 
-@pytest.mark.parametrize(
-    ("role", "labels"),
-    [("groups", 3), ("periods", 3), ("cluster", 20), ("imputations", None)],
-)
-def test_what_is_not_yet_fitted_is_refused_by_name(role, labels):
+@pytest.mark.parametrize("role", ["groups", "periods"])
+def test_what_is_not_yet_fitted_is_refused_by_name(role):
     time, event, risk, *_ = study(60)
-    given = [risk, risk] if labels is None else np.arange(60) % labels
-    scores = None if labels is None else risk
     with pytest.raises(InputError, match=f"{role} was given beside a Survival"):
-        bc.fit(bc.Survival(time, event), scores, horizon=1, **{role: given})
+        bc.fit(bc.Survival(time, event), risk, horizon=1, **{role: np.arange(60) % 3})
 
 
 def test_other_doors_refuse_by_name(followed):
@@ -444,8 +439,6 @@ def test_other_doors_refuse_by_name(followed):
     with pytest.raises(InputError, match="estimators are of outcomes that are known"):
         bc.assess(outcome, risk, horizon=1, estimators=["ece"])
     post = bc.fit(followed, curve="beta", **FAST)
-    with pytest.raises(InputError, match="is of times to an event"):
-        bc.combine_imputations([post, post])
     with pytest.raises(InputError, match="some cases left before the horizon"):
         post.value_of_information([0.2], method="cells")
     with pytest.raises(InputError, match="curve='saturated' sums over events"):

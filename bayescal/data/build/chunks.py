@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayescal._base.errors import InputError, check_callable
 from bayescal._base.text import shortened
 from bayescal.data.build.builder import TableBuilder
 from bayescal.data.build.cases import CheckedCases, check_cases
-from bayescal.data.contents import Contents, added, in_groups
-from bayescal.data.members import ClusterReader
-from bayescal.data.roles import DEPENDENCE, ROLES, RoleReader, Roles, as_roles
-from bayescal.data.sources.alignment import aligned
+from bayescal.data.build.labels import GroupNames
+from bayescal.data.contents import Contents, added, in_groups, split
+from bayescal.data.follow_up import FollowUp
+from bayescal.data.members import ClusterReader, rows_of_cases
+from bayescal.data.roles import DEPENDENCE, IMPUTATION, ROLES, RoleReader, Roles, as_roles
 from bayescal.data.survival import (
     Survival,
     as_horizon,
@@ -23,7 +26,7 @@ from bayescal.data.survival import (
     refuse_horizon,
     warn_of_survival,
 )
-from bayescal.data.table import Rows
+from bayescal.data.table import Rows, Tables
 from bayescal.data.validate import as_floats, as_vector, as_weights, warn_of_absent
 from bayescal.data.weights import (
     WeightType,
@@ -98,7 +101,7 @@ class ChunkReader:
             )
             followed = y_true if isinstance(y_true, Survival) else None
             if followed is not None:
-                _refuse_roles(roles)
+                _refuse_several(roles, in_chunks=True)
                 y_true = followed.outcome(as_horizon(self._horizon))
             if all(np.size(column) == 0 for column in (y_true, y_prob)):
                 return
@@ -111,7 +114,7 @@ class ChunkReader:
             self._check_labels(y_true, cases)
             self._check_weights(cases)
             if followed is not None:
-                self._follow(followed, cases)
+                self._follow(followed, cases, roles)
         except InputError as error:
             raise InputError(f"{name}: {error}") from error
         self.has_event |= bool(cases.outcome.any())
@@ -135,8 +138,7 @@ class ChunkReader:
         contents = self.contents(complete=True)
         tables = contents[0]
         if contents.follow_up is not None:
-            contents.follow_up.check()
-            warn_of_survival(tables[None], contents.follow_up)
+            _check_followed(contents)
         if self._pos_label is not None and not self.has_event:
             warn_of_absent(self._pos_label, self.other_label)
         if self._is_unclear and self._largest > 0:
@@ -190,14 +192,12 @@ class ChunkReader:
             refuse_horizon(self._horizon)
         return outcome
 
-    def _follow(self, outcome: Survival, cases: CheckedCases) -> None:
+    def _follow(self, outcome: Survival, cases: CheckedCases, roles: Roles) -> None:
         """Take in how long the cases were followed, in the rows of the table of all so far."""
         builder = TableBuilder()
         builder.add(*cases, None)
         tables = in_groups(builder, None)
-        (rows,) = tables.values()
-        at = as_horizon(self._horizon)
-        follow_up = followed_in(rows, outcome, cases.score, cases.weight, at)
+        follow_up = _followed(tables, None, outcome, cases, None, self._horizon, roles)
         self._event_codes |= outcome.unnamed_codes
         part = Contents(tables, follow_up=follow_up)
         self._times = part if self._times is None else added(self._times, part)
@@ -314,6 +314,27 @@ def contents_of(
     return Contents(tables, chosen_type, reader.structure(), members)
 
 
+def _followed(
+    tables: Tables,
+    groups: GroupNames | None,
+    outcome: Survival,
+    cases: CheckedCases,
+    codes: NDArray[np.int64] | None,
+    horizon: Any,
+    roles: Roles,
+) -> FollowUp:
+    """How long the cases of some tables were followed, and of which clusters they are."""
+    kept: Any = slice(None) if cases.weight is None else cases.weight > 0
+    group = None if codes is None else codes[kept]
+    row = rows_of_cases(tables, groups, as_floats(cases.score, "y_prob")[kept], group)
+    members = None
+    if "cluster" in roles.columns:
+        reader = ClusterReader()
+        reader.add(replace(roles, columns={"cluster": roles.columns["cluster"]}), cases, None)
+        members = reader.in_rows(np.arange(row.size), complete=False)
+    return followed_in(row, outcome, cases.weight, as_horizon(horizon), members)
+
+
 def contents_at(
     outcome: Survival,
     y_prob: Any,
@@ -326,19 +347,31 @@ def contents_at(
 ) -> Contents:
     """What the table of cases that were followed to a horizon, or left before, holds."""
     _refuse_label(pos_label)
-    _refuse_roles(roles)
-    _, y_prob, sample_weight = aligned(time=outcome, y_prob=y_prob, sample_weight=sample_weight)
-    at = as_horizon(horizon)
-    check_codes(outcome.unnamed_codes)
-    contents = contents_of(
-        outcome.outcome(at), y_prob, sample_weight, roles, weight_type=weight_type
+    _refuse_several(roles)
+    (_, y_prob, sample_weight), roles = roles.aligned(
+        time=outcome, y_prob=y_prob, sample_weight=sample_weight
     )
-    score = as_floats(y_prob, "y_prob")
-    weight = as_weights(sample_weight, score.size)
-    follow_up = followed_in(contents.tables[None], outcome, score, weight, at)
-    follow_up.check()
-    warn_of_survival(contents.tables[None], follow_up)
-    return contents._replace(follow_up=follow_up)
+    check_codes(outcome.unnamed_codes)
+    known = outcome.outcome(horizon)
+    contents = contents_of(known, y_prob, sample_weight, roles, weight_type=weight_type)
+    cases, reader = check_cases(known, y_prob, sample_weight), RoleReader()
+    codes = reader.codes(roles, cases.outcome.size)
+    groups = None if codes is None else reader.groups
+    followed = _followed(contents.tables, groups, outcome, cases, codes, horizon, roles)
+    contents = contents._replace(follow_up=followed)
+    several = split(contents) if IMPUTATION in contents.structure.levels else [contents]
+    for each in several:
+        _check_followed(each, warns=each is several[0])
+    return contents
+
+
+def _check_followed(contents: Contents, *, warns: bool = True) -> None:
+    """Refuse a follow-up that says nothing of the horizon; warn of probabilities of survival."""
+    assert contents.follow_up is not None
+    contents.follow_up.check()
+    if warns:
+        (rows,) = contents.tables.values()
+        warn_of_survival(rows, contents.follow_up)
 
 
 def _refuse_label(pos_label: Any) -> None:
@@ -347,11 +380,17 @@ def _refuse_label(pos_label: Any) -> None:
         raise InputError("pos_label was given beside a Survival, whose events are 0/1. Drop it.")
 
 
-def _refuse_roles(roles: Roles) -> None:
-    """Refuse groups and clusters beside times."""
-    if roles.columns:
-        given = roles.name(next(iter(roles.columns)))
+def _refuse_several(roles: Roles, *, in_chunks: bool = False) -> None:
+    """Refuse groups beside times, and imputations in chunks of them."""
+    several = [role for role in roles.columns if role not in (*DEPENDENCE, IMPUTATION)]
+    if in_chunks and IMPUTATION in roles.columns:
+        raise InputError(
+            f"{roles.name(IMPUTATION)} was given beside times to an event in chunks. Make the "
+            "table of all cases at once: CalibrationData(..., imputation=number)."
+        )
+    if several:
+        given = roles.name(several[0])
         raise InputError(
             f"{given} was given beside a Survival: times to an event are fitted for all cases as "
-            f"one group of independent cases, and not yet with {given}."
+            f"one group, and not yet with {given}."
         )

@@ -180,7 +180,7 @@ class FromCollapsed(GroupedRows):
             raise InputError("tables is empty: pass one table an imputation, two at least.")
         for at, table in enumerate(each):
             check_type(table, GroupedRows, f"tables[{at}]", "Pass one table an imputation.")
-            if table.complete(takes_judged=True).imputations:
+            if table.complete(takes_judged=True, takes_times=True).imputations:
                 raise InputError(f"tables[{at}] is of several imputations already.")
         if any(table.judged != each[0].judged for table in each):
             raise InputError(

@@ -136,12 +136,8 @@ def combine_imputations(
                 f"posts[{index}] is an {type(post).__name__}, which cannot be combined again. Pass "
                 "what bayescal.fit or bayescal.compare makes of the scores of one imputation."
             )
-        if _pooled(post).of_times:
-            raise InputError(
-                f"posts[{index}] is of times to an event, and posteriors of outcomes that are "
-                "known are combined. Read each posterior by itself."
-            )
-        if not _pooled(post).likelihood.is_linear:
+        law = _pooled(post).likelihood
+        if not law.is_linear and not _pooled(post).of_times:
             raise InputError(
                 f"posts[{index}] is of outcomes that a judge recorded, and posteriors of outcomes "
                 "that are known are combined. Read each posterior by itself."

@@ -10,6 +10,7 @@ from bayescal._base.logistic import fit_logistic
 from bayescal.data.table import Rows
 from bayescal.model.clusters.sandwich import sandwich
 from bayescal.model.likelihood.binomial import BINOMIAL
+from bayescal.model.likelihood.times.rows import likeliest_line
 from bayescal.model.problem import Problem
 
 __all__ = ["Design", "cluster_design", "is_separated"]
@@ -123,9 +124,12 @@ def cluster_design(problem: Problem) -> Design:
         )
     x, trials = problem.log_odds, problem.trials
     basis = np.stack([np.ones_like(x), x])
-    start = np.array([0.0, 1.0])
-    coef, _ = fit_logistic(basis, trials, (basis @ problem.hits)[None], start=start)
-    fitted = BINOMIAL.mean(coef[0] @ basis)
+    if problem.of_times:
+        coef = likeliest_line(problem)
+    else:
+        start = np.array([0.0, 1.0])
+        coef = fit_logistic(basis, trials, (basis @ problem.hits)[None], start=start)[0][0]
+    fitted = BINOMIAL.mean(coef @ basis)
     weight = BINOMIAL.spread(trials, fitted)
     total = weight.sum()
     middle = weight @ x / total if total > 0 else 0.0

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
 from bayescal._base.arrays import Floats
+from bayescal.data.clusters import Clusters
 from bayescal.data.table import add_up
 from bayescal.model.likelihood.binomial import BINOMIAL
+from bayescal.model.likelihood.times.told import told_by_cases
 from bayescal.model.problem import Problem
 
 __all__ = ["Sandwich", "degrees_of", "flattened", "inflation_of", "sandwich", "share_alike"]
@@ -68,11 +72,11 @@ def sandwich(problem: Problem, basis: Floats, fitted: Floats, precision: Floats)
     multi-stage samples, Survey Methodology 28. Ribatet, Cooley & Davison (2012), Bayesian inference
     from composite likelihoods, Statistica Sinica 22.
     """
-    information = (basis.T * BINOMIAL.spread(problem.trials, fitted)) @ basis
-    between = _Between(problem, basis, fitted)
+    told = _told_of_times(problem, fitted) if problem.of_times else _told(problem, fitted)
+    between = _Between(told, basis)
     weight = share_alike(len(precision), between.degrees)
     extra = (1 - weight) * between.seen() + weight * between.alike()
-    return flattened(information, extra, precision, between.degrees)
+    return flattened(_information(problem, basis, fitted), extra, precision, between.degrees)
 
 
 def share_alike(size: int, degrees: float) -> float:
@@ -115,34 +119,79 @@ def flattened(information: Floats, extra: Floats, precision: Floats, degrees: fl
     )
 
 
+class _Told(NamedTuple):
+    """What the cases of each cluster that are alike tell of the log-odds of the curve.
+
+    Attributes
+    ----------
+    row : ndarray of shape (entries,)
+        Of the problem.
+    residual, own : ndarray of shape (entries,)
+        Sums of the slopes of these cases, and of their squares.
+    spread : ndarray of shape (entries,)
+        Expected square of the slope of one case.
+    """
+
+    clusters: Clusters
+    row: NDArray[np.intp]
+    residual: Floats
+    own: Floats
+    spread: Floats
+
+
+def _told(problem: Problem, fitted: Floats) -> _Told:
+    """By cases with known outcomes: their residuals from the curve."""
+    clusters = problem.clusters
+    assert clusters is not None
+    row = problem.merged(clusters.row)
+    p, spread = fitted[row], BINOMIAL.spread(np.ones_like(fitted), fitted)[row]
+    others = clusters.square_trials - clusters.square_hits
+    own = clusters.square_hits * (1 - p) ** 2 + others * p**2
+    return _Told(clusters, row, clusters.hits - clusters.trials * p, own, spread)
+
+
+def _told_of_times(problem: Problem, fitted: Floats) -> _Told:
+    """By followed cases, with the steps of Q at their likeliest values."""
+    clusters, followed = problem.data.followed_clusters, problem.data.follow_up
+    assert clusters is not None and followed is not None
+    row, entry = problem.merged(followed.row), clusters.row
+    told = told_by_cases(problem, fitted[row])
+    slope = told.slope[entry]
+    own = clusters.square_trials * slope**2
+    return _Told(clusters, row[entry], clusters.trials * slope, own, told.spread[entry])
+
+
+def _information(problem: Problem, basis: Floats, fitted: Floats) -> Floats:
+    """Of independent cases, on the coefficients."""
+    followed = problem.data.follow_up
+    if not problem.of_times or followed is None:
+        return np.asarray((basis.T * BINOMIAL.spread(problem.trials, fitted)) @ basis)
+    row, weight = problem.merged(followed.row), followed.weight * problem.data.weight_scale
+    curvature = told_by_cases(problem, fitted[row]).curvature
+    information = (basis.T * add_up(row, weight * curvature, fitted.size)) @ basis
+    values, vectors = np.linalg.eigh(information)
+    return np.asarray((vectors * np.maximum(values, 0)) @ vectors.T)
+
+
 class _Between:
     """Products of different cases of one cluster, summed over the clusters."""
 
-    def __init__(self, problem: Problem, basis: Floats, fitted: Floats) -> None:
-        clusters = problem.clusters
-        assert clusters is not None
-        row, rows = problem.merged(clusters.row), fitted.size
-        trials, hits, squares = (
-            clusters.matrix(values, row, rows)
-            for values in (clusters.trials, clusters.hits, clusters.square_trials)
-        )
-        self.basis, spread = basis, BINOMIAL.spread(np.ones_like(fitted), fitted)
-        information = trials @ spread
+    def __init__(self, told: _Told, basis: Floats) -> None:
+        clusters, row, rows = told.clusters, told.row, len(basis)
+        self.basis = basis
+        weight, squares = clusters.trials * told.spread, clusters.square_trials * told.spread**2
+        information = clusters.sums(weight)
         leverage = information / information.sum() if clusters.strata == 1 else 0.0 * information
         grow = 1 / np.sqrt(1 - np.minimum(leverage, 1 - 1e-9))
-        score = hits @ basis - trials @ (fitted[:, None] * basis)
-        residual = hits.sum(axis=1) - trials @ fitted
+        score = clusters.matrix(told.residual, row, rows) @ basis
         self.score = clusters.centred(score) * grow[:, None]
-        self.residual = clusters.centred(residual) * grow
-        self.of_shift = trials @ (spread[:, None] * basis)
-        square_hits = add_up(row, clusters.square_hits, rows)
-        square_trials = add_up(row, clusters.square_trials, rows)
-        self.own = square_hits * (1 - fitted) ** 2 + (square_trials - square_hits) * fitted**2
-        self.own_of_shift = square_trials * spread**2
-        pairs = information**2 - squares @ spread**2
+        self.residual = clusters.centred(clusters.sums(told.residual)) * grow
+        self.of_shift = clusters.matrix(weight, row, rows) @ basis
+        self.own, self.own_of_shift = (add_up(row, each, rows) for each in (told.own, squares))
+        pairs = information**2 - clusters.sums(squares)
         excess = float(self.residual @ self.residual - self.own.sum())
         self.variance = max(excess / pairs.sum(), 0.0) if pairs.sum() > 0 else 0.0
-        part = squares @ spread + self.variance * pairs
+        part = clusters.sums(clusters.square_trials * told.spread) + self.variance * pairs
         layers = clusters.strata / clusters.size
         self.degrees = degrees_of(part, pairs, information**2, layers)
 

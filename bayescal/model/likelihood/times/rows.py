@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from bayescal._base.arrays import Floats, blocks
+from bayescal._base.newton import maximise
 from bayescal.model.curve import expit_in_place
+from bayescal.model.families import LOGISTIC
 from bayescal.model.lapse.bounds import bounded_log_odds
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.gauss import gauss_rule
@@ -23,10 +25,11 @@ from bayescal.model.likelihood.times.shared import Shared, log_without
 from bayescal.model.likelihood.times.steps import Steps, steps_of
 from bayescal.model.problem import Problem
 
-__all__ = ["Correction", "TimesRows", "times_rows"]
+__all__ = ["Correction", "TimesRows", "likeliest_line", "times_rows"]
 
 KNOWN_NODES, NODES_OF_BIN, FEW_ENTRIES = 48, 6, 160
 LEAST_CURVATURE = 0.05
+LONGEST_OF_LINE = 3.0
 FAR_BELOW = 60.0
 """How much less likely a curve is than the likeliest where its correction does not matter."""
 BESIDE_STEPS = 1e-3
@@ -154,11 +157,15 @@ class TimesRows(LawRows):
     correction : Correction
     constant : float
         What merging the rows of a table would change on the diagonal.
+    effect, log_diagonal : float
+        Cases that count as one, and the log likelihood of exact calibration, if not 1.
     """
 
     known: int
     correction: Correction
     constant: float
+    effect: float = 1.0
+    log_diagonal: float = 0.0
 
     def log_likelihood(self, coefficients: Floats, others: Floats) -> Floats:
         """As `LawRows.log_likelihood`."""
@@ -180,7 +187,23 @@ class TimesRows(LawRows):
         near = value > value.max() - FAR_BELOW
         correction = np.full(value.size, self.correction.at_most)
         correction[near] = self.correction(g[near])
-        return np.asarray(value + correction + self.constant)
+        value += correction + self.constant
+        return np.asarray(value / self.effect + (1 - 1 / self.effect) * self.log_diagonal)
+
+    def tempered(self, effect: float, log_diagonal: float) -> TimesRows:
+        """The same with every case counted as one over the effect.
+
+        Parameters
+        ----------
+        log_diagonal : float
+            Log likelihood of exact calibration, which stays as it is.
+        """
+        return replace(self, effect=self.effect * effect, log_diagonal=log_diagonal)
+
+    def derivatives(self, coefficients: Floats, others: Floats) -> tuple[float, Floats, Floats]:
+        """As `LawRows.derivatives`, given the steps."""
+        value, gradient, hessian = super().derivatives(coefficients, others)
+        return value / self.effect, gradient / self.effect, hessian / self.effect
 
     def expanded_at(self, coefficients: Floats, others: Floats) -> TimesRows:
         """The same, expanded at the likeliest steps given one curve, as in `log_likelihood`."""
@@ -226,6 +249,24 @@ def times_rows(problem: Problem, *, exact: bool = False) -> TimesRows:
     every, size = np.hstack([known, of_partial]), known.shape[1]
     given = _law_of(size, correction)
     return TimesRows(given, bounds, every, trials, hits, size, correction, constant)
+
+
+def likeliest_line(problem: Problem) -> Floats:
+    """Intercept and slope of the likeliest logistic recalibration, of shape (2,).
+
+    At the likeliest steps with a smooth curve.
+    """
+    line = problem.of_family(LOGISTIC)
+    rows = times_rows(line)
+
+    def objective(coefficients: Floats) -> tuple[float, Floats, Floats]:
+        return rows.derivatives(coefficients, np.empty(0))
+
+    start = line.curve.with_offset(np.zeros((1, line.curve.size)))[0, 1:]
+    best = maximise(objective, start, longest=LONGEST_OF_LINE).point
+    at = np.array([-1.0, 1.0])
+    low, high = np.append(1.0, best) @ _columns_at(line, at)
+    return np.array([(low + high) / 2, (high - low) / 2])
 
 
 def _law_of(known: int, correction: Correction) -> Shared:
