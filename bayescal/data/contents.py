@@ -49,20 +49,27 @@ class Contents(NamedTuple):
         renamed = {new: self.tables[old] for old, new in name_of.items()}
         order = list(renamed) if None in renamed else in_order(map(str, renamed))
         tables = {name: renamed[name] for name in order}
-        return Contents(tables, self.weight_type, structure, self.moved(name_of, tables))
+        return Contents(tables, self.weight_type, structure, *self.moved(name_of, tables))
 
-    def moved(self, name_of: Mapping[str | None, str | None], tables: Tables) -> Members | None:
-        """The clusters in the rows of other tables, with the name there of each group kept."""
-        if self.members is None:
-            return None
+    def moved(
+        self, name_of: Mapping[str | None, str | None], tables: Tables
+    ) -> tuple[Members | None, FollowUp | None]:
+        """Clusters and follow-up in the rows of other tables, with the name there of each group."""
+        if self.members is None and self.follow_up is None:
+            return None, None
         start = dict(zip(tables, _starts(tables), strict=True))
-        row = [
+        each = [
             start[name_of[old]] + _rows_in(rows, tables[name_of[old]])
             if old in name_of
             else np.full(rows.score.size, -1)
             for old, rows in self.tables.items()
         ]
-        return self.members.in_rows(np.concatenate(row))
+        row = np.concatenate(each)
+        members, follow_up = self.members, self.follow_up
+        return (
+            None if members is None else members.in_rows(row),
+            None if follow_up is None else follow_up.in_rows(row),
+        )
 
 
 def in_groups(builder: TableBuilder, groups: GroupNames | None) -> Tables:
@@ -109,7 +116,7 @@ def forgotten(contents: Contents, roles: Collection[str]) -> Contents:
         parts.setdefault(name_of[old], []).append(rows)
     order = list(parts) if None in parts else in_order(map(str, parts))
     tables = {name: sum_rows(parts[name]) for name in order}
-    return Contents(tables, contents.weight_type, structure, contents.moved(name_of, tables))
+    return Contents(tables, contents.weight_type, structure, *contents.moved(name_of, tables))
 
 
 def added(first: Contents, second: Contents) -> Contents:
@@ -133,19 +140,17 @@ def added(first: Contents, second: Contents) -> Contents:
         )
         new_names.append(name_of)
     tables = in_groups(builder, names if structure.levels else None)
-    both = [part.moved(of, tables) for part, of in zip((first, second), new_names, strict=True)]
-    members = [each for each in both if each is not None]
-    together = Members.joined(members) if members else None
-    kept = Contents(tables, _common_weight_type(first, second), structure, together)
-    if first.follow_up is None or second.follow_up is None:
-        return kept
-    (rows,) = tables.values()
-    followed = [
-        part.follow_up.in_rows(_rows_in(next(iter(part.tables.values())), rows))
-        for part in (first, second)
-        if part.follow_up is not None
-    ]
-    return kept._replace(follow_up=FollowUp.joined(followed))
+    members, followed = zip(
+        *(part.moved(of, tables) for part, of in zip((first, second), new_names, strict=True)),
+        strict=True,
+    )
+    return Contents(
+        tables,
+        _common_weight_type(first, second),
+        structure,
+        Members.joined([each for each in members if each]) if any(members) else None,
+        FollowUp.joined([each for each in followed if each]) if any(followed) else None,
+    )
 
 
 def split(contents: Contents) -> list[Contents]:

@@ -98,9 +98,10 @@ class FollowUp:
         return cls._summed(horizons[0], *columns)
 
     def in_rows(self, row: NDArray[np.intp]) -> FollowUp:
-        """The same, where what was in row r is now in row `row[r]`."""
+        """The same, where what was in row r is now in row `row[r]`, or, below 0, left out."""
+        kept = row[self.row] >= 0
         others = (self.entry, self.exit, self.kind, self.weight)
-        return self._summed(self.horizon, row[self.row], *others)
+        return self._summed(self.horizon, row[self.row[kept]], *(each[kept] for each in others))
 
     def check(self) -> None:
         """Refuse a horizon that no case was followed to, or a start that none was observed at."""

@@ -22,7 +22,7 @@ from bayescal.data.table import Tables, add_up, row_of
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["ClusterReader", "Members"]
+__all__ = ["ClusterReader", "Members", "rows_of_cases"]
 
 Keys = NDArray[np.uint64]
 MOST_CLUSTERED = 20_000_000
@@ -216,7 +216,7 @@ class ClusterReader:
             Whether these are all cases, so that there must be several clusters.
         """
         score, group = (_joined(part[at] for part in self._cases) for at in (1, 3))
-        return self.in_rows(_rows_of(tables, groups, score, group), complete=complete)
+        return self.in_rows(rows_of_cases(tables, groups, score, group), complete=complete)
 
     def in_rows(self, row: NDArray[np.intp], *, complete: bool = True) -> Members:
         """As `members`, where the row of each case that counts is known."""
@@ -281,7 +281,7 @@ _UNIQUE = (
 )
 
 
-def _rows_of(tables: Tables, groups: GroupNames | None, score: Floats, group: Any) -> Any:
+def rows_of_cases(tables: Tables, groups: GroupNames | None, score: Floats, group: Any) -> Any:
     """The row of each case, in the rows of all groups one after the other."""
     if groups is None:
         (rows,) = tables.values()

@@ -14,7 +14,7 @@ from bayescal._base.errors import InputError, ScoreWarning, as_count, as_number
 from bayescal._base.text import count, exact, shortened
 from bayescal.data.follow_up import LEFT, OTHER_EVENT, OWN_EVENT, FollowUp
 from bayescal.data.sources.alignment import Index, aligned, common_labels
-from bayescal.data.table import Rows, row_of
+from bayescal.data.table import Rows
 from bayescal.data.validate import as_floats, as_vector, check_same_length
 
 __all__ = [
@@ -182,12 +182,15 @@ def as_horizon(horizon: Any) -> float:
 
 
 def followed_in(
-    rows: Rows, outcome: Survival, score: Floats, weight: Floats | None, at: float
+    row: NDArray[np.intp], outcome: Survival, weight: Floats | None, at: float
 ) -> FollowUp:
-    """How long cases were followed whose scores are those of the rows of a table.
+    """How long cases were followed.
 
     Parameters
     ----------
+    row : ndarray of int of shape (n,)
+        Row of each case in the tables of all groups, one after the other; those of cases without
+        weight are not read.
     at : float
         The horizon.
     """
@@ -197,11 +200,10 @@ def followed_in(
             f"entry[{late}] = {exact(outcome.entry[late])} is not before the horizon {at:g}: "
             "such a case says nothing of it. Leave it out."
         )
-    counted = np.ones(score.size, bool) if weight is None else weight > 0
-    row = row_of(rows, score[counted])
+    counted = np.ones(row.size, bool) if weight is None else weight > 0
     return FollowUp.of_cases(
         at,
-        row,
+        row[counted],
         outcome.time[counted],
         outcome.kind[counted],
         None if outcome.entry is None else outcome.entry[counted],

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayescal._base.errors import InputError, check_callable
 from bayescal._base.text import shortened
 from bayescal.data.build.builder import TableBuilder
 from bayescal.data.build.cases import CheckedCases, check_cases
-from bayescal.data.contents import Contents, added, in_groups
-from bayescal.data.members import ClusterReader
-from bayescal.data.roles import DEPENDENCE, ROLES, RoleReader, Roles, as_roles
-from bayescal.data.sources.alignment import aligned
+from bayescal.data.build.labels import GroupNames
+from bayescal.data.contents import Contents, added, in_groups, pooled
+from bayescal.data.members import ClusterReader, rows_of_cases
+from bayescal.data.roles import DEPENDENCE, IMPUTATION, ROLES, RoleReader, Roles, as_roles
 from bayescal.data.survival import (
     Survival,
     as_horizon,
@@ -98,7 +99,7 @@ class ChunkReader:
             )
             followed = y_true if isinstance(y_true, Survival) else None
             if followed is not None:
-                _refuse_roles(roles)
+                _refuse_clusters(roles)
                 y_true = followed.outcome(as_horizon(self._horizon))
             if all(np.size(column) == 0 for column in (y_true, y_prob)):
                 return
@@ -111,7 +112,7 @@ class ChunkReader:
             self._check_labels(y_true, cases)
             self._check_weights(cases)
             if followed is not None:
-                self._follow(followed, cases)
+                self._follow(followed, cases, codes)
         except InputError as error:
             raise InputError(f"{name}: {error}") from error
         self.has_event |= bool(cases.outcome.any())
@@ -135,8 +136,7 @@ class ChunkReader:
         contents = self.contents(complete=True)
         tables = contents[0]
         if contents.follow_up is not None:
-            contents.follow_up.check()
-            warn_of_survival(tables[None], contents.follow_up)
+            _check_follow_up(contents)
         if self._pos_label is not None and not self.has_event:
             warn_of_absent(self._pos_label, self.other_label)
         if self._is_unclear and self._largest > 0:
@@ -190,16 +190,17 @@ class ChunkReader:
             refuse_horizon(self._horizon)
         return outcome
 
-    def _follow(self, outcome: Survival, cases: CheckedCases) -> None:
+    def _follow(
+        self, outcome: Survival, cases: CheckedCases, codes: NDArray[np.int64] | None
+    ) -> None:
         """Take in how long the cases were followed, in the rows of the table of all so far."""
-        builder = TableBuilder()
-        builder.add(*cases, None)
-        tables = in_groups(builder, None)
-        (rows,) = tables.values()
-        at = as_horizon(self._horizon)
-        follow_up = followed_in(rows, outcome, cases.score, cases.weight, at)
+        builder, names = TableBuilder(), None if codes is None else self._roles.groups
+        builder.add(*cases, codes)
+        tables, structure = in_groups(builder, names), self._roles.structure()
+        row = rows_of_cases(tables, names, cases.score, codes)
+        follow_up = followed_in(row, outcome, cases.weight, as_horizon(self._horizon))
         self._event_codes |= outcome.unnamed_codes
-        part = Contents(tables, follow_up=follow_up)
+        part = Contents(tables, structure=structure, follow_up=follow_up)
         self._times = part if self._times is None else added(self._times, part)
 
     def _check_columns(self, weighted: bool, roles: Roles, timed: bool) -> None:
@@ -296,6 +297,27 @@ def contents_of(
     pos_label: Any = None,
 ) -> Contents:
     """What the table of some cases holds, whose labels were compared."""
+    given = (y_true, y_prob, sample_weight, roles)
+    return _read_cases(*given, weight_type=weight_type, pos_label=pos_label).contents
+
+
+class _ReadCases(NamedTuple):
+    """What a table holds, the names of its groups, and the number of the group of each case."""
+
+    contents: Contents
+    groups: GroupNames | None
+    codes: NDArray[np.int64] | None
+
+
+def _read_cases(
+    y_true: Any,
+    y_prob: Any,
+    sample_weight: Any,
+    roles: Roles,
+    *,
+    weight_type: WeightType | None,
+    pos_label: Any = None,
+) -> _ReadCases:
     cases = check_cases(y_true, y_prob, sample_weight, pos_label=pos_label)
     chosen_type, reader = as_weight_type(weight_type, cases.weight), RoleReader()
     codes = reader.codes(roles, cases.outcome.size)
@@ -311,7 +333,7 @@ def contents_of(
     tables, members = in_groups(builder, groups), None
     if clusters is not None:
         members = clusters.members(tables, groups, complete=True)
-    return Contents(tables, chosen_type, reader.structure(), members)
+    return _ReadCases(Contents(tables, chosen_type, reader.structure(), members), groups, codes)
 
 
 def contents_at(
@@ -326,19 +348,29 @@ def contents_at(
 ) -> Contents:
     """What the table of cases that were followed to a horizon, or left before, holds."""
     _refuse_label(pos_label)
-    _refuse_roles(roles)
-    _, y_prob, sample_weight = aligned(time=outcome, y_prob=y_prob, sample_weight=sample_weight)
+    _refuse_clusters(roles)
+    (outcome, y_prob, sample_weight), roles = roles.aligned(
+        time=outcome, y_prob=y_prob, sample_weight=sample_weight
+    )
     at = as_horizon(horizon)
     check_codes(outcome.unnamed_codes)
-    contents = contents_of(
+    contents, groups, codes = _read_cases(
         outcome.outcome(at), y_prob, sample_weight, roles, weight_type=weight_type
     )
     score = as_floats(y_prob, "y_prob")
     weight = as_weights(sample_weight, score.size)
-    follow_up = followed_in(contents.tables[None], outcome, score, weight, at)
-    follow_up.check()
-    warn_of_survival(contents.tables[None], follow_up)
-    return contents._replace(follow_up=follow_up)
+    row = rows_of_cases(contents.tables, groups, score, codes)
+    contents = contents._replace(follow_up=followed_in(row, outcome, weight, at))
+    _check_follow_up(contents)
+    return contents
+
+
+def _check_follow_up(contents: Contents) -> None:
+    """Refuse times that say nothing of the horizon, and warn of scores that are of survival."""
+    of_all = pooled(contents)
+    assert of_all.follow_up is not None
+    of_all.follow_up.check()
+    warn_of_survival(of_all.tables[None], of_all.follow_up)
 
 
 def _refuse_label(pos_label: Any) -> None:
@@ -347,11 +379,12 @@ def _refuse_label(pos_label: Any) -> None:
         raise InputError("pos_label was given beside a Survival, whose events are 0/1. Drop it.")
 
 
-def _refuse_roles(roles: Roles) -> None:
-    """Refuse groups and clusters beside times."""
-    if roles.columns:
-        given = roles.name(next(iter(roles.columns)))
-        raise InputError(
-            f"{given} was given beside a Survival: times to an event are fitted for all cases as "
-            f"one group of independent cases, and not yet with {given}."
-        )
+def _refuse_clusters(roles: Roles) -> None:
+    """Refuse clusters and imputations beside times."""
+    for role in (*DEPENDENCE, IMPUTATION):
+        if role in roles.columns:
+            given = roles.name(role)
+            raise InputError(
+                f"{given} was given beside a Survival: times to an event are fitted for "
+                f"independent cases with one score each, and not yet with {given}."
+            )
