@@ -189,8 +189,8 @@ def sample_changes(problem: MultilevelProblem, draws: int) -> list[Sample]:
         points = np.column_stack(
             [sample.draws[:, : density.size], density.curve_after(sample.draws)]
         )
-        place, d = problem.terms[0].of_group, density.size
-        groups = [points[:, d:] if at >= period else points[:, :d] for at in place]
+        order, d = problem.terms[0].of_group, density.size
+        groups = [points[:, d:] if at >= period else points[:, :d] for at in order]
         samples.append(over_steps_of_sample(problem, replace(sample, draws=points), groups))
     return samples
 

@@ -19,14 +19,22 @@ from bayescal.model.curve import expit_in_place
 from bayescal.model.likelihood.times.entries import Partial, entries_of, joined, law_of
 from bayescal.model.likelihood.times.given import partial_of_group, rows_given_steps
 from bayescal.model.likelihood.times.rows import Correction, columns_at
+from bayescal.model.likelihood.times.shared import log_without
 from bayescal.model.likelihood.times.steps import Steps, likeliest_steps
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.problem import MultilevelProblem
 
-__all__ = ["densities_of", "identity_of_times", "log_over_steps", "over_steps", "over_steps_of_sample", "shared_steps"]
+__all__ = [
+    "densities_of",
+    "identity_of_times",
+    "log_over_steps",
+    "over_steps",
+    "over_steps_of_sample",
+    "shared_steps",
+]
 
 ROOM_OF_STEPS = 1 << 22
-EVEN = 1e-9
+EVEN_WEIGHTS = 1e-9
 
 
 class SharedSteps(NamedTuple):
@@ -84,7 +92,7 @@ def densities_of(
     }
 
 
-def log_over_steps(problem: MultilevelProblem, groups: Sequence[Floats]) -> Floats:
+def log_over_steps(problem: MultilevelProblem, groups: Sequence[Floats] | Floats) -> Floats:
     """What integrating over the steps of Q adds to the log likelihood of all groups.
 
     And what all nodes add to the coarse ones, which `densities_of` has.
@@ -99,13 +107,13 @@ def log_over_steps(problem: MultilevelProblem, groups: Sequence[Floats]) -> Floa
     rooms = max(every.partial.size, 1), ROOM_OF_STEPS
     first = every.values(groups, next(iter(blocks(size, *rooms))))
     correction = Correction(shared.steps, every.partial, first.mean(axis=0))
-    fewer = Correction(shared.steps, coarse.partial, coarse.values(groups, slice(1))[0])
+    fewer = shared.steps.shares(coarse.partial)
     added = np.empty(size)
     for some in blocks(size, *rooms):
         at_nodes, at_few = every.values(groups, some), coarse.values(groups, some)
         added[some] = correction(at_nodes)
         added[some] += correction.log_without(at_nodes) @ every.partial.weight
-        added[some] -= fewer.log_without(at_few) @ coarse.partial.weight
+        added[some] -= log_without(at_few, fewer.value, fewer.other) @ coarse.partial.weight
     return added
 
 
@@ -118,7 +126,7 @@ class _Stacked:
         self.partial, self._curve = Partial(*columns), problem.pooled.curve
         self._columns = {k: columns_at(problem.pooled, part.x) for k, part in nodes.items()}
 
-    def values(self, groups: Sequence[Floats], some: slice) -> Floats:
+    def values(self, groups: Sequence[Floats] | Floats, some: slice) -> Floats:
         """Curves of the groups at the nodes, of some of the draws."""
         each = [
             self._curve.with_offset(groups[k][some]) @ columns
@@ -137,7 +145,7 @@ def over_steps(drawn: MultilevelDraws) -> MultilevelDraws:
         return drawn
     weighed = _weighed(log_over_steps(problem, drawn.groups))
     stats = drawn.stats | {"log_evidence": drawn.stats["log_evidence"] + weighed.log_mean}
-    stats["ess"] = drawn.stats["ess"] * weighed.count / drawn.size
+    stats["ess"] = drawn.stats["ess"] * weighed.effective / drawn.size
     if weighed.is_even:
         return replace(drawn, stats=stats)
     rows = resample(weighed.weights, drawn.size, problem.pooled.rng("steps"))
@@ -156,7 +164,7 @@ def over_steps_of_sample(
     draws = sample.draws
     if not weighed.is_even:
         draws = draws[resample(weighed.weights, size, problem.pooled.rng("steps"))]
-    ess = sample.ess * weighed.count / size
+    ess = sample.ess * weighed.effective / size
     return Sample(draws, log_evidence, sample.log_evidence_error, sample.pareto_k, ess)
 
 
@@ -165,18 +173,18 @@ class _Weighed(NamedTuple):
 
     weights: Floats
     log_mean: float
-    count: float
+    effective: float
 
     @property
     def is_even(self) -> bool:
-        return float(np.ptp(self.weights)) <= EVEN
+        return float(np.ptp(self.weights)) <= EVEN_WEIGHTS
 
 
 def _weighed(log_weight: Floats) -> _Weighed:
     largest = float(log_weight.max())
     weights = np.exp(log_weight - largest)
-    count = float(weights.sum() ** 2 / (weights**2).sum())
-    return _Weighed(weights, largest + float(np.log(weights.mean())), count)
+    effective = float(weights.sum() ** 2 / (weights**2).sum())
+    return _Weighed(weights, largest + float(np.log(weights.mean())), effective)
 
 
 def identity_of_times(problem: MultilevelProblem) -> float:

@@ -379,7 +379,7 @@ def test_c_statistic_and_brier_are_those_of_the_curve():
 
 @pytest.mark.parametrize(
     ("role", "labels"),
-    [("groups", 3), ("periods", 3), ("cluster", 20), ("imputations", None)],
+    [("cluster", 20), ("imputations", None)],
 )
 def test_what_is_not_yet_fitted_is_refused_by_name(role, labels):
     time, event, risk, *_ = study(60)

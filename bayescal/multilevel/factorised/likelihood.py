@@ -334,7 +334,10 @@ class FollowedLikelihood(TableLikelihood):
     ) -> None:
         rows = [each.rows for each in densities if isinstance(each.rows, RowsGivenSteps)]
         most, k = max(each.weight.size for each in rows), rows[0].events.size
-        self._late, self._partial = np.zeros((len(rows), 1 + k, most)), np.zeros((3, len(rows), most))
+        self._late, self._partial = (
+            np.zeros((len(rows), 1 + k, most)),
+            np.zeros((3, len(rows), most)),
+        )
         for number, each in enumerate(rows):
             own = slice(each.weight.size)
             self._late[number, :, own] = each.late
@@ -370,7 +373,8 @@ class FollowedLikelihood(TableLikelihood):
         g = expit_in_place(self._late.transpose(0, 2, 1) @ coefficients)
         late, bend = late_of(g, share, other)
         gradient -= basis @ (late * weight)
-        both = (basis[:, :, None] * basis[:, None]).reshape(len(basis), -1, basis.shape[2])
+        k, most = basis.shape[1:]
+        both = (basis[:, :, None] * basis[:, None]).reshape(len(basis), k * k, most)
         bend = np.maximum(bend, 0) * weight
         information += both @ np.maximum(bend, 0)
         if (weight < 0).any():
@@ -407,11 +411,10 @@ def of_tables(
     for k, density in densities.items():
         doublings = math.ceil(math.log2(max(density.rows.size / SITE_NODES.first, 1)))
         sizes.setdefault(doublings, []).append(k)
-    followed = any(isinstance(each.rows, RowsGivenSteps) for each in densities.values())
-    kind = FollowedLikelihood if followed else TableLikelihood
-    return [
-        kind(problem, columns, same, [densities[k] for k in same]) for same in sizes.values()
-    ]
+    rows = [each.rows for each in densities.values() if isinstance(each.rows, RowsGivenSteps)]
+    in_part = any(each.weight.size for each in rows)
+    kind = FollowedLikelihood if in_part else TableLikelihood
+    return [kind(problem, columns, same, [densities[k] for k in same]) for same in sizes.values()]
 
 
 class SummaryLikelihood(SiteLikelihood):

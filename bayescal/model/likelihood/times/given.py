@@ -9,7 +9,6 @@ from scipy.special import expit, logit
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal.model.curve import expit_in_place
-from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.gauss import gauss_rule
 from bayescal.model.likelihood.rows import LikelihoodRows
 from bayescal.model.likelihood.times.entries import Partial, entries_of, law_of

@@ -23,7 +23,14 @@ from bayescal.model.likelihood.times.shared import Shared, log_without
 from bayescal.model.likelihood.times.steps import Steps, steps_of
 from bayescal.model.problem import Problem
 
-__all__ = ["FEW_ENTRIES", "Correction", "TimesRows", "at_nodes_of_times", "columns_at", "times_rows"]
+__all__ = [
+    "FEW_ENTRIES",
+    "Correction",
+    "TimesRows",
+    "at_nodes_of_times",
+    "columns_at",
+    "times_rows",
+]
 
 KNOWN_NODES, NODES_OF_BIN, FEW_ENTRIES = 48, 8, 160
 LEAST_CURVATURE = 0.05
