@@ -27,7 +27,15 @@ if TYPE_CHECKING:
 
     from bayescal.data.data import CalibrationData
 
-__all__ = ["Cases", "about_missing", "about_weights", "as_numbers", "in_file", "read_cases"]
+__all__ = [
+    "Cases",
+    "about_missing",
+    "about_weights",
+    "as_numbers",
+    "in_file",
+    "read_cases",
+    "role_labels",
+]
 
 
 class Cases(NamedTuple):
@@ -110,7 +118,7 @@ def read_cases(
     kept = frame[~missing]
     given = {name: values[~missing] for name, values in numbers.items()}
     given["y_true"] = _labels(kept[outcome], event)
-    given |= columns.roles(lambda name: _role(kept[name], is_time=name == columns.period))
+    given |= columns.roles(lambda name: role_labels(kept[name], is_time=name == columns.period))
     return Cases(given, given.pop("after", None), np.flatnonzero(~missing), int(missing.sum()))
 
 
@@ -163,7 +171,7 @@ def _is_label(label: object, event: str) -> bool:
     return str(label) == event
 
 
-def _role(column: pd.Series, *, is_time: bool) -> NDArray[Any]:
+def role_labels(column: pd.Series, *, is_time: bool) -> NDArray[Any]:
     """Labels as texts, whole numbers as they were typed; times as they are."""
     if is_time and column.dtype.kind in "iufM":
         return column.to_numpy()

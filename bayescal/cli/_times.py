@@ -10,7 +10,7 @@ import numpy as np
 
 from bayescal._base.errors import InputError
 from bayescal._base.text import count, shortened
-from bayescal.cli._cases import about_missing, as_numbers, in_file
+from bayescal.cli._cases import about_missing, as_numbers, in_file, role_labels
 from bayescal.cli._columns import ask_about_ids, check_column, choose_columns
 from bayescal.cli._notes import noted
 from bayescal.cli._predictions import Predictions
@@ -66,8 +66,9 @@ class TimeColumns(NamedTuple):
                 "--horizon is missing: with --time the scores are risks of the event by some time. "
                 "Name it in the units of the times, such as --horizon 5."
             )
-        others: dict[str, Any] = dict(reading.groups)
-        others |= {f"--{role}": role in reading.roles for role in ("cluster", "imputation")}
+        others: dict[str, Any] = {
+            f"--{role}": role in reading.roles for role in ("cluster", "imputation")
+        }
         others |= {"--outcome": reading.outcome, "--update": update, "--judged": reading.judged}
         for name, value in others.items():
             if value:
@@ -99,13 +100,18 @@ def read_times(reading: TimeReading, times: TimeColumns) -> Predictions:
         read = {what: as_numbers(frame[name], source) for what, name in named.items()}
         read["risk"] = as_numbers(frame[columns.score], source, form.scale)
         missing = np.any([values != values for values in read.values()], axis=0)
+        missing |= frame[columns.labelled].isna().to_numpy(dtype=bool).any(axis=1)
         if missing.any() and not reading.drop_missing:
-            needed = f"a value of {' or '.join(map(shortened, [*others, times.event]))}, a score"
+            named_columns = map(shortened, [*others, times.event, *columns.labelled])
+            needed = f"a value of {' or '.join(named_columns)}, a score"
             raise InputError(about_missing(missing, f"{needed} or a weight", source))
         if missing.all():
             raise InputError(f"every row of {source.path} lacks a value.")
         kept = {what: values[~missing] for what, values in read.items()}
-        rows = np.flatnonzero(~missing)
+        rows, of_cases = np.flatnonzero(~missing), frame[~missing]
+        roles = columns.roles(
+            lambda name: role_labels(of_cases[name], is_time=name == columns.period)
+        )
         about = in_file(columns, lambda row: _line_of(source, int(rows[row])), form.scale)
         with about, noted(lambda text: note(output(), text)):
             outcome = Survival(kept["time"], kept["event"], kept.get("entry"), cause=times.cause)
@@ -114,6 +120,7 @@ def read_times(reading: TimeReading, times: TimeColumns) -> Predictions:
                 *(outcome, kept["risk"], kept.get("weight")),
                 horizon=times.horizon,
                 weight_type=told,
+                **roles,
             )
     if outcome.other.any():
         note(output(), _about_codes(outcome, times))
