@@ -14,6 +14,7 @@ import survival_coverage as simulation
 import survival_edges as edges
 import survival_horizons as horizons
 import survival_second_opinions as others
+import survival_sites as sites
 import survival_twins as twins
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "how-to" / "time-to-event.md"
@@ -62,6 +63,21 @@ def test_the_page_has_the_stored_correlations_of_horizons():
     (sets,) = {row["data_sets"] for row in stored["rows"]}
     assert f"In {sets} simulated data sets of {horizons.CASES} patients" in page
     assert all(abs(row["of_draws"] - row["of_estimates"]) < 0.1 for row in stored["rows"])
+
+
+def test_the_page_has_the_stored_coverage_of_sites():
+    stored = json.loads((sites.RESULTS / "survival_sites.json").read_text("utf-8"))
+    page = PAGE.read_text("utf-8")
+    assert sites.page_table(stored) in page
+    assert f"The shares are of {stored['data_sets']} data sets" in page
+
+
+def test_sites_of_the_simulation_have_their_curves():
+    event, left, risk, site, shift, slope = sites.study(0)
+    assert 0.3 < (left < np.minimum(event, 1)).mean() < 0.5
+    ratios = [(event <= 1)[site == k].mean() / risk[site == k].mean() for k in range(sites.SITES)]
+    true = [sites.truth(*curve)[0] for curve in zip(shift[:-1], slope[:-1], strict=True)]
+    np.testing.assert_allclose(ratios, true, atol=0.25)
 
 
 def test_the_risk_with_two_causes_is_the_true_curve():

@@ -44,6 +44,7 @@ def drift(
     """Say whether calibration has changed, since when, and how large the error is now.
 
     Every case has a --period, such as its month. With --update the file is of the new month alone.
+    Outcomes may be times to an event: --time, --event and --horizon.
     """
     from bayescal._base.arrays import as_seed
     from bayescal._base.errors import InputError
@@ -52,6 +53,7 @@ def drift(
     from bayescal.cli._progress import working
     from bayescal.cli._table import describe_cases
     from bayescal.cli._terminal import note, output, say, wrote
+    from bayescal.cli._times import TimeColumns, read_times
     from bayescal.cli._update import RunningTable
     from bayescal.cli._write import check_targets, write_record
     from bayescal.data.validate import as_level
@@ -63,9 +65,10 @@ def drift(
         raise InputError("--period is needed: name the column with the month or date of each case.")
     if force and update is None:
         raise InputError("--force goes with --update, the file of a running table.")
+    followed = TimeColumns.of(reading, update=update)
     check_targets(plot, json, update, inputs=[reading.file])
     running = None if update is None else RunningTable.open(update)
-    predictions = read_predictions(reading)
+    predictions = read_predictions(reading) if followed is None else read_times(reading, followed)
     data, source = predictions.data, predictions.source
     if running is not None:
         running = running.with_cases(predictions, force=force)

@@ -196,13 +196,6 @@ class GroupReading(ClusterReading):
 
 
 @dataclass(frozen=True)
-class PeriodReading(ClusterReading):
-    """Of cases with a period."""
-
-    period: option.Period = None
-
-
-@dataclass(frozen=True)
 class TimeReading(ClusterReading):
     """Of cases whose outcomes may be times to an event."""
 
@@ -214,5 +207,12 @@ class TimeReading(ClusterReading):
 
 
 @dataclass(frozen=True)
+class PeriodReading(TimeReading):
+    """Of cases with a period, whose outcomes may be times to an event."""
+
+    period: option.Period = None
+
+
+@dataclass(frozen=True)
 class AssessReading(TimeReading, GroupReading):
-    """Of cases in groups, or with times to an event."""
+    """Of cases in groups, whose outcomes may be times to an event."""

@@ -72,7 +72,7 @@ class CurveDensity:
     def __init__(
         self, problem: Problem, nodes: Nodes = CURVE_NODES, rows: LikelihoodRows | None = None
     ) -> None:
-        if not problem.likelihood.is_linear:
+        if rows is None and not problem.likelihood.is_linear:
             raise InputError(
                 f"outcomes of the law {problem.likelihood.name!r} reached an engine that is "
                 "written for outcomes that are known. Fit one curve, without sites or periods."

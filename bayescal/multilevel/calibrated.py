@@ -28,6 +28,7 @@ from bayescal.model.priors import Normal
 from bayescal.multilevel.changes import explanation_prior, explanation_probabilities
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.engine import draw_terms
+from bayescal.multilevel.followed import identity_of_times
 from bayescal.multilevel.problem import MultilevelProblem
 
 __all__ = ["Distances", "ProbCalibrated", "distances_of", "identity_log_likelihood"]
@@ -218,8 +219,8 @@ def _warn_of(pinned: MultilevelDraws, share: float) -> None:
 
 def identity_log_likelihood(problem: MultilevelProblem) -> float:
     """Log likelihood of exact calibration at every site."""
-    value = 0.0
-    for site in problem.tables.values():
+    value = identity_of_times(problem) if problem.pooled.of_times else 0.0
+    for site in problem.tables.values() if not problem.pooled.of_times else ():
         table = site.table
         value += BINOMIAL.of_calibrated(table.score, table.trials, table.hits)
     for summary in problem.summaries.values():

@@ -17,6 +17,7 @@ from bayescal.inference.density import CurveDensity, sample_importance
 from bayescal.model.priors import StudentT
 from bayescal.multilevel.draws import MultilevelDraws, effects_of_prior
 from bayescal.multilevel.factorised.likelihood import MOST_OFF
+from bayescal.multilevel.followed import densities_of, over_steps, over_steps_of_sample
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.robust import FARTHER
 from bayescal.posterior.tree import CHAINS, SAMPLE_STATS
@@ -122,11 +123,9 @@ OfPeriods: TypeAlias = CurveDensity | SharedDensity
 
 def densities_in_time(problem: MultilevelProblem) -> list[CurveDensity]:
     """The density of each period, in order of time."""
-    groups = list(problem.groups.values())
-    return [
-        CurveDensity(groups[k].of_single_cases()).adjusted_by(problem.adjustments.get(int(k)))
-        for k in np.argsort(problem.terms[0].of_group)
-    ]
+    order = np.argsort(problem.terms[0].of_group).tolist()
+    densities = densities_of(problem, order)
+    return [densities[k] for k in order]
 
 
 def around_changes(problem: MultilevelProblem) -> list[tuple[OfPeriods, OfPeriods]]:
@@ -158,9 +157,11 @@ def of_table(problem: MultilevelProblem, data: CalibrationData) -> CurveDensity:
 def adds_up(problem: MultilevelProblem) -> bool:
     """Whether the likelihood of several periods is that of all of their cases as one table.
 
-    That of clusters is flattened period by period, and sampling weights are rescaled in each.
+    That of clusters is flattened period by period, and sampling weights are rescaled in each; of
+    times to an event it is given when events come in all of them.
     """
-    return not problem.adjustments and not problem.data.is_pseudo
+    followed = problem.pooled.of_times
+    return not (followed or problem.adjustments or problem.data.is_pseudo)
 
 
 def sample_constant(problem: MultilevelProblem, draws: int) -> Sample:
@@ -170,7 +171,8 @@ def sample_constant(problem: MultilevelProblem, draws: int) -> Sample:
     density = SharedDensity(densities_in_time(problem))
     start = np.zeros(density.curve.size)
     mode = maximise(by_differences(density), start, tolerance=1e-3, longest=1.0)
-    return importance_sample(density, mode, draws, problem.pooled.rng("curve"))
+    sample = importance_sample(density, mode, draws, problem.pooled.rng("curve"))
+    return over_steps_of_sample(problem, sample, [sample.draws] * len(problem.labels))
 
 
 def sample_changes(problem: MultilevelProblem, draws: int) -> list[Sample]:
@@ -187,7 +189,9 @@ def sample_changes(problem: MultilevelProblem, draws: int) -> list[Sample]:
         points = np.column_stack(
             [sample.draws[:, : density.size], density.curve_after(sample.draws)]
         )
-        samples.append(replace(sample, draws=points))
+        order, d = problem.terms[0].of_group, density.size
+        groups = [points[:, d:] if at >= period else points[:, :d] for at in order]
+        samples.append(over_steps_of_sample(problem, replace(sample, draws=points), groups))
     return samples
 
 
@@ -197,7 +201,7 @@ def draw_changes(problem: MultilevelProblem, draws: int) -> MultilevelDraws:
 
     single = sample_constant(problem, draws)
     changes = sample_changes(problem, draws)
-    walk = draw_effects(problem, draws)
+    walk = over_steps(draw_effects(problem, draws))
     numbered = np.arange(draws)[:, None].astype(np.float64)
     pareto_k, ess, log_evidence, error = (walk.stats[name] for name in SAMPLE_STATS)
     of_walk = Sample(numbered, log_evidence, error, pareto_k, ess)

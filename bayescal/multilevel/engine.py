@@ -6,6 +6,7 @@ from bayescal._base.threads import one_blas_thread
 from bayescal.multilevel.changes import draw_changes
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.factorised.sample import draw_sites
+from bayescal.multilevel.followed import over_steps
 from bayescal.multilevel.problem import MultilevelProblem
 
 __all__ = ["draw_terms"]
@@ -17,7 +18,7 @@ def draw_terms(problem: MultilevelProblem, draws: int) -> MultilevelDraws:
     if problem.is_walk:
         return draw_changes(problem, draws)
     if problem.terms[0].correlated:
-        return draw_sites(problem, draws)
+        return over_steps(draw_sites(problem, draws))
     from bayescal.multilevel.blocks.sample import draw_effects  # loads sparse matrices
 
-    return draw_effects(problem, draws)
+    return over_steps(draw_effects(problem, draws))

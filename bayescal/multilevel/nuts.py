@@ -14,6 +14,7 @@ from bayescal._base.versions import sample_nuts
 from bayescal.data.table import Rows
 from bayescal.inference.nuts import as_sampler
 from bayescal.model.likelihood.binomial import BINOMIAL
+from bayescal.model.likelihood.times.pymc import observe_times
 from bayescal.model.problem import Problem
 from bayescal.model.pymc.model import coordinates_of_model
 from bayescal.multilevel.draws import MultilevelDraws
@@ -36,7 +37,8 @@ def multilevel_model(problem: MultilevelProblem, *, merged: bool = True) -> pm.M
     Parameters
     ----------
     merged : bool
-        Whether neighbouring rows of a group's table are merged past 64 of them.
+        Whether neighbouring rows of a group's table are merged past 64 of them, but for those of
+        times to an event.
 
     Returns
     -------
@@ -51,6 +53,7 @@ def multilevel_model(problem: MultilevelProblem, *, merged: bool = True) -> pm.M
     import pytensor.tensor as pt
 
     pooled, curve, dim = problem.pooled, problem.pooled.curve, problem.dim
+    merged = merged and not pooled.of_times
     tables: list[Problem | Rows] = [
         replace(group, most_rows=MOST_SITE_ROWS) if merged else group.table
         for group in problem.tables.values()
@@ -90,6 +93,9 @@ def multilevel_model(problem: MultilevelProblem, *, merged: bool = True) -> pm.M
         log_odds = offset + sum(
             coefficient * column for coefficient, column in zip(coefficients, basis.T, strict=True)
         )
+        if pooled.of_times:
+            observe_times(list(problem.tables.values()), log_odds)
+            return model
         BINOMIAL.observe(
             "hits", (pm.Data("trials", trials, dims="row"), log_odds, hits), (), dims="row"
         )

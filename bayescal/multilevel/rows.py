@@ -7,9 +7,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from scipy.special import expit, logit
 
+from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.log_odds import clipped
 from bayescal._base.logistic import logistic_mle
+from bayescal._base.newton import maximise
+from bayescal.model.curves import as_curve
+from bayescal.model.likelihood.times.entries import entries_of
+from bayescal.model.likelihood.times.given import rows_given_steps
+from bayescal.model.likelihood.times.steps import steps_of
 from bayescal.model.problem import Problem
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.view import CurveView
@@ -17,6 +23,9 @@ from bayescal.multilevel.view import CurveView
 __all__ = ["RATIO_AND_SLOPE", "beside_raw", "known_of_group", "raw_estimates", "raw_of", "size_of"]
 
 RATIO_AND_SLOPE = ("observed_expected", "calibration_slope")
+RAW = (*RATIO_AND_SLOPE, "tce")
+NEAR_RAW, MOST_RAW = 1e-10, 20.0
+"""A coefficient beyond it is of outcomes that scores separate, where there is no maximum."""
 
 
 def beside_raw(
@@ -70,6 +79,8 @@ def raw_estimates(problem: Problem) -> dict[str, float]:
     curve from the diagonal; they are not numbers where there is no maximum. The curve is fitted to
     scores inside (0, 1), and errors are measured from the scores as they came in.
     """
+    if problem.of_times:
+        return _raw_of_times(problem)
     table, stated = problem.table, clipped(problem.data.score)
     observed = float(table.hits.sum() / (table.trials @ stated))
     try:
@@ -82,4 +93,32 @@ def raw_estimates(problem: Problem) -> dict[str, float]:
         "observed_expected": observed,
         "calibration_slope": float(slope),
         "tce": float(distance),
+    }
+
+
+def _raw_of_times(problem: Problem) -> dict[str, float]:
+    """The same of times to an event: all of them of the logistic curve of maximum likelihood.
+
+    When events come is that of the cases of this table alone.
+    """
+    events, none = entries_of(problem).events, dict.fromkeys(RAW, np.nan)
+    if not events.any():
+        return none | {"observed_expected": 0.0}
+    logistic = problem.of_family(as_curve("logistic"))
+    rows = rows_given_steps(logistic, entries_of(problem).partial, steps_of(problem))
+
+    def objective(at: Floats) -> tuple[float, Floats, Floats]:
+        value, gradient, information = rows.derivatives(at)
+        return value, gradient, -information
+
+    best = maximise(objective, np.array([0.0, 1.0]), tolerance=NEAR_RAW, longest=1.0)
+    if not best.converged or np.abs(best.point).max() > MOST_RAW:
+        return none
+    table, stated = problem.table, clipped(problem.data.score)
+    offset, basis = logistic.curve.basis(table.score, logistic.frame)
+    curve = expit(offset + basis @ best.point)
+    return {
+        "observed_expected": float(table.trials @ curve / (table.trials @ stated)),
+        "calibration_slope": float(best.point[1]),
+        "tce": float(np.abs(curve - stated) @ table.trials / table.trials.sum()),
     }

@@ -134,6 +134,22 @@ def by_years(tmp_path_factory):
     return path, frame
 
 
+@pytest.fixture(scope="module")
+def hospitals(tmp_path_factory):
+    """Times of patients of three hospitals over three months; the last have more events."""
+    rng = np.random.default_rng(6)
+    x = rng.normal(-0.5, 1.1, 300)
+    month = np.arange(300) // 100 + 1
+    event = -5 * rng.exponential(1, 300) / np.log1p(-1 / (1 + np.exp(-x - 1.5 * (month == 3))))
+    left = np.minimum(rng.exponential(9, 300), 10)
+    frame = pd.DataFrame({"risk": 1 / (1 + np.exp(-x)), "years": np.minimum(event, left)})
+    frame["died"] = (event <= left).astype(int)
+    frame["hospital"], frame["month"] = np.array(list("ABC"))[np.arange(300) % 3], month
+    path = tmp_path_factory.mktemp("hospitals") / "patients.csv"
+    frame.to_csv(path, index=False)
+    return path, frame
+
+
 SEVERAL = ("--time", "years", "--event", "died", "--horizon", "2,4")
 
 
@@ -170,3 +186,32 @@ def test_columns_and_horizons_that_do_not_pair_are_refused(
 ):
     assert ran(command, by_years[0], *SEVERAL, *options) != 0
     assert message in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.slow
+def test_drift_of_times_is_that_of_python(hospitals, capsys):
+    path, frame = hospitals
+    asked = ("drift", path, *TIMES, "--score", "risk", "--period", "month")
+    told = recorded(path, *asked, "--ignore-column", "hospital")
+    outcome = bc.Survival(frame["years"], frame["died"])
+    how = {"horizon": 5, "periods": frame["month"], "curve": "logistic", "random_state": 1}
+    post = bc.fit(outcome, frame["risk"], **how)
+    assert told["prob_changed"] == pytest.approx(post.prob_changed, abs=1e-9)
+    assert told["prob_changed"] > 0.9
+    assert "censored before" in capsys.readouterr().out
+    assert ran(*asked, "--update", path.with_name("table.nc")) == 2
+    assert "--update does not go with --time" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_assess_of_times_has_its_sites(hospitals, capsys):
+    path, frame = hospitals
+    asked = ("assess", path, *TIMES, "--score", "risk", "--site", "hospital")
+    told = recorded(path, *asked, "--ignore-column", "month")
+    assert set(told["groups"]) == set("ABC")
+    assert "Between groups" in capsys.readouterr().out
+    missing = frame.assign(hospital=frame["hospital"].where(frame.index > 3))
+    missing.to_csv(path.with_name("missing.csv"), index=False)
+    few = ("assess", path.with_name("missing.csv"), *asked[2:], "--ignore-column", "month")
+    assert ran(*few) == 2
+    assert "hospital" in capsys.readouterr().err

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from bayescal._base.text import shortened
 from bayescal.data.build.builder import TableBuilder
 from bayescal.data.build.cases import CheckedCases, check_cases
 from bayescal.data.build.labels import GroupNames
-from bayescal.data.contents import Contents, added, in_groups, split
+from bayescal.data.contents import Contents, added, in_groups, pooled, split
 from bayescal.data.follow_up import FollowUp
 from bayescal.data.members import ClusterReader, rows_of_cases
 from bayescal.data.roles import DEPENDENCE, IMPUTATION, ROLES, RoleReader, Roles, as_roles
@@ -114,7 +114,7 @@ class ChunkReader:
             self._check_labels(y_true, cases)
             self._check_weights(cases)
             if followed is not None:
-                self._follow(followed, cases, roles)
+                self._follow(followed, cases, codes, roles)
         except InputError as error:
             raise InputError(f"{name}: {error}") from error
         self.has_event |= bool(cases.outcome.any())
@@ -192,14 +192,20 @@ class ChunkReader:
             refuse_horizon(self._horizon)
         return outcome
 
-    def _follow(self, outcome: Survival, cases: CheckedCases, roles: Roles) -> None:
+    def _follow(
+        self,
+        outcome: Survival,
+        cases: CheckedCases,
+        codes: NDArray[np.int64] | None,
+        roles: Roles,
+    ) -> None:
         """Take in how long the cases were followed, in the rows of the table of all so far."""
-        builder = TableBuilder()
-        builder.add(*cases, None)
-        tables = in_groups(builder, None)
-        follow_up = _followed(tables, None, outcome, cases, None, self._horizon, roles)
+        builder, names = TableBuilder(), None if codes is None else self._roles.groups
+        builder.add(*cases, codes)
+        tables, structure = in_groups(builder, names), self._roles.structure()
+        follow_up = _followed(tables, names, outcome, cases, codes, self._horizon, roles)
         self._event_codes |= outcome.unnamed_codes
-        part = Contents(tables, follow_up=follow_up)
+        part = Contents(tables, structure=structure, follow_up=follow_up)
         self._times = part if self._times is None else added(self._times, part)
 
     def _check_columns(self, weighted: bool, roles: Roles, timed: bool) -> None:
@@ -296,6 +302,27 @@ def contents_of(
     pos_label: Any = None,
 ) -> Contents:
     """What the table of some cases holds, whose labels were compared."""
+    given = (y_true, y_prob, sample_weight, roles)
+    return _read_cases(*given, weight_type=weight_type, pos_label=pos_label).contents
+
+
+class _ReadCases(NamedTuple):
+    """What a table holds, the names of its groups, and the number of the group of each case."""
+
+    contents: Contents
+    groups: GroupNames | None
+    codes: NDArray[np.int64] | None
+
+
+def _read_cases(
+    y_true: Any,
+    y_prob: Any,
+    sample_weight: Any,
+    roles: Roles,
+    *,
+    weight_type: WeightType | None,
+    pos_label: Any = None,
+) -> _ReadCases:
     cases = check_cases(y_true, y_prob, sample_weight, pos_label=pos_label)
     chosen_type, reader = as_weight_type(weight_type, cases.weight), RoleReader()
     codes = reader.codes(roles, cases.outcome.size)
@@ -311,7 +338,7 @@ def contents_of(
     tables, members = in_groups(builder, groups), None
     if clusters is not None:
         members = clusters.members(tables, groups, complete=True)
-    return Contents(tables, chosen_type, reader.structure(), members)
+    return _ReadCases(Contents(tables, chosen_type, reader.structure(), members), groups, codes)
 
 
 def _followed(
@@ -348,15 +375,15 @@ def contents_at(
     """What the table of cases that were followed to a horizon, or left before, holds."""
     _refuse_label(pos_label)
     _refuse_several(roles)
-    (_, y_prob, sample_weight), roles = roles.aligned(
+    (outcome, y_prob, sample_weight), roles = roles.aligned(
         time=outcome, y_prob=y_prob, sample_weight=sample_weight
     )
     check_codes(outcome.unnamed_codes)
-    known = outcome.outcome(horizon)
-    contents = contents_of(known, y_prob, sample_weight, roles, weight_type=weight_type)
-    cases, reader = check_cases(known, y_prob, sample_weight), RoleReader()
-    codes = reader.codes(roles, cases.outcome.size)
-    groups = None if codes is None else reader.groups
+    known = outcome.outcome(as_horizon(horizon))
+    contents, groups, codes = _read_cases(
+        known, y_prob, sample_weight, roles, weight_type=weight_type
+    )
+    cases = check_cases(known, y_prob, sample_weight)
     followed = _followed(contents.tables, groups, outcome, cases, codes, horizon, roles)
     contents = contents._replace(follow_up=followed)
     several = split(contents) if IMPUTATION in contents.structure.levels else [contents]
@@ -367,11 +394,11 @@ def contents_at(
 
 def _check_followed(contents: Contents, *, warns: bool = True) -> None:
     """Refuse a follow-up that says nothing of the horizon; warn of probabilities of survival."""
-    assert contents.follow_up is not None
-    contents.follow_up.check()
+    of_all = pooled(contents)
+    assert of_all.follow_up is not None
+    of_all.follow_up.check()
     if warns:
-        (rows,) = contents.tables.values()
-        warn_of_survival(rows, contents.follow_up)
+        warn_of_survival(of_all.tables[None], of_all.follow_up)
 
 
 def _refuse_label(pos_label: Any) -> None:
@@ -381,16 +408,17 @@ def _refuse_label(pos_label: Any) -> None:
 
 
 def _refuse_several(roles: Roles, *, in_chunks: bool = False) -> None:
-    """Refuse groups beside times, and imputations in chunks of them."""
-    several = [role for role in roles.columns if role not in (*DEPENDENCE, IMPUTATION)]
+    """Refuse imputations in chunks of times, and clusters and imputations of groups of times."""
     if in_chunks and IMPUTATION in roles.columns:
         raise InputError(
             f"{roles.name(IMPUTATION)} was given beside times to an event in chunks. Make the "
             "table of all cases at once: CalibrationData(..., imputation=number)."
         )
-    if several:
-        given = roles.name(several[0])
+    of_cases = [role for role in (*DEPENDENCE, IMPUTATION) if role in roles.columns]
+    groups = [role for role in roles.columns if role not in (*DEPENDENCE, IMPUTATION)]
+    if of_cases and groups:
+        given, group = roles.name(of_cases[0]), roles.name(groups[0])
         raise InputError(
-            f"{given} was given beside a Survival: times to an event are fitted for all cases as "
-            f"one group, and not yet with {given}."
+            f"{given} was given beside a Survival and {group}: several curves of times to an event "
+            f"are of independent cases with one score each. Leave out {given}, or {group}."
         )

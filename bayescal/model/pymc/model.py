@@ -81,7 +81,7 @@ def model_of(problem: Problem, rows: ModelRows | None = None, *, by_row: bool = 
         trials = pm.Data("trials", rows.trials, dims="row")
         nuisance = [named[name] for name in problem.likelihood.coordinates]
         if problem.of_times:
-            observe_times(problem, log_odds)
+            observe_times([problem], log_odds)
         else:
             known = trials, log_odds, rows.hits
             problem.likelihood.observe("hits", known, nuisance, dims="row")

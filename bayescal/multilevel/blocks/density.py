@@ -17,8 +17,9 @@ from bayescal._base.arrays import Floats, blocks
 from bayescal._base.newton import Mode, by_differences, maximise
 from bayescal.model.prior import Normal, StudentT
 from bayescal.multilevel.blocks.layout import Layout, sums_of
-from bayescal.multilevel.factorised.likelihood import MOST_OFF, of_tables
+from bayescal.multilevel.factorised.likelihood import MOST_OFF, SITE_NODES, of_tables
 from bayescal.multilevel.factorised.small import covariance_factor, products
+from bayescal.multilevel.followed import densities_of
 from bayescal.multilevel.problem import MultilevelProblem
 
 __all__ = ["EffectsDensity", "Given", "Peaks"]
@@ -142,9 +143,9 @@ class EffectsDensity:
         self.common = tuple(self.names[k] for k in self.others)
         self.scales_size = len(problem.terms) * len(self.varying)
         self.size = self.scales_size + len(self.common)
-        groups = dict(enumerate(problem.groups.values()))
-        self.groups = len(groups)
-        self.parts = of_tables(groups, self.columns, problem.adjustments)
+        self.groups = len(problem.labels)
+        densities = densities_of(problem, range(self.groups), SITE_NODES)
+        self.parts = of_tables(problem.pooled, self.columns, densities)
         self.layout = Layout(problem)
         r = len(self.varying)
         self.rest_size = r * self.layout.positions

@@ -18,11 +18,13 @@ from bayescal._base.arrays import Floats, blocks
 from bayescal._base.newton import Mode, by_differences, maximise
 from bayescal.multilevel.factorised.likelihood import (
     SITE_LONGEST_STEP,
+    SITE_NODES,
     SiteLikelihood,
     Spread,
     SummaryLikelihood,
     of_tables,
 )
+from bayescal.multilevel.followed import densities_of
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.robust import log_weights_of_shares, unlike_scales
 
@@ -54,10 +56,8 @@ class PopulationDensity:
         self.size = len(self.names) + len(problem.varying) + (len(problem.varying) > 1)
         tables = [k for k, label in enumerate(problem.labels) if label not in problem.summaries]
         self.is_robust = problem.terms[0].robust
-        self.parts: list[SiteLikelihood] = of_tables(
-            {k: problem.groups[problem.labels[k]] for k in tables},
-            *(problem.columns, problem.adjustments),
-        )
+        densities = densities_of(problem, tables, SITE_NODES)
+        self.parts: list[SiteLikelihood] = of_tables(self.pooled, problem.columns, densities)
         for label, summary in problem.summaries.items():
             number = problem.labels.index(label)
             self.parts.append(SummaryLikelihood(summary, problem.columns, number))

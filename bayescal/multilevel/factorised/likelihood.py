@@ -21,6 +21,8 @@ from bayescal.inference.clusters import Adjustment
 from bayescal.inference.density import CurveDensity, Nodes
 from bayescal.model.curve import expit_in_place
 from bayescal.model.likelihood.binomial import BINOMIAL
+from bayescal.model.likelihood.times.given import RowsGivenSteps
+from bayescal.model.likelihood.times.shared import late_of
 from bayescal.model.problem import Problem
 from bayescal.multilevel.factorised.small import covariance_factor, products, solve_small
 from bayescal.multilevel.summary import Summary
@@ -28,6 +30,8 @@ from bayescal.multilevel.summary import Summary
 __all__ = [
     "MOST_OFF",
     "SITE_LONGEST_STEP",
+    "SITE_NODES",
+    "FollowedLikelihood",
     "SiteLikelihood",
     "Spread",
     "SummaryLikelihood",
@@ -40,6 +44,7 @@ SITE_STEPS = 2
 SITE_LONGEST_STEP = 1.0
 LEAST_CURVE_MEAN = 1e-15
 """Means of a curve nearer to 0 or 1 are of no posterior probability, and have no logarithm."""
+MOST_UNSEEN = 0.9
 MOST_OFF = 30.0
 """Coordinates beyond it have no posterior probability, and an exponential that may overflow."""
 EVERY = slice(None)
@@ -311,34 +316,105 @@ class TableLikelihood(SiteLikelihood):
         return np.stack([mode.point for mode in modes])
 
 
+class FollowedLikelihood(TableLikelihood):
+    """Of patients of several sites who were followed to an event, given when events come.
+
+    Parameters
+    ----------
+    densities : sequence of CurveDensity
+        Of each site, over rows that are `RowsGivenSteps`.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        columns: list[int],
+        numbers: Sequence[int],
+        densities: Sequence[CurveDensity],
+    ) -> None:
+        rows = [each.rows for each in densities if isinstance(each.rows, RowsGivenSteps)]
+        most, k = max(each.weight.size for each in rows), rows[0].events.size
+        self._late, self._partial = (
+            np.zeros((len(rows), 1 + k, most)),
+            np.zeros((3, len(rows), most)),
+        )
+        for number, each in enumerate(rows):
+            own = slice(each.weight.size)
+            self._late[number, :, own] = each.late
+            self._partial[:, number, own] = each.weight, each.share, each.other
+        super().__init__(problem, columns, numbers, densities)
+
+    @property
+    def width(self) -> int:
+        """Nodes of each site, and entries that are known in part."""
+        return super().width + self._late.shape[2]
+
+    def of(self, sites: slice) -> FollowedLikelihood:
+        """Some of the sites."""
+        part = super().of(sites)
+        assert isinstance(part, FollowedLikelihood)
+        part._late, part._partial = self._late[sites], self._partial[:, sites]
+        return part
+
+    def log_likelihood(self, u: Floats) -> Floats:
+        """As `TableLikelihood.log_likelihood`, given when events come."""
+        value = super().log_likelihood(u)
+        weight, share, other = self._partial
+        without = expit_in_place(self._late.transpose(0, 2, 1) @ self._coefficients(u))
+        without *= (other - share)[..., None]
+        without += (1 - other)[..., None]
+        value += (weight[:, None] @ np.log(without, out=without))[:, 0]
+        return value
+
+    def _by_coefficient(self, coefficients: Floats) -> tuple[Floats, Floats]:
+        gradient, information = super()._by_coefficient(coefficients)
+        weight, share, other = self._partial[..., None]
+        basis = self._late[:, 1:]
+        g = expit_in_place(self._late.transpose(0, 2, 1) @ coefficients)
+        late, bend = late_of(g, share, other)
+        gradient -= basis @ (late * weight)
+        k, most = basis.shape[1:]
+        both = (basis[:, :, None] * basis[:, None]).reshape(len(basis), k * k, most)
+        bend = np.maximum(bend, 0) * weight
+        information += both @ np.maximum(bend, 0)
+        if (weight < 0).any():
+            information *= 1 - self._unseen(coefficients, bend)[:, None]
+        return gradient, information
+
+    def _unseen(self, coefficients: Floats, bend: Floats) -> Floats:
+        """Share of the information (S, n) that is lost as cases came under observation late.
+
+        Of all coefficients the same, so that what is left is positive.
+        """
+        fitted = expit_in_place(self._basis.transpose(0, 2, 1) @ coefficients)
+        known = (self._trials[..., None] * fitted * (1 - fitted)).sum(axis=1)
+        seen = known + np.maximum(bend, 0).sum(axis=1)
+        lost = -np.minimum(bend, 0).sum(axis=1)
+        return np.asarray(np.minimum(lost / np.maximum(seen, lost), MOST_UNSEEN))
+
+
 def of_tables(
-    problems: Mapping[int, Problem],
-    columns: list[int],
-    adjustments: Mapping[int, Adjustment],
+    problem: Problem, columns: list[int], densities: Mapping[int, CurveDensity]
 ) -> list[SiteLikelihood]:
     """Likelihoods of the tables of sites, those of about as many nodes together.
 
     Parameters
     ----------
-    problems : mapping of int to Problem
-        By number of the site.
+    problem : Problem
+        Of all sites, or of any.
     columns : list of int
         Columns of the coordinates that differ between sites.
-    adjustments : mapping of int to Adjustment
-        Of each site, where cases come in clusters; else none.
+    densities : mapping of int to CurveDensity
+        By number of the site.
     """
-    densities = {
-        k: CurveDensity(problem.of_single_cases(), SITE_NODES).adjusted_by(adjustments.get(k))
-        for k, problem in problems.items()
-    }
     sizes: dict[int, list[int]] = {}
     for k, density in densities.items():
         doublings = math.ceil(math.log2(max(density.rows.size / SITE_NODES.first, 1)))
         sizes.setdefault(doublings, []).append(k)
-    return [
-        TableLikelihood(problems[same[0]], columns, same, [densities[k] for k in same])
-        for same in sizes.values()
-    ]
+    rows = [each.rows for each in densities.values() if isinstance(each.rows, RowsGivenSteps)]
+    in_part = any(each.weight.size for each in rows)
+    kind = FollowedLikelihood if in_part else TableLikelihood
+    return [kind(problem, columns, same, [densities[k] for k in same]) for same in sizes.values()]
 
 
 class SummaryLikelihood(SiteLikelihood):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,7 @@ from bayescal.data.table import add_up
 from bayescal.model.likelihood.times.law import TimeToEvent
 from bayescal.model.problem import Problem
 
-__all__ = ["Entries", "Partial", "entries_of", "law_of", "merged"]
+__all__ = ["Entries", "Partial", "entries_of", "joined", "law_of", "merged"]
 
 MOST_ENTRIES = 1500
 """Entries past which those of neighbouring scores and times are merged where the steps are set."""
@@ -107,6 +108,22 @@ def entries_of(problem: Problem) -> Entries:
             for some, at, size in counted
         ),
         Partial(row, np.asarray(logit(problem.table.score))[row], step, signed),
+    )
+
+
+def joined(each: Sequence[Entries]) -> Entries:
+    """The followed cases of several tables, whose rows stand one after the other."""
+    starts = np.cumsum([0, *(one.events.size for one in each)])
+    parts = [one.partial for one in each]
+    row = [part.row + start for part, start in zip(parts, starts, strict=False)]
+    partial = [
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("x", "step", "weight")
+    ]
+    return Entries(
+        np.concatenate([one.events for one in each]),
+        np.concatenate([one.free for one in each]),
+        tuple(map(np.concatenate, zip(*(one.in_interval for one in each), strict=True))),
+        Partial(np.concatenate(row), *partial),
     )
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from bayescal.model.likelihood.times.entries import entries_of, law_of
+from bayescal.model.likelihood.times.entries import entries_of, joined, law_of
 from bayescal.model.problem import Problem
 
 __all__ = ["observe_times"]
@@ -15,20 +16,23 @@ STEP_NAMES = ("step", "competing_step")
 """Coordinates of the steps of events, and of competing ones."""
 
 
-def observe_times(problem: Problem, log_odds: Any) -> None:
+def observe_times(problems: Sequence[Problem], log_odds: Any) -> None:
     """Add the steps of Q and the likelihood to the open model.
 
     Parameters
     ----------
+    problems : sequence of Problem
+        One, or those of several groups that have their steps in common.
     log_odds : PyTensor variable of shape (rows,)
-        Of the curve, at the rows of the problem's table.
+        Of the curve, at the rows of the problems' tables, one table after the other.
     """
     import pymc as pm
     import pytensor.tensor as pt
 
-    entries, law = entries_of(problem), law_of(problem)
+    entries, law = joined([entries_of(problem) for problem in problems]), law_of(problems[0])
     model = pm.modelcontext(None)
-    z = law.standardised(np.log(problem.table.score) - np.log1p(-problem.table.score))
+    score = np.concatenate([problem.table.score for problem in problems])
+    z = law.standardised(np.log(score) - np.log1p(-score))
     partial, shares = entries.partial, []
     own = law.standardised(partial.x)
     trials = entries.events + entries.free

@@ -25,7 +25,15 @@ from bayescal.model.likelihood.times.shared import Shared, log_without
 from bayescal.model.likelihood.times.steps import Steps, steps_of
 from bayescal.model.problem import Problem
 
-__all__ = ["Correction", "TimesRows", "likeliest_line", "times_rows"]
+__all__ = [
+    "FEW_ENTRIES",
+    "Correction",
+    "TimesRows",
+    "at_nodes_of_times",
+    "columns_at",
+    "likeliest_line",
+    "times_rows",
+]
 
 KNOWN_NODES, NODES_OF_BIN, FEW_ENTRIES = 48, 6, 160
 LEAST_CURVATURE = 0.05
@@ -239,10 +247,10 @@ def times_rows(problem: Problem, *, exact: bool = False) -> TimesRows:
             of_partial = _weighted_columns(problem, partial, group)
             partial = merged(partial, group)
         else:
-            partial = _at_nodes(partial, bins)
-            of_partial = _columns_at(problem, partial.x)
+            partial = at_nodes_of_times(partial, bins)
+            of_partial = columns_at(problem, partial.x)
     else:
-        of_partial = _columns_at(problem, partial.x)
+        of_partial = columns_at(problem, partial.x)
     correction = Correction(steps, partial, expit(partial.x))
     hits = np.concatenate([of_known[0], np.zeros(partial.size)])
     trials = np.concatenate([of_known[1], partial.weight])
@@ -265,7 +273,7 @@ def likeliest_line(problem: Problem) -> Floats:
     start = line.curve.with_offset(np.zeros((1, line.curve.size)))[0, 1:]
     best = maximise(objective, start, longest=LONGEST_OF_LINE).point
     at = np.array([-1.0, 1.0])
-    low, high = np.append(1.0, best) @ _columns_at(line, at)
+    low, high = np.append(1.0, best) @ columns_at(line, at)
     return np.array([(low + high) / 2, (high - low) / 2])
 
 
@@ -287,7 +295,7 @@ def _known(problem: Problem, entries: Entries, exact: bool) -> tuple[Floats, Flo
     table, rough = problem.table, problem.curve.is_rough
     trials = entries.events + entries.free
     x, some = np.asarray(logit(table.score)), trials > 0
-    columns, constant = _columns_at(problem, x), 0.0
+    columns, constant = columns_at(problem, x), 0.0
     had = entries.events > 0
     if problem.curve.is_bounded:
         sides = [_of_one_outcome(problem, cases, exact) for cases in (entries.events, entries.free)]
@@ -300,7 +308,7 @@ def _known(problem: Problem, entries: Entries, exact: bool) -> tuple[Floats, Flo
         x, weight = x[some], trials[some]
         if not exact and not rough and weight.size > KNOWN_NODES:
             x, weight = gauss_rule(x, weight, KNOWN_NODES)
-        at = _columns_at(problem, x)
+        at = columns_at(problem, x)
     else:
         weight = problem.sum_of_rows(trials)
         kept = weight > 0
@@ -319,10 +327,10 @@ def _of_one_outcome(problem: Problem, cases: Floats, exact: bool) -> tuple[Float
     x, weight = np.asarray(logit(problem.table.score[cases > 0])), cases[cases > 0]
     if not exact and weight.size > KNOWN_NODES:
         x, weight = gauss_rule(x, weight, KNOWN_NODES)
-    return _columns_at(problem, x), weight
+    return columns_at(problem, x), weight
 
 
-def _columns_at(problem: Problem, x: Floats) -> Floats:
+def columns_at(problem: Problem, x: Floats) -> Floats:
     """Offset and basis at log-odds, of shape (1 + k, entries)."""
     if not x.size:
         return np.empty((1 + len(problem.curve.positive), 0))
@@ -340,7 +348,9 @@ def _weighted_columns(problem: Problem, partial: Partial, group: NDArray[np.intp
     return np.stack(sums) / total
 
 
-def _at_nodes(partial: Partial, bins: NDArray[np.intp]) -> Partial:
+def at_nodes_of_times(
+    partial: Partial, bins: NDArray[np.intp], count: int = NODES_OF_BIN
+) -> Partial:
     """Nodes of Gauss rules of the scores in each bin of time, at its mean time."""
     parts = []
     for each in np.unique(bins):
@@ -349,8 +359,8 @@ def _at_nodes(partial: Partial, bins: NDArray[np.intp]) -> Partial:
         x, weight = partial.x[order], np.abs(partial.weight[order])
         sign = np.sign(partial.weight[order[0]])
         step = float(weight @ partial.step[order] / weight.sum())
-        if x.size > NODES_OF_BIN:
-            x, weight = gauss_rule(x, weight, NODES_OF_BIN)
+        if x.size > count:
+            x, weight = gauss_rule(x, weight, count)
         times = np.full(x.size, step)
         parts.append((np.full(x.size, partial.row[order[0]]), x, times, sign * weight))
     joined = [np.concatenate(each) for each in zip(*parts, strict=True)]

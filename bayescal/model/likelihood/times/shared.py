@@ -12,7 +12,7 @@ from scipy.special import expit
 from bayescal._base.arrays import Floats
 from bayescal.model.likelihood.law import Likelihood
 
-__all__ = ["Shared", "log_without"]
+__all__ = ["Shared", "late_of", "log_without"]
 
 
 def log_without(g: Floats, share: Floats, other: Floats) -> Floats:
@@ -25,7 +25,21 @@ def log_without(g: Floats, share: Floats, other: Floats) -> Floats:
     share, other : ndarray of shape (entries,)
         Q and V.
     """
-    return np.asarray(np.log1p(-(other + g * (share - other))))
+    return np.asarray(np.log(1 - other - g * (share - other)))
+
+
+def late_of(g: Floats, share: Floats, other: Floats) -> tuple[Floats, Floats]:
+    """How fast `log_without` falls by the log-odds of the curve, and the derivative of that.
+
+    Parameters
+    ----------
+    g : ndarray of shape (..., entries)
+        Curves.
+    share, other : ndarray that can be broadcast to it
+        Q and V.
+    """
+    late = g * (1 - g) * (share - other) / (1 - other - g * (share - other))
+    return late, late * (1 - 2 * g + late)
 
 
 class Shared(Likelihood):

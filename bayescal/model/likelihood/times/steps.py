@@ -21,10 +21,10 @@ from bayescal.model.likelihood.times.entries import (
     merged,
 )
 from bayescal.model.likelihood.times.law import TimeToEvent
-from bayescal.model.likelihood.times.shared import log_without
+from bayescal.model.likelihood.times.shared import late_of, log_without
 from bayescal.model.problem import Problem
 
-__all__ = ["Steps", "steps_of"]
+__all__ = ["Steps", "likeliest_steps", "steps_of"]
 
 STEPS_ROUNDS, NEAR_STEPS, NEAR_CURVE = 4, 1e-10, 1e-2
 LONGEST_OF_STEPS = 3.0
@@ -229,11 +229,25 @@ def steps_of(problem: Problem) -> Steps:
 
 
 def _fitted(problem: Problem, law: TimeToEvent) -> Steps:
-    entries, score = entries_of(problem), problem.table.score
+    entries = entries_of(problem)
     partial = entries.partial
     if partial.size > MOST_ENTRIES:
         bins = partial.bins(law)
         partial = merged(partial, problem.merged(partial.row) * (int(bins.max()) + 1) + bins)
+    return likeliest_steps(law, problem.table.score, entries, partial)
+
+
+def likeliest_steps(law: TimeToEvent, score: Floats, entries: Entries, partial: Partial) -> Steps:
+    """The steps at their likeliest values with those of a smooth curve of all cases.
+
+    Parameters
+    ----------
+    score : ndarray of shape (rows,)
+    entries : Entries
+        Of these rows.
+    partial : Partial
+        Those of the entries that are known in part, or nodes in their place.
+    """
     z = law.standardised(np.asarray(logit(score)))
     steps = Steps(law, [_event_sums(each, z, law) for each in entries.in_interval])
     reference, curve = _Reference(score, entries, partial), np.array([0.0, 1.0, 1.0])
@@ -284,11 +298,9 @@ class _Reference:
             slope = self.basis.T @ (events - (events + free) * g) - away
             hessian = -(self.basis.T * ((events + free) * g * (1 - g))) @ self.basis - np.eye(3)
             g = expit(self.of_partial @ curve)
-            without = log_without(g, shares.value, shares.other)
-            late = g * (1 - g) * (shares.value - shares.other) / np.exp(without)
-            value += float(without @ weight)
+            late, bend = late_of(g, shares.value, shares.other)
+            value += float(log_without(g, shares.value, shares.other) @ weight)
             slope -= self.of_partial.T @ (late * weight)
-            bend = late * ((1 - 2 * g) + late)
             hessian -= (self.of_partial.T * (bend * weight)) @ self.of_partial
             return value, slope, hessian
 

@@ -1,0 +1,197 @@
+"""Several curves of times to an event: when events come, which all groups have in common.
+
+The fast engines draw the curves given the likeliest steps of Q. These draws are then weighted by
+what integrating over the steps adds to their likelihood, all groups together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from bayescal._base.arrays import Floats, blocks
+from bayescal._base.sampling.importance import Sample, resample
+from bayescal.inference.density import CURVE_NODES, CurveDensity, Nodes
+from bayescal.model.curve import expit_in_place
+from bayescal.model.likelihood.times.entries import Partial, entries_of, joined, law_of
+from bayescal.model.likelihood.times.given import partial_of_group, rows_given_steps
+from bayescal.model.likelihood.times.rows import Correction, columns_at
+from bayescal.model.likelihood.times.shared import log_without
+from bayescal.model.likelihood.times.steps import Steps, likeliest_steps
+from bayescal.multilevel.draws import MultilevelDraws
+from bayescal.multilevel.problem import MultilevelProblem
+
+__all__ = [
+    "densities_of",
+    "identity_of_times",
+    "log_over_steps",
+    "over_steps",
+    "over_steps_of_sample",
+    "shared_steps",
+]
+
+ROOM_OF_STEPS = 1 << 22
+EVEN_WEIGHTS = 1e-9
+
+
+class SharedSteps(NamedTuple):
+    """The steps of Q, at their likeliest values, that all groups have in common.
+
+    Attributes
+    ----------
+    steps : Steps
+    partial : dict of int to Partial
+        Entries of each group with patients that are known in part, or nodes in their place.
+    coarse : dict of int to Partial
+        Fewer nodes, by which draws are proposed.
+    """
+
+    steps: Steps
+    partial: dict[int, Partial]
+    coarse: dict[int, Partial]
+
+
+def shared_steps(problem: MultilevelProblem) -> SharedSteps:
+    """Those of a problem, computed once: they depend on its tables alone."""
+    law, table = law_of(problem.pooled), problem.pooled.table
+    key = "groups", problem.labels, problem.pooled.edges, float(table.score @ table.trials)
+    if key not in law._kept:
+        law._kept[key] = _made(problem)
+    known: SharedSteps = law._kept[key]
+    return known
+
+
+def _made(problem: MultilevelProblem) -> SharedSteps:
+    each = {problem.labels.index(label): group for label, group in problem.tables.items()}
+    partial = {k: partial_of_group(group) for k, group in each.items()}
+    entries = joined([entries_of(group) for group in each.values()])
+    nodes = joined([replace(entries_of(each[k]), partial=nodes) for k, nodes in partial.items()])
+    score = np.concatenate([group.table.score for group in each.values()])
+    steps = likeliest_steps(law_of(problem.pooled), score, entries, nodes.partial)
+    coarse = {k: partial_of_group(group, coarse=True) for k, group in each.items()}
+    return SharedSteps(steps, partial, coarse)
+
+
+def densities_of(
+    problem: MultilevelProblem, groups: Iterable[int], nodes: Nodes = CURVE_NODES
+) -> dict[int, CurveDensity]:
+    """The density of the curve of each of some groups; of times, given the likeliest steps of Q."""
+    each = {k: problem.groups[problem.labels[k]] for k in groups}
+    if not problem.pooled.of_times:
+        return {
+            k: CurveDensity(group.of_single_cases(), nodes).adjusted_by(problem.adjustments.get(k))
+            for k, group in each.items()
+        }
+    shared = shared_steps(problem)
+    return {
+        k: CurveDensity(group, rows=rows_given_steps(group, shared.coarse[k], shared.steps))
+        for k, group in each.items()
+    }
+
+
+def log_over_steps(problem: MultilevelProblem, groups: Sequence[Floats] | Floats) -> Floats:
+    """What integrating over the steps of Q adds to the log likelihood of all groups.
+
+    And what all nodes add to the coarse ones, which `densities_of` has.
+
+    Parameters
+    ----------
+    groups : sequence of ndarray of shape (n, d)
+        Coordinates of the curve of each group.
+    """
+    shared, size = shared_steps(problem), len(groups[0])
+    every, coarse = (_Stacked(problem, nodes) for nodes in (shared.partial, shared.coarse))
+    rooms = max(every.partial.size, 1), ROOM_OF_STEPS
+    first = every.values(groups, next(iter(blocks(size, *rooms))))
+    correction = Correction(shared.steps, every.partial, first.mean(axis=0))
+    fewer = shared.steps.shares(coarse.partial)
+    added = np.empty(size)
+    for some in blocks(size, *rooms):
+        at_nodes, at_few = every.values(groups, some), coarse.values(groups, some)
+        added[some] = correction(at_nodes)
+        added[some] += correction.log_without(at_nodes) @ every.partial.weight
+        added[some] -= log_without(at_few, fewer.value, fewer.other) @ coarse.partial.weight
+    return added
+
+
+class _Stacked:
+    """Nodes of all groups, one group after the other."""
+
+    def __init__(self, problem: MultilevelProblem, nodes: dict[int, Partial]) -> None:
+        names, each = ("row", "x", "step", "weight"), list(nodes.values())
+        columns = (np.concatenate([getattr(part, name) for part in each]) for name in names)
+        self.partial, self._curve = Partial(*columns), problem.pooled.curve
+        self._columns = {k: columns_at(problem.pooled, part.x) for k, part in nodes.items()}
+
+    def values(self, groups: Sequence[Floats] | Floats, some: slice) -> Floats:
+        """Curves of the groups at the nodes, of some of the draws."""
+        each = [
+            self._curve.with_offset(groups[k][some]) @ columns
+            for k, columns in self._columns.items()
+        ]
+        return expit_in_place(np.hstack(each))
+
+
+def over_steps(drawn: MultilevelDraws) -> MultilevelDraws:
+    """Draws given the likeliest steps of Q, weighted by what integrating over the steps adds.
+
+    Draws of outcomes that are known are as they were, and those of which no case left early.
+    """
+    problem = drawn.problem
+    if not problem.pooled.of_times:
+        return drawn
+    weighed = _weighed(log_over_steps(problem, drawn.groups))
+    stats = drawn.stats | {"log_evidence": drawn.stats["log_evidence"] + weighed.log_mean}
+    stats["ess"] = drawn.stats["ess"] * weighed.effective / drawn.size
+    if weighed.is_even:
+        return replace(drawn, stats=stats)
+    rows = resample(weighed.weights, drawn.size, problem.pooled.rng("steps"))
+    effects = tuple(each[:, rows] for each in drawn.effects)
+    return replace(drawn.taken(rows), effects=effects, stats=stats)
+
+
+def over_steps_of_sample(
+    problem: MultilevelProblem, sample: Sample, groups: Sequence[Floats]
+) -> Sample:
+    """The same of a sample, of whose draws `groups` has the coordinates of each group."""
+    if not problem.pooled.of_times:
+        return sample
+    weighed = _weighed(log_over_steps(problem, groups))
+    log_evidence, size = sample.log_evidence + weighed.log_mean, len(sample.draws)
+    draws = sample.draws
+    if not weighed.is_even:
+        draws = draws[resample(weighed.weights, size, problem.pooled.rng("steps"))]
+    ess = sample.ess * weighed.effective / size
+    return Sample(draws, log_evidence, sample.log_evidence_error, sample.pareto_k, ess)
+
+
+class _Weighed(NamedTuple):
+    """Weights of draws, their mean on the log scale, and how many draws they leave."""
+
+    weights: Floats
+    log_mean: float
+    effective: float
+
+    @property
+    def is_even(self) -> bool:
+        return float(np.ptp(self.weights)) <= EVEN_WEIGHTS
+
+
+def _weighed(log_weight: Floats) -> _Weighed:
+    largest = float(log_weight.max())
+    weights = np.exp(log_weight - largest)
+    effective = float(weights.sum() ** 2 / (weights**2).sum())
+    return _Weighed(weights, largest + float(np.log(weights.mean())), effective)
+
+
+def identity_of_times(problem: MultilevelProblem) -> float:
+    """Log likelihood of exact calibration of every group, the steps of Q integrated out."""
+    still = [np.zeros((1, problem.pooled.curve.size))] * len(problem.labels)
+    groups = [problem.labels.index(label) for label in problem.tables]
+    value = float(log_over_steps(problem, still)[0])
+    for density in densities_of(problem, groups).values():
+        value += float(density.log_likelihood(still[0])[0])
+    return value
