@@ -211,7 +211,7 @@ def followed_in(
     counted = np.ones(len(outcome), bool) if weight is None else weight > 0
     return FollowUp.of_cases(
         at,
-        row[counted],
+        row,
         outcome.time[counted],
         outcome.kind[counted],
         None if outcome.entry is None else outcome.entry[counted],

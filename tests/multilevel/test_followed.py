@@ -105,7 +105,8 @@ def test_without_leaving_the_summaries_are_those_of_known_outcomes():
     _, event, risk = study(leaving=0)
     ours, plain = bc.fit(table("site", leaving=0), **FAST), bc.fit(event, risk, groups=SITE, **FAST)
     np.testing.assert_allclose(ours.sites, plain.sites, atol=1e-5)
-    np.testing.assert_allclose(ours.summary(), plain.summary(), atol=1e-5)
+    known = plain.summary()
+    np.testing.assert_allclose(ours.summary().loc[known.index], known, atol=1e-5)
     assert ours.prob_calibrated == pytest.approx(plain.prob_calibrated, abs=1e-5)
 
 

@@ -98,7 +98,7 @@ def visits():
 @pytest.mark.parametrize("of", [bc.fit, lambda *a, **o: bc.compare(*a, **o).posterior])
 def test_clusters_reach_every_imputation(visits, of, tmp_path):
     y, scores, patient = visits
-    options = {"random_state": 1, "draws": 400}
+    options = {"random_state": 1, "draws": 1500}
     clustered = of(y, imputations=scores, cluster=patient, **options)
     alone = of(y, imputations=scores, **options)
     each = [of(y, score, cluster=patient, **options) for score in scores]

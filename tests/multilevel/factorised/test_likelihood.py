@@ -10,7 +10,7 @@ from scipy.special import expit
 import bayescal as bc
 from bayescal.inference.density import CurveDensity
 from bayescal.model.likelihood.rows import every_row
-from bayescal.multilevel.factorised import likelihood
+from bayescal.multilevel import followed
 from bayescal.multilevel.factorised.density import PopulationDensity
 from bayescal.multilevel.factorised.small import covariance_factor, products, solve_small
 from bayescal.multilevel.problem import prepare_terms
@@ -37,7 +37,7 @@ def all_rows(monkeypatch, problem):
         return CurveDensity(site, rows=every_row(site))
 
     with monkeypatch.context() as patch:
-        patch.setattr(likelihood, "CurveDensity", exact)
+        patch.setattr(followed, "CurveDensity", exact)
         return PopulationDensity(problem)
 
 
