@@ -36,6 +36,8 @@ SCORE = np.round(RNG.uniform(0.05, 0.95, N), 2)
 OUTCOME = (RNG.random(N) < SCORE).astype(int)
 ROWS = RNG.permutation(N)
 CLUSTER = ROWS // 4
+HAPPENS, LEAVES = np.where(OUTCOME, RNG.uniform(0.1, 1, N), 2), RNG.uniform(0.3, 3, N)
+TIME, EVENT = np.minimum(HAPPENS, LEAVES), (HAPPENS <= LEAVES).astype(int)
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,7 @@ class Part:
     roles: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     is_imputed: bool = False
+    is_followed: bool = False
     terms: tuple[Any, ...] = ()
 
 
@@ -85,6 +88,7 @@ PARTS = {
     "judged outcomes": Part(
         ("judge",), {"judged": bc.Judged(sensitivity=(90, 100), specificity=(95, 100))}
     ),
+    "times": Part(("time", "Survival", "follow"), is_followed=True),
     "spline": Part(("spline",), options={"curve": "spline", "curves": ["spline"]}),
     "pieces": Part(("pieces",), options={"curve": "pieces", "curves": ["pieces"]}),
 }
@@ -105,7 +109,10 @@ def table_of(names: Sequence[str], rows: slice = slice(None)) -> bc.CalibrationD
         roles |= PARTS[name].roles
     own = {key: _rows(values, rows) for key, values in roles.items()}
     shifts = (0.0, 0.02) if any(PARTS[name].is_imputed for name in names) else (0.0,)
-    each = [bc.CalibrationData(OUTCOME[rows], SCORE[rows] + by, **own) for by in shifts]
+    outcome: Any = OUTCOME[rows]
+    if any(PARTS[name].is_followed for name in names):
+        outcome, own["horizon"] = bc.Survival(TIME[rows], EVENT[rows]), 1
+    each = [bc.CalibrationData(outcome, SCORE[rows] + by, **own) for by in shifts]
     return each[0] if len(each) == 1 else bc.CalibrationData.from_imputations(each)
 
 
@@ -158,7 +165,7 @@ def _models(names: tuple[str, ...]) -> Any:
     """Two models, of which the door takes sites and clusters."""
     keyword, given = {"site": "groups", "cluster": "cluster"}, {}
     for part in (PARTS[name] for name in names):
-        if part.is_imputed or part.options or not part.roles.keys() <= keyword.keys():
+        if part.is_imputed or part.is_followed or part.options or not part.roles.keys() <= keyword.keys():
             raise NoKeywordError
         given |= {keyword[role]: values for role, values in part.roles.items()}
     if "groups" not in given:
