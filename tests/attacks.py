@@ -335,6 +335,7 @@ def special() -> dict[str, dict[str, Any]]:
         "estimators.censoring_depends_on_score": followed,
         "estimators.ipcw_brier_score": followed | {"method": "ipcw"},
         "estimators.one_calibration_test": followed | {"n_groups": 2, "variance": "binomial"},
+        "estimators.poisson_calibration": followed | {"predicted": _whole_curves()},
         "estimators.survival_curve": followed | {"method": "pseudo"},
         "estimators.survival_indices": followed | {"method": "pseudo"},
         "estimators.survival_observed_expected": followed,
@@ -356,6 +357,11 @@ def special() -> dict[str, dict[str, Any]]:
 
 
 @cache
+def _whole_curves() -> pd.DataFrame:
+    """Risks by three times, of cases whose risk by the second is their score."""
+    return pd.DataFrame({at: -np.expm1(at * np.log1p(-SCORE)) for at in (0.5, 1.0, 2.0)})
+
+
 def _known() -> Any:
     known = [None if case % 4 == 0 else outcome for case, outcome in enumerate(OUTCOME.tolist())]
     return bc.fit_known(known, SCORE, curve="logistic", draws=400, random_state=0)

@@ -165,7 +165,8 @@ def _models(names: tuple[str, ...]) -> Any:
     """Two models, of which the door takes sites and clusters."""
     keyword, given = {"site": "groups", "cluster": "cluster"}, {}
     for part in (PARTS[name] for name in names):
-        if part.is_imputed or part.is_followed or part.options or not part.roles.keys() <= keyword.keys():
+        others = part.is_imputed or part.is_followed or part.options
+        if others or not part.roles.keys() <= keyword.keys():
             raise NoKeywordError
         given |= {keyword[role]: values for role, values in part.roles.items()}
     if "groups" not in given:

@@ -20,7 +20,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "from-python.md"
 DOORS = {
     "assess": (bc.assess, bc.fit, bc.CalibrationData, bc.Survival, bc.CalibrationPosterior.tce),
     "compare": (bc.compare, bc.assess, bc.CalibrationData, bc.Survival),
-    "drift": (bc.fit, bc.assess, bc.CalibrationData),
+    "drift": (bc.fit, bc.assess, bc.CalibrationData, bc.Survival),
     "gain": (bc.recalibration_gain, bc.cross_fit, bc.RecalibrationGain.summary, bc.CalibrationData),
     "missing": (bc.fit_known, bc.fit, bc.CalibrationData, KnownFit.verdicts),
     "predict": (bc.fit, bc.CalibrationData, bc.MultilevelPosterior.risks),

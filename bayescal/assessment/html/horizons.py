@@ -21,7 +21,7 @@ from bayescal.assessment.html._render import (
     references_of,
     without_folders,
 )
-from bayescal.assessment.html._svg import drawing, lay_out
+from bayescal.assessment.html._svg import drawing, fit_height
 from bayescal.assessment.record import RECORD_ID
 from bayescal.assessment.tables import Tables
 from bayescal.assessment.text.paper import methods
@@ -90,10 +90,10 @@ def figure_of_horizons(a: HorizonFindings[Any]) -> Drawn:
 
     options: dict[str, Any] = {"ci_probs": (a.at(a.horizons[-1]).ci_prob,)}
     with drawing():
-        figure = Figure(figsize=(5.4, 6.4), layout="constrained")
+        figure = Figure(figsize=(5.4, 7.2 + 0.2 * len(a.horizons)), layout="constrained")
         axes = a.plot(figure.subplots(), **options)
         axes.set_title("", loc="left")
-        lay_out(figure)
+        fit_height(figure)
         return Drawn(figure, "horizons", "Reliability diagram by horizon", a.headline())
 
 
