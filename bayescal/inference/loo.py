@@ -15,6 +15,7 @@ from bayescal._base.sampling.pareto import smooth_rows
 from bayescal.inference.samples import FamilySamples
 from bayescal.model.curves import CURVES
 from bayescal.model.likelihood.times.cases import cases_of_times
+from bayescal.model.likelihood.times.steps import Steps
 from bayescal.model.problem import Problem
 
 __all__ = ["LeaveOneOut", "LeftOut", "elpd_difference", "leave_one_out", "stacking_weights"]
@@ -86,7 +87,7 @@ class LeftOut(Mapping[str, LeaveOneOut]):
         return len(self._samples)
 
 
-def leave_one_out(problem: Problem, draws: Floats) -> LeaveOneOut:
+def leave_one_out(problem: Problem, draws: Floats, steps: Steps | None = None) -> LeaveOneOut:
     """PSIS-LOO of one family, run once per row of the problem and outcome.
 
     Where cases of several scores share a row, the mean of their own log densities stands in for
@@ -99,6 +100,8 @@ def leave_one_out(problem: Problem, draws: Floats) -> LeaveOneOut:
         Of that family.
     draws : ndarray of shape (draws, d)
         Working coordinates in random order, of which the first 1000 are used.
+    steps : Steps, optional
+        Of times to an event of one of several groups: the steps of Q that these have in common.
 
     References
     ----------
@@ -109,7 +112,7 @@ def leave_one_out(problem: Problem, draws: Floats) -> LeaveOneOut:
     parts, counts, within = [], [], []
     law, own = problem.likelihood, problem.nuisance(draws[:DRAWS])
     if problem.of_times:
-        density, count = cases_of_times(problem, draws[:DRAWS])
+        density, count = cases_of_times(problem, draws[:DRAWS], steps)
         return _summed(density, count, draws.shape[1])
     if not law.of_cases:
         log_odds = problem.curve.log_odds(draws[:DRAWS], table.score, problem.frame)

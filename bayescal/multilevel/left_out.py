@@ -20,6 +20,7 @@ from bayescal.inference.loo import COLUMNS_AT_ONCE, DRAWS, LeaveOneOut, leave_on
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.rows import LikelihoodRows, every_row
 from bayescal.multilevel.draws import MultilevelDraws
+from bayescal.multilevel.followed import shared_steps
 
 __all__ = ["left_out"]
 
@@ -47,8 +48,9 @@ def left_out(drawn: MultilevelDraws) -> LeaveOneOut:
     taken = np.linspace(0, drawn.size - 1, min(drawn.size, DRAWS)).astype(np.intp)
     if problem.adjustments:
         return _clusters_left_out(drawn, taken)
+    steps = shared_steps(problem).steps if problem.pooled.of_times else None
     groups = [
-        leave_one_out(table, drawn.groups[problem.labels.index(label)][taken])
+        leave_one_out(table, drawn.groups[problem.labels.index(label)][taken], steps)
         for label, table in problem.tables.items()
     ]
     return LeaveOneOut(

@@ -9,6 +9,8 @@ from scipy.special import expit
 import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.inference.density import CurveDensity
+from bayescal.inference.loo import leave_one_out
+from bayescal.model.likelihood.times.cases import cases_of_times
 from bayescal.model.likelihood.times.entries import entries_of
 from bayescal.model.likelihood.times.given import partial_of_group, rows_given_steps
 from bayescal.multilevel.factorised.likelihood import of_tables
@@ -108,6 +110,31 @@ def test_without_leaving_the_summaries_are_those_of_known_outcomes():
     known = plain.summary()
     np.testing.assert_allclose(ours.summary().loc[known.index], known, atol=1e-5)
     assert ours.prob_calibrated == pytest.approx(plain.prob_calibrated, abs=1e-5)
+
+
+def test_single_cases_have_the_steps_that_sites_have_in_common():
+    """Their log densities add up to the likelihood of the site, but for a constant."""
+    made = problem(table("site"))
+    steps, u = shared_steps(made).steps, random_curves(made)[1]
+    site = made.groups["s1"]
+    exact = CurveDensity(site, rows=rows_given_steps(site, partial_of_group(site), steps))
+    density, count = cases_of_times(site, u, steps)
+    assert np.ptp(density @ count - exact.log_likelihood(u)) < 1e-5
+    own, _ = cases_of_times(site, u)
+    assert np.ptp(own @ count - exact.log_likelihood(u)) > 1e-2
+
+
+def test_leave_one_out_is_given_the_steps_in_common(of_sites):
+    drawn = of_sites._drawn
+    made, elpd = drawn.problem, []
+    for steps in (shared_steps(made).steps, None):
+        each = (
+            leave_one_out(group, drawn.groups[made.labels.index(label)], steps).elpd
+            for label, group in made.tables.items()
+        )
+        elpd.append(sum(each))
+    assert of_sites.loo.elpd == pytest.approx(elpd[0], rel=1e-12)
+    assert abs(of_sites.loo.elpd - elpd[1]) > 1e-3
 
 
 def test_sites_together_have_the_likelihood_of_each():

@@ -7,17 +7,26 @@ import numpy as np
 from bayescal._base.arrays import Floats
 from bayescal.model.likelihood.times.entries import entries_of
 from bayescal.model.likelihood.times.shared import log_without
-from bayescal.model.likelihood.times.steps import steps_of
+from bayescal.model.likelihood.times.steps import Steps, steps_of
 from bayescal.model.problem import Problem
 
 __all__ = ["cases_of_times"]
 
 
-def cases_of_times(problem: Problem, u: Floats) -> tuple[Floats, Floats]:
+def cases_of_times(
+    problem: Problem, u: Floats, steps: Steps | None = None
+) -> tuple[Floats, Floats]:
     """Log density of one case of each kind, and how many cases there are of it.
 
     The steps of Q are at their likeliest values. That an event came in its interval has the same
     density under every curve, and is left out.
+
+    Parameters
+    ----------
+    u : ndarray of shape (draws, d)
+        Working coordinates.
+    steps : Steps, optional
+        Of several groups those that they have in common; by default those of this problem.
 
     Returns
     -------
@@ -29,7 +38,7 @@ def cases_of_times(problem: Problem, u: Floats) -> tuple[Floats, Floats]:
     partial = entries.partial
     left = partial.weight > 0
     had, free = entries.events > 0, entries.free > 0
-    shares = steps_of(problem).shares(partial)
+    shares = (steps or steps_of(problem)).shares(partial)
     event, other = -np.logaddexp(0, -log_odds), -np.logaddexp(0, log_odds)
     g = np.exp(event[:, partial.row])
     late = log_without(g, shares.value, shares.other)

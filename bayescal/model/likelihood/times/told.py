@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from bayescal._base.arrays import Floats
 from bayescal.model.likelihood.times.entries import Partial
-from bayescal.model.likelihood.times.shared import log_without
+from bayescal.model.likelihood.times.shared import late_of, log_without
 from bayescal.model.likelihood.times.steps import steps_of
 from bayescal.model.problem import Problem
 
@@ -55,8 +55,8 @@ def told_by_cases(problem: Problem, g: Floats) -> ToldByCase:
     own, other = (
         np.where(known, end, share) for end, share in zip((1.0, 0.0), until_left, strict=True)
     )
-    late, bend = _late(g, own, other)
-    early, early_bend = _late(g, *until_entry)
+    late, bend = late_of(g, own, other)
+    early, early_bend = late_of(g, *until_entry)
     slope = np.where(event, 1 - g, -late) + early
     curvature = np.where(known, g * (1 - g), bend) - early_bend
     without = 1 - until_entry[1] - g * (until_entry[0] - until_entry[1])
@@ -103,9 +103,3 @@ def _by_then(problem: Problem, step: NDArray[np.intp]) -> tuple[Floats, Floats]:
         shares = steps_of(problem).shares(Partial(row, x, step[some].astype(np.float64), one))
         own[some], other[some] = shares.value, shares.other
     return own, other
-
-
-def _late(g: Floats, own: Floats, other: Floats) -> tuple[Floats, Floats]:
-    """Slope and curvature of -log(1 - g Q - (1 - g) V) by the log-odds of g."""
-    late = g * (1 - g) * (own - other) / (1 - other - g * (own - other))
-    return late, late * (1 - 2 * g + late)
