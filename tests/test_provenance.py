@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -164,6 +165,30 @@ def test_a_script_that_fails_is_named_and_not_recorded(repository: Path) -> None
     assert not (repository / "docs" / "benchmarks" / "results" / "runs.json").exists()
     assert "one: FAILED: TypeError" in command(repository, "--quick").stdout
     assert "no script is called two" in command(repository, "two").stderr
+
+
+def test_scripts_that_measure_times_run_alone_and_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(provenance, "RECORDS", tmp_path / "runs.json")
+    monkeypatch.setattr(provenance.records, "__defaults__", (tmp_path / "runs.json",))
+    monkeypatch.setattr(run, "ALONE", {"timed"})
+    both = threading.Barrier(2, timeout=30)
+    order = []
+
+    def record(name: str) -> dict[str, float] | None:
+        order.append(name)
+        if name != "timed":
+            both.wait()  # ends only if the other one runs at the same time
+        return None if name == "b" else {"seconds": 1.0}
+
+    assert run.run_all(["a", "timed", "b"], 2, record) == ["b"]
+    assert order[0] == "timed"
+    assert sorted(provenance.records()) == ["a", "timed"]
+
+
+def test_every_script_that_runs_alone_exists() -> None:
+    assert provenance.here().scripts.keys() >= run.ALONE
 
 
 def test_pages_say_which_version_made_them(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,8 @@ batches resumes inside as well. Each result is recorded in `results/runs.json`.
 `--plan` lists how long each old one took when it was last run, and the sum; `--quick` says how long
 the full number of repeats would take, where a script has such an option.
 `--again` runs the named scripts although they are current.
+`--jobs 2` runs two scripts at a time. Those whose results are times or memory run alone, before the
+others.
 Arguments of one script stand after `--`: `run.py sites -- --runs 200`.
 """
 
@@ -23,7 +25,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -40,6 +45,8 @@ CALLS = {
     "one_posterior": [["--version", "present"]],
 }
 """Arguments of the calls that make all results of a script; of others one call without any."""
+ALONE = provenance.TIMED | {"estimator_cost", "nodes", "peers", "sites_speed"}
+"""Scripts that measure times or memory: nothing may run beside them."""
 FEW = {
     "--runs": "2",
     "--sets": "1",
@@ -122,18 +129,26 @@ def few(script: Path) -> list[str]:
     return [word for name in options_of(script) if name in FEW for word in (name, FEW[name])]
 
 
+def in_process(command: list[str]) -> tuple[int, float]:
+    """Exit status and CPU seconds of a command, its own processes included."""
+    started = subprocess.Popen(command, cwd=REPOSITORY, env=environment(REPOSITORY))
+    if not hasattr(os, "wait4"):  # Windows
+        return started.wait(), 0.0
+    _, status, used = os.wait4(started.pid, 0)
+    started.returncode = os.waitstatus_to_exitcode(status)
+    return started.returncode, used.ru_utime + used.ru_stime
+
+
 def run(name: str, script: Path, arguments: list[str]) -> dict[str, Any] | None:
     """Run a script, and what is recorded of it; nothing if it failed."""
     before = commit()
-    used = os.times()
+    processors = 0.0
     start = time.perf_counter()
     for call in CALLS.get(name, [[]]):
-        command = [sys.executable, str(script), *call, *arguments]
-        if subprocess.run(command, cwd=REPOSITORY, env=environment(REPOSITORY)).returncode:
+        status, seconds = in_process([sys.executable, str(script), *call, *arguments])
+        if status:
             return None
-    now = os.times()
-    processors = now.children_user + now.children_system
-    processors -= used.children_user + used.children_system
+        processors += seconds
     return {
         "version": version("bayescal"),
         "commit": before,
@@ -147,6 +162,47 @@ def run(name: str, script: Path, arguments: list[str]) -> dict[str, Any] | None:
         "libraries": {"python": platform.python_version()}
         | {library: version(library) for library in LIBRARIES},
     }
+
+
+def run_all(
+    names: list[str], jobs: int, record_of: Callable[[str], dict[str, Any] | None]
+) -> list[str]:
+    """Run scripts and record each as soon as it has ended.
+
+    Parameters
+    ----------
+    names : list of str
+        The scripts.
+    jobs : int
+        How many run at a time.
+    record_of : callable
+        Runs a script by its name, and gives what is recorded of it, or None if it failed.
+
+    Returns
+    -------
+    list of str
+        The names of those that failed.
+    """
+    writing = threading.Lock()
+    failed = []
+
+    def one(name: str) -> None:
+        print(f"{name}: started", flush=True)
+        record = record_of(name)
+        with writing:
+            if record is None:
+                failed.append(name)
+                return
+            known = provenance.records() | {name: record}
+            text = json.dumps(dict(sorted(known.items())), indent=1) + "\n"
+            provenance.RECORDS.write_text(text, "utf-8")
+            print(f"{name}: {record['seconds']} s", flush=True)
+
+    for alone, at_a_time in ((True, 1), (False, jobs)):
+        chosen = [name for name in names if (name in ALONE) is alone]
+        with ThreadPoolExecutor(at_a_time) as pool:
+            list(pool.map(one, chosen))
+    return failed
 
 
 def plan(names: list[str], known: dict[str, dict[str, Any]]) -> list[str]:
@@ -208,6 +264,7 @@ def main() -> None:
     parser.add_argument("--stale", action="store_true")
     parser.add_argument("--plan", action="store_true")
     parser.add_argument("--again", action="store_true")
+    parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args(sys.argv[1:cut])
     sources = provenance.here()
     unknown = set(options.names) - set(sources.scripts)
@@ -224,26 +281,19 @@ def main() -> None:
     if options.plan:
         print("\n".join(plan([name for name in asked if name in old], provenance.records())))
         return
-    failed = []
-    for name in asked:
-        script = sources.scripts[name]
-        if options.quick:
-            answer = try_quickly(name, script, arguments)
-            print(f"{name}: {answer}", flush=True)
-            failed += [name] if answer.startswith("FAILED") else []
-            continue
-        if name not in old and not options.again:
+    if options.quick:
+        answers = {}
+        for name in asked:
+            answers[name] = try_quickly(name, sources.scripts[name], arguments)
+            print(f"{name}: {answers[name]}", flush=True)
+        failed = [name for name, answer in answers.items() if answer.startswith("FAILED")]
+    else:
+        due = [name for name in asked if name in old or options.again]
+        for name in sorted(set(asked) - set(due)):
             print(f"{name}: current", flush=True)
-            continue
-        print(f"{name}: started", flush=True)
-        record = run(name, script, arguments)
-        if record is None:
-            failed.append(name)
-            continue
-        known = provenance.records() | {name: record}
-        text = json.dumps(dict(sorted(known.items())), indent=1) + "\n"
-        provenance.RECORDS.write_text(text, "utf-8")
-        print(f"{name}: {record['seconds']} s", flush=True)
+        failed = run_all(
+            due, options.jobs, lambda name: run(name, sources.scripts[name], arguments)
+        )
     if failed:
         sys.exit(f"failed: {', '.join(failed)}")
 
