@@ -43,8 +43,7 @@ def covered(truth: Truth, data: CalibrationData, seed: int) -> list[bool]:
     problem = prepare(data, curve=AVERAGE, random_state=seed)
     samples = FamilySamples(problem, FAMILIES, DRAWS)
     curves = Mixture(samples, dict.fromkeys(FAMILIES, 1 / 3)).smooth_curves()
-    score = problem.score
-    at = score[np.searchsorted(np.cumsum(data.trials), np.array(LEVELS) * data.n)]
+    at = data.score[np.searchsorted(np.cumsum(data.trials), np.array(LEVELS) * data.n)]
     draws, expected = AVERAGE.probability(curves, at, problem.frame), truth.curve(at)
     lower, upper = np.quantile(draws, [0.025, 0.975], axis=0)
     return ((lower <= expected) & (expected <= upper)).tolist()
