@@ -12,7 +12,6 @@ import pytest
 from scipy.special import expit
 
 import bayescal as bc
-
 from bayescal import fitting, gain
 from bayescal.cli.app import main
 
