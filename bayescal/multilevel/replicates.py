@@ -181,7 +181,7 @@ def slopes_of(
 
 
 def drawn_weights(
-    weight: Floats, unit: NDArray[np.generic], draws: int, rng: np.random.Generator
+    weight: Floats, labels: NDArray[np.generic], draws: int, rng: np.random.Generator
 ) -> Iterator[tuple[slice, Floats]]:
     """Weights of patients by the Bayesian bootstrap, of shape (draws, patients), in blocks.
 
@@ -189,10 +189,10 @@ def drawn_weights(
     ----------
     weight : ndarray of shape (patients,)
         How many cases each stands for.
-    unit : ndarray of shape (patients,)
+    labels : ndarray of shape (patients,)
         Cases that are drawn together have the same label.
     """
-    units, row = np.unique(unit, return_inverse=True)
+    units, row = np.unique(labels, return_inverse=True)
     alone = units.size == weight.size
     for part in blocks(draws, weight.size):
         size = part.stop - part.start
