@@ -1,18 +1,19 @@
-"""`bayescal compare-models`: how far models differ on the same patients of several sites."""
+"""`bayescal compare-models`: how far models differ on the same patients, also of several sites."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from bayescal.cli import _options as option
-from bayescal.cli.reading import RowReading
+from bayescal.cli.reading import ModelReading
 
 if TYPE_CHECKING:
+    import pandas as pd
     from rich.table import Table
 
-    from bayescal.fitting import ModelComparison
+    from bayescal.fitting import ModelComparison, ModelDifferences
 
 __all__ = ["compare_models"]
 
@@ -21,7 +22,7 @@ MEASURES_SHOWN = {"tce": "TCE", "brier": "Brier score", "c_statistic": "C-statis
 
 @option.bundled
 def compare_models(
-    reading: RowReading,
+    reading: ModelReading,
     model: Annotated[
         list[str] | None,
         typer.Option(
@@ -34,16 +35,16 @@ def compare_models(
     seed: option.Seed = None,
     json: option.Record = None,
 ) -> None:
-    """Compare models on the same patients: here, at each site, in the average and the next one.
+    """Compare models on the same patients: here and, with --site, in the average and the next one.
 
-    Every case has a --site and a prediction by each --model.
+    Every case has a prediction by each --model. With --time they are risks by the --horizon.
     """
     from bayescal._base.arrays import as_seed
     from bayescal._base.errors import InputError
     from bayescal._base.text import count, shortened
-    from bayescal.cli._pairs import read_models
     from bayescal.cli._progress import working
     from bayescal.cli._terminal import output, say, wrote
+    from bayescal.cli._times import TimeColumns
     from bayescal.cli._write import check_targets, write_record
     from bayescal.data.validate import as_level
     from bayescal.model.priors import as_prior
@@ -61,41 +62,25 @@ def compare_models(
                 f"--{role.replace('_', '-')} is not taken: patients of several models are weighed "
                 "as counts. Leave it out."
             )
-    if reading.site is None:
-        raise InputError(
-            "--site is needed: models are compared by site. Of one population, compare two columns "
-            "with bayescal gain --before old --after new."
-        )
+    times = TimeColumns.of(reading)
+    if times is not None and len(times.horizons) > 1:
+        raise InputError("--horizon names several times, and models are compared at one. Name one.")
     check_targets(None, json, inputs=[reading.file])
-    read = read_models(reading, names)
-    from bayescal.fitting import compare_models as compare
-
-    console, cases = output(json), read.cases.given
+    how: dict[str, Any] = {"prior": chosen, "random_state": seed}
+    told = _of_times(reading, names, how) if times else _of_outcomes(reading, names, how)
+    console, result = output(json), told.result
     say(
         console,
         f"{count(len(names), 'model')} ({', '.join(map(shortened, names))}) of the probability "
-        f"that {shortened(str(read.columns.outcome))} is {shortened(reading.event or '1')} "
-        f"({shortened(reading.file.name)})",
+        f"{told.event} ({shortened(reading.file.name)})",
         "bold",
     )
-    if read.cases.dropped:
-        say(console, f"{read.cases.dropped} of {read.rows} rows left out: a value is missing.")
-    scores = [cases["y_prob"], *read.cases.others.values()]
-    with working("Fitting each model at all sites"), read.checked():
-        result = compare(
-            cases["y_true"],
-            dict(zip(names, scores, strict=True)),
-            groups=cases["site"],
-            cluster=cases.get("cluster"),
-            sample_weight=cases.get("sample_weight"),
-            prior=chosen,
-            random_state=seed,
-            pos_label=reading.event,
-        )
+    if told.dropped:
+        say(console, f"{told.dropped} of {told.rows} rows left out: a value is missing.")
     with working("Comparing the models on the same patients"):
-        tables = {measure: result.table(measure, level) for measure in MEASURES_SHOWN}
+        tables = {measure: _table(result, measure, level) for measure in MEASURES_SHOWN}
     for measure, title in MEASURES_SHOWN.items():
-        console.print(differences_table(result, measure, title, level))
+        console.print(differences_table(tables[measure], title, level))
     say(
         console,
         f"Differences are those from {shortened(names[0])}, on the same patients. Seed {seed} "
@@ -107,13 +92,98 @@ def compare_models(
             measure: table.reset_index().to_dict("records") for measure, table in tables.items()
         }
         source: dict[str, Any] = {"file": str(reading.file), "models": names}
-        source["outcome"] = read.columns.outcome
-        source |= reading.roles | reading.form().source | {"rows_dropped": read.cases.dropped}
+        source |= told.columns | reading.roles | reading.form().source
+        source |= {"rows_dropped": told.dropped}
         write_record(json, {"differences": record, "ci_prob": level, "seed": seed} | source)
         wrote(console, json)
 
 
-def differences_table(result: ModelComparison, measure: str, title: str, level: float) -> Table:
+class Told(NamedTuple):
+    """A comparison, and what was read.
+
+    Attributes
+    ----------
+    event : str
+        What the probabilities are of, in words.
+    columns : dict of str to str
+        Those of the outcomes, by what they are.
+    dropped, rows : int
+        Rows left out, and rows in all.
+    """
+
+    result: ModelComparison | ModelDifferences
+    event: str
+    columns: dict[str, Any]
+    dropped: int
+    rows: int
+
+
+def _of_outcomes(reading: ModelReading, names: list[str], how: dict[str, Any]) -> Told:
+    """Of outcomes that are known."""
+    from bayescal._base.text import shortened
+    from bayescal.cli._pairs import read_models
+    from bayescal.cli._progress import working
+    from bayescal.fitting import compare_models as compare
+
+    read = read_models(reading, names)
+    cases = read.cases.given
+    scores = [cases["y_prob"], *read.cases.others.values()]
+    with working("Fitting each model"), read.checked():
+        result = compare(
+            cases["y_true"],
+            dict(zip(names, scores, strict=True)),
+            groups=cases.get("site"),
+            cluster=cases.get("cluster"),
+            sample_weight=cases.get("sample_weight"),
+            pos_label=reading.event,
+            **how,
+        )
+    outcome = str(read.columns.outcome)
+    event = f"that {shortened(outcome)} is {shortened(reading.event or '1')}"
+    return Told(result, event, {"outcome": outcome}, read.cases.dropped, read.rows)
+
+
+def _of_times(reading: ModelReading, names: list[str], how: dict[str, Any]) -> Told:
+    """Of times to an event."""
+    from bayescal._base.text import shortened
+    from bayescal.cli._progress import working
+    from bayescal.cli._times import TimeColumns, read_models_of_times
+    from bayescal.fitting import compare_models as compare
+
+    times, made = TimeColumns.of(reading), []
+    assert times is not None
+    at = times.one_horizon
+
+    def use(read: Any) -> None:
+        with working("Fitting each model"):
+            made.append(
+                compare(
+                    read.outcome,
+                    dict(zip(names, read.risks, strict=True)),
+                    horizon=at,
+                    groups=read.roles.get("site"),
+                    cluster=read.roles.get("cluster"),
+                    sample_weight=read.weight,
+                    **how,
+                )
+            )
+
+    read = read_models_of_times(reading, times, names, use)
+    columns = {"time": times.time, "event": times.event, "entry": times.entry, "horizon": at}
+    event = f"of {shortened(times.event)} {times.cause or 1} by {shortened(times.time)} {at:g}"
+    return Told(made[0], event, columns, read.dropped, read.rows)
+
+
+def _table(result: ModelComparison | ModelDifferences, measure: str, level: float) -> pd.DataFrame:
+    """One measure of each population and site, or of all cases."""
+    from bayescal.fitting import ModelComparison
+
+    if isinstance(result, ModelComparison):
+        return result.table(measure, level)
+    return result.summary(level, [measure]).droplevel("measure")
+
+
+def differences_table(table: pd.DataFrame, title: str, level: float) -> Table:
     """One measure of each population and site, for a terminal."""
     from bayescal._base.text import chance, decimals, percent, signed
     from bayescal.cli._terminal import new_table
@@ -122,7 +192,7 @@ def differences_table(result: ModelComparison, measure: str, title: str, level: 
     shown.add_column(f"{title}, difference")
     for heading in ("Estimate", f"{percent(level)} interval", "P(better)"):
         shown.add_column(heading, justify="right", no_wrap=True)
-    for key, row in result.table(measure, level).iterrows():
+    for key, row in table.iterrows():
         who = ", ".join(key) if isinstance(key, tuple) else str(key)
         places = decimals(row["lower"], row["upper"])
         middle, low, high = (signed(row[each], places) for each in ("difference", "lower", "upper"))

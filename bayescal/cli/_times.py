@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,12 +18,12 @@ from bayescal.cli._predictions import Predictions, Selected, without_original
 from bayescal.cli._progress import working
 from bayescal.cli._read import Source, TableFile
 from bayescal.cli._terminal import note, output
-from bayescal.cli.reading import TimeReading
+from bayescal.cli.reading import ModelReading, TimeReading
 from bayescal.data.data import CalibrationData
 from bayescal.data.sources.columns import Columns
 from bayescal.data.survival import Survival
 
-__all__ = ["TimeColumns", "TimesRead", "read_horizons", "read_times"]
+__all__ = ["TimeColumns", "TimesRead", "read_horizons", "read_models_of_times", "read_times"]
 
 
 class TimeColumns(NamedTuple):
@@ -58,7 +58,9 @@ class TimeColumns(NamedTuple):
         return self.horizons[0]
 
     @classmethod
-    def of(cls, reading: TimeReading, update: Path | None = None) -> TimeColumns | None:
+    def of(
+        cls, reading: TimeReading | ModelReading, update: Path | None = None
+    ) -> TimeColumns | None:
         """The columns as they were typed; None without times.
 
         Parameters
@@ -81,7 +83,11 @@ class TimeColumns(NamedTuple):
                 "--horizon is missing: with --time the scores are risks of the event by some time. "
                 "Name it in the units of the times, such as --horizon 5."
             )
-        others = {"--outcome": reading.outcome, "--update": update, "--judged": reading.judged}
+        others = {
+            "--outcome": reading.outcome,
+            "--update": update,
+            "--judged": reading._role("judged"),
+        }
         for name, value in others.items():
             if value:
                 raise InputError(f"{name} does not go with --time.")
@@ -143,6 +149,17 @@ def read_times(reading: TimeReading, times: TimeColumns) -> Predictions:
     return Predictions(data, read.columns, event, *size, path, form, read.original)
 
 
+def read_models_of_times(
+    reading: ModelReading,
+    times: TimeColumns,
+    models: Sequence[str],
+    use: Callable[[TimesRead], None],
+) -> TimesRead:
+    """Read a file with risks by several models by one horizon, and use its cases."""
+    assert len(times.horizons) == 1
+    return _read(reading, times._replace(scores=tuple(models)), use)
+
+
 def read_horizons(
     reading: TimeReading, times: TimeColumns, use: Callable[[TimesRead], None]
 ) -> TimesRead:
@@ -156,7 +173,9 @@ def read_horizons(
     return _read(reading, times, use)
 
 
-def _read(reading: TimeReading, times: TimeColumns, use: Callable[[TimesRead], None]) -> TimesRead:
+def _read(
+    reading: TimeReading | ModelReading, times: TimeColumns, use: Callable[[TimesRead], None]
+) -> TimesRead:
     path: TableFile = reading.file
     form = reading.form()
     if path.is_dir():

@@ -19,6 +19,7 @@ __all__ = [
     "AssessReading",
     "ClusterReading",
     "GroupReading",
+    "ModelReading",
     "PeriodReading",
     "Reading",
     "RowReading",
@@ -172,6 +173,17 @@ class RowReading(Reading):
     site: option.Site = None
     cluster: option.Cluster = None
     stratum: option.Stratum = None
+
+
+@dataclass(frozen=True)
+class ModelReading(RowReading):
+    """Of one file with predictions by several models, whose outcomes may be times to an event."""
+
+    time: option.Time = None
+    entry: option.Entry = None
+    horizon: option.Horizon = None
+    cause: option.Cause = None
+    survival: option.Survival = False
 
 
 @dataclass(frozen=True)

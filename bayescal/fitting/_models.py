@@ -1,10 +1,10 @@
-"""Several models compared on the same patients of several sites."""
+"""Several models compared on the same patients: of one population, or of several sites."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,23 +15,30 @@ from bayescal._base.errors import InputError
 from bayescal._base.text import cases_and_events, chance, count, decimals, shortened, signed
 from bayescal.data.build.labels import GroupNames
 from bayescal.data.data import CalibrationData
+from bayescal.data.follow_up import OWN_EVENT, FollowUp
 from bayescal.data.roles import as_roles
+from bayescal.data.survival import Survival, as_horizon, check_codes, refuse_horizon
 from bayescal.data.validate import (
     as_level,
+    as_levels,
     as_outcomes,
     as_scores,
     as_weights,
     check_choice,
     check_same_length,
+    is_matrix,
 )
 from bayescal.fitting._fit import fit
 from bayescal.model.priors import Prior
 from bayescal.multilevel.populations import LEAST_OF_NEXT
+from bayescal.multilevel.replicates import FollowedCases, KnownCases, Patients
 from bayescal.multilevel.same_patients import SamePatients
+from bayescal.multilevel.same_population import SamePopulation
 from bayescal.multilevel.sites import HierarchicalPosterior, as_hierarchical
 from bayescal.multilevel.view import CurveView
 from bayescal.posterior.functionals import FUNCTIONALS, usual_functionals
 from bayescal.posterior.intervals import equal_tailed
+from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,29 +47,33 @@ __all__ = ["ModelComparison", "ModelDifferences", "compare_models"]
 
 LOSSES, GAINS = ("brier", "log_score"), ("c_statistic",)
 """Measures of performance of which less is better, and those of which more is."""
+ALL, REPLICATED = "All cases", "spline"
+"""Who is compared without sites, and the family of the curves that move with the patients."""
 ON_CARD = ("tce", "brier", "c_statistic")
 
 
 class ModelDifferences:
     """How far models differ for one population: some sites, the average one, or the next.
 
-    Made by `ModelComparison`. Differences are those of a model less the first one. Draws of each
-    model are those of its own fit; which draws belong together is told by replicates of the same
-    patients, so that both models meet the same of them.
+    Made by `bayescal.compare_models` without sites, and by `ModelComparison`. Differences are those
+    of a model less the first one. Draws of each model are those of its own fit; which draws belong
+    together is told by replicates of the same patients, so that both models meet the same of them.
 
     Attributes
     ----------
     title : str
         Whose difference it is.
-    views : dict of str to CurveView
+    views : dict of str to CalibrationPosterior
         The curve of each model.
     """
 
     def __init__(
-        self, views: Mapping[str, CurveView], replicates: Callable[[], Sequence[CurveView]]
+        self,
+        title: str,
+        views: Mapping[str, CalibrationPosterior],
+        replicates: Callable[[], Sequence[CalibrationPosterior]],
     ) -> None:
-        self.views = dict(views)
-        self.title = next(iter(self.views.values())).title
+        self.title, self.views = title, dict(views)
         self._replicates = replicates
         self._paired: dict[str, dict[str, Floats]] = {}
 
@@ -88,14 +99,43 @@ class ModelDifferences:
         """
         check_choice(measure, self.measures, "measure")
         if measure not in self._paired:
-            own = [_values(view, measure) for view in self.views.values()]
-            order = [_values(view, measure) for view in self._kept_replicates]
-            drawn = [_in_order_of(*pair) for pair in zip(own, order, strict=True)]
-            self._paired[measure] = dict(zip(self.views, drawn, strict=True))
+            self._paired[measure] = self._together(lambda view: _values(view, measure))
         return {name: values.copy() for name, values in self._paired[measure].items()}
 
+    def net_benefit(self, thresholds: ArrayLike, ci_prob: float = 0.95) -> pd.DataFrame:
+        """Net benefit of each model at thresholds, and its difference from the first one.
+
+        Parameters
+        ----------
+        thresholds : array-like of shape (k,)
+            Risks from which a patient is treated, in (0, 1).
+        ci_prob : float in (0, 1)
+
+        Returns
+        -------
+        pandas.DataFrame
+            Index: (threshold, model). Columns as those of `summary`; a model with the higher net
+            benefit is better.
+        """
+        import pandas as pd
+
+        level, rows = as_level(ci_prob), {}
+        for at in as_levels(thresholds, "thresholds"):
+            drawn = self._together(partial(_net_benefit, threshold=at))
+            for name, row in _differences(drawn, level, lambda values: -values):
+                rows[float(at), name] = row
+        index = pd.MultiIndex.from_tuples(list(rows), names=["threshold", "model"])
+        return pd.DataFrame(list(rows.values()), index)
+
+    def _together(self, values: Callable[[CalibrationPosterior], Floats]) -> dict[str, Floats]:
+        """Draws of each model in the order of the same patients."""
+        own = [values(view) for view in self.views.values()]
+        order = [values(view) for view in self._kept_replicates]
+        drawn = [_in_order_of(*pair) for pair in zip(own, order, strict=True)]
+        return dict(zip(self.views, drawn, strict=True))
+
     @cached_property
-    def _kept_replicates(self) -> Sequence[CurveView]:
+    def _kept_replicates(self) -> Sequence[CalibrationPosterior]:
         return self._replicates()
 
     def summary(self, ci_prob: float = 0.95, measures: Sequence[str] | None = None) -> pd.DataFrame:
@@ -119,25 +159,13 @@ class ModelDifferences:
         import pandas as pd
 
         level, rows = as_level(ci_prob), {}
-        reference, *others = self.views
         for measure in self.measures if measures is None else measures:
-            drawn = self.draws(measure)
-            first = drawn[reference]
-            for name in others:
-                lower, upper = equal_tailed(drawn[name] - first, level)
-                rows[measure, name] = {
-                    "reference": float(first.mean()),
-                    "estimate": float(drawn[name].mean()),
-                    "difference": float((drawn[name] - first).mean()),
-                    "lower": lower,
-                    "upper": upper,
-                    "prob_better": float(
-                        np.mean(_badness(measure, drawn[name]) < _badness(measure, first))
-                    ),
-                }
+            each = _differences(self.draws(measure), level, partial(_badness, measure))
+            for name, row in each:
+                rows[measure, name] = row
         index = pd.MultiIndex.from_tuples(list(rows), names=["measure", "model"])
         table = pd.DataFrame(list(rows.values()), index)
-        table.attrs.update(ci_prob=level, reference=reference)
+        table.attrs.update(ci_prob=level, reference=next(iter(self.views)))
         return table
 
     def __repr__(self) -> str:
@@ -280,37 +308,69 @@ class ModelComparison:
     ) -> ModelDifferences:
         if key not in self._kept:
             views = {name: view(post) for name, post in self.posts.items()}
-            self._kept[key] = ModelDifferences(views, replicates)
+            title = next(iter(views.values())).title
+            self._kept[key] = ModelDifferences(title, views, replicates)
         return self._kept[key]
 
 
+@overload
 def compare_models(
     y_true: Any,
     models: Mapping[str, ArrayLike],
     *,
-    groups: ArrayLike,
+    groups: None = None,
+    horizon: float | None = None,
     cluster: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     prior: str | Prior | Mapping[str, Any] = "neutral",
     draws: int = 4000,
     random_state: RandomState = None,
     pos_label: Any = None,
-) -> ModelComparison:
-    """Compare models on the same patients of several sites.
+) -> ModelDifferences: ...
+@overload
+def compare_models(
+    y_true: Any,
+    models: Mapping[str, ArrayLike],
+    *,
+    groups: ArrayLike,
+    horizon: float | None = None,
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    prior: str | Prior | Mapping[str, Any] = "neutral",
+    draws: int = 4000,
+    random_state: RandomState = None,
+    pos_label: Any = None,
+) -> ModelComparison: ...
+def compare_models(
+    y_true: Any,
+    models: Mapping[str, ArrayLike],
+    *,
+    groups: ArrayLike | None = None,
+    horizon: float | None = None,
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    prior: str | Prior | Mapping[str, Any] = "neutral",
+    draws: int = 4000,
+    random_state: RandomState = None,
+    pos_label: Any = None,
+) -> ModelComparison | ModelDifferences:
+    """Compare models on the same patients, of one population or of several sites.
 
-    How far do the models differ for these patients, for the average site, and for the next one? The
-    answer has every measure of a fit of several sites, the Brier and log scores and the
-    C-statistic.
+    How far do the models differ, and how probable is it that one is better? The answer has every
+    measure of a fit, the Brier and log scores, the C-statistic, and net benefit at thresholds. Of
+    several sites it is given for these patients, for the average site, and for the next one.
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Outcomes, 0/1 or boolean; other labels need `pos_label`.
+    y_true : array-like of shape (n,) or Survival
+        Outcomes, 0/1 or boolean; other labels need `pos_label`. Or times to an event.
     models : mapping of str to arrays
         The predicted probabilities of each model, one for each case, by its name. Others are
         compared with the first.
-    groups : array-like of shape (n,)
+    groups : array-like of shape (n,), optional
         Site of each case.
+    horizon : float, optional
+        With times to an event: the time by which all models predict the event.
     cluster : array-like of shape (n,), optional
         Cluster of each case, as in `bayescal.fit`.
     sample_weight : array-like of shape (n,), optional
@@ -323,22 +383,28 @@ def compare_models(
 
     Returns
     -------
-    ModelComparison
+    ModelDifferences or ModelComparison
+        The latter of several sites.
 
     Raises
     ------
     InputError
-        If the arrays are not outcomes, probabilities and sites of the same cases, or there are
-        fewer than two models.
+        If the arrays are not outcomes, probabilities and sites of the same cases, there are fewer
+        than two models, or several imputations of the predictions.
 
     Notes
     -----
-    Each model has a fit of its own, `bayescal.fit` with groups, whose draws belong to no draws of
+    Each model has a fit of its own, that of `bayescal.fit`, whose draws belong to no draws of
     another. Which of them stand side by side is told by replicates: patients and sites are drawn
     again by the Bayesian bootstrap, the same for all models; the curves of each follow their
     weights by one step of Newton's method; and the draws of a measure are put in the order of its
     replicates (the Schaake shuffle). The posterior of each model is unchanged by this, and a model
-    differs from itself by exactly 0.
+    differs from itself by exactly 0. Without sites the replicates are curves of the family
+    "spline".
+
+    What a case tells that left before the horizon is how likely it was, given the curve, to have no
+    event until then. That leaving tells nothing more of the event is assumed of every model, given
+    its own risk.
 
     References
     ----------
@@ -365,37 +431,110 @@ def compare_models(
     given: dict[str, Any] = {
         f"models[{shortened(name)!r}]": score for name, score in models.items()
     }
+    for name, score in {"y_true": y_true, **given}.items():
+        _refuse_several(score, name)
     roles = as_roles(groups=groups, cluster=cluster)
     values, roles = roles.aligned(y_true=y_true, sample_weight=sample_weight, **given)
-    outcome, weight = as_outcomes(values[0], pos_label=pos_label), values[1]
-    counts = as_weights(weight, outcome.size)
-    counts = np.ones(outcome.size) if counts is None else counts
+    seen = _Seen.of(values[0], horizon, pos_label)
+    counts = as_weights(values[1], seen.size)
+    counts = np.ones(seen.size) if counts is None else counts
     scores = [as_scores(score, name) for name, score in zip(given, values[2:], strict=True)]
     for name, score in zip(given, scores, strict=True):
-        check_same_length(outcome.size, "y_true", score.size, name)
-    if "site" not in roles.columns:
-        raise InputError(
-            "groups has several factors, and models are compared by site: pass the site of each "
-            "case."
-        )
-    site, kept = _labels(roles.columns["site"], "groups", outcome.size), counts > 0
-    unit: NDArray[Any] = np.arange(outcome.size)
-    of_cases: dict[str, Any] = {"site": site[kept]}
+        check_same_length(seen.size, "y_true", score.size, name)
+    of_cases: dict[str, Any] = {}
+    kept = counts > 0
+    unit: NDArray[Any] = np.arange(seen.size)
+    if groups is not None:
+        if "site" not in roles.columns:
+            raise InputError(
+                "groups has several factors, and models are compared by site: pass the site of "
+                "each case."
+            )
+        of_cases["site"] = _labels(roles.columns["site"], "groups", seen.size)[kept]
     if cluster is not None:
-        unit = _labels(roles.columns["cluster"], "cluster", outcome.size)
+        unit = _labels(roles.columns["cluster"], "cluster", seen.size)
         of_cases["cluster"] = unit[kept]
-    seed, posts = as_seed(random_state), {}
-    for name, score in zip(names, scores, strict=True):
-        table = CalibrationData(
-            outcome[kept], score[kept], counts[kept], weight_type="counts", **of_cases
+    seen, unit, counts = seen.of_some(kept), unit[kept], counts[kept]
+    cases = {name: score[kept] for name, score in zip(names, scores, strict=True)}
+    tables = {
+        name: CalibrationData(
+            *(seen.outcome, score, counts), weight_type="counts", horizon=horizon, **of_cases
         )
-        post = fit(table, prior=prior, draws=draws, random_state=seed)
-        posts[name] = as_hierarchical(post)
-    cases = [each[kept] for each in scores]
-    same = SamePatients(
-        *(list(posts.values()), outcome[kept], cases, counts[kept], site[kept], unit[kept], seed)
-    )
-    return ModelComparison(posts, same)
+        for name, score in cases.items()
+    }
+    how: dict[str, Any] = {"prior": prior, "draws": draws, "random_state": as_seed(random_state)}
+    posts = {name: fit(table, **how) for name, table in tables.items()}
+    patients, each, seed = seen.patients(horizon), list(cases.values()), how["random_state"]
+    if groups is not None:
+        sites = {name: as_hierarchical(post) for name, post in posts.items()}
+        of_sites = (list(sites.values()), patients, each, counts, of_cases["site"], unit, seed)
+        return ModelComparison(sites, SamePatients(*of_sites))
+
+    def replicates() -> Sequence[CurveView]:
+        moved = [fit(table, curve=REPLICATED, **how) for table in tables.values()]
+        same = SamePopulation(moved, patients, each, counts, unit, title=ALL, seed=seed)
+        return same.replicates()
+
+    return ModelDifferences(ALL, posts, replicates)
+
+
+class _Seen(NamedTuple):
+    """What was seen of the cases: outcomes that are known, or times to an event."""
+
+    outcome: Any
+
+    @classmethod
+    def of(cls, y_true: Any, horizon: float | None, pos_label: Any) -> _Seen:
+        """Outcomes as they are passed, checked."""
+        if not isinstance(y_true, Survival):
+            refuse_horizon(horizon)
+            return cls(as_outcomes(y_true, pos_label=pos_label))
+        as_horizon(horizon)
+        check_codes(y_true.unnamed_codes)
+        if pos_label is not None:
+            raise InputError(
+                "pos_label was given beside a Survival, whose events are 0/1. Drop it."
+            )
+        return cls(y_true)
+
+    @property
+    def size(self) -> int:
+        return len(self.outcome)
+
+    def of_some(self, kept: NDArray[np.bool_]) -> _Seen:
+        """Of some of the cases."""
+        if not isinstance(self.outcome, Survival):
+            return _Seen(self.outcome[kept])
+        seen = self.outcome
+        entry = None if seen.entry is None else seen.entry[kept]
+        return _Seen(Survival(seen.time[kept], seen.kind[kept], entry, cause=int(OWN_EVENT)))
+
+    def patients(self, horizon: float | None) -> Patients:
+        """Of each case, what it tells of a curve."""
+        if horizon is None:
+            return KnownCases(self.outcome)
+        seen, one = self.outcome, np.ones(self.size)
+        rows = np.arange(self.size)
+        return FollowedCases(
+            FollowUp.of_cases(horizon, rows, seen.time, seen.kind, seen.entry, one)
+        )
+
+
+def _refuse_several(values: Any, name: str) -> None:
+    """Refuse imputations, of which each is compared by itself."""
+    if isinstance(values, CalibrationData):
+        raise InputError(
+            f"{name} is a CalibrationData, which has the scores of one model. Pass arrays: the "
+            "outcomes, and the predictions of each model by its name."
+        )
+    if is_matrix(values):
+        rows, columns = np.shape(values)
+        what = "predictions" if name.startswith("models") else "outcomes"
+        raise InputError(
+            f"{name} has two dimensions, {rows} by {columns}: several imputations of the {what} "
+            "are not compared at once, since models must be compared within each imputation. Call "
+            "compare_models once for each imputation, with one value for each case."
+        )
 
 
 def _names_of(models: Any) -> list[str]:
@@ -420,11 +559,15 @@ def _labels(column: Any, name: str, size: int) -> NDArray[np.str_]:
     return np.array(names.names)[codes]
 
 
-def _values(view: CurveView, measure: str) -> Floats:
+def _values(view: CalibrationPosterior, measure: str) -> Floats:
     """Draws of a functional, or of a measure of performance."""
     if measure in FUNCTIONALS:
         return view.values_of(measure)
     return np.asarray(view.performance()[measure]).ravel()
+
+
+def _net_benefit(view: CalibrationPosterior, threshold: float) -> Floats:
+    return np.asarray(view.performance([threshold])["net_benefit"]).ravel()
 
 
 def _in_order_of(values: Floats, like: Floats) -> Floats:
@@ -432,6 +575,27 @@ def _in_order_of(values: Floats, like: Floats) -> Floats:
     placed = np.empty_like(values)
     placed[np.argsort(like, kind="stable")] = np.sort(values)
     return placed
+
+
+def _differences(
+    drawn: Mapping[str, Floats], level: float, badness: Callable[[Floats], Floats]
+) -> Iterator[tuple[str, dict[str, float]]]:
+    """The row of each model but the first, from draws that belong together."""
+    reference, *others = drawn
+    first = drawn[reference]
+    for name in others:
+        lower, upper = equal_tailed(drawn[name] - first, level)
+        yield (
+            name,
+            {
+                "reference": float(first.mean()),
+                "estimate": float(drawn[name].mean()),
+                "difference": float((drawn[name] - first).mean()),
+                "lower": lower,
+                "upper": upper,
+                "prob_better": float(np.mean(badness(drawn[name]) < badness(first))),
+            },
+        )
 
 
 def _badness(measure: str, values: Floats) -> Floats:

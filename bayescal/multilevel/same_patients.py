@@ -11,55 +11,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.special import logit
 
-from bayescal._base.arrays import Floats, blocks
+from bayescal._base.arrays import Floats
 from bayescal.model.problem import Problem
+from bayescal.multilevel.followed import shared_steps
+from bayescal.multilevel.replicates import (
+    DERIVATIVE_STEP,
+    Patients,
+    Slopes,
+    drawn_weights,
+    mass_of,
+    replicate_view,
+    slopes_of,
+)
 from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.multilevel.view import CurveView
 
 __all__ = ["SamePatients"]
-
-DERIVATIVE_STEP = 1e-4
-"""Of coordinates, for derivatives."""
-
-
-class Given(NamedTuple):
-    """Weights of the rows that were drawn already, of shape (draws, rows)."""
-
-    weight: Floats
-
-    def weights(self, part: slice, rng: np.random.Generator) -> Floats:
-        """Weights of a block of draws; nothing is drawn."""
-        return self.weight[part]
-
-    def worth(self, values: Floats) -> float:
-        """One: it is not asked of weights that are given."""
-        return 1.0
-
-
-class Slopes(NamedTuple):
-    """How the curve of one site follows the weights of its patients.
-
-    Attributes
-    ----------
-    centre : ndarray of shape (d,)
-        Coordinates that it departs from.
-    gradient : ndarray of shape (patients, d)
-        Of the log likelihood of each patient.
-    alone, shrunk : ndarray of shape (d, d)
-        Covariance of the coordinates by the site's own patients, and as all sites tell them.
-    """
-
-    centre: Floats
-    gradient: Floats
-    alone: Floats
-    shrunk: Floats
 
 
 @dataclass(frozen=True)
@@ -70,7 +42,9 @@ class SamePatients:
     ----------
     posts : sequence of HierarchicalPosterior
         One a model, with equal numbers of draws, of the same patients.
-    outcome, weight : ndarray of shape (n,)
+    patients : Patients
+        What was seen of each.
+    weight : ndarray of shape (n,)
     scores : sequence of ndarray of shape (n,)
         One a model.
     site : ndarray of str of shape (n,)
@@ -80,7 +54,7 @@ class SamePatients:
     """
 
     posts: Sequence[HierarchicalPosterior]
-    outcome: Floats
+    patients: Patients
     scores: Sequence[Floats]
     weight: Floats
     site: NDArray[Any]
@@ -137,11 +111,7 @@ class SamePatients:
         self, like: CurveView, post: HierarchicalPosterior, u: Floats, mass: Floats
     ) -> CurveView:
         """The view whose draws are replicates."""
-        law = Given(mass / mass.sum(axis=1, keepdims=True))
-        problem, drawn = like.problem, post._drawn
-        return CurveView.of_curve(
-            *(like.title, problem, u, u, lambda: None, drawn, {}), lambda: post.tree, mixture=law
-        )
+        return replicate_view(like.title, like.problem, u, mass, post, post._drawn)
 
     def _members(self, label: str) -> NDArray[np.intp]:
         return np.flatnonzero(self.site == label)
@@ -153,23 +123,12 @@ class SamePatients:
         """
         members = self._members(label)
         rng = np.random.default_rng([self.seed, self.labels.index(label)])
-        labels = self.unit[members]
-        units, row = np.unique(labels, return_inverse=True)
-        weight = self.weight[members]
-        alone = units.size == members.size
-        for part in blocks(self._size, members.size):
-            size = part.stop - part.start
-            if alone:
-                yield part, rng.standard_gamma(weight, (size, members.size))
-            else:
-                yield part, rng.standard_exponential((size, units.size))[:, row] * weight
+        yield from drawn_weights(self.weight[members], self.unit[members], self._size, rng)
 
     def _mass(self, model: int, problem: Problem, label: str) -> Floats:
         """Weight of the patients of a site in each row of a problem, of shape (draws, rows)."""
-        row = problem.rows_of(self.scores[model][self._members(label)])
-        shape = (row.size, problem.score.size)
-        member = sparse.csr_array((np.ones(row.size), (np.arange(row.size), row)), shape=shape)
-        return np.concatenate([weight @ member for _, weight in self._weights(label)])
+        score = self.scores[model][self._members(label)]
+        return mass_of(problem, score, self._weights(label))
 
     def _mass_of(self, model: int, problem: Problem, labels: Sequence[str]) -> Floats:
         """The same of the patients of several sites."""
@@ -224,18 +183,7 @@ class SamePatients:
     def _slopes_of(self, model: int, label: str) -> Slopes:
         post, members = self.posts[model], self._members(label)
         drawn = post._drawn.groups[post.problem.labels.index(label)]
-        problem = post.site(label).problem
-        centre = drawn.mean(axis=0)
-        steps = DERIVATIVE_STEP * np.eye(centre.size)
-        at = np.concatenate([centre[None], centre + steps, centre - steps])
-        risk = problem.probability(at)[:, problem.rows_of(self.scores[model][members])]
-        up, down = np.split(logit(risk[1:]), 2)
-        design = ((up - down) / (2 * DERIVATIVE_STEP)).T
-        spread = self.weight[members] * risk[0] * (1 - risk[0])
-        information = (design.T * spread) @ design
-        return Slopes(
-            centre,
-            design * (self.outcome[members] - risk[0])[:, None],
-            np.linalg.inv(information + np.eye(centre.size)),
-            np.atleast_2d(np.cov(drawn.T)),
-        )
+        steps = shared_steps(post.problem).steps if post.problem.pooled.of_times else None
+        score, weight = self.scores[model][members], self.weight[members]
+        of_cases = (score, weight, self.patients, members, steps)
+        return slopes_of(post.site(label).problem, drawn, *of_cases)

@@ -58,7 +58,7 @@ class CurveView(CalibrationPosterior):
         u: Floats,
         prior: Floats,
         distances: Callable[[], tuple[Floats, float] | None],
-        drawn: MultilevelDraws,
+        drawn: MultilevelDraws | Drawn,
         key: dict[str, Any],
         all_curves: Callable[[], xr.DataTree],
         *,
@@ -77,8 +77,8 @@ class CurveView(CalibrationPosterior):
         distances : callable
             Gives as many draws of them, from which distances are read, and the probability of
             exact calibration; or None, where there are none.
-        drawn : MultilevelDraws
-            Of all curves.
+        drawn : MultilevelDraws or Drawn
+            Of all curves, or of the only one: chains, engine and statistics of the draws.
         key : dict
             Which curve it is, as JSON has it, and how to read it back.
         all_curves : callable

@@ -23,7 +23,7 @@ import numpy as np
 
 import bayescal as bc
 from bayescal.errors import DiagnosticWarning, InputError
-from bayescal.fitting import ModelComparison
+from bayescal.fitting import ModelComparison, ModelDifferences
 from bayescal.gain import SeveralGains, SeveralRecommendations
 
 DOCS = Path(__file__).resolve().parents[1]
@@ -162,17 +162,17 @@ def _of(door: Callable[..., Any], **fixed: Any) -> Callable[[tuple[str, ...]], A
 
 
 def _models(names: tuple[str, ...]) -> Any:
-    """Two models, of which the door takes sites and clusters."""
+    """Two models, of which the door takes sites, clusters and times."""
     keyword, given = {"site": "groups", "cluster": "cluster"}, {}
+    seen: Any = OUTCOME
     for part in (PARTS[name] for name in names):
-        others = part.is_imputed or part.is_followed or part.options
-        if others or not part.roles.keys() <= keyword.keys():
+        if part.is_imputed or part.options or not part.roles.keys() <= keyword.keys():
             raise NoKeywordError
         given |= {keyword[role]: values for role, values in part.roles.items()}
-    if "groups" not in given:
-        raise NoKeywordError
+        if part.is_followed:
+            seen, given["horizon"] = bc.Survival(TIME, EVENT), 1
     models = {"one": SCORE, "another": np.sqrt(SCORE)}
-    return bc.compare_models(OUTCOME, models, draws=200, random_state=1, **given)
+    return bc.compare_models(seen, models, draws=200, random_state=1, **given)
 
 
 def _updated(names: tuple[str, ...]) -> Any:
@@ -234,6 +234,8 @@ def numbers_of(result: Any) -> dict[str, Any]:
         return {"evpi": result["evpi"], "net benefit": result["net_benefit"]}
     if isinstance(result, ModelComparison):
         return {"differences": result.table("tce")[["difference", "prob_better"]]}
+    if isinstance(result, ModelDifferences):
+        return {"differences": result.summary(measures=["tce"])[["difference", "prob_better"]]}
     if isinstance(result, SeveralGains):
         return {f"gain in {name}": result.table(name)["estimate"] for name in ("brier", "tce")}
     if isinstance(result, SeveralRecommendations):

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from scipy.special import expit
 
+import bayescal as bc
 from bayescal import fitting, gain
 from bayescal.cli.app import main
 
@@ -104,7 +105,8 @@ MODELS = ("--outcome", "y", "--model", "p", "--model", "q")
         (("--outcome", "y", "--model", "p", "--site", "clinic"), "--model old --model new"),
         ((*MODELS, "--model", "q", "--site", "clinic"), "each once"),
         ((*MODELS, "--score", "p", "--site", "clinic"), "--score is for one model"),
-        (MODELS, "bayescal gain --before old --after new"),
+        ((*MODELS, "--horizon", "5"), "--horizon goes with --time"),
+        (("--time", "y", "--model", "p", "--model", "q"), "--event is missing"),
         (("--outcome", "y", "--model", "p", "--model", "r", "--site", "clinic"), "--model: there"),
         (
             (*MODELS, "--site", "clinic", "--cluster", "clinic", "--stratum", "y"),
@@ -118,6 +120,24 @@ def test_what_models_lack_is_told(
     code, out, err = run(capsys, "compare-models", table, *options)
     assert code == 2
     assert message in out + err
+
+
+def test_models_of_times_are_compared_as_in_python(capsys: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    p, years = rng.uniform(0.05, 0.9, 200), rng.exponential(4, 200)
+    frame = pd.DataFrame({"years": years, "died": rng.random(200) < p, "p": p, "q": p**2})
+    frame.to_csv(tmp_path / "times.csv", index=False)
+    typed = ["--time", "years", "--event", "died", "--horizon", "5", "--model", "p", "--model", "q"]
+    told = tmp_path / "told.json"
+    code, _, err = run(
+        capsys, "compare-models", tmp_path / "times.csv", *typed, "--seed", "1", "--json", told
+    )
+    assert code == 0, err
+    outcome = bc.Survival(frame["years"], frame["died"])
+    models = {"p": frame["p"], "q": frame["q"]}
+    result = bc.compare_models(outcome, models, horizon=5, random_state=1)
+    (row,) = json.loads(told.read_text())["differences"]["tce"]
+    assert row["difference"] == pytest.approx(result.summary()["difference"]["tce", "q"])
 
 
 def test_a_score_that_is_none_is_told_by_its_column(capsys: Any, tmp_path: Path) -> None:

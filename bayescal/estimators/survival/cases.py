@@ -75,7 +75,12 @@ class Followed:
 def read_followed(
     y_true: Any, y_prob: ArrayLike | None = None, horizon: float | None = None
 ) -> Followed:
-    """Cases of times to an event, and of risks by a horizon, or of a table that holds both."""
+    """Cases of times to an event, and of risks by a horizon, or of a table that holds both.
+
+    Cases that were read before come back as they are.
+    """
+    if isinstance(y_true, Followed):
+        return y_true
     if isinstance(y_true, CalibrationData):
         refuse_horizon(horizon)
         if y_prob is not None:

@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from bayescal._base.arrays import Floats
+from bayescal.data.follow_up import FollowUp
 from bayescal.model.likelihood.times.entries import Partial
 from bayescal.model.likelihood.times.shared import late_of, log_without
-from bayescal.model.likelihood.times.steps import steps_of
+from bayescal.model.likelihood.times.steps import Steps, steps_of
 from bayescal.model.problem import Problem
 
-__all__ = ["ToldByCase", "log_density_by_entry", "told_by_cases"]
+__all__ = ["ToldByCase", "log_density_by_entry", "told_by_cases", "told_of"]
 
 
 class ToldByCase(NamedTuple):
@@ -48,9 +49,22 @@ def told_by_cases(problem: Problem, g: Floats) -> ToldByCase:
     """
     followed = problem.data.follow_up
     assert followed is not None
+    return told_of(followed, problem.table.score[followed.row], g, steps_of(problem))
+
+
+def told_of(followed: FollowUp, score: Floats, g: Floats, steps: Steps) -> ToldByCase:
+    """What one case of each entry of a follow-up tells.
+
+    Parameters
+    ----------
+    followed : FollowUp
+    score, g : ndarray of shape (entries,)
+        The score of each entry, inside 0 and 1, and a curve there.
+    steps : Steps
+    """
     event, left = followed.event, followed.left_early
-    until_left = _by_then(problem, np.where(left, followed.exit, 0))
-    until_entry = _by_then(problem, followed.entry)
+    until_left = _by_then(score, np.where(left, followed.exit, 0), steps)
+    until_entry = _by_then(score, followed.entry, steps)
     known = ~left
     own, other = (
         np.where(known, end, share) for end, share in zip((1.0, 0.0), until_left, strict=True)
@@ -82,24 +96,22 @@ def log_density_by_entry(problem: Problem, log_odds: Floats) -> Floats:
     followed = problem.data.follow_up
     assert followed is not None
     x, event, left = log_odds[:, followed.row], followed.event, followed.left_early
+    score, steps = problem.table.score[followed.row], steps_of(problem)
     density = -np.logaddexp(0, np.where(event, -x, x))
     for some, step, sign in ((left, followed.exit, 1), (followed.entry > 0, followed.entry, -1)):
         if some.any():
-            own, other = _by_then(problem, np.where(some, step, 0))
+            own, other = _by_then(score, np.where(some, step, 0), steps)
             beside = sign * log_without(expit(x[:, some]), own[some], other[some])
             density[:, some] = beside if sign > 0 else density[:, some] + beside
     return np.asarray(density)
 
 
-def _by_then(problem: Problem, step: NDArray[np.intp]) -> tuple[Floats, Floats]:
+def _by_then(score: Floats, step: NDArray[np.intp], steps: Steps) -> tuple[Floats, Floats]:
     """Q and V of each entry at a time of its own, 0 at the start."""
-    followed = problem.data.follow_up
-    assert followed is not None
     some, own, other = step > 0, np.zeros(step.size), np.zeros(step.size)
     if some.any():
-        row = followed.row[some]
-        score = problem.table.score[row]
-        x, one = np.log(score) - np.log1p(-score), np.ones(row.size)
-        shares = steps_of(problem).shares(Partial(row, x, step[some].astype(np.float64), one))
+        x = np.log(score[some]) - np.log1p(-score[some])
+        row, one = np.zeros(x.size, np.intp), np.ones(x.size)
+        shares = steps.shares(Partial(row, x, step[some].astype(np.float64), one))
         own[some], other[some] = shares.value, shares.other
     return own, other

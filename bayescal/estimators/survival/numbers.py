@@ -1,0 +1,65 @@
+"""Estimators of times to an event as one number, larger where calibration looks worse."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from bayescal.estimators.survival.cases import Followed
+from bayescal.estimators.survival.curve import survival_indices
+from bayescal.estimators.survival.grouped import one_calibration_test
+from bayescal.estimators.survival.ratio import survival_observed_expected
+
+__all__ = ["NUMBERS_OF_TIMES", "NumberOfTimes"]
+
+
+@dataclass(frozen=True)
+class NumberOfTimes:
+    """An estimator of times to an event that gives one number.
+
+    Attributes
+    ----------
+    name : str
+        What users type.
+    title : str
+        What a table calls it.
+    function : callable
+        From followed cases and options to the number.
+    """
+
+    name: str
+    title: str
+    function: Callable[..., float]
+
+
+def _ici(cases: Followed, method: str = "pseudo", **options: Any) -> float:
+    return survival_indices(cases, method=method, **options).ici
+
+
+def _emax(cases: Followed, method: str = "pseudo", **options: Any) -> float:
+    return survival_indices(cases, method=method, **options).emax
+
+
+def _ratio(cases: Followed, **options: Any) -> float:
+    return abs(math.log(survival_observed_expected(cases, **options).estimate))
+
+
+def _groups(cases: Followed, n_groups: int = 5, **options: Any) -> float:
+    return float(one_calibration_test(cases, n_groups=n_groups, **options).statistic)
+
+
+NUMBERS_OF_TIMES = {
+    each.name: each
+    for each in (
+        NumberOfTimes("survival_ici", "ICI by pseudo-values", _ici),
+        NumberOfTimes("survival_emax", "Emax by pseudo-values", _emax),
+        NumberOfTimes(
+            "survival_observed_expected", "Log O/E by Kaplan-Meier, without sign", _ratio
+        ),
+        NumberOfTimes("one_calibration_test", "1-calibration, statistic", _groups),
+    )
+}
+"""By name: options are those of `survival_indices`, `survival_observed_expected` and
+`one_calibration_test`, of five groups unless told."""
