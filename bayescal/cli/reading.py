@@ -19,6 +19,7 @@ __all__ = [
     "AssessReading",
     "ClusterReading",
     "GroupReading",
+    "PairReading",
     "PeriodReading",
     "Reading",
     "RowReading",
@@ -198,6 +199,17 @@ class GroupReading(ClusterReading):
 @dataclass(frozen=True)
 class TimeReading(ClusterReading):
     """Of cases whose outcomes may be times to an event."""
+
+    time: option.Time = None
+    entry: option.Entry = None
+    horizon: option.Horizon = None
+    cause: option.Cause = None
+    survival: option.Survival = False
+
+
+@dataclass(frozen=True)
+class PairReading(RowReading):
+    """Of cases with two predictions, whose outcomes may be times to an event."""
 
     time: option.Time = None
     entry: option.Entry = None

@@ -14,7 +14,7 @@ from bayescal.model.likelihood.times.shared import late_of, log_without
 from bayescal.model.likelihood.times.steps import steps_of
 from bayescal.model.problem import Problem
 
-__all__ = ["ToldByCase", "log_density_by_entry", "told_by_cases"]
+__all__ = ["ToldByCase", "expected_outcomes", "log_density_by_entry", "told_by_cases"]
 
 
 class ToldByCase(NamedTuple):
@@ -68,7 +68,28 @@ def told_by_cases(problem: Problem, g: Floats) -> ToldByCase:
     return ToldByCase(slope, curvature, np.maximum(spread, 0.0))
 
 
-def log_density_by_entry(problem: Problem, log_odds: Floats) -> Floats:
+def expected_outcomes(problem: Problem, g: Floats) -> Floats:
+    """Probability that one case of each entry has the event by the horizon, given what was seen.
+
+    It is 0 or 1 of a case whose outcome is known, and g (1 - Q) / (1 - g Q - (1 - g) V) of one that
+    left before.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of times to an event.
+    g : ndarray of shape (entries,)
+        A curve, at the score of each entry of the follow-up.
+    """
+    followed = problem.data.follow_up
+    assert followed is not None
+    left = followed.left_early
+    own, other = _by_then(problem, np.where(left, followed.exit, 0))
+    later = g * (1 - own) / (1 - other - g * (own - other))
+    return np.asarray(np.where(left, later, followed.event))
+
+
+def log_density_by_entry(problem: Problem, log_odds: Floats, some: slice = slice(None)) -> Floats:
     """Log density of one case of each entry of the follow-up, of shape (draws, entries).
 
     The steps of Q are at their likeliest values. That an event came in its interval has the same
@@ -78,16 +99,20 @@ def log_density_by_entry(problem: Problem, log_odds: Floats) -> Floats:
     ----------
     log_odds : ndarray of shape (draws, rows)
         Of curves, at the scores of the table.
+    some : slice
+        Of which entries; by default of all.
     """
     followed = problem.data.follow_up
     assert followed is not None
-    x, event, left = log_odds[:, followed.row], followed.event, followed.left_early
-    density = -np.logaddexp(0, np.where(event, -x, x))
-    for some, step, sign in ((left, followed.exit, 1), (followed.entry > 0, followed.entry, -1)):
-        if some.any():
-            own, other = _by_then(problem, np.where(some, step, 0))
-            beside = sign * log_without(expit(x[:, some]), own[some], other[some])
-            density[:, some] = beside if sign > 0 else density[:, some] + beside
+    x, event = log_odds[:, followed.row[some]], followed.event[some]
+    left, density = followed.left_early, -np.logaddexp(0, np.where(event, -x, x))
+    for of, step, sign in ((left, followed.exit, 1), (followed.entry > 0, followed.entry, -1)):
+        at = of[some]
+        if at.any():
+            shares = _by_then(problem, np.where(of, step, 0))
+            own, other = (share[some][at] for share in shares)
+            beside = sign * log_without(expit(x[:, at]), own, other)
+            density[:, at] = beside if sign > 0 else density[:, at] + beside
     return np.asarray(density)
 
 
