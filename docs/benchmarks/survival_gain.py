@@ -102,7 +102,7 @@ def summarised(rows):
         }
         made = part[part["choice"].isin(names)]
         real = [row[f"{row['choice']}_true"] for _, row in made.iterrows()]
-        said = [row[f"{row['choice']}_prob"] for _, row in made.iterrows()]
+        stated = [row[f"{row['choice']}_prob"] for _, row in made.iterrows()]
         told, helps, error = ([] for _ in range(3))
         for name in names:
             told.append(part[f"{name}_prob"].mean())
@@ -122,7 +122,7 @@ def summarised(rows):
                 "updates_help": float(np.mean(helps)),
                 "updates_error": float(1000 * np.mean(error)),
                 "updated": len(made) / len(part),
-                "updated_prob": float(np.mean(said)),
+                "updated_prob": float(np.mean(stated)),
                 "updated_helps": float(np.mean(np.array(real) > 0)),
                 "updated_gain": float(1000 * np.mean(real)),
             }
