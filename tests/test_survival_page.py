@@ -57,12 +57,6 @@ def test_the_page_has_the_stored_cells_of_competing_events_and_late_entry():
     assert f"of {sets} data sets in each row" in page
 
 
-def test_the_page_has_the_stored_gains():
-    stored = json.loads((gains.RESULTS / "survival_gain.json").read_text("utf-8"))
-    assert stored["cells"] == gains.summarised(stored["rows"])
-    assert gains.page_table(stored) in PAGE.read_text("utf-8")
-
-
 def test_the_true_gain_of_a_map_is_that_of_the_population():
     truth, x = (-0.3, 0.7), np.random.default_rng(1).normal(gains.MEAN, gains.SPREAD, 400_000)
     score, risk = 1 / (1 + np.exp(-x)), 1 / (1 + np.exp(0.3 - 0.7 * x))
