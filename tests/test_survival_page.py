@@ -12,6 +12,7 @@ import bayescal as bc
 import survival_causes as causes
 import survival_coverage as simulation
 import survival_edges as edges
+import survival_gain as gains
 import survival_horizons as horizons
 import survival_second_opinions as others
 import survival_sites as sites
@@ -54,6 +55,14 @@ def test_the_page_has_the_stored_cells_of_competing_events_and_late_entry():
     assert causes.page_table(stored) in page
     (sets,) = {row["data_sets"] for row in stored["rows"]}
     assert f"of {sets} data sets in each row" in page
+
+
+def test_the_true_gain_of_a_map_is_that_of_the_population():
+    truth, x = (-0.3, 0.7), np.random.default_rng(1).normal(gains.MEAN, gains.SPREAD, 400_000)
+    score, risk = 1 / (1 + np.exp(-x)), 1 / (1 + np.exp(0.3 - 0.7 * x))
+    y = np.random.default_rng(2).random(x.size) < risk
+    gain = np.mean((y - score) ** 2 - (y - 0.8 * score) ** 2)
+    assert gains.true_gain(truth, lambda s: 0.8 * s) == pytest.approx(gain, abs=3e-4)
 
 
 def test_the_page_has_the_stored_correlations_of_horizons():

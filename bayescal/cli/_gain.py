@@ -10,7 +10,7 @@ import typer
 
 from bayescal.cli import _options as option
 from bayescal.cli._recalibrate import BAYESIAN, METHODS, recalibrator_of
-from bayescal.cli.reading import RowReading
+from bayescal.cli.reading import TimedRowReading
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +43,7 @@ ORDER = (
 
 @option.bundled
 def gain(
-    reading: RowReading,
+    reading: TimedRowReading,
     before: Annotated[str | None, typer.Option(help="Column with the probability before.")] = None,
     after: Annotated[str | None, typer.Option(help="Column with the probability after.")] = None,
     folds: Annotated[
@@ -81,6 +81,7 @@ def gain(
     from bayescal.cli._pairs import read_pairs
     from bayescal.cli._progress import counting, working
     from bayescal.cli._terminal import note, output, say, wrote
+    from bayescal.cli._times import TimeColumns, read_timed_pairs
     from bayescal.cli._write import check_targets, write_record
     from bayescal.data.validate import as_count, as_level, as_outcomes
     from bayescal.model.priors import as_prior
@@ -101,7 +102,18 @@ def gain(
             raise InputError(
                 "--site goes with --before and --after: predictions by --folds are of several maps."
             )
-    pairs = read_pairs(reading, before if folds is None else reading.score, after)
+    followed = TimeColumns.of(reading)
+    if followed is not None and folds is not None:
+        raise InputError(
+            "--folds does not go with --time: recalibrations are fitted to outcomes that are known "
+            "of all cases. Name the predictions with --before and --after."
+        )
+    if followed is None:
+        pairs = read_pairs(reading, before if folds is None else reading.score, after)
+    else:
+        assert before is not None  # without --folds both are named
+        assert after is not None
+        pairs = read_timed_pairs(reading, followed, before, after)
     from bayescal.data.data import CalibrationData
     from bayescal.gain import SeveralGains, cross_fit, recalibration_gain
 
@@ -110,15 +122,24 @@ def gain(
     console = output(json)
     cases, before = pairs.cases.given, pairs.columns.score
     of_cases: dict[str, Any] = {name: cases.get(name) for name in ("y_true", "sample_weight")}
-    of_cases |= {"weight_type": reading.weight_type, "pos_label": reading.event}
+    of_cases |= {"weight_type": reading.weight_type}
+    happens = f"{pairs.columns.outcome} is {reading.event or '1'}"
+    if followed is None:
+        of_cases["pos_label"] = reading.event
+    else:
+        of_cases["horizon"] = at = followed.one_horizon
+        happens = f"{followed.event} is {followed.cause or 1} by {followed.time} {at:g}"
     with pairs.checked():
         data = CalibrationData(y_prob=cases["y_prob"], **of_cases)
-    mark = None if after is None else find_mark(reading.file.parent, data, after)
+    mark = (
+        None
+        if after is None or followed is not None
+        else find_mark(reading.file.parent, data, after)
+    )
     title = f"{method or BAYESIAN} recalibration of {before}" if folds else f"{after} over {before}"
     say(
         console,
-        f"Gain of {title} as the probability that {pairs.columns.outcome} is "
-        f"{reading.event or '1'} ({reading.file.name})",
+        f"Gain of {title} as the probability that {happens} ({reading.file.name})",
         "bold",
     )
     seed = as_seed(seed)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from bayescal.cli import _options as option
-from bayescal.cli.reading import ModelReading
+from bayescal.cli.reading import TimedRowReading
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +22,7 @@ MEASURES_SHOWN = {"tce": "TCE", "brier": "Brier score", "c_statistic": "C-statis
 
 @option.bundled
 def compare_models(
-    reading: ModelReading,
+    reading: TimedRowReading,
     model: Annotated[
         list[str] | None,
         typer.Option(
@@ -118,7 +118,7 @@ class Told(NamedTuple):
     rows: int
 
 
-def _of_outcomes(reading: ModelReading, names: list[str], how: dict[str, Any]) -> Told:
+def _of_outcomes(reading: TimedRowReading, names: list[str], how: dict[str, Any]) -> Told:
     """Of outcomes that are known."""
     from bayescal._base.text import shortened
     from bayescal.cli._pairs import read_models
@@ -143,7 +143,7 @@ def _of_outcomes(reading: ModelReading, names: list[str], how: dict[str, Any]) -
     return Told(result, event, {"outcome": outcome}, read.cases.dropped, read.rows)
 
 
-def _of_times(reading: ModelReading, names: list[str], how: dict[str, Any]) -> Told:
+def _of_times(reading: TimedRowReading, names: list[str], how: dict[str, Any]) -> Told:
     """Of times to an event."""
     from bayescal._base.text import shortened
     from bayescal.cli._progress import working

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bayescal.cli import _options as option
-from bayescal.cli.reading import GroupReading
+from bayescal.cli.reading import AssessReading
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,7 +18,7 @@ __all__ = ["recommend"]
 
 @option.bundled
 def recommend(
-    reading: GroupReading,
+    reading: AssessReading,
     threshold: option.Threshold = None,
     prior: option.Prior = "neutral",
     ci_prob: option.CiProb = 0.95,
@@ -34,6 +34,7 @@ def recommend(
     from bayescal.cli._progress import working
     from bayescal.cli._table import describe_cases
     from bayescal.cli._terminal import output, say, wrote
+    from bayescal.cli._times import TimeColumns, read_times
     from bayescal.cli._write import check_targets, write_record
     from bayescal.data.validate import as_level
     from bayescal.model.priors import as_prior
@@ -41,7 +42,9 @@ def recommend(
     level, chosen, seed = as_level(ci_prob), as_prior(prior), as_seed(seed)
     risks = tuple(as_level(risk, "threshold") for risk in threshold or ())
     check_targets(None, json, inputs=[reading.file])
-    predictions = read_predictions(reading)
+    followed = TimeColumns.of(reading)
+    times = None if followed is None else read_times(reading, followed)
+    predictions = read_predictions(reading) if times is None else times
     from bayescal.gain import SeveralRecommendations
     from bayescal.gain import recommend as recommend_update
 

@@ -5,25 +5,36 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayescal._base.errors import InputError
 from bayescal._base.text import count, shortened
-from bayescal.cli._cases import about_missing, as_numbers, in_file, role_of
+from bayescal.cli._cases import Cases, about_missing, as_numbers, in_file, role_of
 from bayescal.cli._columns import ask_about_ids, check_column, choose_columns
 from bayescal.cli._notes import noted
+from bayescal.cli._pairs import Pairs
 from bayescal.cli._predictions import Predictions, Selected, without_original
 from bayescal.cli._progress import working
 from bayescal.cli._read import Source, TableFile
 from bayescal.cli._terminal import note, output
-from bayescal.cli.reading import ModelReading, TimeReading
+from bayescal.cli.reading import TimedRowReading, TimeReading
 from bayescal.data.data import CalibrationData
 from bayescal.data.sources.columns import Columns
 from bayescal.data.survival import Survival
 
-__all__ = ["TimeColumns", "TimesRead", "read_horizons", "read_models_of_times", "read_times"]
+__all__ = [
+    "TimeColumns",
+    "TimesRead",
+    "read_horizons",
+    "read_models_of_times",
+    "read_timed_pairs",
+    "read_times",
+]
+
+AnyTimeReading: TypeAlias = TimeReading | TimedRowReading
 
 
 class TimeColumns(NamedTuple):
@@ -38,6 +49,8 @@ class TimeColumns(NamedTuple):
         Columns of the risks by several horizons; empty of one.
     cause : int or None
         The code of the event among several.
+    options : tuple of str
+        By which options the scores were named, where that is not --score.
     """
 
     time: str
@@ -46,6 +59,7 @@ class TimeColumns(NamedTuple):
     horizons: tuple[float, ...]
     scores: tuple[str, ...]
     cause: int | None
+    options: tuple[str, ...] = ()
 
     @property
     def one_horizon(self) -> float:
@@ -58,9 +72,7 @@ class TimeColumns(NamedTuple):
         return self.horizons[0]
 
     @classmethod
-    def of(
-        cls, reading: TimeReading | ModelReading, update: Path | None = None
-    ) -> TimeColumns | None:
+    def of(cls, reading: AnyTimeReading, update: Path | None = None) -> TimeColumns | None:
         """The columns as they were typed; None without times.
 
         Parameters
@@ -120,6 +132,9 @@ class TimesRead(NamedTuple):
         What the cases belong to.
     dropped, rows, original : int
         Rows left out, rows in all, and rows as they were before imputation, which are in neither.
+    source : Source
+    at : ndarray of int of shape (n,)
+        Where each case stands in the file.
     """
 
     outcome: Survival
@@ -130,6 +145,8 @@ class TimesRead(NamedTuple):
     dropped: int
     rows: int
     original: int
+    source: Source
+    at: NDArray[np.intp]
 
 
 def read_times(reading: TimeReading, times: TimeColumns) -> Predictions:
@@ -150,7 +167,7 @@ def read_times(reading: TimeReading, times: TimeColumns) -> Predictions:
 
 
 def read_models_of_times(
-    reading: ModelReading,
+    reading: TimedRowReading,
     times: TimeColumns,
     models: Sequence[str],
     use: Callable[[TimesRead], None],
@@ -173,8 +190,30 @@ def read_horizons(
     return _read(reading, times, use)
 
 
+def read_timed_pairs(
+    reading: TimedRowReading, times: TimeColumns, before: str, after: str
+) -> Pairs:
+    """Read a file of one row per case, with times to an event and two columns of predictions."""
+    if before == after:
+        raise InputError(f"--before and --after name the same column, {before!r}. Name two.")
+    at = times.one_horizon
+
+    def check(read: TimesRead) -> None:
+        told: Any = reading.weight_type
+        for risks in read.risks:
+            cases = (read.outcome, risks, read.weight)
+            CalibrationData(*cases, horizon=at, weight_type=told, **read.roles)
+
+    scores = {"before": before, "after": after}
+    of_pairs = times._replace(scores=tuple(scores.values()), options=tuple(scores))
+    read = _read(reading, of_pairs, check)
+    given = {"y_true": read.outcome, "y_prob": read.risks[0], "sample_weight": read.weight}
+    cases = Cases({**given, **read.roles}, {"after": read.risks[1]}, read.at, read.dropped)
+    return Pairs(cases, read.columns, dict(scores), read.rows, read.source, reading)
+
+
 def _read(
-    reading: TimeReading | ModelReading, times: TimeColumns, use: Callable[[TimesRead], None]
+    reading: AnyTimeReading, times: TimeColumns, use: Callable[[TimesRead], None]
 ) -> TimesRead:
     path: TableFile = reading.file
     form = reading.form()
@@ -185,7 +224,8 @@ def _read(
         frame = source.load()
     names = [str(name) for name in frame.columns]
     used = {"time": times.time, "event": times.event, "entry": times.entry}
-    for option, name in [*used.items(), *(("score", score) for score in times.scores)]:
+    options = times.options or ("score",) * len(times.scores)
+    for option, name in [*used.items(), *zip(options, times.scores, strict=True)]:
         if name is not None:
             check_column(name, names, option)
     others = [name for name in (times.time, times.entry) if name is not None]
@@ -221,7 +261,8 @@ def _read(
         outcome = Survival(kept["time"], kept["event"], kept.get("entry"), cause=times.cause)
         each = [values[~missing] for values in risks]
         rows_told = (int(missing.sum()), size - original, original)
-        told = TimesRead(outcome, each, kept.get("weight"), columns, roles, *rows_told)
+        cases = (outcome, each, kept.get("weight"), columns, roles)
+        told = TimesRead(*cases, *rows_told, source, rows)
         use(told)
     if outcome.other.any():
         note(output(), _about_codes(outcome, times))

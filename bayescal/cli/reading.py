@@ -19,11 +19,11 @@ __all__ = [
     "AssessReading",
     "ClusterReading",
     "GroupReading",
-    "ModelReading",
     "PeriodReading",
     "Reading",
     "RowReading",
     "TimeReading",
+    "TimedRowReading",
 ]
 
 ROLE_OPTIONS = ("site", "period", "cluster", "stratum", "imputation")
@@ -176,8 +176,8 @@ class RowReading(Reading):
 
 
 @dataclass(frozen=True)
-class ModelReading(RowReading):
-    """Of one file with predictions by several models, whose outcomes may be times to an event."""
+class TimedRowReading(RowReading):
+    """Of one file with several predictions, whose outcomes may be times to an event."""
 
     time: option.Time = None
     entry: option.Entry = None

@@ -315,8 +315,8 @@ class GroupedRows:
         if self.follow_up is not None and not takes_times:
             raise InputError(
                 "this table has times to an event, and cases that left before the horizon: this is "
-                "of outcomes that are known. Times are taken by bayescal.fit, compare, assess and "
-                "build_model."
+                "of outcomes that are known. Times are taken by bayescal.fit, compare, assess, "
+                "recommend, recalibration_gain and build_model."
             )
         return self
 

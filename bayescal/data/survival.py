@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal._base.arrays import Floats, is_single
 from bayescal._base.errors import InputError, ScoreWarning, as_count, as_number
 from bayescal._base.text import count, exact, shortened
-from bayescal.data.follow_up import LEFT, OTHER_EVENT, OWN_EVENT, FollowUp
+from bayescal.data.follow_up import LEFT, OTHER_EVENT, OWN_EVENT, TIME_STEPS, FollowUp
 from bayescal.data.members import Members
 from bayescal.data.sources.alignment import Index, aligned, common_labels
 from bayescal.data.table import Rows
@@ -24,12 +25,15 @@ __all__ = [
     "check_codes",
     "followed_in",
     "refuse_horizon",
+    "seen_as",
     "warn_of_survival",
 ]
 
 FEWEST_OF_KIND, ERRORS_BELOW = 10, 4
 """Events and others from which scores are looked at, and standard errors below one half."""
 MOST_CAUSES = 20
+WITHIN_STEP = 0.25
+"""How far from the end of its step a time is put, so that rounding leaves it there."""
 CODES = (
     "Pass 0 for a case that left, 1 for the event, and 2, 3, ... for other events that rule it out"
 )
@@ -136,7 +140,8 @@ class Survival:
     def __array__(self, *args: Any, **kwargs: Any) -> NDArray[Any]:
         raise InputError(
             "a Survival was passed where outcomes are 0 or 1. Times to an event are taken by "
-            "bayescal.fit, compare, update, assess, build_model and CalibrationData, with horizon=."
+            "bayescal.fit, compare, update, assess, recommend, recalibration_gain, build_model and "
+            "CalibrationData, with horizon=."
         )
 
     def __repr__(self) -> str:
@@ -161,6 +166,36 @@ class Survival:
         horizon : float
         """
         return (self.event & (self.time <= as_horizon(horizon))).astype(np.float64)
+
+    def known(self, horizon: float) -> Floats:
+        """The outcome of each case by a horizon, 0 or 1; NaN of a case that left before.
+
+        Parameters
+        ----------
+        horizon : float
+        """
+        left = (self.kind == LEFT) & (self.time < as_horizon(horizon))
+        return np.where(left, np.nan, self.outcome(horizon))
+
+    def of(self, some: NDArray[Any]) -> Survival:
+        """Some of the cases, without their labels."""
+        part = copy(self)
+        part.time, part.event, part.other = (
+            each[some] for each in (self.time, self.event, self.other)
+        )
+        part.entry = None if self.entry is None else self.entry[some]
+        part.index = None
+        return part
+
+    @classmethod
+    def joined(cls, parts: Sequence[Survival]) -> Survival:
+        """The cases of several, one after the other, without their labels."""
+        time, kind = (
+            np.concatenate([getattr(p, name) for p in parts]) for name in ("time", "kind")
+        )
+        late = any(part.entry is not None for part in parts)
+        none = (np.zeros(len(part)) if part.entry is None else part.entry for part in parts)
+        return cls(time, kind, np.concatenate([*none]) if late else None, cause=OWN_EVENT)
 
 
 def as_horizon(horizon: Any) -> float:
@@ -218,6 +253,15 @@ def followed_in(
         np.ones(row.size) if weight is None else weight[counted],
         members,
     )
+
+
+def seen_as(followed: FollowUp) -> Survival:
+    """One case of each entry of a follow-up, which is this entry again when it is read."""
+    had = followed.kind != LEFT
+    step = followed.exit + np.where(had, -WITHIN_STEP, WITHIN_STEP)
+    unit = followed.horizon / TIME_STEPS
+    entry = followed.entry * unit if followed.is_delayed else None
+    return Survival(step * unit, followed.kind.astype(np.int64), entry, cause=OWN_EVENT)
 
 
 def warn_of_survival(rows: Rows, followed: FollowUp) -> None:

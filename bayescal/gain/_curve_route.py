@@ -15,10 +15,10 @@ from bayescal.data.table import levels_of
 from bayescal.gain._counts import Counts
 from bayescal.gain._terms import (
     Terms,
+    as_happened,
     curve_terms,
     infinite_log_gain,
     log_gains,
-    log_score,
     mean,
     merged,
     with_infinite_log_gain,
@@ -66,7 +66,8 @@ def by_curve(
     Parameters
     ----------
     pairs : PairedPredictions
-        `after` must be a map of `before`.
+        `after` must be a map of `before`. Clusters are weighed by the fit of the curve, and as a
+        whole in the population.
     """
     mixture = calibration_mixture(pairs.table_before, prior, seed, draws)
     problem = mixture.problem
@@ -75,9 +76,8 @@ def by_curve(
     scores, mapped = alike.means(pairs.before), alike.means(pairs.after[0])
     table = MappedRows.of(scores, mapped, alike.trials)
     outcome = pairs.outcome
-    happened = log_score(outcome, pairs.after[0])
-    happened -= log_score(outcome, pairs.before)
-    logs = log_gains(scores, mapped, alike.means(happened))
+    happened = as_happened(outcome, pairs.before, pairs.after[0], alike.means)
+    logs = log_gains(scores, mapped, happened)
     inside, at_scores = problem.inside(scores), problem.curves_at(scores)
     curves = mixture.smooth_curves()
     after = calibration_mixture(pairs.tables_after[0], prior, seed)
@@ -87,7 +87,8 @@ def by_curve(
     )
     gains = []
     for part, population in draw_population(
-        "bootstrap", table.before, table.trials, draws, problem.rng("population")
+        *("bootstrap", table.before, table.trials, draws, problem.rng("population")),
+        bootstrap=alike.of_clusters(pairs.clusters),
     ):
         drawn, weight = at_scores.probability(curves[part]), population.weight
         terms = curve_terms(drawn, weight, table.before, table.after, table.group, logs, thresholds)

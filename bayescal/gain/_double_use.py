@@ -64,9 +64,10 @@ def double_use(pairs: PairedPredictions) -> str | None:
     with one exponent zero.
 
     What no fit leaves behind is seen in a part of many cases: a value whose mean outcome is
-    another, a score equation that does not hold, or a form that the map does not have.
+    another, a score equation that does not hold, or a form that the map does not have. Where cases
+    left before the horizon, no equation holds exactly of outcomes that are known.
     """
-    if pairs.is_unchanged:
+    if pairs.is_unchanged or np.isnan(pairs.outcome).any():
         return None
     signs = [_of_one(pairs, *side) for side in zip(pairs.after, pairs.tables_after, strict=True)]
     return signs[0] if all(signs) else None

@@ -51,6 +51,7 @@ def recalibration_gain(
     strata: Any = None,
     groups: Any = None,
     vary: VaryBy | None = None,
+    horizon: float | None = None,
 ) -> RecalibrationGain:
     """Gain of replacing predictions `before` by predictions `after`.
 
@@ -60,9 +61,9 @@ def recalibration_gain(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,) or CalibrationData
-        Outcomes, 0/1 or boolean, of patients that did not fit the recalibration; or a table of
-        these outcomes and the probabilities before.
+    y_true : array-like of shape (n,), Survival or CalibrationData
+        Outcomes, 0/1 or boolean, or times to an event, of patients that did not fit the
+        recalibration; or a table of these and the probabilities before.
     before : array-like of shape (n,), optional
         Predicted probabilities before; none with a table.
     after : array-like of shape (n,) or (repeats, n), callable, or fitted estimator
@@ -105,6 +106,8 @@ def recalibration_gain(
         `after` is a map of `before`, for all groups or in each.
     vary : str, Vary or sequence of them, optional
         What curves vary by, as in `bayescal.fit`; by default what the cases say.
+    horizon : float, optional
+        Of times to an event, the time by which both predictions are the risk of the event.
 
     Returns
     -------
@@ -214,6 +217,7 @@ def recalibration_gain(
             *(y_true, before, after, roles, sample_weight, pos_label, weight_type),
             cluster=cluster,
             strata=strata,
+            horizon=horizon,
         )
         fixed: dict[str, Any] = {"vary": vary, "prior": as_prior(prior), "draws": draws}
         return _of_groups(
@@ -232,6 +236,7 @@ def recalibration_gain(
             random_state=random_state,
             cluster=cluster,
             strata=strata,
+            horizon=horizon,
             **how,
             **cases,
         )
@@ -242,20 +247,24 @@ def recalibration_gain(
         *(y_true, before, after, sample_weight, pos_label, weight_type),
         cluster=cluster,
         strata=strata,
+        horizon=horizon,
     )
+    if pairs.times is not None:
+        _check_times(pairs, route)
     detected = _detected(pairs, accepted)
     if route == "curve" and not pairs.is_map:
         raise InputError(
             "route='curve' needs after to be a map of before: equal scores before must have equal "
             "scores after, rising or falling but for a few turns. Use route='paired'."
         )
-    if route == "curve" and pairs.clusters is not None:
+    if route == "curve" and pairs.clusters is not None and pairs.times is None:
         raise InputError(
             "route='curve' takes cases as independent. With cluster= use route='paired', the "
             "Bayesian bootstrap of whole clusters."
         )
     seed = as_seed(random_state)
-    by_map = pairs.is_map and route != "paired" and pairs.clusters is None
+    by_map = pairs.is_map and route != "paired"
+    by_map &= pairs.clusters is None or pairs.times is not None
     if pairs.is_unchanged:
         posterior = _nothing(levels, size)
     else:
@@ -270,6 +279,23 @@ def recalibration_gain(
         prior=chosen,
         seed=seed,
     )
+
+
+def _check_times(pairs: PairedPredictions, route: str) -> None:
+    """Refuse what asks for the outcome of each case, of which some left before the horizon."""
+    if route == "paired":
+        raise InputError(
+            "route='paired' weighs the outcomes of single cases, and those of cases that left "
+            "before the horizon are not known. Leave route out: with times gains follow from the "
+            "curve."
+        )
+    if not pairs.is_map:
+        raise InputError(
+            "after is no map of before: equal scores before must have equal scores after, rising "
+            "or falling but for a few turns. With times to an event gains follow from the risk at "
+            "each score before, since the outcomes of cases that left are not known. Pass one map "
+            "that was fitted to other cases."
+        )
 
 
 def _are_grouped(y_true: Any, roles: Roles, vary: VaryBy | None) -> bool:

@@ -14,6 +14,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
 from bayescal.data.roles import RoleReader, Roles, Structure
+from bayescal.data.survival import Survival, refuse_horizon
 from bayescal.data.validate import as_weights
 from bayescal.data.weights import WeightType
 from bayescal.gain.paired import PairedPredictions, as_paired
@@ -62,7 +63,7 @@ class GroupedPairs:
         """The pairs of the cases that have these levels; all, if there are none."""
         name = repr(sorted(levels.items()))
         if name not in self._kept:
-            self._kept[name] = _some(self.pairs, self._have(levels))
+            self._kept[name] = self.pairs.of(self._have(levels))
         return self._kept[name]
 
     def _have(self, levels: Mapping[str, str]) -> NDArray[np.bool_]:
@@ -84,7 +85,7 @@ class GroupedPairs:
         if columns:
             roles["factors"] = columns
         options: dict[str, Any] = {"weight_type": pairs.weight_type, **pairs.labels, **roles}
-        return CalibrationData(pairs.outcome, score, pairs.weight, **options)
+        return pairs.table(score, sample_weight=pairs.weight, **options)
 
 
 def as_grouped(
@@ -98,6 +99,7 @@ def as_grouped(
     *,
     cluster: Any = None,
     strata: Any = None,
+    horizon: float | None = None,
 ) -> GroupedPairs:
     """Check that outcomes, both predictions and groups describe the same cases.
 
@@ -107,17 +109,18 @@ def as_grouped(
         A table has the groups, and `after` is then a map.
     roles : Roles
         Of the columns that say which group each case is of.
-    sample_weight, pos_label, weight_type, cluster, strata
+    sample_weight, pos_label, weight_type, cluster, strata, horizon
         As `as_paired` takes them.
     """
     cases = (before, after, sample_weight, pos_label, weight_type)
     of_clusters = {"cluster": cluster, "strata": strata}
     if isinstance(y_true, CalibrationData):
-        data = y_true.complete()
+        refuse_horizon(horizon)
+        data = y_true.complete(takes_times=True)
         parts = [_of_group(data, name, cases, of_clusters) for name in data.groups]
         group = np.repeat(data.groups, [part.outcome.size for part in parts])
         return GroupedPairs(_together(parts), group, Structure(data.levels, data.periods))
-    pairs = as_paired(y_true, *cases, **of_clusters)
+    pairs = as_paired(y_true, *cases, **of_clusters, horizon=horizon)
     size = len(y_true)
     reader = RoleReader()
     codes = reader.codes(roles, size)
@@ -137,19 +140,6 @@ def _of_group(
     return replace(pairs, weight=pairs.weight * (data.weight_scale / own.weight_scale))
 
 
-def _some(pairs: PairedPredictions, have: NDArray[np.bool_]) -> PairedPredictions:
-    """Some of the cases; which of them depend on each other is no longer said."""
-    return replace(
-        pairs,
-        outcome=pairs.outcome[have],
-        before=pairs.before[have],
-        after=pairs.after[:, have],
-        weight=pairs.weight[have],
-        clusters=None,
-        labels={},
-    )
-
-
 def _together(parts: list[PairedPredictions]) -> PairedPredictions:
     """The cases of several groups, one group after the other."""
     labels = {
@@ -160,6 +150,7 @@ def _together(parts: list[PairedPredictions]) -> PairedPredictions:
             "after has several rows for each case. With sites, periods or factors give one "
             "prediction after for each case, or the map."
         )
+    times = [part.times for part in parts if part.times is not None]
     return PairedPredictions(
         np.concatenate([part.outcome for part in parts]),
         np.concatenate([part.before for part in parts]),
@@ -167,4 +158,6 @@ def _together(parts: list[PairedPredictions]) -> PairedPredictions:
         np.concatenate([part.weight for part in parts]),
         parts[0].weight_type,
         labels=labels,
+        times=Survival.joined(times) if times else None,
+        horizon=parts[0].horizon,
     )

@@ -29,7 +29,6 @@ from bayescal.gain.paired import PairedPredictions
 from bayescal.inference.averaging import Mixture
 from bayescal.model.priors import Prior
 from bayescal.posterior.population import draw_population
-from bayescal.posterior.populations.bootstrap import Bootstrap
 from bayescal.posterior.populations.clusters import ClusterBootstrap
 
 __all__ = ["by_pairs"]
@@ -54,10 +53,8 @@ def by_pairs(
     pairs : PairedPredictions
         With several rows in `after`, gains are averaged over them within each draw.
     """
-    alike, law = of_neighbours(pairs, thresholds), None
-    if pairs.clusters is not None:
-        row = alike.row[pairs.clusters.row]
-        law = ClusterBootstrap.of(pairs.clusters, row, alike.trials.size)
+    alike = of_neighbours(pairs, thresholds)
+    law = alike.of_clusters(pairs.clusters)
 
     def side(score: Floats, table: CalibrationData, purpose: str) -> _Side:
         mixture = calibration_mixture(table, prior, seed)
@@ -105,7 +102,7 @@ def _moved(values: Floats, stretch: float) -> Floats:
 
 
 def _weightings(
-    cases: Floats, law: Bootstrap | None, draws: int, rng: np.random.Generator
+    cases: Floats, law: ClusterBootstrap | None, draws: int, rng: np.random.Generator
 ) -> Iterator[Floats]:
     """Draws of the population of cases, of shape (block, rows), a block at a time."""
     block: list[Floats] = []

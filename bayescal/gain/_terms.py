@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ __all__ = [
     "PARTS",
     "SCORES",
     "Terms",
+    "as_happened",
     "brier_gain",
     "curve_terms",
     "divergence",
@@ -178,8 +179,30 @@ def log_score(outcome: Floats, score: Floats) -> Floats:
 
 
 def _of_what_happened(outcome: Floats, score: Floats) -> Floats:
-    """The probability given to the outcome."""
-    return np.where(outcome > 0, score, 1 - score)
+    """The probability given to the outcome; 1 where it is not known."""
+    told = np.where(outcome > 0, score, 1 - score)
+    return np.where(np.isnan(outcome), 1.0, told)
+
+
+def as_happened(
+    outcome: Floats, before: Floats, after: Floats, means: Callable[[Floats], Floats]
+) -> Floats:
+    """Mean gain in log score of the cases of each row whose outcome is known.
+
+    Parameters
+    ----------
+    outcome, before, after : ndarray of shape (n,)
+    means : callable
+        The weighted mean in each row of values of the cases.
+
+    Returns
+    -------
+    ndarray of shape (rows,)
+        0 in a row without such cases.
+    """
+    known = means(np.where(np.isnan(outcome), 0.0, 1.0))
+    gain = means(log_score(outcome, after) - log_score(outcome, before))
+    return gain / np.where(known > 0, known, 1.0)
 
 
 def infinite_log_gain(outcome: Floats, before: Floats, after: Floats) -> float:

@@ -13,6 +13,7 @@ from bayescal.data.table import add_up
 from bayescal.gain._counts import Counts
 from bayescal.gain._curve_route import MappedRows, Posterior, joined
 from bayescal.gain._terms import (
+    as_happened,
     curve_terms,
     infinite_log_gain,
     log_gains,
@@ -58,6 +59,8 @@ def by_view(views: Views, pairs: PairedPredictions, thresholds: Sequence[float])
 
     table = MappedRows.of(means(first), means(second), trials)
     happened = log_score(pairs.outcome, second) - log_score(pairs.outcome, first)
+    in_row = as_happened(pairs.outcome, first, second, means)[row]
+    happened = np.where(np.isnan(pairs.outcome), in_row, happened)
     event, other = map(means, log_gains(first, second, happened))
     moved = {
         threshold: means(treated(second, threshold) - treated(first, threshold))

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import BLOCK, Floats, blocks
 from bayescal._base.decision import least_treated
+from bayescal.data.clusters import Clusters
 from bayescal.gain.paired import PairedPredictions
 from bayescal.model.problem import Problem
+from bayescal.posterior.populations.clusters import ClusterBootstrap
 
 __all__ = ["Alike", "of_equal_cells", "of_neighbours"]
 
@@ -59,6 +61,12 @@ class Alike(NamedTuple):
             return self.weight[part] * (values[part] - base[self.row[part]])
 
         return base + _sums(self.row, base.size, beyond) / self.trials
+
+    def of_clusters(self, clusters: Clusters | None) -> ClusterBootstrap | None:
+        """The law of the weights of the rows, where cases come in clusters."""
+        if clusters is None:
+            return None
+        return ClusterBootstrap.of(clusters, self.row[clusters.row], self.trials.size)
 
 
 def of_equal_cells(

@@ -12,6 +12,7 @@ from bayescal._base.arrays import as_seed
 from bayescal._base.errors import InputError, as_items
 from bayescal.data.data import CalibrationData
 from bayescal.data.imputations import as_imputations
+from bayescal.data.survival import Survival, refuse_horizon
 from bayescal.fitting.imputed.pooled import in_turn, missing_information, widened
 from bayescal.gain._curve_route import Posterior
 from bayescal.gain._result import RecalibrationGain
@@ -96,6 +97,7 @@ def gain_of_imputations(
     *,
     route: str,
     random_state: Any,
+    horizon: float | None,
     **options: Any,
 ) -> ImputedGain:
     """The gain on each imputation, with one seed and by one route, and combined.
@@ -104,7 +106,7 @@ def gain_of_imputations(
     ----------
     recalibration_gain : callable
         Of one imputation.
-    y_true : array-like of shape (n,), or CalibrationData
+    y_true : array-like of shape (n,), Survival or CalibrationData
         A table of several imputations has the predictions before.
     imputations : array-like of shape (m, n)
         The predictions before.
@@ -122,18 +124,20 @@ def gain_of_imputations(
                 "imputations was given beside a CalibrationData, which holds its own. Pass the "
                 "table and after=."
             )
-        cases = [(table, None) for table in y_true.complete().imputations]
+        refuse_horizon(horizon)
+        cases = [(table, None) for table in y_true.complete(takes_times=True).imputations]
     else:
-        cases = [(y_true, score) for score in as_imputations(imputations, y_true)]
+        one = y_true.time if isinstance(y_true, Survival) else y_true
+        cases = [(y_true, score) for score in as_imputations(imputations, one)]
     maps = _by_imputation(after, len(cases))
-    options |= {"random_state": as_seed(random_state)}
+    options |= {"horizon": horizon, "random_state": as_seed(random_state)}
 
     def gains(by: str) -> list[RecalibrationGain]:
         pairs = zip(cases, maps, strict=True)
         return [recalibration_gain(*case, new, route=by, **options) for case, new in pairs]
 
     each = gains(route)
-    if len({gain.route for gain in each}) > 1:
+    if len({gain.route for gain in each}) > 1:  # never of times
         each = gains("paired")
     return ImputedGain(each)
 

@@ -15,9 +15,11 @@ from bayescal._base.errors import InputError
 from bayescal.data.build.cases import CheckedCases
 from bayescal.data.clusters import Clusters
 from bayescal.data.data import CalibrationData
+from bayescal.data.follow_up import FollowUp
 from bayescal.data.members import ClusterReader, Members
 from bayescal.data.read import paired
 from bayescal.data.roles import as_roles
+from bayescal.data.survival import Survival, as_horizon, check_codes, refuse_horizon, seen_as
 from bayescal.data.table import Levels, levels_of
 from bayescal.data.validate import (
     as_outcomes,
@@ -52,6 +54,7 @@ class PairedPredictions:
     Attributes
     ----------
     outcome, before : ndarray of shape (n,)
+        Of times to an event the outcome by the horizon, NaN of a case that left before.
     after : ndarray of shape (repeats, n)
         One row, unless a cross-fit was repeated.
     weight : ndarray of shape (n,)
@@ -61,6 +64,10 @@ class PairedPredictions:
         Which cases depend on each other; a row is a case.
     labels : mapping of str to ndarray of shape (n,)
         Cluster, and stratum if there are any, of each row.
+    times : Survival, optional
+        Times to an event, of which the outcomes are.
+    horizon : float
+        By when.
     """
 
     outcome: Floats
@@ -70,6 +77,8 @@ class PairedPredictions:
     weight_type: WeightType
     clusters: Clusters | None = None
     labels: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    times: Survival | None = None
+    horizon: float = float("nan")
 
     @cached_property
     def table_before(self) -> CalibrationData:
@@ -85,7 +94,26 @@ class PairedPredictions:
         options: dict[str, Any] = dict(self.labels)
         if self.weight_type == "sampling" or (self.weight != 1).any():
             options |= {"sample_weight": self.weight, "weight_type": self.weight_type}
-        return CalibrationData(self.outcome, score, **options).of_effective_cases()
+        return self.table(score, **options).of_effective_cases()
+
+    def table(self, score: Floats, **roles: Any) -> CalibrationData:
+        """The table of these scores, and of what was seen of the cases."""
+        if self.times is None:
+            return CalibrationData(self.outcome, score, **roles)
+        return CalibrationData(self.times, score, horizon=self.horizon, **roles)
+
+    def of(self, some: NDArray[np.bool_]) -> PairedPredictions:
+        """Some of the cases; which of them depend on each other is no longer said."""
+        return replace(
+            self,
+            outcome=self.outcome[some],
+            before=self.before[some],
+            after=self.after[:, some],
+            weight=self.weight[some],
+            clusters=None,
+            labels={},
+            times=None if self.times is None else self.times.of(some),
+        )
 
     @cached_property
     def some(self) -> NDArray[np.intp] | slice:
@@ -156,12 +184,13 @@ def as_paired(
     *,
     cluster: Any = None,
     strata: Any = None,
+    horizon: float | None = None,
 ) -> PairedPredictions:
     """Check that outcomes and both predictions describe the same cases.
 
     Parameters
     ----------
-    y_true : array-like of shape (n,) or CalibrationData
+    y_true : array-like of shape (n,), Survival or CalibrationData
     before : array-like of shape (n,) or None
         None with a table, which holds it.
     after : array-like of shape (n,) or (repeats, n), or a map
@@ -170,7 +199,11 @@ def as_paired(
     sample_weight : array-like of shape (n,) or None
     weight_type : {"counts", "sampling"}, optional
     cluster, strata : array-like of shape (n,), optional
+    horizon : float, optional
+        Of times to an event.
     """
+    if not isinstance(y_true, Survival):
+        refuse_horizon(horizon)
     if after is None:
         raise InputError(
             "after is missing: pass the predictions after recalibration, or the map that gives "
@@ -185,10 +218,19 @@ def as_paired(
                     f"{name} was given beside a CalibrationData, which holds its own. Pass the "
                     "table and after=."
                 )
-        return _of_table(y_true.one_group(), after)
+        return _of_table(y_true.one_group(takes_times=True), after)
     if before is None:
         raise InputError("before is missing: pass the predicted probabilities after y_true.")
-    outcome = as_outcomes(y_true, pos_label=pos_label)
+    at, times = float("nan"), None
+    if isinstance(y_true, Survival):
+        at, times = as_horizon(horizon), y_true
+        check_codes(times.unnamed_codes)
+        if pos_label is not None:
+            raise InputError(
+                "pos_label was given beside times to an event, where the event is coded 1. Leave "
+                "it out, or name another code as bc.Survival(time, event, cause=2)."
+            )
+    outcome = as_outcomes(y_true, pos_label=pos_label) if times is None else times.known(at)
     first = as_scores(before, "before")
     check_same_length(outcome.size, "y_true", first.size, "before")
     second = _mapped(after, first) if is_function(after) else _as_repeats(after)
@@ -198,7 +240,7 @@ def as_paired(
     if weight is None:
         weight = np.broadcast_to(1.0, outcome.size)  # in no room
     elif chosen is None:
-        warn_of_ambiguity(weight, first, outcome)
+        warn_of_ambiguity(weight, first, np.nan_to_num(outcome))
     read = chosen or "counts"
     cases = effective_cases(weight, read)
     kept = cases > 0
@@ -207,12 +249,14 @@ def as_paired(
         values.copy() if is_full else values[..., kept] for values in (outcome, first, second)
     )
     share = cases if sample_weight is None else cases[kept]
-    pairs = PairedPredictions(own, own_first, own_second, share, read)
+    if times is not None:
+        times = times.of(kept)
+    pairs = PairedPredictions(own, own_first, own_second, share, read, times=times, horizon=at)
     roles = as_roles(cluster=cluster, stratum=strata, called={"stratum": "strata"})
     if not roles.columns:
         return pairs
     reader = ClusterReader()
-    reader.add(roles, CheckedCases(outcome, first, weight), None)
+    reader.add(roles, CheckedCases(np.nan_to_num(outcome), first, weight), None)
     return _with_members(pairs, reader.in_rows(np.arange(kept.sum())), cases.sum() / weight.sum())
 
 
@@ -244,6 +288,8 @@ def _of_table(data: CalibrationData, after: Any) -> PairedPredictions:
     rows = data.score.size
     second = _mapped(after, data.score) if is_function(after) else _as_repeats(after)
     size, members = second.shape[1], data.members
+    if size == rows and data.follow_up is not None:
+        return _of_followed(data, data.follow_up, second)
     if size == rows and members is not None:
         return _of_entries(data, members, second)
     if size == rows:
@@ -252,7 +298,8 @@ def _of_table(data: CalibrationData, after: Any) -> PairedPredictions:
         kept = weight > 0
         first, second = np.tile(data.score, 2)[kept], np.tile(second, 2)[:, kept]
         return PairedPredictions(outcome[kept], first, second, weight[kept], data.weight_type)
-    if size == data.n and np.ndim(after) == 2 and members is None:
+    repeats = size == data.n and np.ndim(after) == 2 and members is None
+    if repeats and data.follow_up is None:
         outcome, first = cases_of(data)
         return PairedPredictions(outcome, first, second, np.ones(size), data.weight_type)
     raise InputError(
@@ -264,11 +311,7 @@ def _of_table(data: CalibrationData, after: Any) -> PairedPredictions:
 
 def _of_entries(data: CalibrationData, members: Members, after: Floats) -> PairedPredictions:
     """Pairs of the cases of each cluster in each row of a table."""
-    if data.is_pseudo:
-        raise InputError(
-            "the table has cluster and sampling weights, and the gain needs the weight of each "
-            "case. Pass y_true, before, sample_weight and cluster as arrays."
-        )
+    _check_weights(data)
     trials, hits = members.sums[:2]
     entries = np.tile(np.arange(trials.size), 2)
     outcome, weight = np.repeat([0.0, 1.0], trials.size), np.concatenate([trials - hits, hits])
@@ -276,10 +319,43 @@ def _of_entries(data: CalibrationData, members: Members, after: Floats) -> Paire
     row, entry = members.row[entries][kept], entries[kept]
     outcome, weight = outcome[kept], weight[kept]
     pairs = PairedPredictions(outcome, data.score[row], after[:, row], weight, data.weight_type)
-    of = members.cluster[entry]
+    return _in_clusters(pairs, members, members.cluster[entry])
+
+
+def _of_followed(data: CalibrationData, followed: FollowUp, after: Floats) -> PairedPredictions:
+    """Pairs of the followed cases of a table, or of each cluster, those seen alike together."""
+    members, entry = followed.members, np.arange(followed.row.size)
+    weight = followed.weight * data.weight_scale
+    if members is not None:
+        _check_weights(data)
+        entry, weight = members.row, members.sums[0]
+    row, times = followed.row[entry], seen_as(followed).of(entry)
+    pairs = PairedPredictions(
+        *(times.known(followed.horizon), data.score[row], after[:, row], weight, data.weight_type),
+        times=times,
+        horizon=followed.horizon,
+    )
+    if members is None or data.members is None:
+        return pairs
+    return _in_clusters(pairs, replace(members, layer=data.members.layer), members.cluster)
+
+
+def _check_weights(data: CalibrationData) -> None:
+    if data.is_pseudo:
+        raise InputError(
+            "the table has cluster and sampling weights, and the gain needs the weight of each "
+            "case. Pass y_true, before, sample_weight and cluster as arrays."
+        )
+
+
+def _in_clusters(
+    pairs: PairedPredictions, members: Members, of: NDArray[np.intp]
+) -> PairedPredictions:
+    """The pairs with their clusters, by the number of the cluster of each."""
     layer = None if members.layer is None else members.layer[of]
-    sums = np.stack([weight, weight * outcome, weight, weight * outcome])
-    each = Members.summed(members.key[of], layer, np.arange(weight.size), sums)
+    hits = pairs.weight * np.nan_to_num(pairs.outcome)
+    sums = np.stack([pairs.weight, hits, pairs.weight, hits])
+    each = Members.summed(members.key[of], layer, np.arange(pairs.weight.size), sums)
     return _with_members(pairs, each, 1.0)
 
 

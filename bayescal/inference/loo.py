@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import softmax
+from scipy.special import expit, softmax
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.log_odds import clipped
@@ -16,9 +16,17 @@ from bayescal.inference.samples import FamilySamples
 from bayescal.model.curves import CURVES
 from bayescal.model.likelihood.times.cases import cases_of_times
 from bayescal.model.likelihood.times.steps import Steps
+from bayescal.model.likelihood.times.told import log_density_by_entry
 from bayescal.model.problem import Problem
 
-__all__ = ["LeaveOneOut", "LeftOut", "elpd_difference", "leave_one_out", "stacking_weights"]
+__all__ = [
+    "LeaveOneOut",
+    "LeftOut",
+    "elpd_difference",
+    "leave_one_out",
+    "risks_left_out",
+    "stacking_weights",
+]
 
 DRAWS = 1000
 THINNED = 64
@@ -141,6 +149,33 @@ def leave_one_out(problem: Problem, draws: Floats, steps: Steps | None = None) -
     pointwise = left_out.pointwise + np.concatenate(within)
     elpd = float(left_out.count @ pointwise)
     return replace(left_out, elpd=elpd, pointwise=pointwise)
+
+
+def risks_left_out(problem: Problem, draws: Floats) -> tuple[Floats, Floats]:
+    """The risk of one case of each entry of the follow-up, by all cases and by all but this one.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of one family, of times to an event.
+    draws : ndarray of shape (draws, d)
+        As `leave_one_out` takes them.
+
+    Returns
+    -------
+    risk, left_out : ndarray of shape (entries,)
+        Means of the curve over the draws, and over the draws weighted by PSIS.
+    """
+    followed = problem.data.follow_up
+    assert followed is not None
+    log_odds = problem.curves_at(problem.data.score).log_odds(draws[:DRAWS])
+    risk = expit(log_odds).mean(axis=0)[followed.row]
+    left_out = np.empty_like(risk)
+    for some in blocks(risk.size, room=COLUMNS_AT_ONCE):
+        weight, _ = smooth_rows(-log_density_by_entry(problem, log_odds, some).T)
+        share, g = np.exp(weight), expit(log_odds[:, followed.row[some]]).T
+        left_out[some] = np.vecdot(share, g) / share.sum(axis=1)
+    return risk, left_out
 
 
 def _summed(likelihood: Floats, count: Floats, size: int) -> LeaveOneOut:

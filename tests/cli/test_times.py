@@ -215,3 +215,21 @@ def test_assess_of_times_has_its_sites(hospitals, capsys):
     few = ("assess", path.with_name("missing.csv"), *asked[2:], "--ignore-column", "month")
     assert ran(*few) == 2
     assert "hospital" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_recommend_and_gain_are_those_of_python(patients, capsys):
+    path, frame = patients
+    frame = frame.assign(new=0.7 * frame["risk"])
+    both = path.with_name("both.csv")
+    frame.to_csv(both, index=False)
+    cases = {"y_true": bc.Survival(frame["years"], frame["died"]), "horizon": 5, "random_state": 1}
+    advice = bc.recommend(y_prob=frame["risk"], **cases)
+    told = recorded(both, "recommend", both, *TIMES, "--score", "risk")
+    assert told["told"] == str(advice)
+    gain = bc.recalibration_gain(before=frame["risk"], after=frame["new"], **cases)
+    columns = ("--before", "risk", "--after", "new")
+    told = recorded(both, "gain", both, *TIMES, *columns)
+    assert told["gains"]["brier"]["mean"] == pytest.approx(gain.summary()["mean"]["brier"])
+    assert ran("gain", both, *TIMES, "--folds", "5", "--score", "risk") != 0
+    assert "--folds does not go with --time" in " ".join(capsys.readouterr().err.split())

@@ -36,6 +36,7 @@ def recommend(
     pos_label: Any = None,
     groups: Any = None,
     vary: VaryBy | None = None,
+    horizon: float | None = None,
 ) -> Recommendation:
     """Recommend an update of the model, or none, by what it probably gains.
 
@@ -48,7 +49,8 @@ def recommend(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,) or CalibrationData
+    y_true : array-like of shape (n,), Survival or CalibrationData
+        Outcomes, 0 or 1, or times to an event; or a table of outcomes and probabilities.
     y_prob : array-like of shape (n,), optional
     thresholds : sequence of float
         Risks from which a patient is treated, in (0, 1). If there are any, the net benefit decides
@@ -70,6 +72,9 @@ def recommend(
         beta.
     vary : str, Vary or sequence of them, optional
         What curves vary by, as in `bayescal.fit`; by default what the cases say.
+    horizon : float, optional
+        Of times to an event, the time by which `y_prob` is the risk of the event. Updates, and what
+        they gain, are then of the risk by the horizon, and a case that left before is no non-event.
 
     Returns
     -------
@@ -89,7 +94,9 @@ def recommend(
     read from, in which errors of the stretches that are often calibrated count by how sure their
     side is. Curves and update follow the same outcomes, so that few patients make the gain too
     large. In one draw of four it is therefore lowered by the update's optimism: the gain that the
-    outcomes show, less the same by leave-one-out (of clusters, times the design effect).
+    outcomes show, less the same by leave-one-out (of clusters, times the design effect). For the
+    optimism, the outcome of a case that left before the horizon is the probability of its event,
+    given that it had none until then.
 
     The benchmark page on recommendations says how often stated probabilities are true, also of the
     update that is recommended, and where they are not.
@@ -123,6 +130,7 @@ def recommend(
         groups=groups,
         takes_judged=True,
         takes_times=True,
+        horizon=horizon,
         takes_classes=True,
     )
     fixed: dict[str, Any] = {"prior": prior, "draws": draws, "random_state": seed}

@@ -41,8 +41,6 @@ EVEN = 0.5
 
 NET_BENEFIT = "net_benefit"
 
-OF_TIMES = "times to an event"
-
 
 @dataclass(frozen=True)
 class Recommendation:
@@ -116,12 +114,6 @@ class Recommendation:
         )
 
     def __str__(self) -> str:
-        if self.recorded_by == OF_TIMES:
-            return (
-                "Nothing is recommended, since some cases left before the horizon: how much the "
-                "gains of updates are overstated on the patients they were fitted to is known of "
-                "outcomes that are known alone."
-            )
         if self.recorded_by:
             return (
                 f"Nothing is recommended: the outcomes were recorded by {self.recorded_by}. How "
@@ -236,9 +228,9 @@ def recommendation(
         data = comparison.comparisons[0].data
     too_few = _too_few(data)
     law = comparison.problem.likelihood
-    judge = "" if law.is_linear else law.described() or f"a law named {law.name!r}"
-    if comparison.problem.of_times:
-        judge = OF_TIMES
+    judge = law.described() or f"a law named {law.name!r}"
+    if law.is_linear or comparison.problem.of_times:
+        judge = ""
     choice = None if too_few or judge else simplest_better(decides)
     return Recommendation(choice, table, data.n, too_few, tuple(thresholds), ci_prob, judge)
 
@@ -280,9 +272,10 @@ def _too_few(data: CalibrationData) -> str:
     """Which of events and non-events are too few to choose an update; empty if neither is.
 
     Clusters of cases do not change their number, and sampling weights are worth Kish's effective
-    size.
+    size. A case that left before the horizon is neither.
     """
-    counts = {"event": data.events, "non-event": data.n - data.events}
+    left = 0.0 if data.follow_up is None else data.follow_up.censored
+    counts = {"event": data.events, "non-event": data.n - data.events - left}
     rarer = min(counts, key=lambda what: counts[what])
     effective = counts[rarer] * data.weight_scale
     return count(effective, rarer) if effective < FEWEST else ""

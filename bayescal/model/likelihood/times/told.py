@@ -15,7 +15,13 @@ from bayescal.model.likelihood.times.shared import late_of, log_without
 from bayescal.model.likelihood.times.steps import Steps, steps_of
 from bayescal.model.problem import Problem
 
-__all__ = ["ToldByCase", "log_density_by_entry", "told_by_cases", "told_of"]
+__all__ = [
+    "ToldByCase",
+    "expected_outcomes",
+    "log_density_by_entry",
+    "told_by_cases",
+    "told_of",
+]
 
 
 class ToldByCase(NamedTuple):
@@ -37,7 +43,7 @@ class ToldByCase(NamedTuple):
     spread: Floats
 
 
-def told_by_cases(problem: Problem, g: Floats) -> ToldByCase:
+def told_by_cases(problem: Problem, g: Floats, steps: Steps | None = None) -> ToldByCase:
     """What one case of each entry tells.
 
     Parameters
@@ -46,10 +52,13 @@ def told_by_cases(problem: Problem, g: Floats) -> ToldByCase:
         Of times to an event.
     g : ndarray of shape (entries,)
         A curve, at the score of each entry of the follow-up.
+    steps : Steps, optional
+        Of several groups those that they have in common; by default those of this problem.
     """
     followed = problem.data.follow_up
     assert followed is not None
-    return told_of(followed, problem.table.score[followed.row], g, steps_of(problem))
+    score = problem.table.score[followed.row]
+    return told_of(followed, score, g, steps or steps_of(problem))
 
 
 def told_of(followed: FollowUp, score: Floats, g: Floats, steps: Steps) -> ToldByCase:
@@ -82,7 +91,34 @@ def told_of(followed: FollowUp, score: Floats, g: Floats, steps: Steps) -> ToldB
     return ToldByCase(slope, curvature, np.maximum(spread, 0.0))
 
 
-def log_density_by_entry(problem: Problem, log_odds: Floats) -> Floats:
+def expected_outcomes(problem: Problem, g: Floats) -> Floats:
+    """Probability that one case of each entry has the event by the horizon, given what was seen.
+
+    It is 0 or 1 of a case whose outcome is known, and g (1 - Q) / (1 - g Q - (1 - g) V) of one that
+    left before.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of times to an event.
+    g : ndarray of shape (entries,)
+        A curve, at the score of each entry of the follow-up.
+    """
+    followed = problem.data.follow_up
+    assert followed is not None
+    left = followed.left_early
+    score = problem.table.score[followed.row]
+    own, other = _by_then(score, np.where(left, followed.exit, 0), steps_of(problem))
+    later = g * (1 - own) / (1 - other - g * (own - other))
+    return np.asarray(np.where(left, later, followed.event))
+
+
+def log_density_by_entry(
+    problem: Problem,
+    log_odds: Floats,
+    some: slice = slice(None),
+    steps: Steps | None = None,
+) -> Floats:
     """Log density of one case of each entry of the follow-up, of shape (draws, entries).
 
     The steps of Q are at their likeliest values. That an event came in its interval has the same
@@ -92,17 +128,23 @@ def log_density_by_entry(problem: Problem, log_odds: Floats) -> Floats:
     ----------
     log_odds : ndarray of shape (draws, rows)
         Of curves, at the scores of the table.
+    some : slice
+        Of which entries; by default of all.
+    steps : Steps, optional
+        As in `told_by_cases`.
     """
     followed = problem.data.follow_up
     assert followed is not None
-    x, event, left = log_odds[:, followed.row], followed.event, followed.left_early
-    score, steps = problem.table.score[followed.row], steps_of(problem)
-    density = -np.logaddexp(0, np.where(event, -x, x))
-    for some, step, sign in ((left, followed.exit, 1), (followed.entry > 0, followed.entry, -1)):
-        if some.any():
-            own, other = _by_then(score, np.where(some, step, 0), steps)
-            beside = sign * log_without(expit(x[:, some]), own[some], other[some])
-            density[:, some] = beside if sign > 0 else density[:, some] + beside
+    score, steps = problem.table.score[followed.row], steps or steps_of(problem)
+    x, event = log_odds[:, followed.row[some]], followed.event[some]
+    left, density = followed.left_early, -np.logaddexp(0, np.where(event, -x, x))
+    for of, step, sign in ((left, followed.exit, 1), (followed.entry > 0, followed.entry, -1)):
+        at = of[some]
+        if at.any():
+            shares = _by_then(score, np.where(of, step, 0), steps)
+            own, other = (share[some][at] for share in shares)
+            beside = sign * log_without(expit(x[:, at]), own, other)
+            density[:, at] = beside if sign > 0 else density[:, at] + beside
     return np.asarray(density)
 
 
