@@ -15,10 +15,17 @@ from numpy.typing import NDArray
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.errors import InputError
 from bayescal._base.sampling.pareto import smooth_rows
-from bayescal.inference.clusters_left_out import parts_under, predicted
+from bayescal.inference.clusters_left_out import (
+    FollowedCases,
+    moves_the_top,
+    parts_under,
+    predicted,
+)
 from bayescal.inference.loo import COLUMNS_AT_ONCE, DRAWS, LeaveOneOut, leave_one_out
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.rows import LikelihoodRows, every_row
+from bayescal.model.problem import Problem
+from bayescal.multilevel.clusters import clusters_by_group
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.followed import shared_steps
 
@@ -46,6 +53,8 @@ def left_out(drawn: MultilevelDraws) -> LeaveOneOut:
             "of one site at least."
         )
     taken = np.linspace(0, drawn.size - 1, min(drawn.size, DRAWS)).astype(np.intp)
+    if problem.adjustments and problem.pooled.of_times:
+        return _followed_clusters_left_out(drawn, taken)
     if problem.adjustments:
         return _clusters_left_out(drawn, taken)
     steps = shared_steps(problem).steps if problem.pooled.of_times else None
@@ -99,6 +108,47 @@ def _clusters_left_out(drawn: MultilevelDraws, taken: NDArray[np.intp]) -> Leave
         pointwise[some] = sum(predicted(np.exp(weight), *part) for part in parts)
         worst = max(worst, float(pareto_k.max()))
     return LeaveOneOut(float(pointwise.sum()), pointwise, np.ones(clusters.size), worst)
+
+
+def _followed_clusters_left_out(drawn: MultilevelDraws, taken: NDArray[np.intp]) -> LeaveOneOut:
+    """Of whole clusters with times to an event."""
+    problem = drawn.problem
+    data, clusters, steps = (
+        problem.data,
+        problem.data.followed_clusters,
+        shared_steps(problem).steps,
+    )
+    assert clusters is not None
+    tables = [(table.data, _entries(table)) for table in problem.tables.values()]
+    parts = clusters_by_group(clusters, data, tables)
+    groups = []
+    for (label, table), own in zip(problem.tables.items(), parts, strict=True):
+        at = problem.labels.index(label)
+        change, every = problem.adjustments[at], every_row(table)
+        coefficients = problem.pooled.curve.with_offset(drawn.groups[at][taken])
+        read, away = coefficients.copy(), coefficients[:, 1:] - change.top
+        read[:, 1:] = change.read_at(coefficients[:, 1:])
+        cases = FollowedCases(table, own, steps)
+        fitted = BINOMIAL.mean(every.offset + every.basis @ change.top)
+        slope = moves_the_top(change, cases.residuals(fitted) @ every.basis)
+        told = (cases.told(each @ every.columns) for each in (read, coefficients))
+        groups.append((*told, slope, away))
+    pointwise, worst = np.zeros(clusters.size), -np.inf
+    for some in blocks(clusters.size, room=COLUMNS_AT_ONCE):
+        log_density = sum(read.of(some) + slope[some] @ away.T for read, _, slope, away in groups)
+        weight, pareto_k = smooth_rows(-np.asarray(log_density))
+        share = np.exp(weight)
+        share /= share.sum(axis=1, keepdims=True)
+        pointwise[some] = sum(own.predicted(some, share) for _, own, _, _ in groups)
+        worst = max(worst, float(pareto_k.max()))
+    return LeaveOneOut(float(pointwise.sum()), pointwise, np.ones(clusters.size), worst)
+
+
+def _entries(table: Problem) -> int:
+    """Of the follow-up of a group."""
+    followed = table.data.follow_up
+    assert followed is not None
+    return followed.row.size
 
 
 def _some_rows(every: LikelihoodRows, rows: NDArray[np.intp]) -> LikelihoodRows:

@@ -159,9 +159,7 @@ class MultilevelProblem:
             return {}
         from bayescal.multilevel.clusters import adjustments_of  # loads sparse matrices
 
-        tables = self.tables
-        made = adjustments_of(self.data, list(tables.values()), self.prior_of_unlike)
-        return dict(zip(map(self.labels.index, tables), made, strict=True))
+        return adjustments_of(self)
 
     def _group(self, label: str) -> Problem:
         """The problem of one group, with a stream of random numbers of its own."""

@@ -11,7 +11,7 @@ from scipy.special import expit
 from bayescal._base.arrays import Floats
 from bayescal.model.likelihood.times.entries import Partial
 from bayescal.model.likelihood.times.shared import late_of, log_without
-from bayescal.model.likelihood.times.steps import steps_of
+from bayescal.model.likelihood.times.steps import Steps, steps_of
 from bayescal.model.problem import Problem
 
 __all__ = ["ToldByCase", "log_density_by_entry", "told_by_cases"]
@@ -36,7 +36,7 @@ class ToldByCase(NamedTuple):
     spread: Floats
 
 
-def told_by_cases(problem: Problem, g: Floats) -> ToldByCase:
+def told_by_cases(problem: Problem, g: Floats, steps: Steps | None = None) -> ToldByCase:
     """What one case of each entry tells.
 
     Parameters
@@ -45,12 +45,15 @@ def told_by_cases(problem: Problem, g: Floats) -> ToldByCase:
         Of times to an event.
     g : ndarray of shape (entries,)
         A curve, at the score of each entry of the follow-up.
+    steps : Steps, optional
+        Of several groups those that they have in common; by default those of this problem.
     """
     followed = problem.data.follow_up
     assert followed is not None
     event, left = followed.event, followed.left_early
-    until_left = _by_then(problem, np.where(left, followed.exit, 0))
-    until_entry = _by_then(problem, followed.entry)
+    steps = steps or steps_of(problem)
+    until_left = _by_then(problem, np.where(left, followed.exit, 0), steps)
+    until_entry = _by_then(problem, followed.entry, steps)
     known = ~left
     own, other = (
         np.where(known, end, share) for end, share in zip((1.0, 0.0), until_left, strict=True)
@@ -68,7 +71,7 @@ def told_by_cases(problem: Problem, g: Floats) -> ToldByCase:
     return ToldByCase(slope, curvature, np.maximum(spread, 0.0))
 
 
-def log_density_by_entry(problem: Problem, log_odds: Floats) -> Floats:
+def log_density_by_entry(problem: Problem, log_odds: Floats, steps: Steps | None = None) -> Floats:
     """Log density of one case of each entry of the follow-up, of shape (draws, entries).
 
     The steps of Q are at their likeliest values. That an event came in its interval has the same
@@ -78,6 +81,8 @@ def log_density_by_entry(problem: Problem, log_odds: Floats) -> Floats:
     ----------
     log_odds : ndarray of shape (draws, rows)
         Of curves, at the scores of the table.
+    steps : Steps, optional
+        As in `told_by_cases`.
     """
     followed = problem.data.follow_up
     assert followed is not None
@@ -85,13 +90,13 @@ def log_density_by_entry(problem: Problem, log_odds: Floats) -> Floats:
     density = -np.logaddexp(0, np.where(event, -x, x))
     for some, step, sign in ((left, followed.exit, 1), (followed.entry > 0, followed.entry, -1)):
         if some.any():
-            own, other = _by_then(problem, np.where(some, step, 0))
+            own, other = _by_then(problem, np.where(some, step, 0), steps or steps_of(problem))
             beside = sign * log_without(expit(x[:, some]), own[some], other[some])
             density[:, some] = beside if sign > 0 else density[:, some] + beside
     return np.asarray(density)
 
 
-def _by_then(problem: Problem, step: NDArray[np.intp]) -> tuple[Floats, Floats]:
+def _by_then(problem: Problem, step: NDArray[np.intp], steps: Steps) -> tuple[Floats, Floats]:
     """Q and V of each entry at a time of its own, 0 at the start."""
     followed = problem.data.follow_up
     assert followed is not None
@@ -100,6 +105,6 @@ def _by_then(problem: Problem, step: NDArray[np.intp]) -> tuple[Floats, Floats]:
         row = followed.row[some]
         score = problem.table.score[row]
         x, one = np.log(score) - np.log1p(-score), np.ones(row.size)
-        shares = steps_of(problem).shares(Partial(row, x, step[some].astype(np.float64), one))
+        shares = steps.shares(Partial(row, x, step[some].astype(np.float64), one))
         own[some], other[some] = shares.value, shares.other
     return own, other
