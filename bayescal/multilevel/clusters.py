@@ -349,7 +349,7 @@ def clusters_by_group(
         here = (start <= clusters.row) & (clusters.row < start + rows)
         factors = dict(zip(COUNTED, (scale, scale, square, square), strict=True))
         counted = {name: getattr(clusters, name)[here] * by for name, by in factors.items()}
-        own = {"cluster": clusters.cluster[here], "row": clusters.row[here] - start}
-        parts.append(replace(clusters, **own, **counted))
+        part = replace(clusters, cluster=clusters.cluster[here], row=clusters.row[here] - start)
+        parts.append(replace(part, **counted))
         start += rows
     return parts

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.errors import InputError
 from bayescal._base.sampling.pareto import smooth_rows
+from bayescal.data.clusters import Clusters
 from bayescal.inference.clusters_left_out import (
     FollowedCases,
     moves_the_top,
@@ -112,36 +113,45 @@ def _clusters_left_out(drawn: MultilevelDraws, taken: NDArray[np.intp]) -> Leave
 
 def _followed_clusters_left_out(drawn: MultilevelDraws, taken: NDArray[np.intp]) -> LeaveOneOut:
     """Of whole clusters with times to an event."""
-    problem = drawn.problem
-    data, clusters, steps = (
-        problem.data,
-        problem.data.followed_clusters,
-        shared_steps(problem).steps,
-    )
+    data = drawn.problem.data
+    clusters, tables = data.followed_clusters, drawn.problem.tables
     assert clusters is not None
-    tables = [(table.data, _entries(table)) for table in problem.tables.values()]
-    parts = clusters_by_group(clusters, data, tables)
-    groups = []
-    for (label, table), own in zip(problem.tables.items(), parts, strict=True):
-        at = problem.labels.index(label)
-        change, every = problem.adjustments[at], every_row(table)
-        coefficients = problem.pooled.curve.with_offset(drawn.groups[at][taken])
-        read, away = coefficients.copy(), coefficients[:, 1:] - change.top
-        read[:, 1:] = change.read_at(coefficients[:, 1:])
-        cases = FollowedCases(table, own, steps)
-        fitted = BINOMIAL.mean(every.offset + every.basis @ change.top)
-        slope = moves_the_top(change, cases.residuals(fitted) @ every.basis)
-        told = (cases.told(each @ every.columns) for each in (read, coefficients))
-        groups.append((*told, slope, away))
+    sizes = [(table.data, _entries(table)) for table in tables.values()]
+    parts = clusters_by_group(clusters, data, sizes)
+    groups = [
+        _FollowedGroup(drawn, label, own, taken) for label, own in zip(tables, parts, strict=True)
+    ]
     pointwise, worst = np.zeros(clusters.size), -np.inf
     for some in blocks(clusters.size, room=COLUMNS_AT_ONCE):
-        log_density = sum(read.of(some) + slope[some] @ away.T for read, _, slope, away in groups)
-        weight, pareto_k = smooth_rows(-np.asarray(log_density))
+        weight, pareto_k = smooth_rows(-np.sum([group.part(some) for group in groups], axis=0))
         share = np.exp(weight)
         share /= share.sum(axis=1, keepdims=True)
-        pointwise[some] = sum(own.predicted(some, share) for _, own, _, _ in groups)
+        pointwise[some] = sum(group.curves.predicted(some, share) for group in groups)
         worst = max(worst, float(pareto_k.max()))
     return LeaveOneOut(float(pointwise.sum()), pointwise, np.ones(clusters.size), worst)
+
+
+class _FollowedGroup:
+    """Cases with times of one group, by cluster, and what they tell of its drawn curves."""
+
+    def __init__(
+        self, drawn: MultilevelDraws, label: str, clusters: Clusters, taken: NDArray[np.intp]
+    ) -> None:
+        problem = drawn.problem
+        at, table = problem.labels.index(label), problem.tables[label]
+        change, every = problem.adjustments[at], every_row(table)
+        coefficients = problem.pooled.curve.with_offset(drawn.groups[at][taken])
+        read, self._away = coefficients.copy(), coefficients[:, 1:] - change.top
+        read[:, 1:] = change.read_at(coefficients[:, 1:])
+        cases = FollowedCases(table, clusters, shared_steps(problem).steps)
+        fitted = BINOMIAL.mean(every.offset + every.basis @ change.top)
+        self._slope = moves_the_top(change, cases.residuals(fitted) @ every.basis)
+        self._read = cases.told(read @ every.columns)
+        self.curves = cases.told(coefficients @ every.columns)
+
+    def part(self, some: slice) -> Floats:
+        """Of some clusters in the likelihood of this group, of shape (clusters, draws)."""
+        return self._read.of(some) + self._slope[some] @ self._away.T
 
 
 def _entries(table: Problem) -> int:
