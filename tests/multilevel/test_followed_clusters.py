@@ -10,8 +10,10 @@ import pytest
 from scipy.special import expit
 
 import bayescal as bc
+from bayescal.inference.density import CurveDensity
 from bayescal.model.clusters.sandwich import sandwich
 from bayescal.model.likelihood.rows import every_row
+from bayescal.model.likelihood.times.given import rows_given_steps
 from bayescal.multilevel.blocks.density import EffectsDensity
 from bayescal.multilevel.clusters import _BetweenGroups, _FollowedGroup
 from bayescal.multilevel.factorised.likelihood import of_tables
@@ -21,6 +23,7 @@ from bayescal.multilevel.followed import (
     log_over_steps,
     shared_steps,
 )
+from bayescal.multilevel.nuts import multilevel_model
 from bayescal.multilevel.problem import prepare_terms
 
 SITES, PATIENTS, VISITS = 4, 40, 3
@@ -246,3 +249,35 @@ def test_steps_beside_clusters_add_what_the_read_curves_have():
         np.testing.assert_allclose(again[k], made.adjustments[k].read_at(coefficients), atol=1e-9)
     ours, theirs = log_over_steps(made, list(u)), log_over_steps(plain, read)
     np.testing.assert_allclose(np.diff(ours), np.diff(theirs), atol=1e-6)
+
+
+@pytest.mark.slow
+def test_pymc_has_the_same_density_of_clusters_given_the_steps():
+    """But for the constant: at three sets of curves, all nodes at the likeliest steps of Q."""
+    pytest.importorskip("pymc")
+    made = prepare_terms(
+        table(site=SITE, cluster=PATIENT),
+        bc.by("site", robust=False),
+        prior="neutral",
+        curve="logistic",
+        random_state=0,
+    )
+    model, shared = multilevel_model(made), shared_steps(made)
+    log_density = model.compile_logp(sum=True)
+    point, k = model.initial_point(), shared.steps.at.size // 2
+    point |= {"step": shared.steps.at[:k], "step_by_score": shared.steps.at[k:]}
+    rows = [
+        rows_given_steps(group, shared.partial[j], shared.steps)
+        for j, group in enumerate(made.groups.values())
+    ]
+    theirs, ours = [], []
+    for shift, slope in ((0.0, 0.0), (0.4, -0.2), (-0.7, 0.3)):
+        at = point | {"shift": np.array(shift), "log_slope": np.array(slope)}
+        theirs.append(float(log_density(at)))
+        u = np.array([[shift, slope]])
+        value = made.pooled.prior.logpdf(made.pooled.curve.coordinates, u)[0]
+        for j, group in enumerate(made.groups.values()):
+            density = CurveDensity(group.of_single_cases(), rows=rows[j])
+            value += density.adjusted_by(made.adjustments[j]).log_likelihood(u)[0]
+        ours.append(value)
+    np.testing.assert_allclose(np.diff(theirs), np.diff(ours), atol=1e-6)
