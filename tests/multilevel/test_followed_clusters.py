@@ -281,3 +281,19 @@ def test_pymc_has_the_same_density_of_clusters_given_the_steps():
             value += density.adjusted_by(made.adjustments[j]).log_likelihood(u)[0]
         ours.append(value)
     np.testing.assert_allclose(np.diff(theirs), np.diff(ours), atol=1e-6)
+
+
+def test_an_update_of_factors_is_one_fit_of_all():
+    factors = {"sex": PATIENT % 2, "age": PATIENT // 2 % 2}
+    time, event = np.minimum(COMES, LEFT), COMES <= LEFT
+    early = MONTH == 0
+
+    def of(some):
+        roles = {name: each[some] for name, each in factors.items()}
+        outcome = bc.Survival(time[some], event[some])
+        return bc.CalibrationData(outcome, RISK[some], horizon=5, factors=roles)
+
+    grown = bc.update(bc.fit(of(early), **FAST), of(~early))
+    once = bc.fit(of(np.full(SITE.size, fill_value=True)), **FAST)
+    pd.testing.assert_frame_equal(grown.heterogeneity, once.heterogeneity, rtol=1e-6)
+    np.testing.assert_allclose(grown.tce().to_numpy(), once.tce().to_numpy(), rtol=1e-6)
