@@ -9,11 +9,11 @@ slope there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,11 +36,9 @@ from bayescal.model.clusters.sandwich import (
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.rows import every_row
 from bayescal.model.likelihood.times.told import told_by_cases
+from bayescal.model.priors import Prior
 from bayescal.model.problem import Problem
-from bayescal.multilevel.followed import SharedSteps, given_steps, shared_steps
-
-if TYPE_CHECKING:
-    from bayescal.multilevel.problem import MultilevelProblem
+from bayescal.multilevel.steps import SharedSteps, given_steps
 
 __all__ = ["adjustments_of", "clusters_by_group"]
 
@@ -50,7 +48,12 @@ MOST_LEVERAGE = 0.5
 """Share of the information of a group past which a cluster has its curve pass through it."""
 
 
-def adjustments_of(problem: MultilevelProblem) -> dict[int, Adjustment]:
+def adjustments_of(
+    data: CalibrationData,
+    groups: Mapping[int, Problem],
+    prior: Prior,
+    shared: SharedSteps | None = None,
+) -> dict[int, Adjustment]:
     """The adjustment of the likelihood of each group with patients, for the clusters of all.
 
     A cluster may have cases in several groups. What these share is then counted half in each of
@@ -59,27 +62,32 @@ def adjustments_of(problem: MultilevelProblem) -> dict[int, Adjustment]:
 
     Parameters
     ----------
-    problem : MultilevelProblem
-        With clusters. Its `prior_of_unlike` keeps the curve of a group with few outcomes where it
+    data : CalibrationData
+        With clusters, and the groups.
+    groups : mapping of int to Problem
+        The problem of each by its index, in the order of the table.
+    prior : Prior
+        Of the coordinates of a curve, which keeps the curve of a group with few outcomes where it
         may be.
+    shared : SharedSteps, optional
+        Of times to an event.
 
     Returns
     -------
     dict of int to Adjustment
         By the index of the group.
     """
-    prior, tables = problem.prior_of_unlike, problem.tables
-    each = {problem.labels.index(label): group for label, group in tables.items()}
-    alone = {k: replace(group.of_single_cases(), prior=prior) for k, group in each.items()}
+    alone = {k: replace(group.of_single_cases(), prior=prior) for k, group in groups.items()}
     curves: Sequence[_FittedGroup]
-    if problem.pooled.of_times:
-        shared = shared_steps(problem)
+    if shared is not None:
         curves = [_FollowedGroup(group, k, shared) for k, group in alone.items()]
     else:
         curves = [_FittedGroup(group, CurveDensity(group)) for group in alone.values()]
-    between = _BetweenGroups(problem.data, curves)
+    between = _BetweenGroups(data, curves)
     extra = map(between.extra, range(len(curves)))
-    return {k: curve.adjustment(*more) for k, curve, more in zip(each, curves, extra, strict=True)}
+    return {
+        k: curve.adjustment(*more) for k, curve, more in zip(groups, curves, extra, strict=True)
+    }
 
 
 class _FittedGroup:

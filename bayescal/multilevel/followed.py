@@ -16,19 +16,15 @@ from bayescal._base.arrays import Floats, blocks
 from bayescal._base.sampling.importance import Sample, resample
 from bayescal.inference.density import CURVE_NODES, CurveDensity, Nodes
 from bayescal.model.curve import expit_in_place
-from bayescal.model.likelihood.times.entries import Partial, entries_of, joined, law_of
-from bayescal.model.likelihood.times.given import partial_of_group, rows_given_steps
+from bayescal.model.likelihood.times.entries import Partial
 from bayescal.model.likelihood.times.rows import Correction, columns_at
 from bayescal.model.likelihood.times.shared import log_without
-from bayescal.model.likelihood.times.steps import Steps, likeliest_steps
-from bayescal.model.problem import Problem
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.problem import MultilevelProblem
+from bayescal.multilevel.steps import SharedSteps, given_steps, steps_in_common
 
 __all__ = [
-    "SharedSteps",
     "densities_of",
-    "given_steps",
     "identity_of_times",
     "log_over_steps",
     "over_steps",
@@ -40,42 +36,9 @@ ROOM_OF_STEPS = 1 << 22
 EVEN_WEIGHTS = 1e-9
 
 
-class SharedSteps(NamedTuple):
-    """The steps of Q, at their likeliest values, that all groups have in common.
-
-    Attributes
-    ----------
-    steps : Steps
-    partial : dict of int to Partial
-        Entries of each group with patients that are known in part, or nodes in their place.
-    coarse : dict of int to Partial
-        Fewer nodes, by which draws are proposed.
-    """
-
-    steps: Steps
-    partial: dict[int, Partial]
-    coarse: dict[int, Partial]
-
-
 def shared_steps(problem: MultilevelProblem) -> SharedSteps:
     """Those of a problem, computed once: they depend on its tables alone."""
-    law, table = law_of(problem.pooled), problem.pooled.table
-    key = "groups", problem.labels, problem.pooled.edges, float(table.score @ table.trials)
-    if key not in law._kept:
-        law._kept[key] = _made(problem)
-    known: SharedSteps = law._kept[key]
-    return known
-
-
-def _made(problem: MultilevelProblem) -> SharedSteps:
-    each = {problem.labels.index(label): group for label, group in problem.tables.items()}
-    partial = {k: partial_of_group(group) for k, group in each.items()}
-    entries = joined([entries_of(group) for group in each.values()])
-    nodes = joined([replace(entries_of(each[k]), partial=nodes) for k, nodes in partial.items()])
-    score = np.concatenate([group.table.score for group in each.values()])
-    steps = likeliest_steps(law_of(problem.pooled), score, entries, nodes.partial)
-    coarse = {k: partial_of_group(group, coarse=True) for k, group in each.items()}
-    return SharedSteps(steps, partial, coarse)
+    return steps_in_common(problem.pooled, problem.labels, problem.tables)
 
 
 def densities_of(
@@ -93,11 +56,6 @@ def densities_of(
         k: given_steps(group.of_single_cases(), k, shared).adjusted_by(problem.adjustments.get(k))
         for k, group in each.items()
     }
-
-
-def given_steps(group: Problem, number: int, shared: SharedSteps) -> CurveDensity:
-    """The density of the curve of independent cases of one group, given the steps of Q."""
-    return CurveDensity(group, rows=rows_given_steps(group, shared.coarse[number], shared.steps))
 
 
 def log_over_steps(problem: MultilevelProblem, groups: Sequence[Floats] | Floats) -> Floats:
