@@ -65,7 +65,7 @@ def drift(
         raise InputError("--period is needed: name the column with the month or date of each case.")
     if force and update is None:
         raise InputError("--force goes with --update, the file of a running table.")
-    followed = TimeColumns.of(reading, update=update)
+    followed = TimeColumns.of(reading)
     check_targets(plot, json, update, inputs=[reading.file])
     running = None if update is None else RunningTable.open(update)
     predictions = read_predictions(reading) if followed is None else read_times(reading, followed)

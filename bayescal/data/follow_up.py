@@ -236,5 +236,7 @@ class FollowUp:
         horizon = float(dataset["horizon"])
         row, entry, exit_ = (each.astype(np.intp) for each in (row, entry, exit_))
         members = Members.of_dataset(dataset, row.size, EXIT_ENTRY)
+        if members is not None:
+            members = replace(members, layer=None)  # strata are those of the table
         kind, weight = kind.astype(np.int8), weight.astype(np.float64)
         return cls(horizon, row, entry, exit_, kind, weight, members)

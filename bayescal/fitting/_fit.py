@@ -277,11 +277,10 @@ def fit(
     horizon : float or sequence of float, optional
         Of times to an event, `bc.Survival(time, event)` in place of outcomes: by when the scores
         are risks of it. Cases that left before count as far as they were followed. Of sites,
-        factors and periods, when events come is the same in all of them, given the score; they
-        stand without clusters and imputations. Not beside judged. Several ascending horizons, such
-        as [1, 3, 5], have a column of `y_prob` each, and no groups, clusters or imputations; or
-        `y_prob` is a data frame of whole predicted curves, risks or probabilities of survival,
-        whose columns are named by the times.
+        factors and periods, when events come is the same in all of them, given the score. Not
+        beside judged. Several ascending horizons, such as [1, 3, 5], have a column of `y_prob`
+        each, and no groups, clusters or imputations; or `y_prob` is a data frame of whole predicted
+        curves, risks or probabilities of survival, whose columns are named by the times.
     mode : {"top-label", "class-wise"}, optional
         Of a matrix. "top-label", the default: the score is the largest probability, and the event
         that the class with it is right. "class-wise": each class against the rest; its curves, one

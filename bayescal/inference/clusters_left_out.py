@@ -26,13 +26,21 @@ from bayescal.inference.pieces import variance_factor
 from bayescal.model.clusters.design import cluster_design, is_separated
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.rows import LikelihoodRows, every_row
+from bayescal.model.likelihood.times.steps import Steps
 from bayescal.model.likelihood.times.told import log_density_by_entry, told_by_cases
 from bayescal.model.problem import Problem
 
 if TYPE_CHECKING:
     from scipy import sparse
 
-__all__ = ["LikelihoodParts", "leave_cluster_out", "parts_under", "predicted"]
+__all__ = [
+    "FollowedCases",
+    "LikelihoodParts",
+    "leave_cluster_out",
+    "moves_the_top",
+    "parts_under",
+    "predicted",
+]
 
 
 def leave_cluster_out(problem: Problem, draws: Floats) -> LeaveOneOut:
@@ -105,11 +113,11 @@ def parts_under(
     read[:, 1:] = change.read_at(coefficients[:, 1:])
     fitted = BINOMIAL.mean(rows.offset + rows.basis @ change.top)
     score = hits @ rows.basis - trials @ (fitted[:, None] * rows.basis)
-    slope = _moves_the_top(change, score)
+    slope = moves_the_top(change, score)
     return np.asarray(_of_cases(read @ rows.columns, trials, hits) + slope @ away.T)
 
 
-def _moves_the_top(change: Adjustment, score: Floats) -> Floats:
+def moves_the_top(change: Adjustment, score: Floats) -> Floats:
     """The linear term with which the top moves as without each cluster, by its score."""
     flattened = score @ change.contraction
     return np.asarray(flattened @ change.contraction - flattened)
@@ -146,7 +154,7 @@ class LikelihoodParts:
         coefficients[:, 1:] = change.read_at(coefficients[:, 1:])
         self._told = cases.told(coefficients @ table.columns)
         fitted = BINOMIAL.mean(table.offset + table.basis @ change.top)
-        self._slope = _moves_the_top(change, cases.residuals(fitted) @ table.basis)
+        self._slope = moves_the_top(change, cases.residuals(fitted) @ table.basis)
 
     def of(self, some: slice) -> Floats:
         """Of some clusters, but for a constant of each, of shape (clusters, draws).
@@ -190,24 +198,33 @@ class _KnownTold:
         return predicted(share, self._curve, self._trials[some], self._hits[some])
 
 
-class _FollowedCases:
-    """Cases with times to an event, by cluster and entry of the follow-up."""
+class FollowedCases:
+    """Cases with times to an event, by cluster and entry of the follow-up.
 
-    def __init__(self, problem: Problem) -> None:
-        assert problem.data.followed_clusters is not None
-        self.clusters, self._problem = problem.data.followed_clusters, problem
+    Parameters
+    ----------
+    problem : Problem
+    clusters : Clusters
+        By entry of its follow-up.
+    steps : Steps, optional
+        Of one of several groups: the steps of Q that these have in common.
+    """
+
+    def __init__(self, problem: Problem, clusters: Clusters, steps: Steps | None = None) -> None:
+        self.clusters, self._problem, self._steps = clusters, problem, steps
 
     def residuals(self, fitted: Floats) -> sparse.csr_array:
         """Slopes of the log density of each cluster in each row, (clusters, rows)."""
         clusters, followed = self.clusters, self._problem.data.follow_up
         assert followed is not None
-        slope = told_by_cases(self._problem, fitted[followed.row]).slope[clusters.row]
-        row = followed.row[clusters.row]
+        each = told_by_cases(self._problem, fitted[followed.row], self._steps)
+        slope, row = each.slope[clusters.row], followed.row[clusters.row]
         return clusters.matrix(clusters.trials * slope, row, fitted.size)
 
     def told(self, log_odds: Floats) -> _FollowedTold:
         """What they tell of curves by log-odds of shape (draws, rows)."""
-        return _FollowedTold(self.clusters, log_density_by_entry(self._problem, log_odds).T)
+        density = log_density_by_entry(self._problem, log_odds, self._steps)
+        return _FollowedTold(self.clusters, density.T)
 
 
 class _FollowedTold:
@@ -228,8 +245,11 @@ class _FollowedTold:
         return np.asarray(add_up(number, clusters.trials[here] * np.log(mean), len(share)))
 
 
-def _cases_of(problem: Problem) -> _KnownCases | _FollowedCases:
-    return _FollowedCases(problem) if problem.of_times else _KnownCases(problem)
+def _cases_of(problem: Problem) -> _KnownCases | FollowedCases:
+    if not problem.of_times:
+        return _KnownCases(problem)
+    assert problem.data.followed_clusters is not None
+    return FollowedCases(problem, problem.data.followed_clusters)
 
 
 def _adjustment_of(problem: Problem) -> Adjustment:

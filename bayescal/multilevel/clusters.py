@@ -9,29 +9,38 @@ slope there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from bayescal._base.arrays import Floats
-from bayescal.data.clusters import Clusters
+from bayescal.data.clusters import COUNTED, Clusters
 from bayescal.data.data import CalibrationData
+from bayescal.data.follow_up import FollowUp
 from bayescal.data.table import add_up
 from bayescal.inference.clusters import Adjustment
 from bayescal.inference.density import CurveDensity
 from bayescal.inference.scales import prior_covariance
-from bayescal.model.clusters.sandwich import degrees_of, flattened, share_alike
+from bayescal.model.clusters.sandwich import (
+    degrees_of,
+    flattened,
+    information_of_times,
+    share_alike,
+)
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.rows import every_row
+from bayescal.model.likelihood.times.told import told_by_cases
 from bayescal.model.priors import Prior
 from bayescal.model.problem import Problem
+from bayescal.multilevel.steps import SharedSteps, given_steps
 
-__all__ = ["adjustments_of"]
+__all__ = ["adjustments_of", "clusters_by_group"]
 
 DEGREES_OF_OTHERS = 100.0
 """Degrees of freedom of a group's own clusters at which they count as much as those of all."""
@@ -40,9 +49,12 @@ MOST_LEVERAGE = 0.5
 
 
 def adjustments_of(
-    data: CalibrationData, groups: Sequence[Problem], prior: Prior
-) -> list[Adjustment]:
-    """The adjustment of the likelihood of each group for the clusters of all of them.
+    data: CalibrationData,
+    groups: Mapping[int, Problem],
+    prior: Prior,
+    shared: SharedSteps | None = None,
+) -> dict[int, Adjustment]:
+    """The adjustment of the likelihood of each group with patients, for the clusters of all.
 
     A cluster may have cases in several groups. What these share is then counted half in each of
     two groups, so that the average is as uncertain as the clusters say, and differences of groups
@@ -52,49 +64,124 @@ def adjustments_of(
     ----------
     data : CalibrationData
         With clusters, and the groups.
-    groups : sequence of Problem
-        The problem of each, in the order of the table.
+    groups : mapping of int to Problem
+        The problem of each by its index, in the order of the table.
     prior : Prior
         Of the coordinates of a curve, which keeps the curve of a group with few outcomes where it
         may be.
+    shared : SharedSteps, optional
+        Of times to an event.
+
+    Returns
+    -------
+    dict of int to Adjustment
+        By the index of the group.
     """
-    curves = [_FittedGroup(group, prior) for group in groups]
+    alone = {k: replace(group.of_single_cases(), prior=prior) for k, group in groups.items()}
+    curves: Sequence[_FittedGroup]
+    if shared is not None:
+        curves = [_FollowedGroup(group, k, shared) for k, group in alone.items()]
+    else:
+        curves = [_FittedGroup(group, CurveDensity(group)) for group in alone.values()]
     between = _BetweenGroups(data, curves)
-    return [curve.adjustment(*between.extra(number)) for number, curve in enumerate(curves)]
+    extra = map(between.extra, range(len(curves)))
+    return {
+        k: curve.adjustment(*more) for k, curve, more in zip(groups, curves, extra, strict=True)
+    }
 
 
 class _FittedGroup:
-    """A group of independent cases, and its most probable curve."""
+    """A group of independent cases, and its most probable curve.
 
-    def __init__(self, problem: Problem, prior: Prior) -> None:
-        self.data = problem.data
-        alone = replace(problem.of_single_cases(), prior=prior)
-        self.rows = every_row(alone)
-        self.density = CurveDensity(alone)
+    Parameters
+    ----------
+    problem : Problem
+    density : CurveDensity
+        Of its curve.
+    """
+
+    def __init__(self, problem: Problem, density: CurveDensity) -> None:
+        self.problem, self.density = problem, density
+        self.rows = every_row(problem)
         at = self.density.near_mode().point
         self.top = self.density.curve.with_offset(at[None])[0, 1:]
         covariance = prior_covariance(self.density, at)
         self.precision = np.asarray(np.linalg.pinv(covariance, hermitian=True), np.float64)
         self.fitted = BINOMIAL.mean(self.rows.offset + self.rows.basis @ self.top)
+        self.information = self._information()
+
+    @property
+    def places(self) -> int:
+        """Rows of the group, by which cases of clusters are summed."""
+        return self.rows.size
+
+    def _information(self) -> Floats:
+        """Of independent cases, on the coefficients."""
         spread = BINOMIAL.spread(self.rows.trials, self.fitted)
-        self.information = (self.rows.basis.T * spread) @ self.rows.basis
+        return np.asarray((self.rows.basis.T * spread) @ self.rows.basis)
+
+    def _slope(self) -> Floats:
+        """Of the log likelihood of independent cases."""
+        return self.rows.derivatives(self.top)[1]
+
+    def told(self, clusters: Clusters) -> _Told:
+        """What cases of each cluster in each row tell."""
+        p, row = self.fitted[clusters.row], clusters.row
+        own = clusters.square_hits * (1 - p) ** 2
+        own += (clusters.square_trials - clusters.square_hits) * p**2
+        spread = BINOMIAL.spread(np.ones_like(p), p)
+        return _Told(clusters.hits - clusters.trials * p, own, spread, self.rows.basis[row])
 
     def adjustment(self, extra: Floats, degrees: float) -> Adjustment:
         """That of a score with this more of covariance than independent cases have."""
         about = flattened(self.information, extra, self.precision, degrees)
         by, curve = about.contraction.T, self.density.curve
-        slope = self.rows.derivatives(self.top)[1]
+        slope = self._slope()
         linear = by @ (by @ slope) - by @ slope
         calibrated = curve.with_offset(np.zeros((1, curve.size)))[0, 1:]
         made = Adjustment(self.top, about.contraction, 0.0, linear)
         return made.as_at(calibrated, self.density)
 
 
+class _FollowedGroup(_FittedGroup):
+    """A group of cases with times to an event, given the steps of Q that all groups share."""
+
+    def __init__(self, problem: Problem, number: int, shared: SharedSteps) -> None:
+        self.steps = shared.steps
+        super().__init__(problem, given_steps(problem, number, shared))
+
+    @property
+    def _followed(self) -> FollowUp:
+        followed = self.problem.data.follow_up
+        assert followed is not None
+        return followed
+
+    @property
+    def places(self) -> int:
+        """Entries of the follow-up, by which cases of clusters are summed."""
+        return self._followed.row.size
+
+    def _information(self) -> Floats:
+        row, basis = self._followed.row, self.rows.basis
+        return information_of_times(self.problem, row, basis, self.fitted, self.steps)
+
+    def _slope(self) -> Floats:
+        return self.density.rows.derivatives(self.top)[1]
+
+    def told(self, clusters: Clusters) -> _Told:
+        """What cases of each cluster in each entry of the follow-up tell."""
+        row, entry = self._followed.row, clusters.row
+        each = told_by_cases(self.problem, self.fitted[row], self.steps)
+        slope = each.slope[entry]
+        residual, own = clusters.trials * slope, clusters.square_trials * slope**2
+        return _Told(residual, own, each.spread[entry], self.rows.basis[row[entry]])
+
+
 class _BetweenGroups:
     """Products of different cases of one cluster, of all groups and of each."""
 
-    def __init__(self, data: CalibrationData, groups: list[_FittedGroup]) -> None:
-        clusters = data.clusters
+    def __init__(self, data: CalibrationData, groups: Sequence[_FittedGroup]) -> None:
+        clusters = data.clusters if data.follow_up is None else data.followed_clusters
         assert clusters is not None
         self.clusters, self.groups = clusters, len(groups)
         entries = _Entries.of(clusters, data, groups)
@@ -103,7 +190,7 @@ class _BetweenGroups:
         member = sparse.csr_array(
             (np.ones(part.size), (part, np.arange(part.size))), shape=(parts.size, part.size)
         )
-        spread = BINOMIAL.spread(np.ones_like(entries.fitted), entries.fitted)
+        spread, residual = entries.told.spread, entries.told.residual
         informed = entries.trials * spread
         information = member @ informed
         leverage = information / np.maximum(add_up(self.group, information), 1e-300)[self.group]
@@ -111,14 +198,10 @@ class _BetweenGroups:
         if clusters.strata > 1:
             leverage = 0.0 * leverage
         grow = np.where(told, 1 / np.sqrt(1 - np.minimum(leverage, MOST_LEVERAGE)), 0.0)
-        residual = entries.hits - entries.trials * entries.fitted
-        self.score = (member @ (residual[:, None] * entries.basis)) * grow[:, None]
+        self.score = (member @ (residual[:, None] * entries.told.basis)) * grow[:, None]
         total = clusters.centred(self._of_clusters((member @ residual) * grow))
-        square_hits, square_trials = entries.square_hits, entries.square_trials
-        own = square_hits * (1 - entries.fitted) ** 2
-        own += (square_trials - square_hits) * entries.fitted**2
-        own *= told[part]
-        self.of_shift = member @ (informed[:, None] * entries.basis)
+        square_trials, own = entries.square_trials, entries.told.own * told[part]
+        self.of_shift = member @ (informed[:, None] * entries.told.basis)
         self.of_told = self.of_shift * told[:, None]
         own_of_shift = square_trials * spread**2
         self.information = information
@@ -199,8 +282,27 @@ class _BetweenGroups:
         """Weighted sums of squares of the basis, of each group."""
         order = np.argsort(entries.group, kind="stable")
         ends = np.searchsorted(entries.group[order], np.arange(self.groups + 1))
-        own = [order[start:end] for start, end in pairwise(ends)]
-        return [(entries.basis[k].T * weight[k]) @ entries.basis[k] for k in own]
+        own, basis = [order[start:end] for start, end in pairwise(ends)], entries.told.basis
+        return [(basis[k].T * weight[k]) @ basis[k] for k in own]
+
+
+class _Told(NamedTuple):
+    """What the cases of each cluster tell of the log-odds of a curve, by entry.
+
+    Attributes
+    ----------
+    residual, own : ndarray of shape (entries,)
+        Sums of the slopes of these cases, and of their squares.
+    spread : ndarray of shape (entries,)
+        Expected square of the slope of one case.
+    basis : ndarray of shape (entries, k)
+        Derivatives of the log-odds by the coefficients.
+    """
+
+    residual: Floats
+    own: Floats
+    spread: Floats
+    basis: Floats
 
 
 @dataclass(frozen=True)
@@ -213,25 +315,49 @@ class _Entries:
     cluster: NDArray[np.intp]
     group: NDArray[np.intp]
     trials: Floats
-    hits: Floats
     square_trials: Floats
-    square_hits: Floats
-    fitted: Floats
-    basis: Floats
+    told: _Told
 
     @classmethod
-    def of(cls, clusters: Clusters, data: CalibrationData, groups: list[_FittedGroup]) -> _Entries:
+    def of(
+        cls, clusters: Clusters, data: CalibrationData, groups: Sequence[_FittedGroup]
+    ) -> _Entries:
         """Those of clusters whose rows are of all groups, one after the other."""
-        sizes = [each.rows.size for each in groups]
-        group = np.repeat(np.arange(len(groups)), sizes)[clusters.row]
-        scale = np.array([each.data.weight_scale for each in groups])[group] / data.weight_scale
-        square = scale**2 if data.is_pseudo else scale
-        fitted, basis = (
-            np.concatenate([each.fitted for each in groups]),
-            np.concatenate([each.rows.basis for each in groups]),
+        parts = clusters_by_group(
+            clusters, data, [(each.problem.data, each.places) for each in groups]
         )
+        told = [group.told(part) for group, part in zip(groups, parts, strict=True)]
         return cls(
-            *(clusters.cluster, group, clusters.trials * scale, clusters.hits * scale),
-            *(clusters.square_trials * square, clusters.square_hits * square),
-            *(fitted[clusters.row], basis[clusters.row]),
+            np.concatenate([part.cluster for part in parts]),
+            np.repeat(np.arange(len(parts)), [part.row.size for part in parts]),
+            np.concatenate([part.trials for part in parts]),
+            np.concatenate([part.square_trials for part in parts]),
+            _Told(*(np.concatenate(each) for each in zip(*told, strict=True))),
         )
+
+
+def clusters_by_group(
+    clusters: Clusters, data: CalibrationData, groups: Sequence[tuple[CalibrationData, int]]
+) -> list[Clusters]:
+    """The entries of each group, under the numbers of all clusters, on the scale of the group.
+
+    Parameters
+    ----------
+    clusters : Clusters
+        Of all groups, whose rows stand one after the other.
+    data : CalibrationData
+        Of which they are.
+    groups : sequence of tuple
+        The table of each group, and how many rows it has there.
+    """
+    parts, start = [], 0
+    for table, rows in groups:
+        scale = table.weight_scale / data.weight_scale
+        square = scale**2 if data.is_pseudo else scale
+        here = (start <= clusters.row) & (clusters.row < start + rows)
+        factors = dict(zip(COUNTED, (scale, scale, square, square), strict=True))
+        counted = {name: getattr(clusters, name)[here] * by for name, by in factors.items()}
+        part = replace(clusters, cluster=clusters.cluster[here], row=clusters.row[here] - start)
+        parts.append(replace(part, **counted))
+        start += rows
+    return parts

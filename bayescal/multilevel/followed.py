@@ -16,13 +16,12 @@ from bayescal._base.arrays import Floats, blocks
 from bayescal._base.sampling.importance import Sample, resample
 from bayescal.inference.density import CURVE_NODES, CurveDensity, Nodes
 from bayescal.model.curve import expit_in_place
-from bayescal.model.likelihood.times.entries import Partial, entries_of, joined, law_of
-from bayescal.model.likelihood.times.given import partial_of_group, rows_given_steps
+from bayescal.model.likelihood.times.entries import Partial
 from bayescal.model.likelihood.times.rows import Correction, columns_at
 from bayescal.model.likelihood.times.shared import log_without
-from bayescal.model.likelihood.times.steps import Steps, likeliest_steps
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.problem import MultilevelProblem
+from bayescal.multilevel.steps import SharedSteps, given_steps, steps_in_common
 
 __all__ = [
     "densities_of",
@@ -37,42 +36,9 @@ ROOM_OF_STEPS = 1 << 22
 EVEN_WEIGHTS = 1e-9
 
 
-class SharedSteps(NamedTuple):
-    """The steps of Q, at their likeliest values, that all groups have in common.
-
-    Attributes
-    ----------
-    steps : Steps
-    partial : dict of int to Partial
-        Entries of each group with patients that are known in part, or nodes in their place.
-    coarse : dict of int to Partial
-        Fewer nodes, by which draws are proposed.
-    """
-
-    steps: Steps
-    partial: dict[int, Partial]
-    coarse: dict[int, Partial]
-
-
 def shared_steps(problem: MultilevelProblem) -> SharedSteps:
     """Those of a problem, computed once: they depend on its tables alone."""
-    law, table = law_of(problem.pooled), problem.pooled.table
-    key = "groups", problem.labels, problem.pooled.edges, float(table.score @ table.trials)
-    if key not in law._kept:
-        law._kept[key] = _made(problem)
-    known: SharedSteps = law._kept[key]
-    return known
-
-
-def _made(problem: MultilevelProblem) -> SharedSteps:
-    each = {problem.labels.index(label): group for label, group in problem.tables.items()}
-    partial = {k: partial_of_group(group) for k, group in each.items()}
-    entries = joined([entries_of(group) for group in each.values()])
-    nodes = joined([replace(entries_of(each[k]), partial=nodes) for k, nodes in partial.items()])
-    score = np.concatenate([group.table.score for group in each.values()])
-    steps = likeliest_steps(law_of(problem.pooled), score, entries, nodes.partial)
-    coarse = {k: partial_of_group(group, coarse=True) for k, group in each.items()}
-    return SharedSteps(steps, partial, coarse)
+    return steps_in_common(problem.pooled, problem.labels, problem.tables)
 
 
 def densities_of(
@@ -87,7 +53,7 @@ def densities_of(
         }
     shared = shared_steps(problem)
     return {
-        k: CurveDensity(group, rows=rows_given_steps(group, shared.coarse[k], shared.steps))
+        k: given_steps(group.of_single_cases(), k, shared).adjusted_by(problem.adjustments.get(k))
         for k, group in each.items()
     }
 
@@ -95,22 +61,47 @@ def densities_of(
 def log_over_steps(problem: MultilevelProblem, groups: Sequence[Floats] | Floats) -> Floats:
     """What integrating over the steps of Q adds to the log likelihood of all groups.
 
-    And what all nodes add to the coarse ones, which `densities_of` has.
+    And what all nodes add to the coarse ones, which `densities_of` has. Where cases come in
+    clusters, both are those of the curves at which the likelihood of independent cases is read;
+    exact calibration has what it has without clusters.
 
     Parameters
     ----------
     groups : sequence of ndarray of shape (n, d)
         Coordinates of the curve of each group.
     """
-    shared, size = shared_steps(problem), len(groups[0])
+    if not problem.adjustments:
+        return _of_curves(problem, _curves(problem, groups))
+    still = [np.zeros((1, problem.pooled.curve.size))] * len(problem.labels)
+    calibrated = _curves(problem, still)
+    added = _of_curves(problem, calibrated) - _of_curves(problem, _read(problem, calibrated))
+    return np.asarray(_of_curves(problem, _read(problem, _curves(problem, groups))) + added)
+
+
+def _curves(problem: MultilevelProblem, groups: Sequence[Floats] | Floats) -> list[Floats]:
+    """Coefficients of the curve of each group, after that of the offset."""
+    return [problem.pooled.curve.with_offset(u) for u in groups]
+
+
+def _read(problem: MultilevelProblem, curves: Sequence[Floats]) -> list[Floats]:
+    """Where the likelihood of independent cases is read, for the curves of groups of clusters."""
+    read = [each.copy() for each in curves]
+    for k, adjustment in problem.adjustments.items():
+        read[k][:, 1:] = adjustment.read_at(read[k][:, 1:])
+    return read
+
+
+def _of_curves(problem: MultilevelProblem, curves: Sequence[Floats]) -> Floats:
+    """What integrating over the steps adds for independent cases, by coefficients."""
+    shared, size = shared_steps(problem), len(curves[0])
     every, coarse = (_Stacked(problem, nodes) for nodes in (shared.partial, shared.coarse))
     rooms = max(every.partial.size, 1), ROOM_OF_STEPS
-    first = every.values(groups, next(iter(blocks(size, *rooms))))
+    first = every.values(curves, next(iter(blocks(size, *rooms))))
     correction = Correction(shared.steps, every.partial, first.mean(axis=0))
     fewer = shared.steps.shares(coarse.partial)
     added = np.empty(size)
     for some in blocks(size, *rooms):
-        at_nodes, at_few = every.values(groups, some), coarse.values(groups, some)
+        at_nodes, at_few = every.values(curves, some), coarse.values(curves, some)
         added[some] = correction(at_nodes)
         added[some] += correction.log_without(at_nodes) @ every.partial.weight
         added[some] -= log_without(at_few, fewer.value, fewer.other) @ coarse.partial.weight
@@ -123,15 +114,12 @@ class _Stacked:
     def __init__(self, problem: MultilevelProblem, nodes: dict[int, Partial]) -> None:
         names, each = ("row", "x", "step", "weight"), list(nodes.values())
         columns = (np.concatenate([getattr(part, name) for part in each]) for name in names)
-        self.partial, self._curve = Partial(*columns), problem.pooled.curve
+        self.partial = Partial(*columns)
         self._columns = {k: columns_at(problem.pooled, part.x) for k, part in nodes.items()}
 
-    def values(self, groups: Sequence[Floats] | Floats, some: slice) -> Floats:
-        """Curves of the groups at the nodes, of some of the draws."""
-        each = [
-            self._curve.with_offset(groups[k][some]) @ columns
-            for k, columns in self._columns.items()
-        ]
+    def values(self, curves: Sequence[Floats], some: slice) -> Floats:
+        """Curves of the groups at the nodes, by the coefficients of some of the draws."""
+        each = [curves[k][some] @ columns for k, columns in self._columns.items()]
         return expit_in_place(np.hstack(each))
 
 

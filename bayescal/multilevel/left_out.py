@@ -15,10 +15,18 @@ from numpy.typing import NDArray
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.errors import InputError
 from bayescal._base.sampling.pareto import smooth_rows
-from bayescal.inference.clusters_left_out import parts_under, predicted
+from bayescal.data.clusters import Clusters
+from bayescal.inference.clusters_left_out import (
+    FollowedCases,
+    moves_the_top,
+    parts_under,
+    predicted,
+)
 from bayescal.inference.loo import COLUMNS_AT_ONCE, DRAWS, LeaveOneOut, leave_one_out
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.rows import LikelihoodRows, every_row
+from bayescal.model.problem import Problem
+from bayescal.multilevel.clusters import clusters_by_group
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.followed import shared_steps
 
@@ -46,6 +54,8 @@ def left_out(drawn: MultilevelDraws) -> LeaveOneOut:
             "of one site at least."
         )
     taken = np.linspace(0, drawn.size - 1, min(drawn.size, DRAWS)).astype(np.intp)
+    if problem.adjustments and problem.pooled.of_times:
+        return _followed_clusters_left_out(drawn, taken)
     if problem.adjustments:
         return _clusters_left_out(drawn, taken)
     steps = shared_steps(problem).steps if problem.pooled.of_times else None
@@ -99,6 +109,56 @@ def _clusters_left_out(drawn: MultilevelDraws, taken: NDArray[np.intp]) -> Leave
         pointwise[some] = sum(predicted(np.exp(weight), *part) for part in parts)
         worst = max(worst, float(pareto_k.max()))
     return LeaveOneOut(float(pointwise.sum()), pointwise, np.ones(clusters.size), worst)
+
+
+def _followed_clusters_left_out(drawn: MultilevelDraws, taken: NDArray[np.intp]) -> LeaveOneOut:
+    """Of whole clusters with times to an event."""
+    data = drawn.problem.data
+    clusters, tables = data.followed_clusters, drawn.problem.tables
+    assert clusters is not None
+    sizes = [(table.data, _entries(table)) for table in tables.values()]
+    parts = clusters_by_group(clusters, data, sizes)
+    groups = [
+        _FollowedGroup(drawn, label, own, taken) for label, own in zip(tables, parts, strict=True)
+    ]
+    pointwise, worst = np.zeros(clusters.size), -np.inf
+    for some in blocks(clusters.size, room=COLUMNS_AT_ONCE):
+        weight, pareto_k = smooth_rows(-np.sum([group.part(some) for group in groups], axis=0))
+        share = np.exp(weight)
+        share /= share.sum(axis=1, keepdims=True)
+        pointwise[some] = sum(group.curves.predicted(some, share) for group in groups)
+        worst = max(worst, float(pareto_k.max()))
+    return LeaveOneOut(float(pointwise.sum()), pointwise, np.ones(clusters.size), worst)
+
+
+class _FollowedGroup:
+    """Cases with times of one group, by cluster, and what they tell of its drawn curves."""
+
+    def __init__(
+        self, drawn: MultilevelDraws, label: str, clusters: Clusters, taken: NDArray[np.intp]
+    ) -> None:
+        problem = drawn.problem
+        at, table = problem.labels.index(label), problem.tables[label]
+        change, every = problem.adjustments[at], every_row(table)
+        coefficients = problem.pooled.curve.with_offset(drawn.groups[at][taken])
+        read, self._away = coefficients.copy(), coefficients[:, 1:] - change.top
+        read[:, 1:] = change.read_at(coefficients[:, 1:])
+        cases = FollowedCases(table, clusters, shared_steps(problem).steps)
+        fitted = BINOMIAL.mean(every.offset + every.basis @ change.top)
+        self._slope = moves_the_top(change, cases.residuals(fitted) @ every.basis)
+        self._read = cases.told(read @ every.columns)
+        self.curves = cases.told(coefficients @ every.columns)
+
+    def part(self, some: slice) -> Floats:
+        """Of some clusters in the likelihood of this group, of shape (clusters, draws)."""
+        return self._read.of(some) + self._slope[some] @ self._away.T
+
+
+def _entries(table: Problem) -> int:
+    """Of the follow-up of a group."""
+    followed = table.data.follow_up
+    assert followed is not None
+    return followed.row.size
 
 
 def _some_rows(every: LikelihoodRows, rows: NDArray[np.intp]) -> LikelihoodRows:

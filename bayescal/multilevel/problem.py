@@ -25,6 +25,7 @@ from bayescal.model.problem import Problem, prepare
 from bayescal.multilevel.known import KnownSite, as_known, check_few_sites
 from bayescal.multilevel.mixture import mixture_of, shares_of
 from bayescal.multilevel.robust import LIKE_SHARE
+from bayescal.multilevel.steps import steps_in_common
 from bayescal.multilevel.summary import MOST_KNOWN_ROWS, Summary, scores_of_known
 from bayescal.multilevel.term import Term, Vary, VaryBy, as_vary
 
@@ -159,9 +160,11 @@ class MultilevelProblem:
             return {}
         from bayescal.multilevel.clusters import adjustments_of  # loads sparse matrices
 
-        tables = self.tables
-        made = adjustments_of(self.data, list(tables.values()), self.prior_of_unlike)
-        return dict(zip(map(self.labels.index, tables), made, strict=True))
+        each = {self.labels.index(label): group for label, group in self.tables.items()}
+        shared = None
+        if self.pooled.of_times:
+            shared = steps_in_common(self.pooled, self.labels, self.tables)
+        return adjustments_of(self.data, each, self.prior_of_unlike, shared)
 
     def _group(self, label: str) -> Problem:
         """The problem of one group, with a stream of random numbers of its own."""

@@ -199,8 +199,20 @@ def test_drift_of_times_is_that_of_python(hospitals, capsys):
     assert told["prob_changed"] == pytest.approx(post.prob_changed, abs=1e-9)
     assert told["prob_changed"] > 0.9
     assert "censored before" in capsys.readouterr().out
-    assert ran(*asked, "--update", path.with_name("table.nc")) == 2
-    assert "--update does not go with --time" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_drift_of_times_that_grows_by_month_is_that_of_one_file(hospitals, tmp_path):
+    path, frame = hospitals
+    asked = (*TIMES, "--score", "risk", "--period", "month", "--ignore-column", "hospital")
+    once = recorded(path, "drift", path, *asked)
+    for month, cases in frame.groupby("month"):
+        own = tmp_path / f"{month}.csv"
+        cases.to_csv(own, index=False)
+        grown = recorded(own, "drift", own, *asked, "--update", tmp_path / "table.nc")
+    assert grown.pop("source")["additions"] == frame["month"].nunique()
+    once.pop("source")
+    assert grown == once
 
 
 @pytest.mark.slow

@@ -416,14 +416,6 @@ def test_c_statistic_and_brier_are_those_of_the_curve():
     assert measured.loc["c_statistic", "estimate"] == pytest.approx(known, abs=0.02)
 
 
-@pytest.mark.parametrize("several", ["groups", "periods"])
-def test_clusters_of_several_curves_are_refused_by_name(several):
-    time, event, risk, *_ = study(60)
-    roles = {"cluster": np.arange(60) // 2, several: np.arange(60) % 3}
-    with pytest.raises(InputError, match=f"cluster was given beside a Survival and {several}"):
-        bc.fit(bc.Survival(time, event), risk, horizon=1, **roles)
-
-
 def test_other_doors_refuse_by_name(followed):
     time, event, risk, *_ = study(60)
     outcome = bc.Survival(time, event)

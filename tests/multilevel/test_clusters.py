@@ -13,7 +13,7 @@ from bayescal.inference.scales import prior_covariance
 from bayescal.model.clusters.sandwich import sandwich
 from bayescal.model.likelihood.rows import every_row
 from bayescal.model.problem import prepare
-from bayescal.multilevel.clusters import _BetweenGroups, _FittedGroup, adjustments_of
+from bayescal.multilevel.clusters import _BetweenGroups, _FittedGroup
 from bayescal.multilevel.factorised.likelihood import SITE_NODES, of_tables
 from bayescal.multilevel.followed import densities_of
 from bayescal.multilevel.nuts import multilevel_model
@@ -125,8 +125,9 @@ def test_a_cluster_for_each_case_changes_nothing(plain):
 def test_clusters_of_one_group_are_flattened_as_those_of_one_curve(roles):
     group = prepare(table(cluster=PATIENT, **roles), curve="logistic", random_state=0)
     data = table(site=np.zeros(SITE.size, int), cluster=PATIENT, **roles)
-    (made,) = adjustments_of(data, [group], group.prior)
     density = CurveDensity(group.of_single_cases())
+    curve = _FittedGroup(group.of_single_cases(), density)
+    made = curve.adjustment(*_BetweenGroups(data, [curve]).extra(0))
     at = density.near_mode().point
     precision = np.linalg.pinv(prior_covariance(density, at))
     rows = every_row(group)
@@ -140,7 +141,8 @@ def test_clusters_of_one_group_are_flattened_as_those_of_one_curve(roles):
 def test_what_groups_share_adds_up_to_what_their_cases_share(roles):
     """A cluster in several months: the covariance of the total is that of all cases together."""
     made = problem(bc.walk("period"), period=MONTH, cluster=PATIENT, **roles)
-    curves = [_FittedGroup(group, made.pooled.prior) for group in made.groups.values()]
+    groups = [group.of_single_cases() for group in made.groups.values()]
+    curves = [_FittedGroup(group, CurveDensity(group)) for group in groups]
     between = _BetweenGroups(made.data, curves)
     numbers = range(len(curves))
     seen = sum(

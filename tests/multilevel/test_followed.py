@@ -298,7 +298,7 @@ def test_factors_and_competing_events():
 def test_what_cannot_stand_beside_groups_of_times_is_refused():
     time, event, risk = study()
     outcome = bc.Survival(time, event)
-    with pytest.raises(InputError, match="cluster was given beside a Survival"):
-        bc.fit(outcome, risk, groups=SITE, cluster=np.arange(time.size) // 2, horizon=5)
+    with pytest.raises(InputError, match="groups was given beside several horizons"):
+        bc.fit(outcome, np.column_stack([risk / 2, risk]), groups=SITE, horizon=[2, 5])
     with pytest.raises(InputError, match="times to an event"):
         bc.recalibration_gain(table("site"))

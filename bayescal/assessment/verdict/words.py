@@ -310,6 +310,11 @@ def whom(f: Findings) -> str:
         told = f"This is of the patients of these {counted(f.several)} taken together"
         return " ".join([f"{told}{_elsewhere(f)}", *_groups_apart(f)])
     post = f.posterior
+    if tuple(f.data.levels) == ("period",) and len(f.data.groups) == 1:
+        return (
+            f"This is of one period, {f.data.groups[0]}, of which no drift can be seen. Add the "
+            "next period, and ask again whether the model has changed."
+        )
     if f.data.groups:
         told = f"This is of the patients of {count(len(f.data.groups), 'group')} taken together"
         return f"{told}; {_NOTHING_OF_NEXT}"

@@ -101,7 +101,7 @@ class ChunkReader:
             )
             followed = y_true if isinstance(y_true, Survival) else None
             if followed is not None:
-                _refuse_several(roles, in_chunks=True)
+                _refuse_imputations(roles)
                 y_true = followed.outcome(as_horizon(self._horizon))
             if all(np.size(column) == 0 for column in (y_true, y_prob)):
                 return
@@ -374,7 +374,6 @@ def contents_at(
 ) -> Contents:
     """What the table of cases that were followed to a horizon, or left before, holds."""
     _refuse_label(pos_label)
-    _refuse_several(roles)
     (outcome, y_prob, sample_weight), roles = roles.aligned(
         time=outcome, y_prob=y_prob, sample_weight=sample_weight
     )
@@ -407,18 +406,10 @@ def _refuse_label(pos_label: Any) -> None:
         raise InputError("pos_label was given beside a Survival, whose events are 0/1. Drop it.")
 
 
-def _refuse_several(roles: Roles, *, in_chunks: bool = False) -> None:
-    """Refuse imputations in chunks of times, and clusters and imputations of groups of times."""
-    if in_chunks and IMPUTATION in roles.columns:
+def _refuse_imputations(roles: Roles) -> None:
+    """Refuse imputations in chunks of times to an event."""
+    if IMPUTATION in roles.columns:
         raise InputError(
             f"{roles.name(IMPUTATION)} was given beside times to an event in chunks. Make the "
             "table of all cases at once: CalibrationData(..., imputation=number)."
-        )
-    of_cases = [role for role in (*DEPENDENCE, IMPUTATION) if role in roles.columns]
-    groups = [role for role in roles.columns if role not in (*DEPENDENCE, IMPUTATION)]
-    if of_cases and groups:
-        given, group = roles.name(of_cases[0]), roles.name(groups[0])
-        raise InputError(
-            f"{given} was given beside a Survival and {group}: several curves of times to an event "
-            f"are of independent cases with one score each. Leave out {given}, or {group}."
         )

@@ -13,10 +13,19 @@ from bayescal._base.arrays import Floats
 from bayescal.data.clusters import Clusters
 from bayescal.data.table import add_up
 from bayescal.model.likelihood.binomial import BINOMIAL
+from bayescal.model.likelihood.times.steps import Steps
 from bayescal.model.likelihood.times.told import told_by_cases
 from bayescal.model.problem import Problem
 
-__all__ = ["Sandwich", "degrees_of", "flattened", "inflation_of", "sandwich", "share_alike"]
+__all__ = [
+    "Sandwich",
+    "degrees_of",
+    "flattened",
+    "inflation_of",
+    "information_of_times",
+    "sandwich",
+    "share_alike",
+]
 
 LEAST_EFFECT = 0.2
 """No direction counts as better known than by five times the cases."""
@@ -166,8 +175,32 @@ def _information(problem: Problem, basis: Floats, fitted: Floats) -> Floats:
     followed = problem.data.follow_up
     if not problem.of_times or followed is None:
         return np.asarray((basis.T * BINOMIAL.spread(problem.trials, fitted)) @ basis)
-    row, weight = problem.merged(followed.row), followed.weight * problem.data.weight_scale
-    curvature = told_by_cases(problem, fitted[row]).curvature
+    return information_of_times(problem, problem.merged(followed.row), basis, fitted)
+
+
+def information_of_times(
+    problem: Problem,
+    row: NDArray[np.intp],
+    basis: Floats,
+    fitted: Floats,
+    steps: Steps | None = None,
+) -> Floats:
+    """Of independent cases with times to an event, on the coefficients; none of it negative.
+
+    Parameters
+    ----------
+    problem : Problem
+    row : ndarray of shape (entries,)
+        Of each entry of the follow-up, in `basis` and `fitted`.
+    basis, fitted : ndarray of shape (rows, d) and (rows,)
+        As in `sandwich`.
+    steps : Steps, optional
+        Of one of several groups: the steps of Q that these have in common.
+    """
+    followed = problem.data.follow_up
+    assert followed is not None
+    weight = followed.weight * problem.data.weight_scale
+    curvature = told_by_cases(problem, fitted[row], steps).curvature
     information = (basis.T * add_up(row, weight * curvature, fitted.size)) @ basis
     values, vectors = np.linalg.eigh(information)
     return np.asarray((vectors * np.maximum(values, 0)) @ vectors.T)

@@ -293,22 +293,30 @@ class TableLikelihood(SiteLikelihood):
         coefficients, beside = self._coefficients(u), None
         if self._clustered is not None:
             coefficients, beside = self._clustered.read_at(coefficients)
-        value: Floats = (self._events[:, None] @ coefficients)[:, 0]
+        value = self._log_likelihood_read_at(coefficients)
         if beside is not None:
             value += beside
+        return value
+
+    def _log_likelihood_read_at(self, coefficients: Floats) -> Floats:
+        """Of independent cases, by coefficients of shape (S, 1 + k, n)."""
+        value: Floats = (self._events[:, None] @ coefficients)[:, 0]
         log_odds = self._basis.transpose(0, 2, 1) @ coefficients
         value -= (self._trials[:, None] @ BINOMIAL.cost_near(log_odds))[:, 0]
         return value
 
     def _by_coefficient(self, coefficients: Floats) -> tuple[Floats, Floats]:
         clustered = self._clustered
-        if clustered is not None:
-            coefficients = clustered.read_at(coefficients)[0]
+        if clustered is None:
+            return self._slopes_read_at(coefficients)
+        return clustered.by(*self._slopes_read_at(clustered.read_at(coefficients)[0]))
+
+    def _slopes_read_at(self, coefficients: Floats) -> tuple[Floats, Floats]:
+        """Gradient and information of independent cases, by the coefficients."""
         fitted = expit_in_place(self._basis.transpose(0, 2, 1) @ coefficients)
         gradient = self._events[:, 1:, None] - self._weighted @ fitted
         fitted *= 1 - fitted
-        information = self._products @ fitted
-        return (gradient, information) if clustered is None else clustered.by(gradient, information)
+        return gradient, self._products @ fitted
 
     def _mode(self) -> Floats:
         starts = [density.near_mode().point for density in self._densities]
@@ -356,18 +364,17 @@ class FollowedLikelihood(TableLikelihood):
         part._late, part._partial = self._late[sites], self._partial[:, sites]
         return part
 
-    def log_likelihood(self, u: Floats) -> Floats:
-        """As `TableLikelihood.log_likelihood`, given when events come."""
-        value = super().log_likelihood(u)
+    def _log_likelihood_read_at(self, coefficients: Floats) -> Floats:
+        value = super()._log_likelihood_read_at(coefficients)
         weight, share, other = self._partial
-        without = expit_in_place(self._late.transpose(0, 2, 1) @ self._coefficients(u))
+        without = expit_in_place(self._late.transpose(0, 2, 1) @ coefficients)
         without *= (other - share)[..., None]
         without += (1 - other)[..., None]
         value += (weight[:, None] @ np.log(without, out=without))[:, 0]
         return value
 
-    def _by_coefficient(self, coefficients: Floats) -> tuple[Floats, Floats]:
-        gradient, information = super()._by_coefficient(coefficients)
+    def _slopes_read_at(self, coefficients: Floats) -> tuple[Floats, Floats]:
+        gradient, information = super()._slopes_read_at(coefficients)
         weight, share, other = self._partial[..., None]
         basis = self._late[:, 1:]
         g = expit_in_place(self._late.transpose(0, 2, 1) @ coefficients)
