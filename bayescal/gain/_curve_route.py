@@ -75,9 +75,13 @@ def by_curve(
     scores, mapped = alike.means(pairs.before), alike.means(pairs.after[0])
     table = MappedRows.of(scores, mapped, alike.trials)
     outcome = pairs.outcome
-    happened = log_score(outcome, pairs.after[0])
-    happened -= log_score(outcome, pairs.before)
-    logs = log_gains(scores, mapped, alike.means(happened))
+
+    def happened() -> Floats:
+        gain = log_score(outcome, pairs.after[0])
+        gain -= log_score(outcome, pairs.before)
+        return alike.means(gain)
+
+    logs = log_gains(scores, mapped, happened)
     inside, at_scores = problem.inside(scores), problem.curves_at(scores)
     curves = mixture.smooth_curves()
     after = calibration_mixture(pairs.tables_after[0], prior, seed)

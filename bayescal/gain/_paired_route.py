@@ -56,7 +56,7 @@ def by_pairs(
     """
     alike, law = of_neighbours(pairs, thresholds), None
     if pairs.clusters is not None:
-        row = alike.row[pairs.clusters.row]
+        row = alike.row[pairs.clusters.row].astype(np.intp, copy=False)
         law = ClusterBootstrap.of(pairs.clusters, row, alike.trials.size)
 
     def side(score: Floats, table: CalibrationData, purpose: str) -> _Side:

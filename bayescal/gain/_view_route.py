@@ -57,7 +57,10 @@ def by_view(views: Views, pairs: PairedPredictions, thresholds: Sequence[float])
         return add_up(row, pairs.weight * values, size) / np.where(trials > 0, trials, 1.0)
 
     table = MappedRows.of(means(first), means(second), trials)
-    happened = log_score(pairs.outcome, second) - log_score(pairs.outcome, first)
+
+    def happened() -> Floats:
+        return log_score(pairs.outcome, second) - log_score(pairs.outcome, first)
+
     event, other = map(means, log_gains(first, second, happened))
     moved = {
         threshold: means(treated(second, threshold) - treated(first, threshold))
