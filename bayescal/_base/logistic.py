@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_expit
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.errors import SeparationError
@@ -253,8 +252,10 @@ def binomial_mle(
 
 
 def _binomial(eta: Floats, trials: Floats, hits: Floats) -> float:
-    """Log likelihood of single outcomes."""
-    return float(hits @ log_expit(eta) + (trials - hits) @ log_expit(-eta))
+    """Log likelihood of single outcomes, a sum of terms of one sign."""
+    size = np.abs(eta)
+    surprising = np.where(eta > 0, trials - hits, hits)
+    return -float(surprising @ size + trials @ np.log1p(np.exp(-size)))
 
 
 def logistic_mle(score: Floats, trials: Floats, hits: Floats) -> tuple[Floats, Floats]:

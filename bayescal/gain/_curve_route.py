@@ -76,7 +76,10 @@ def by_curve(
     scores, mapped = alike.means(pairs.before), alike.means(pairs.after[0])
     table = MappedRows.of(scores, mapped, alike.trials)
     outcome = pairs.outcome
-    happened = as_happened(outcome, pairs.before, pairs.after[0], alike.means)
+
+    def happened() -> Floats:
+        return as_happened(outcome, pairs.before, pairs.after[0], alike.means)
+
     logs = log_gains(scores, mapped, happened)
     inside, at_scores = problem.inside(scores), problem.curves_at(scores)
     curves = mixture.smooth_curves()

@@ -78,17 +78,13 @@ def _logistic(log_s: Floats, log_q: Floats) -> tuple[Floats | float, list[Floats
     return 0.0, [np.ones_like(log_s), log_s - log_q]
 
 
-def _constant(log_s: Floats, log_q: Floats) -> tuple[Floats | float, list[Floats]]:
-    return 0.0, [np.ones_like(log_s)]
-
-
 def _of_one(pairs: PairedPredictions, after: Floats, table: CalibrationData) -> str | None:
     chance = _chance_of_blocks(pairs, after, table)
     if chance is not None:
         if chance < CHANCE:
             return "each distinct value after is the mean outcome of its patients"
         return None
-    balanced = _solves(_constant, pairs, after, freedom=2)
+    balanced = _is_balanced(pairs, after)
     if balanced and _solves(_logistic, pairs, after):
         return "the score equations of a logistic map hold exactly"
     for name, has_constant, basis in FORMS:
@@ -136,14 +132,21 @@ def _chance_of_rows(value: Floats, trials: Floats, hits: Floats) -> float | None
     return float(np.exp(log_chance.sum() - np.log(denominator).sum()))
 
 
-def _solves(
-    basis: Basis, pairs: PairedPredictions, after: Floats, freedom: int | None = None
-) -> bool:
-    """Whether the score statistic is closer to zero than chance brings it.
+def _is_balanced(pairs: PairedPredictions, after: Floats) -> bool:
+    """Whether as many events are predicted as there are, closer than chance brings it.
 
-    One of several equations alone gives a smaller statistic than all of them: `freedom` is their
-    number then.
+    It is the first of two equations, and alone gives a smaller statistic than both of them.
     """
+    over = spread = 0.0
+    for part in blocks(after.size):
+        weight, rate = pairs.weight[part], after[part]
+        over += float(weight @ (pairs.outcome[part] - rate))
+        spread += float(weight @ (rate * (1 - rate)))
+    return spread > 0 and bool(gammainc(1.0, over**2 / spread / 2) < CHANCE)
+
+
+def _solves(basis: Basis, pairs: PairedPredictions, after: Floats) -> bool:
+    """Whether the score statistic is closer to zero than chance brings it."""
     sums: list[Floats] = []
     for part in blocks(after.size):
         _, terms = basis(*logarithms(pairs.before[part]))
@@ -161,7 +164,7 @@ def _solves(
         return False
     score = score / scale
     statistic = score @ np.linalg.solve(information, score)
-    return bool(gammainc((freedom or score.size) / 2, statistic / 2) < CHANCE)
+    return bool(gammainc(score.size / 2, statistic / 2) < CHANCE)
 
 
 def _has_form(basis: Basis, pairs: PairedPredictions, after: Floats) -> bool:

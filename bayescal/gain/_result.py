@@ -15,7 +15,14 @@ from bayescal._base.text import NO_CHANGE, chance, count, decimals, signed
 from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.data.weights import WeightType
 from bayescal.gain._curve_route import Posterior, calibration_mixture
-from bayescal.gain._terms import PARTS, SCORES, net_benefit_name, told_impossible, treated
+from bayescal.gain._terms import (
+    PARTS,
+    SCORES,
+    are_certain,
+    net_benefit_name,
+    told_impossible,
+    treated,
+)
 from bayescal.gain.paired import PairedPredictions
 from bayescal.model.priors import Prior
 
@@ -120,7 +127,7 @@ class RecalibrationGain:
     def notes(self) -> list[str]:
         """What a reader should know of infinite log losses, and of thresholds that few cross."""
         pairs, notes = self._pairs, []
-        certain = ((pairs.after == 0) | (pairs.after == 1)).any(axis=0)
+        is_certain = are_certain(pairs.after)
         wrong = self.contradicted
         if wrong["before"] or wrong["after"]:
             sides = ", ".join(f"{side} to {count(n, 'case')}" for side, n in wrong.items())
@@ -128,7 +135,8 @@ class RecalibrationGain:
                 f"Log score: probability 0 is given to what happened, {sides}, so that the loss is "
                 "infinite. To compare a map that never says 0 or 1, pass its clipped predictions."
             )
-        elif certain.any() and not pairs.is_unchanged:
+        elif is_certain and not pairs.is_unchanged:
+            certain = ((pairs.after == 0) | (pairs.after == 1)).any(axis=0)
             told = count(self._cases(certain), "case")
             notes.append(
                 f"Log score: after gives probability 0 or 1 to {told}, and no outcome contradicts "
@@ -152,7 +160,7 @@ class RecalibrationGain:
         """Number of some patients: cases by their counts, rows where weights are of sampling."""
         of = self._pairs
         return (
-            round(float(patients @ of.weight))
+            round(float(of.weight[patients].sum()))
             if of.weight_type == "counts"
             else int(patients.sum())
         )

@@ -16,6 +16,7 @@ __all__ = [
     "PARTS",
     "SCORES",
     "Terms",
+    "are_certain",
     "as_happened",
     "brier_gain",
     "curve_terms",
@@ -163,9 +164,18 @@ def _entropy(rate: Floats) -> Floats:
     return values
 
 
+def are_certain(score: Floats) -> bool:
+    """Whether any score is 0 or 1, so that an outcome can contradict it."""
+    return bool(score.min(initial=1) == 0 or score.max(initial=0) == 1)
+
+
 def told_impossible(outcome: Floats, score: Floats) -> NDArray[np.bool_]:
     """Whether the probability given to what happened is 0, so that the log loss is infinite."""
-    return np.asarray(_of_what_happened(outcome, score) == 0)
+    wrong = np.zeros(score.shape, dtype=bool)
+    for part in blocks(score.shape[-1], score.size // score.shape[-1]):
+        if are_certain(score[..., part]):
+            wrong[..., part] = _of_what_happened(outcome[part], score[..., part]) == 0
+    return wrong
 
 
 def log_score(outcome: Floats, score: Floats) -> Floats:
@@ -222,6 +232,8 @@ def infinite_log_gain(outcome: Floats, before: Floats, after: Floats) -> float:
     """
     added = 0.0
     for part in blocks(outcome.size, len(after)):
+        if not (are_certain(before[part]) or are_certain(after[:, part])):
+            continue
         first = told_impossible(outcome[part], before[part])
         second = told_impossible(outcome[part], after[:, part])
         if (second & ~first).any():
@@ -236,13 +248,17 @@ def with_infinite_log_gain(gains: Terms, infinite: float) -> Terms:
     return gains | {name: gains[name] + infinite for name in ("log_score", "log_calibration")}
 
 
-def log_gains(before: Floats, after: Floats, as_happened: Floats) -> tuple[Floats, Floats]:
+def log_gains(
+    before: Floats, after: Floats, happened: Callable[[], Floats]
+) -> tuple[Floats, Floats]:
     """Gain in log score at each row if the event happens, and if it does not.
 
     Parameters
     ----------
-    before, after, as_happened : ndarray of shape (rows,)
-        Where either score is 0 or 1, the gain is what it was in the patients of the row.
+    before, after : ndarray of shape (rows,)
+    happened : callable
+        The gain in the patients of each row, of shape (rows,). It counts, and is asked for, only
+        where a score is 0 or 1.
 
     Returns
     -------
@@ -251,4 +267,7 @@ def log_gains(before: Floats, after: Floats, as_happened: Floats) -> tuple[Float
     certain = (before == 0) | (before == 1) | (after == 0) | (after == 1)
     first, second = (np.where(certain, 0.5, score) for score in (before, after))
     event, other = np.log(second / first), np.log((1 - second) / (1 - first))
-    return np.where(certain, as_happened, event), np.where(certain, as_happened, other)
+    if not certain.any():
+        return event, other
+    gain = happened()
+    return np.where(certain, gain, event), np.where(certain, gain, other)

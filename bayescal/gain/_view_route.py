@@ -58,9 +58,12 @@ def by_view(views: Views, pairs: PairedPredictions, thresholds: Sequence[float])
         return add_up(row, pairs.weight * values, size) / np.where(trials > 0, trials, 1.0)
 
     table = MappedRows.of(means(first), means(second), trials)
-    happened = log_score(pairs.outcome, second) - log_score(pairs.outcome, first)
-    in_row = as_happened(pairs.outcome, first, second, means)[row]
-    happened = np.where(np.isnan(pairs.outcome), in_row, happened)
+
+    def happened() -> Floats:
+        known = log_score(pairs.outcome, second) - log_score(pairs.outcome, first)
+        in_row = as_happened(pairs.outcome, first, second, means)[row]
+        return np.where(np.isnan(pairs.outcome), in_row, known)
+
     event, other = map(means, log_gains(first, second, happened))
     moved = {
         threshold: means(treated(second, threshold) - treated(first, threshold))

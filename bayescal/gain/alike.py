@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,17 @@ from numpy.typing import NDArray
 from bayescal._base.arrays import BLOCK, Floats, blocks
 from bayescal._base.decision import least_treated
 from bayescal.data.clusters import Clusters
+from bayescal.data.data import CalibrationData
 from bayescal.gain.paired import PairedPredictions
 from bayescal.model.problem import Problem
 from bayescal.posterior.populations.clusters import ClusterBootstrap
 
 __all__ = ["Alike", "of_equal_cells", "of_neighbours"]
+
+Rows: TypeAlias = NDArray[np.signedinteger[Any]]
+"""A row for each case; 32 bits unless there are too many rows."""
+Numbers: TypeAlias = Callable[[slice], NDArray[np.intp]]
+"""A number for each case of a block."""
 
 MOST_SINGLE = 1 << 14
 """Cases up to which each is a row of its own in `of_neighbours`."""
@@ -38,17 +44,18 @@ class Alike(NamedTuple):
         Sum of the weights in each row.
     """
 
-    row: NDArray[np.intp]
+    row: Rows
     one: NDArray[np.intp]
     weight: Floats
     trials: Floats
 
     @classmethod
-    def of(cls, row: NDArray[np.intp], weight: Floats) -> Alike:
+    def of(cls, row: Rows, weight: Floats) -> Alike:
         """Rows by their numbers 0, 1, ..., each of some cases."""
         rows = int(row.max()) + 1
         one = np.empty(rows, np.intp)
-        one[row] = np.arange(row.size)
+        for part in blocks(row.size):
+            one[row[part]] = np.arange(part.start, part.stop)
         return cls(row, one, weight, _sums(row, rows, lambda part: weight[part]))
 
     def means(self, values: Floats) -> Floats:
@@ -66,7 +73,8 @@ class Alike(NamedTuple):
         """The law of the weights of the rows, where cases come in clusters."""
         if clusters is None:
             return None
-        return ClusterBootstrap.of(clusters, self.row[clusters.row], self.trials.size)
+        row = self.row[clusters.row].astype(np.intp, copy=False)
+        return ClusterBootstrap.of(clusters, row, self.trials.size)
 
 
 def of_equal_cells(
@@ -90,11 +98,12 @@ def of_equal_cells(
         In ascending order of the score before.
     """
     sides = ((pairs.before, before), (pairs.after[0], after))
-    (first, problem), (second, updated) = sides
-    row = _crossed(problem.rows_of(first), updated.rows_of(second))
+    row: Rows = np.zeros(pairs.outcome.size, np.int32)
+    for score, problem in sides:
+        row = _crossed(row, _rows_of(problem, score), problem.score.size)
     if thresholds:
         for score, _ in sides:
-            row = _crossed(row, _reached(score, thresholds))
+            row = _crossed(row, *_reached(score, thresholds))
     return Alike.of(row, pairs.weight)
 
 
@@ -107,10 +116,14 @@ def of_neighbours(pairs: PairedPredictions, thresholds: Sequence[float]) -> Alik
     n = pairs.outcome.size
     if n <= MOST_SINGLE:
         return Alike.of(np.arange(n), pairs.weight)
-    key = _crossed(pairs.table_before.rows_of(pairs.before), pairs.outcome.astype(np.intp))
+    table = pairs.table_before
+    first: Rows = np.zeros(n, np.int32)
+    first = _crossed(first, _rows_of(table, pairs.before), table.score.size)
+    first = _crossed(first, lambda part: pairs.outcome[part].astype(np.intp), 2)
     if thresholds:
-        key = _crossed(key, _reached(pairs.before, thresholds))
-        key = _crossed(key, _reached(pairs.after, thresholds).sum(axis=0))
+        first = _crossed(first, *_reached(pairs.before, thresholds))
+        first = _crossed(first, *_reached(pairs.after, thresholds))
+    key = first.astype(np.int64)
     moved = pairs.after.mean(axis=0) - pairs.before
     order = np.argsort((key << MOVE_BITS) + ((moved + 1) * 2 ** (MOVE_BITS - 1)).astype(np.int64))
     begins = np.flatnonzero(np.diff(key[order], prepend=-1))
@@ -120,22 +133,48 @@ def of_neighbours(pairs: PairedPredictions, thresholds: Sequence[float]) -> Alik
     return Alike.of(row, pairs.weight)
 
 
-def _reached(score: Floats, thresholds: Sequence[float]) -> NDArray[np.intp]:
-    """How many of the thresholds each score reaches."""
-    return np.searchsorted(least_treated(np.sort(thresholds)), score, side="right")
+def _rows_of(table: CalibrationData | Problem, score: Floats) -> Numbers:
+    """The row of each case of a block."""
+    return lambda part: table.rows_of(score[part])
 
 
-def _crossed(first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Number of each pair of numbers, in the order of those that occur; `first` is overwritten."""
-    first *= int(second.max()) + 1
-    first += second
-    number = np.cumsum(np.bincount(first) > 0) - 1
+def _reached(score: Floats, thresholds: Sequence[float]) -> tuple[Numbers, int]:
+    """How many of the thresholds each case reaches, summed over repeats, and one more than most."""
+    least = least_treated(np.sort(thresholds))
+    repeats = np.atleast_2d(score)
+
+    def reached(part: slice) -> NDArray[np.intp]:
+        number: NDArray[np.intp] = np.searchsorted(least, repeats[:, part], side="right").sum(
+            axis=0
+        )
+        return number
+
+    return reached, len(repeats) * least.size + 1
+
+
+def _crossed(first: Rows, second: Numbers, size: int) -> Rows:
+    """Number of each pair of numbers, in the order of those that occur; `first` is overwritten.
+
+    The second are made a block of cases at a time, and are below `size`.
+    """
+    pairs = (int(first.max()) + 1) * size
+    if pairs > np.iinfo(first.dtype).max:
+        first = first.astype(np.intp)
+    occurs = np.zeros(pairs, dtype=bool)
+    for part in blocks(first.size):
+        pair = first[part] * np.intp(size)
+        pair += second(part)
+        occurs[pair] = True
+        first[part] = pair
+    if occurs.all():
+        return first
+    number = np.cumsum(occurs) - 1
     for part in blocks(first.size):
         first[part] = number[first[part]]
     return first
 
 
-def _sums(row: NDArray[np.intp], rows: int, values: Callable[[slice], Floats]) -> Floats:
+def _sums(row: Rows, rows: int, values: Callable[[slice], Floats]) -> Floats:
     """Sum in each row of values that are made a block of cases at a time."""
     total = np.zeros(rows)
     for part in blocks(row.size, room=max(BLOCK, 4 * rows)):

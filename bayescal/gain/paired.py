@@ -246,7 +246,8 @@ def as_paired(
     kept = cases > 0
     is_full = bool(kept.all())
     own, own_first, own_second = (
-        values.copy() if is_full else values[..., kept] for values in (outcome, first, second)
+        _own(values, given) if is_full else values[..., kept]
+        for values, given in ((outcome, y_true), (first, before), (second, after))
     )
     share = cases if sample_weight is None else cases[kept]
     if times is not None:
@@ -258,6 +259,12 @@ def as_paired(
     reader = ClusterReader()
     reader.add(roles, CheckedCases(np.nan_to_num(outcome), first, weight), None)
     return _with_members(pairs, reader.in_rows(np.arange(kept.sum())), cases.sum() / weight.sum())
+
+
+def _own(values: Floats, given: Any) -> Floats:
+    """Numbers that the caller cannot change: a copy, unless reading an array has made one."""
+    is_new = type(given) is np.ndarray and not np.may_share_memory(values, given)
+    return values if is_new else values.copy()
 
 
 def _with_members(pairs: PairedPredictions, members: Members, scale: float) -> PairedPredictions:

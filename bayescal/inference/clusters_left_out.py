@@ -223,7 +223,7 @@ class FollowedCases:
 
     def told(self, log_odds: Floats) -> _FollowedTold:
         """What they tell of curves by log-odds of shape (draws, rows)."""
-        density = log_density_by_entry(self._problem, log_odds, self._steps)
+        density = log_density_by_entry(self._problem, log_odds, steps=self._steps)
         return _FollowedTold(self.clusters, density.T)
 
 

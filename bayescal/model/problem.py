@@ -145,8 +145,13 @@ class Problem:
 
     def merged(self, row: NDArray[np.intp]) -> NDArray[np.intp]:
         """Row of the problem that each of these rows of the table is merged in."""
+        return self._merged_in[row]
+
+    @cached_property
+    def _merged_in(self) -> NDArray[np.intp]:
+        """Row of the problem that each row of the table is merged in."""
         sizes = np.diff(self._first, append=self.table.score.size)
-        return np.repeat(np.arange(sizes.size), sizes)[row]
+        return np.repeat(np.arange(sizes.size), sizes)
 
     @property
     def is_merged(self) -> bool:

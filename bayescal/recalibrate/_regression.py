@@ -11,9 +11,10 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import SeparationError
 from bayescal._base.logistic import binomial_mle
 from bayescal.data.build.builder import collapse
+from bayescal.data.table import Rows
 from bayescal.recalibrate._base import Recalibrator
 
-__all__ = ["Design", "LinearRecalibrator", "maximum_likelihood"]
+__all__ = ["Design", "LinearRecalibrator", "maximum_likelihood", "of_all_cases"]
 
 Design = Callable[[Floats], tuple[Floats, Floats | float]]
 
@@ -54,6 +55,18 @@ def maximum_likelihood(
     except SeparationError:
         if rows.cell is None:
             raise
+    return of_all_cases(design, rows, start, scores, outcomes, weights)
+
+
+def of_all_cases(
+    design: Design,
+    rows: Rows,
+    start: Floats | float,
+    scores: Floats,
+    outcomes: Floats,
+    weights: Floats | None,
+) -> Floats:
+    """The same from the maximum on the table of the cases, which it is if the table is exact."""
     if isinstance(start, np.ndarray) and rows.cell is None:
         return start
     trials = np.ones_like(scores) if weights is None else weights

@@ -10,7 +10,8 @@ from bayescal._base.errors import SeparationError, as_flag
 from bayescal._base.log_odds import logarithms
 from bayescal._base.logistic import binomial_mle
 from bayescal.data.build.builder import collapse
-from bayescal.recalibrate._regression import LinearRecalibrator, maximum_likelihood
+from bayescal.data.table import Rows
+from bayescal.recalibrate._regression import LinearRecalibrator, maximum_likelihood, of_all_cases
 
 __all__ = ["BetaRecalibrator"]
 
@@ -68,32 +69,31 @@ class BetaRecalibrator(LinearRecalibrator):
         self.constrained = constrained
 
     def _fit(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> None:
-        free = list(_FACES[0])
+        cases = (scores, outcomes, weights)
         constrained = as_flag(self.constrained, "constrained")
         if constrained:
-            free = self._face(scores, outcomes, weights)
-
-        def design(part: Floats) -> tuple[Floats, float]:
-            return self._design(part)[0][:, free], 0.0
-
-        self.coef_ = np.zeros(3)
-        self.coef_[free] = maximum_likelihood(design, scores, outcomes, weights)
-        if constrained:
+            rows = collapse(*cases)
+            free, start = self._face(rows)
+            self.coef_ = np.zeros(3)
+            self.coef_[free] = of_all_cases(
+                lambda part: (self._design(part)[0][:, free], 0.0), rows, start, *cases
+            )
             self.coef_[:2] = np.maximum(self.coef_[:2], 0)
+        else:
+            self.coef_ = maximum_likelihood(self._design, *cases)
         self.a_, self.b_, self.c_ = self.coef_.tolist()
 
     def _design(self, scores: Floats) -> tuple[Floats, float]:
         log_s, log_q = logarithms(scores)
         return np.column_stack([log_s, -log_q, np.ones_like(log_s)]), 0.0
 
-    def _face(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> list[int]:
-        """Which coefficients are not fixed at 0 by the constraint.
+    def _face(self, rows: Rows) -> tuple[list[int], Floats]:
+        """Which coefficients are not fixed at 0 by the constraint, and the best ones for a table.
 
         The likelihood is concave, so a maximum with some fixed at 0 is the maximum if it would
         rise for none of them. Where there is none without the constraint it has to fall, or
         there would be others as good.
         """
-        rows = collapse(scores, outcomes, weights)
         basis, _ = self._design(rows.score)
         level = _LEVEL * (rows.trials @ np.abs(basis))
         failure = None
@@ -108,5 +108,5 @@ class BetaRecalibrator(LinearRecalibrator):
             rise = basis.T @ (rows.hits - rows.trials * expit(basis @ coef))
             fixed = [j for j in range(3) if j not in face]
             if coef[:2].min() >= 0 and (rise[fixed] <= level[fixed]).all():
-                return list(face)
+                return list(face), fitted
         raise failure or SeparationError("The search for the maximum of the likelihood failed.")

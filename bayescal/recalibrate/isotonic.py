@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.optimize import isotonic_regression
 from sklearn.isotonic import IsotonicRegression
 
 from bayescal._base.arrays import Floats
+from bayescal.data.read import Cases
+from bayescal.data.table import levels_of
 from bayescal.recalibrate._base import Recalibrator
 
 __all__ = ["IsotonicRecalibrator"]
@@ -20,7 +23,7 @@ class IsotonicRecalibrator(Recalibrator):
     Attributes
     ----------
     isotonic_ : sklearn.isotonic.IsotonicRegression
-        The fitted regression.
+        The regression, fitted to the ends of the steps, which are all that it keeps.
     classes_ : ndarray of shape (n_classes,)
     recalibrators_ : list of IsotonicRecalibrator
         With more than two classes, the one of each class against the rest.
@@ -48,9 +51,22 @@ class IsotonicRecalibrator(Recalibrator):
     isotonic_: IsotonicRegression
 
     def _fit(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> None:
+        score, trials, hits = _by_score(Cases(outcomes[None], scores, weights).counted())
+        fitted = isotonic_regression(hits / trials, weights=trials)
+        ends = np.unique(np.concatenate([fitted.blocks[:-1], fitted.blocks[1:] - 1]))
+        cases = np.add.reduceat(trials, ends)
         regression = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
-        self.isotonic_ = regression.fit(scores, outcomes, weights)
+        self.isotonic_ = regression.fit(score[ends], np.clip(fitted.x[ends], 0, 1), cases)
 
     def _map(self, scores: Floats) -> Floats:
         probability: Floats = np.clip(self.isotonic_.predict(scores), 0, 1)
         return probability
+
+
+def _by_score(cases: Cases) -> tuple[Floats, Floats, Floats]:
+    """The distinct scores, ascending, and the cases and events of each."""
+    if cases.weights is None:
+        cases = cases.ranked()
+    levels = levels_of(cases.scores)
+    (events,) = cases.event_weights()
+    return levels.score, levels.totals(cases.weight), levels.totals(events)

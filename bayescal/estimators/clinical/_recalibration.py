@@ -25,7 +25,11 @@ ROUNDINGS = 4
 RECALIBRATION_DEAR = (
     "Log-odds of all cases are stored, and each of a few Newton steps takes their exponentials."
 )
+RECALIBRATION_LONG = 1 << 12
+"""Log-odds beyond which it pays to put them together first."""
 RECALIBRATION_CELLS = 1 << 14
+RECALIBRATION_TOGETHER = 8
+"""Log-odds to a cell, on average, unless the cells are most."""
 RECALIBRATION_STEPS = 5
 RECALIBRATION_GAIN = 1e-13
 """Likelihood that a step gains, to the case, after which the next gains nothing."""
@@ -96,7 +100,7 @@ class Recalibration:
     @property
     def _is_long(self) -> bool:
         """Whether log-odds are so many that it pays to put them together first."""
-        return self.cases.ndim == 1 and self.log_odds.size > 4 * RECALIBRATION_CELLS
+        return self.cases.ndim == 1 and self.log_odds.size > RECALIBRATION_LONG
 
     def _by_cells(self, totals: Floats, free: int) -> tuple[Floats, Converged]:
         """Intercept and slope by Newton steps of all cases, from the best of cases in cells.
@@ -104,13 +108,14 @@ class Recalibration:
         The slope is 1 where only one coefficient is free.
         """
         low, high = self.log_odds.min(), self.log_odds.max()
-        scale = (RECALIBRATION_CELLS - 1) / max(high - low, SAME_LOG_ODDS)
-        sums = np.zeros((2, RECALIBRATION_CELLS))
+        number = min(RECALIBRATION_CELLS, self.log_odds.size // RECALIBRATION_TOGETHER)
+        scale = (number - 1) / max(high - low, SAME_LOG_ODDS)
+        sums = np.zeros((2, number))
         for part in blocks(self.log_odds.size):
             x, cases = self.log_odds[part], self.cases[part]
             cell = ((x - low) * scale).astype(np.intp)
-            sums[0] += np.bincount(cell, cases, RECALIBRATION_CELLS)
-            sums[1] += np.bincount(cell, cases * x, RECALIBRATION_CELLS)
+            sums[0] += np.bincount(cell, cases, number)
+            sums[1] += np.bincount(cell, cases * x, number)
         cases, sums = sums[:, sums[0] > 0]
         cells = Recalibration(sums / cases, cases)
         coef = np.ones_like(totals)
