@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError, as_items
+from bayescal._base.errors import ImputationWarning, InputError, as_items
 from bayescal._base.text import count
 from bayescal.data.build.builder import sum_rows
 from bayescal.data.build.labels import in_order
@@ -23,6 +24,7 @@ __all__ = [
     "as_imputed_outcomes",
     "check_alike",
     "stacked",
+    "warn_of_few_outcomes",
 ]
 
 FEW_IMPUTATIONS = 20
@@ -87,7 +89,7 @@ def as_imputations(
     return np.stack(scores)
 
 
-def as_imputed_outcomes(y_true: Any, y_prob: Any) -> list[Any]:
+def as_imputed_outcomes(y_true: Any, y_prob: Any, name: str = "y_prob") -> list[Any]:
     """Outcomes of the same cases, once for each imputation.
 
     Parameters
@@ -96,12 +98,14 @@ def as_imputed_outcomes(y_true: Any, y_prob: Any) -> list[Any]:
         A matrix, or a list of m vectors.
     y_prob : array-like of shape (n,)
         Scores, of which only the number is used.
+    name : str
+        What the user calls the scores.
 
     Returns
     -------
     list of array-like of shape (n,)
     """
-    rows, cases = _rows(y_true, "y_true"), as_vector(y_prob, "y_prob").size
+    rows, cases = _rows(y_true, "y_true"), as_vector(y_prob, name).size
     m, size = len(rows), np.size(rows[0])
     if size != cases:
         cure = "Transpose imputed outcomes: y_true.T." if m == cases else "Pass one of them."
@@ -115,6 +119,17 @@ def as_imputed_outcomes(y_true: Any, y_prob: Any) -> list[Any]:
             f"{FEWEST_IMPUTATIONS} to {MOST_IMPUTATIONS:,}, or one vector of outcomes."
         )
     return rows
+
+
+def warn_of_few_outcomes(m: int, stacklevel: int = 3) -> None:
+    """Warn the caller of a public function if outcomes were imputed fewer than 20 times."""
+    if m < FEW_IMPUTATIONS:
+        warnings.warn(
+            f"outcomes were imputed {m} times, which is too few for intervals to know how "
+            f"uncertain they are. Impute them at least {FEW_IMPUTATIONS} times.",
+            ImputationWarning,
+            stacklevel=stacklevel,
+        )
 
 
 def as_draws_of_score(draws_of_score: Any, y_true: Any) -> Floats:

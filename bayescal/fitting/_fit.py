@@ -10,9 +10,9 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import RandomState
-from bayescal._base.errors import EdgeWarning, ImputationWarning, InputError
+from bayescal._base.errors import EdgeWarning, InputError
 from bayescal.data.data import CalibrationData
-from bayescal.data.imputations import FEW_IMPUTATIONS
+from bayescal.data.imputations import warn_of_few_outcomes
 from bayescal.data.judged import Judged
 from bayescal.data.keywords import as_data
 from bayescal.data.multiclass import ClassMode
@@ -367,7 +367,8 @@ def fit(
             data = data.of_site(THIS_SITE)
     refuse_judged(data, known=known)
     if data.imputations:
-        _warn_about_imputed_outcomes(data)
+        if data.has_imputed_outcomes:
+            warn_of_few_outcomes(len(data.imputations))
         over |= {"vary": vary}
         of_sites = {"heterogeneity_prior": heterogeneity_prior, "known": known}
         return combine_imputations(each_imputation(fit, data, **over, **how, **of_sites, **fixed))
@@ -424,17 +425,6 @@ def _together(names: Sequence[str]) -> str:
     """These roles as a list of terms, as it is written."""
     terms = ["bc.walk('period')" if name == "period" else repr(name) for name in names]
     return f"[{', '.join(terms)}]"
-
-
-def _warn_about_imputed_outcomes(data: CalibrationData) -> None:
-    m = len(data.imputations)
-    if data.has_imputed_outcomes and m < FEW_IMPUTATIONS:
-        warnings.warn(
-            f"outcomes were imputed {m} times, which is too few for intervals to know how "
-            f"uncertain they are. Impute them at least {FEW_IMPUTATIONS} times.",
-            ImputationWarning,
-            stacklevel=3,
-        )
 
 
 def _warn_about_edges(problem: Problem) -> None:

@@ -12,7 +12,7 @@ from bayescal._base.arrays import RandomState, as_seed
 from bayescal._base.errors import InputError, as_flag
 from bayescal.data.data import CalibrationData
 from bayescal.data.roles import Roles, as_roles
-from bayescal.data.validate import as_draws, as_levels, check_choice
+from bayescal.data.validate import as_draws, as_levels, check_choice, is_matrix
 from bayescal.data.weights import WeightType
 from bayescal.fitting import fit
 from bayescal.gain._curve_route import Posterior, by_curve
@@ -61,9 +61,11 @@ def recalibration_gain(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,), Survival or CalibrationData
+    y_true : array-like of shape (n,) or (m, n), Survival or CalibrationData
         Outcomes, 0/1 or boolean, or times to an event, of patients that did not fit the
-        recalibration; or a table of these and the probabilities before.
+        recalibration; or a table of these and the probabilities before. Of outcomes that were
+        imputed m times a matrix, one row an imputation: the gain is computed on each, and the draws
+        are mixed.
     before : array-like of shape (n,), optional
         Predicted probabilities before; none with a table.
     after : array-like of shape (n,) or (repeats, n), callable, or fitted estimator
@@ -96,7 +98,8 @@ def recalibration_gain(
         The label of the event, when outcomes are not 0 and 1.
     imputations : array-like of shape (m, n), optional
         In place of `before`: the predictions before in each of m imputed data sets. `after` then
-        has shape (m, n), or is a map. The gain is computed on each, and the draws are mixed.
+        has shape (m, n), or is a map. The gain is computed on each, and the draws are mixed. If
+        outcomes were imputed too, `y_true` has the same number of rows.
     cluster, strata : array-like of shape (n,), optional
         As in `bayescal.fit`. Clusters are weighed by the paired route; with groups, by the fit of
         the curves.
@@ -120,6 +123,11 @@ def recalibration_gain(
     InputError
         If the arrays do not describe the same patients, a threshold is not inside (0, 1), or the
         route is impossible.
+
+    Warns
+    -----
+    ImputationWarning
+        When outcomes were imputed fewer than 20 times.
 
     Notes
     -----
@@ -196,12 +204,13 @@ def recalibration_gain(
         cluster=cluster,
         strata=strata,
         imputations=imputations,
-        across={"after", "imputations"},
+        across={"after", "imputations", *(["y_true"] if is_matrix(y_true) else [])},
     )
     y_true, before, after, sample_weight, cluster, strata, imputations = given
-    is_imputed = imputations is not None or (
-        isinstance(y_true, CalibrationData) and bool(y_true.imputations)
+    are_imputed = (
+        bool(y_true.imputations) if isinstance(y_true, CalibrationData) else is_matrix(y_true)
     )
+    is_imputed = are_imputed or imputations is not None
     if _are_grouped(y_true, roles, vary):
         if is_imputed:
             raise InputError(

@@ -1,4 +1,4 @@
-"""The gain of a recalibration when scores were imputed several times: each imputation, then all."""
+"""The gain of a recalibration when scores or outcomes were imputed: each imputation, then all."""
 
 from __future__ import annotations
 
@@ -11,8 +11,13 @@ import numpy as np
 from bayescal._base.arrays import as_seed
 from bayescal._base.errors import InputError, as_items
 from bayescal.data.data import CalibrationData
-from bayescal.data.imputations import as_imputations
+from bayescal.data.imputations import (
+    as_imputations,
+    as_imputed_outcomes,
+    warn_of_few_outcomes,
+)
 from bayescal.data.survival import Survival, refuse_horizon
+from bayescal.data.validate import is_matrix
 from bayescal.fitting.imputed.pooled import in_turn, missing_information, widened
 from bayescal.gain._curve_route import Posterior
 from bayescal.gain._result import RecalibrationGain
@@ -106,14 +111,18 @@ def gain_of_imputations(
     ----------
     recalibration_gain : callable
         Of one imputation.
-    y_true : array-like of shape (n,), Survival or CalibrationData
-        A table of several imputations has the predictions before.
-    imputations : array-like of shape (m, n)
-        The predictions before.
-    after : array-like of shape (m, n), callable or fitted estimator
-        The predictions after of each imputation, or the map that gives them.
+    y_true : array-like of shape (n,) or (m, n), Survival or CalibrationData
+        A matrix has the outcomes of each imputation. A table of several imputations has the
+        predictions before, too.
+    before : array-like of shape (n,), optional
+        The predictions before, where outcomes alone were imputed.
+    imputations : array-like of shape (m, n), optional
+        The predictions before of each imputation.
+    after : array-like of shape (n,) or (m, n), callable or fitted estimator
+        The predictions after of each imputation, or the map that gives them. Where outcomes alone
+        were imputed they may be the same for all, one row.
     """
-    if before is not None:
+    if before is not None and imputations is not None:
         raise InputError(
             "imputations was given beside before. Pass one of them: before for one score a case, "
             "imputations for several."
@@ -125,11 +134,20 @@ def gain_of_imputations(
                 "table and after=."
             )
         refuse_horizon(horizon)
-        cases = [(table, None) for table in y_true.complete(takes_times=True).imputations]
+        table = y_true.complete(takes_times=True)
+        cases = [(one, None) for one in table.imputations]
+        maps, are_imputed = _by_imputation(after, len(cases)), table.has_imputed_outcomes
+    elif is_matrix(y_true):
+        cases = _of_outcomes(y_true, before, imputations)
+        is_shared = imputations is None and not is_function(after) and not is_matrix(after)
+        maps = [after] * len(cases) if is_shared else _by_imputation(after, len(cases))
+        are_imputed = True
     else:
         one = y_true.time if isinstance(y_true, Survival) else y_true
         cases = [(y_true, score) for score in as_imputations(imputations, one)]
-    maps = _by_imputation(after, len(cases))
+        maps, are_imputed = _by_imputation(after, len(cases)), False
+    if are_imputed:
+        warn_of_few_outcomes(len(cases), stacklevel=4)
     options |= {"horizon": horizon, "random_state": as_seed(random_state)}
 
     def gains(by: str) -> list[RecalibrationGain]:
@@ -140,6 +158,25 @@ def gain_of_imputations(
     if len({gain.route for gain in each}) > 1:  # never of times
         each = gains("paired")
     return ImputedGain(each)
+
+
+def _of_outcomes(y_true: Any, before: Any, imputations: Any) -> list[tuple[Any, Any]]:
+    """Outcomes and predictions before of each imputation of the outcomes."""
+    if imputations is None:
+        if before is None:
+            raise InputError(
+                "y_true has a row for each imputation of the outcomes, and before is missing. Pass "
+                "before, one prediction a case, or imputations, one row for each row of y_true."
+            )
+        return [(row, before) for row in as_imputed_outcomes(y_true, before, "before")]
+    scores = as_imputations(imputations, as_items(y_true, "y_true")[0], outcomes="y_true[0]")
+    outcomes = as_imputed_outcomes(y_true, scores[0], "imputations[0]")
+    if len(outcomes) != len(scores):
+        raise InputError(
+            f"y_true has {len(outcomes)} rows and imputations has {len(scores)}. Pass one row of "
+            "each for every imputation."
+        )
+    return list(zip(outcomes, scores, strict=True))
 
 
 def _by_imputation(after: Any, m: int) -> list[Any]:

@@ -59,6 +59,8 @@ MAIN: dict[str, dict[str, Any]] = {
 OTHERS: dict[str, dict[str, Any]] = {
     "jump of 0.3, 1 after": {"path": jump(11, 1, 0.3)},
     "jump of 0.3, 2 after": {"path": jump(11, 2, 0.3)},
+    "jump of -0.5, 1 after": {"path": jump(11, 1, -0.5)},
+    "jump of -0.5, 2 after": {"path": jump(11, 2, -0.5)},
     "jump of 0.8, 1 after": {"path": jump(11, 1, 0.8)},
     "jump of 0.8, 2 after": {"path": jump(11, 2, 0.8)},
     "jump of 0.5, 30 a month, 1 after": {"path": jump(11, 1), "patients": 30},
