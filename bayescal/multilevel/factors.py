@@ -180,8 +180,8 @@ class SubgroupPosterior(MultilevelPosterior):
         table = table.assign(prob_worst=np.concatenate(worst))
         if self.is_robust:
             unlike = self.prob_unlike()
-            keys = pd.MultiIndex.from_product([[unlike.index.name], unlike.index])
-            table["prob_unlike"] = unlike.set_axis(keys).reindex(table.index)
+            of_levels = pd.MultiIndex.from_product([[unlike.index.name], unlike.index])
+            table["prob_unlike"] = unlike.set_axis(of_levels).reindex(table.index)
         return table
 
     def _row(self, part: Part, limit: float, level: float) -> dict[str, float]:

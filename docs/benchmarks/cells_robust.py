@@ -1,6 +1,6 @@
 """Robust and normal effects of cells: `python docs/benchmarks/cells_robust.py [--runs N]`.
 
-Cells of three factors (2 x 2 x 3) with effects of their levels, and one of their own. In one truth
+Cells of three factors (2 x 2 x 3) with effects of their levels, and one of their own. In two truths
 one cell of 80 patients, which changes from data set to data set, has a true O/E of 1.56; in the
 others no cell is unlike the rest. Each data set is fitted with normal effects, the default, and
 with a robust effect of the cells, by the engine alone. Results are kept in
@@ -28,12 +28,14 @@ RESULTS = Path(__file__).with_name("results") / "cells_robust.json"
 FACTORS = {"sex": ("F", "M"), "device": ("A", "B"), "age": ("<60", "60-79", "80+")}
 CELLS = tuple(product(*FACTORS.values()))
 TRUTHS = {
-    "one bad cell": (0.0, 0.0, 0.85),
-    "equal cells": (0.0, 0.0, 0.0),
-    "differences": (0.25, 0.1, 0.0),
+    "one bad cell": (0.0, 0.0, 0.85, 300),
+    "equal cells": (0.0, 0.0, 0.0, 300),
+    "differences": (0.25, 0.1, 0.0, 300),
+    "one bad cell, all small": (0.0, 0.0, 0.85, 80),
 }
-"""Standard deviations of the shifts of levels and of cells, and the shift of the bad cell."""
-BAD, OTHERS = 80, 300
+"""Standard deviations of the shifts of levels and of cells, the shift of the small cell, and how
+many patients each other cell has."""
+SMALL = 80
 MEAN, WIDTH = -1.3, 1.2
 DRAWS = 1000
 
@@ -42,10 +44,10 @@ def sample(
     truth: str, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
     """Outcomes, scores, true risks, the cell of each patient, and the small cell."""
-    levels, own, shift = TRUTHS[truth]
-    size = np.full(len(CELLS), OTHERS)
+    levels, own, shift, others = TRUTHS[truth]
+    size = np.full(len(CELLS), others)
     small = int(rng.integers(len(CELLS)))
-    size[small] = BAD
+    size[small] = SMALL
     of_cell = own * rng.standard_normal(len(CELLS))
     of_cell[small] += shift
     for k, names in enumerate(FACTORS.values()):

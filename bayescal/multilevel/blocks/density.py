@@ -259,8 +259,8 @@ class EffectsDensity:
         assert self.layout.inner is not None
         like = given.scales[self.layout.inner]
         if self.unlike is None:
-            return like.T[None]
-        spread = np.repeat(like.T[None], self.layout.levels, axis=0)
+            return np.asarray(like.T[None])
+        spread: Floats = np.repeat(like.T[None], self.layout.levels, axis=0)
         spread[self.unlike] = unlike_scales(self.problem.prior_of_unlike, self.varying, like).T
         return spread
 

@@ -80,7 +80,7 @@ def _with_unlike(density: EffectsDensity, alike: _Drawn, draws: int) -> Multilev
     for level, purpose in enumerate(purposes):
         parts.append(_draw(density.with_unlike(level), few, purpose))
     share = shares_of_parts([each.numbered for each in parts], log_prior)
-    for level in np.flatnonzero(share[1:] * draws > few / 2):
+    for level in np.flatnonzero(share[1:] * draws > few / 2).tolist():
         parts[level + 1] = _draw(density.with_unlike(level), draws, purposes[level])
     mixed, part = mix_samples(
         [each.numbered for each in parts], log_prior, draws, problem.pooled.rng("unlike levels")
