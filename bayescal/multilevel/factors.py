@@ -15,7 +15,7 @@ from bayescal.data.validate import as_level, as_number
 from bayescal.multilevel.compared import OFF_BY, Part, parts_of, subgroups_of
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.problem import MultilevelProblem
-from bayescal.multilevel.robust import LIKELY, log_prior_of_one
+from bayescal.multilevel.robust import CLEARLY_UNLIKE, log_prior_of_one
 from bayescal.multilevel.rows import beside_raw, raw_of, size_of
 from bayescal.multilevel.view import CurveView
 
@@ -202,7 +202,7 @@ class SubgroupPosterior(MultilevelPosterior):
         unlike = self.prob_unlike()
         label, prob = str(unlike.idxmax()), float(unlike.max())
         before = float(np.exp(log_prior_of_one(unlike.size)[-1]))
-        if prob < LIKELY:
+        if prob < CLEARLY_UNLIKE:
             return []
         told = f"{shortened(label)} ({chance(prob)})"
         return [f"unlike the others: {told}; probability before the data {before:.2f}"]

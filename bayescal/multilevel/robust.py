@@ -16,10 +16,10 @@ from bayescal._base.arrays import Floats
 from bayescal.model.prior import Normal, Prior, StudentT
 
 __all__ = [
+    "CLEARLY_UNLIKE",
     "FARTHER",
-    "LIKELY",
     "LIKE_SHARE",
-    "MOST_LEVELS",
+    "MOST_TRIED",
     "PROB_UNLIKE",
     "SHARE_UNLIKE",
     "draw_shares",
@@ -36,10 +36,10 @@ LIKE_SHARE = 0.6
 """Expected size of the effects of like levels, relative to that of normal effects of all levels."""
 PROB_UNLIKE = SHARE_UNLIKE[0] / sum(SHARE_UNLIKE)
 """Prior probability that a level is unlike the others."""
-LIKELY = 0.75
+CLEARLY_UNLIKE = 0.75
 """Probability of being unlike the others from which on a level is named."""
 MOST_SHARES_UNLIKE = 64
-MOST_LEVELS = 100
+MOST_TRIED = 100
 """Levels of a robust term beside others: each of them is fitted as the one that is unlike."""
 FARTHER = 2.0
 """Levels unlike the others are spread at least so many times as far as those that are like them."""

@@ -132,8 +132,8 @@ def subgroups_page() -> str:
             "with normal effects, the default, and with `robust=True` in the term of the cells. "
             "*Covered* is of 95 % intervals of O/E, and the score their mean interval score over "
             "all cells (smaller is better). We aimed at a coverage of the bad cell of .85 and miss "
-            "it: where chance brings the observed O/E of its 80 patients near those of the others, "
-            "no prior tells it from them. Made by `docs/benchmarks/cells_robust.py`.",
+            "it: 80 patients often leave it uncertain that this cell is the one unlike the "
+            "others. Made by `docs/benchmarks/cells_robust.py`.",
             bad_cells(one_bad),
         ]
     if of_classes:
