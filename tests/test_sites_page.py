@@ -127,7 +127,7 @@ def test_truths_of_the_ranks_are_evaluated_as_their_draws_are():
     assert facts["pareto_k"] < 0.7
 
 
-@pytest.mark.parametrize("name", ["factors", "periods"])
+@pytest.mark.parametrize("name", ["factors", "robust factors", "periods"])
 def test_truths_of_terms_are_evaluated_as_their_draws_are(name):
     """As for sites; and a truth without effects is that of every group."""
     experiment = terms_sbc.experiments()[name]

@@ -127,7 +127,7 @@ class RelatedCurves:
     def vary(self) -> tuple[Vary, ...]:
         """The terms that curves vary by, as `bayescal.fit` takes them."""
         return tuple(
-            Vary(term.axes, term.kind, term.robust or not term.correlated)
+            Vary(term.axes, term.kind, None if term.robust == term.correlated else term.robust)
             for term in self.problem.terms
         )
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal.multilevel.problem import MultilevelProblem
-from bayescal.multilevel.robust import SHARE_UNLIKE, unlike_scales
+from bayescal.multilevel.robust import SHARE_UNLIKE, log_prior_of_one, unlike_scales
 from bayescal.posterior.checks.verdict import verdict_of
 
 __all__ = ["MultilevelDraws", "effects_of_prior", "sites_of_prior"]
@@ -47,7 +47,7 @@ class MultilevelDraws:
     log_evidence : ndarray of shape (periods + 1,), optional
         Of each explanation.
     share_unlike : ndarray of shape (draws,), optional
-        Of a robust term, the share of levels that are unlike the others.
+        Of a robust term that stands alone, the share of levels that are unlike the others.
     unlike : ndarray of bool of shape (groups, draws), optional
         Of a robust term, whether the level of a group is unlike the others.
     """
@@ -208,6 +208,8 @@ class MultilevelDraws:
         drawn, rng = follows.copy(), problem.pooled.rng(f"new {axis}")
         for term, scales in zip(problem.terms, self.scales, strict=True):
             if axis in term.axes and term is not walk:
+                if term.robust:
+                    scales = new_scales(problem, scales, len(term.levels), rng)[0]
                 drawn[:, problem.columns] += scales * rng.standard_normal(scales.shape)
         return drawn
 
@@ -231,9 +233,19 @@ def levels_round(drawn: MultilevelDraws, purpose: str) -> tuple[Floats, NDArray[
     return levels, unlike
 
 
+def new_scales(
+    problem: MultilevelProblem, scales: Floats, levels: int, rng: np.random.Generator
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Scales (draws, r) of one more level of a robust term beside others, and if it is unlike."""
+    unlike = rng.random(len(scales)) < np.exp(log_prior_of_one(levels)[-1])
+    farther = unlike_scales(problem.prior_of_unlike, problem.varying, scales)
+    return np.where(unlike[:, None], farther, scales), unlike
+
+
 def effects_of_prior(problem: MultilevelProblem, size: int, chains: int) -> MultilevelDraws:
     """Prior draws of groups whose terms are independent in shift and log slope."""
-    rng, r = problem.pooled.rng("prior of effects"), len(problem.varying)
+    rng, varying = problem.pooled.rng("prior of effects"), problem.varying
+    r = len(varying)
     average = problem.pooled.sample_prior(rng, size)
     scales = [
         term.prior.scales(rng.standard_normal((size, r)), problem.varying) for term in problem.terms
@@ -244,9 +256,18 @@ def effects_of_prior(problem: MultilevelProblem, size: int, chains: int) -> Mult
     scaled = tuple(
         each.transpose(1, 2, 0) * scale for each, scale in zip(effects, scales, strict=True)
     )
-    return MultilevelDraws.of_effects(
+    term, unlike = problem.robust_term, None
+    if term is not None:
+        at, rows = problem.terms.index(term), np.arange(size)
+        one = rng.choice(len(term.levels) + 1, size, p=np.exp(log_prior_of_one(len(term.levels))))
+        unlike = np.array(term.of_group)[:, None] == one - 1
+        some = rows[one > 0]
+        farther = unlike_scales(problem.prior_of_unlike, varying, scales[at])
+        scaled[at][one[some] - 1, some] *= (farther / scales[at])[some]
+    drawn = MultilevelDraws.of_effects(
         problem, average, np.stack(scales), scaled, "prior", chains, {}
     )
+    return replace(drawn, unlike=unlike)
 
 
 def sites_of_prior(problem: MultilevelProblem, size: int, chains: int) -> MultilevelDraws:

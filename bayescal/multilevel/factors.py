@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal._base.errors import check_type
-from bayescal._base.text import interval, shortened
+from bayescal._base.errors import InputError, check_type
+from bayescal._base.text import chance, interval, shortened
 from bayescal.data.crossed import CrossedTable
 from bayescal.data.validate import as_level, as_number
-from bayescal.multilevel.compared import OFF_BY, Part, subgroups_of
+from bayescal.multilevel.compared import OFF_BY, Part, parts_of, subgroups_of
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.problem import MultilevelProblem
+from bayescal.multilevel.robust import CLEARLY_UNLIKE, log_prior_of_one
 from bayescal.multilevel.rows import beside_raw, raw_of, size_of
 from bayescal.multilevel.view import CurveView
 
@@ -91,6 +92,41 @@ class SubgroupPosterior(MultilevelPosterior):
         return self.at(levels, **by_name)
 
     @property
+    def is_robust(self) -> bool:
+        """Whether a level of a term may be unlike the others."""
+        return self._drawn.unlike is not None
+
+    def prob_unlike(self) -> pd.Series:
+        """Probability that a level of the robust term is unlike the others.
+
+        At most one of them is, in both its shift and its slope: none before the data with
+        probability 0.9 / (0.9 + 0.1 L) of L levels, and each with probability 0.1 / (0.9 + 0.1 L).
+
+        Returns
+        -------
+        pandas.Series
+            By cell, or by level of the factor whose effects are robust.
+
+        Raises
+        ------
+        InputError
+            If all effects are normal, as they are by default.
+        """
+        import pandas as pd
+
+        term = self.problem.robust_term
+        if term is None or self._drawn.unlike is None:
+            raise InputError(
+                "the posterior has no probability that a cell is unlike the others: its effects "
+                "are normal. Fit it with robust=True in the term of the cells, such as "
+                "vary=['sex', 'age', bc.by('sex', 'age', robust=True)]."
+            )
+        parts = parts_of(self.levels, self.problem.cells, term.axes)
+        groups = [self.problem.groups_with(each.levels)[0] for each in parts]
+        index = pd.Index([each.level for each in parts], name=term.name)
+        return pd.Series(self._drawn.unlike[groups].mean(axis=1), index, name="prob_unlike")
+
+    @property
     def subgroups(self) -> pd.DataFrame:
         """One row a level and one a cell: estimates that borrow from the others, and raw ones.
 
@@ -104,7 +140,7 @@ class SubgroupPosterior(MultilevelPosterior):
             interval (`_lower`, `_upper`), and the `_raw` estimate from the subgroup's cases alone
             (not a number where there is none; of tce that of its own logistic curve); `prob_off`,
             the probability that its TCE is above 0.05; and `prob_worst`, that its TCE is the
-            largest of its factor.
+            largest of its factor; and of robust effects `prob_unlike`, of the levels that have it.
         """
         return self._subgroups
 
@@ -141,7 +177,12 @@ class SubgroupPosterior(MultilevelPosterior):
         keys = [(each.factor, each.level) for each in parts]
         table = pd.DataFrame(rows, pd.MultiIndex.from_tuples(keys, names=["factor", "level"]))
         worst = [self.prob_worst(by) for by in dict.fromkeys(tuple(each.levels) for each in parts)]
-        return table.assign(prob_worst=np.concatenate(worst))
+        table = table.assign(prob_worst=np.concatenate(worst))
+        if self.is_robust:
+            unlike = self.prob_unlike()
+            of_levels = pd.MultiIndex.from_product([[unlike.index.name], unlike.index])
+            table["prob_unlike"] = unlike.set_axis(of_levels).reindex(table.index)
+        return table
 
     def _row(self, part: Part, limit: float, level: float) -> dict[str, float]:
         view = self.at(part.levels)
@@ -152,7 +193,19 @@ class SubgroupPosterior(MultilevelPosterior):
         """What is printed below the name of the class."""
         view = self.at()
         error = interval(view.estimate("tce"), *view.interval("tce"), 0.95)
-        return [*self._sizes(), f"TCE of all cases {error}"]
+        return [*self._sizes(), *self._unlike(), f"TCE of all cases {error}"]
+
+    def _unlike(self) -> list[str]:
+        """A line on the level that is likely to be unlike the others, if there is one."""
+        if not self.is_robust:
+            return []
+        unlike = self.prob_unlike()
+        label, prob = str(unlike.idxmax()), float(unlike.max())
+        before = float(np.exp(log_prior_of_one(unlike.size)[-1]))
+        if prob < CLEARLY_UNLIKE:
+            return []
+        told = f"{shortened(label)} ({chance(prob)})"
+        return [f"unlike the others: {told}; probability before the data {before:.2f}"]
 
     def _shown(self) -> dict[str, CurveView]:
         return {

@@ -24,7 +24,7 @@ from bayescal.model.priors import Prior, as_prior
 from bayescal.model.problem import Problem, prepare
 from bayescal.multilevel.known import KnownSite, as_known, check_few_sites
 from bayescal.multilevel.mixture import mixture_of, shares_of
-from bayescal.multilevel.robust import LIKE_SHARE
+from bayescal.multilevel.robust import LIKE_SHARE, MOST_TRIED
 from bayescal.multilevel.steps import steps_in_common
 from bayescal.multilevel.summary import MOST_KNOWN_ROWS, Summary, scores_of_known
 from bayescal.multilevel.term import Term, Vary, VaryBy, as_vary
@@ -101,6 +101,11 @@ class MultilevelProblem:
     def walk(self) -> Term | None:
         """The term of ordered periods, if there is one."""
         return next((term for term in self.terms if term.kind == "walk"), None)
+
+    @property
+    def robust_term(self) -> Term | None:
+        """The term of which a level may be unlike the others, if there is one."""
+        return next((term for term in self.terms if term.robust), None)
 
     @property
     def has_outcomes(self) -> bool:
@@ -284,7 +289,7 @@ def prepare_terms(
             f"{', '.join(map(repr, SITE_CURVES))}."
         )
     alone = len(named) == 1
-    usual = Heterogeneity().scaled(LIKE_SHARE) if alone and named[0].is_robust else None
+    usual = Heterogeneity().scaled(LIKE_SHARE) if alone and named[0].is_robust(alone) else None
     scales = as_heterogeneity(heterogeneity, usual)
     bare = MultilevelProblem(data, pooled, data.levels, (), summaries)
     made = replace(bare, axes={named[0].name: bare.labels}) if summaries else bare
@@ -305,6 +310,13 @@ def _term(vary: Vary, problem: MultilevelProblem, prior: Heterogeneity, alone: b
         of_group = [json.dumps([cell[k] for k in at]) for cell in problem.cells]
         levels = sorted(set(of_group))
     index = {level: k for k, level in enumerate(levels)}
+    is_robust = vary.is_robust(alone)
+    if is_robust and not alone and len(levels) > MOST_TRIED:
+        raise InputError(
+            f"vary has {vary!r}, of {len(levels)} levels, but beside other terms each level is "
+            f"tried as the one unlike the others, at most {MOST_TRIED} of them. Leave robust=True "
+            "out, or join levels."
+        )
     elapsed: tuple[float, ...] = ()
     if vary.kind == "walk":
         elapsed = tuple(_periods_of(problem.data, vary).checked().elapsed.tolist())
@@ -313,11 +325,11 @@ def _term(vary: Vary, problem: MultilevelProblem, prior: Heterogeneity, alone: b
         vary.kind,
         tuple(levels),
         tuple(index[level] for level in of_group),
-        prior if alone else vary.scales(prior),
+        prior if alone else vary.scales(prior).scaled(LIKE_SHARE if is_robust else 1.0),
         elapsed,
         correlated=alone and vary.kind == "exchangeable",
         of=vary.names,
-        robust=alone and vary.is_robust,
+        robust=is_robust,
     )
 
 

@@ -16,11 +16,14 @@ from bayescal._base.arrays import Floats
 from bayescal.model.prior import Normal, Prior, StudentT
 
 __all__ = [
+    "CLEARLY_UNLIKE",
     "FARTHER",
     "LIKE_SHARE",
+    "MOST_TRIED",
     "PROB_UNLIKE",
     "SHARE_UNLIKE",
     "draw_shares",
+    "log_prior_of_one",
     "log_weights_of_shares",
     "shares_unlike",
     "unlike_scale",
@@ -33,9 +36,28 @@ LIKE_SHARE = 0.6
 """Expected size of the effects of like levels, relative to that of normal effects of all levels."""
 PROB_UNLIKE = SHARE_UNLIKE[0] / sum(SHARE_UNLIKE)
 """Prior probability that a level is unlike the others."""
+CLEARLY_UNLIKE = 0.75
+"""Probability of being unlike the others from which on a level is named."""
 MOST_SHARES_UNLIKE = 64
+MOST_TRIED = 100
+"""Levels of a robust term beside others: each of them is fitted as the one that is unlike."""
 FARTHER = 2.0
 """Levels unlike the others are spread at least so many times as far as those that are like them."""
+
+
+def log_prior_of_one(levels: int) -> Floats:
+    """Log prior probabilities that no level, or each of them alone, is unlike the others.
+
+    Of a term beside others. Levels are unlike with probability `PROB_UNLIKE`, independently of each
+    other, but not more than one of them.
+
+    Returns
+    -------
+    ndarray of shape (levels + 1,)
+    """
+    weight = np.full(levels + 1, PROB_UNLIKE / (1 - PROB_UNLIKE))
+    weight[0] = 1.0
+    return np.asarray(np.log(weight / weight.sum()))
 
 
 def unlike_scale(prior: Prior, name: str, scale: Any) -> Any:

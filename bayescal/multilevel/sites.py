@@ -15,7 +15,7 @@ from bayescal.data.validate import as_number, check_choice
 from bayescal.multilevel.compared import OFF_BY
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.problem import MultilevelProblem
-from bayescal.multilevel.robust import PROB_UNLIKE
+from bayescal.multilevel.robust import CLEARLY_UNLIKE, PROB_UNLIKE
 from bayescal.multilevel.rows import beside_raw, known_of_group
 from bayescal.multilevel.view import CurveView
 
@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["HierarchicalPosterior", "as_hierarchical"]
 
-LEAST_LEVELS, LIKELY = 10, 0.75
-"""Levels from which on the data say which of them are unlike the others, and the probability from
-which on a level is named."""
+LEAST_LEVELS = 10
+"""Levels from which on the data say which of them are unlike the others."""
 ROW_FUNCTIONALS = ("observed_expected", "calibration_slope", "tce")
 
 
@@ -181,7 +180,9 @@ class HierarchicalPosterior(MultilevelPosterior):
         """
         if not self.is_robust or len(self.labels) < LEAST_LEVELS:
             return {}
-        clear = self.prob_unlike().loc[lambda prob: prob > LIKELY].sort_values(ascending=False)
+        clear = (
+            self.prob_unlike().loc[lambda prob: prob > CLEARLY_UNLIKE].sort_values(ascending=False)
+        )
         return {str(label): float(prob) for label, prob in clear.items()}
 
     def prob_differs_from_average(self, delta: float = OFF_BY) -> pd.Series:

@@ -31,18 +31,17 @@ class Vary:
     names : tuple of str
         Site, period or factors; of an interaction several.
     kind : {"exchangeable", "walk"}
-    robust : bool
-        Whether a level may be unlike the others, where the term stands alone.
+    robust : bool, optional
+        Whether a level may be unlike the others. None: where the term stands alone.
     """
 
     names: tuple[str, ...]
     kind: Kind = "exchangeable"
-    robust: bool = True
+    robust: bool | None = None
 
-    @property
-    def is_robust(self) -> bool:
-        """Whether a level may be unlike the others, if this is the only term."""
-        return self.kind == "exchangeable" and self.robust
+    def is_robust(self, alone: bool) -> bool:
+        """Whether a level may be unlike the others, where the term is `alone` or beside others."""
+        return self.kind == "exchangeable" and (alone if self.robust is None else self.robust)
 
     @property
     def name(self) -> str:
@@ -51,8 +50,8 @@ class Vary:
 
     def __repr__(self) -> str:
         word = "walk" if self.kind == "walk" else "by"
-        normal = "" if self.robust else ", robust=False"
-        return f"{word}({', '.join(map(repr, self.names))}{normal})"
+        robust = "" if self.robust is None else f", robust={self.robust}"
+        return f"{word}({', '.join(map(repr, self.names))}{robust})"
 
     def scales(self, prior: Heterogeneity) -> Heterogeneity:
         """The prior of its scales, where `prior` is that of one factor."""
@@ -69,6 +68,12 @@ class Vary:
                 f"vary has {self!r} beside {walks[0]!r}, but cases have one order in time. Leave "
                 "one of the two out, or name it with bc.by."
             )
+        robust = [each for each in others if each.is_robust(len(others) == 1)]
+        if len(robust) > 1:
+            raise InputError(
+                f"vary has robust=True in {robust[0]!r} and {robust[1]!r}, but the levels of one "
+                "term only can be unlike the others. Leave it out of one of them."
+            )
         if known and (self.kind == "walk" or beside):
             of = "periods" if self.kind == "walk" else "groups of several factors"
             raise InputError(
@@ -81,12 +86,14 @@ VaryBy: TypeAlias = str | Vary | Sequence[str | Vary]
 """What curves vary by, as it comes in."""
 
 
-def by(name: str, *more: str, robust: bool = True) -> Vary:
+def by(name: str, *more: str, robust: bool | None = None) -> Vary:
     """Curves that vary by the levels of a factor, or by combinations of levels of several.
 
     Every level has a shift and a slope of its own, drawn towards those of the average as far as
     the levels are alike. A level of a term that stands alone is like the others or, with prior
     probability 0.1, unlike them, so that one bad hospital does not change what is said of the rest.
+    Effects of several terms are normal; `robust=True` says of one of them that one of its levels
+    may be unlike the others, such as a single bad cell.
 
     Parameters
     ----------
@@ -95,9 +102,10 @@ def by(name: str, *more: str, robust: bool = True) -> Vary:
     *more : str
         Of further factors, for their interaction: an effect of every combination of levels, beside
         those of each factor.
-    robust : bool
-        False leaves out that a level may be unlike the others: all effects are normal, as those of
-        several terms always are.
+    robust : bool, optional
+        Whether a level may be unlike the others; by default where the term stands alone. Beside
+        other terms at most one level of at most 100 is unlike the others, and the time of a fit
+        grows with the number of levels.
 
     Returns
     -------
@@ -115,8 +123,10 @@ def by(name: str, *more: str, robust: bool = True) -> Vary:
     by('sex')
     >>> bc.by("sex", "age").name
     'sex x age'
+    >>> bc.by("sex", "age", robust=True)
+    by('sex', 'age', robust=True)
     """
-    if not isinstance(robust, bool):
+    if robust is not None and not isinstance(robust, bool):
         raise InputError(
             "robust must be True, so that a level may be unlike the others, or False, got "
             f"{shortened(repr(robust))}."

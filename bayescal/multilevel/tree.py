@@ -83,8 +83,9 @@ def _dataset(drawn: MultilevelDraws) -> xr.Dataset:
         values[f"sd_{name}"] = ((*CHAIN_DRAW, "term"), by_term)
     if drawn.correlation is not None and len(problem.varying) > 1:
         values["correlation"] = with_chains(drawn.correlation, chains)
-    if drawn.share_unlike is not None and drawn.unlike is not None:
+    if drawn.share_unlike is not None:
         values["share_unlike"] = with_chains(drawn.share_unlike, chains)
+    if drawn.unlike is not None:
         unlike = with_chains(drawn.unlike.T.astype(np.int8), chains)
         values[f"{dim}_unlike"] = ((*CHAIN_DRAW, dim), unlike)
     if drawn.explanation is not None:
@@ -154,8 +155,10 @@ def _read(tree: xr.DataTree, group: str, problem: MultilevelProblem) -> Multilev
     if problem.terms[0].correlated:
         correlation = draws("correlation") if len(varying) > 1 else np.zeros(len(average))
     robust: dict[str, Any] = {}
-    if problem.terms[0].robust:
-        robust = {"share_unlike": draws("share_unlike"), "unlike": draws(f"{dim}_unlike").T > 0}
+    if problem.robust_term is not None:
+        robust["unlike"] = draws(f"{dim}_unlike").T > 0
+    if problem.terms[0].robust and problem.terms[0].correlated:
+        robust["share_unlike"] = draws("share_unlike")
     return MultilevelDraws(
         *(problem, average, groups, scales, *common),
         correlation=correlation,

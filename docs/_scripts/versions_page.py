@@ -18,7 +18,7 @@ SCRIPTS = {
     "numbers": ("number_coverage",),
     "sites": ("sites", "sites_distances", "sites_rivals", "sites_sbc", "sites_speed", "terms_sbc"),
     "speed": ("speed", "nodes", "grid", "tables"),
-    "subgroups": ("subgroups", "classes"),
+    "subgroups": ("subgroups", "cells_robust", "classes"),
     "variance": ("variance_coverage",),
 }
 """Benchmarks whose results a page shows, where that is not the one with the page's name."""

@@ -121,18 +121,26 @@ class Factors(Terms):
         *("TCE of a cell", "TCE of the average"),
     )
 
+    share = 1.0
+    """Expected size of the effects of cells, relative to that of normal effects."""
+
     def vary(self) -> Any:
         """The terms."""
         return crossed(list(FACTORS))
 
+    def spread(self, scales: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Scales of the effects of each cell."""
+        return np.tile(scales, (len(CELLS), 1))
+
     def truth(self, rng: np.random.Generator) -> np.ndarray:
         """A point from the prior."""
         start, scales = average(rng), np.array([half_t(rng) for _ in range(3)])
-        scales[2] *= HALF_T["interaction"]
+        scales[2] *= HALF_T["interaction"] * self.share
         effects = [rng.standard_normal((k, 2)) for k in (2, 3, 6)]
+        spread = self.spread(scales[2], rng)
         cells = [
             start + scales[0] * effects[0][k // 3] + scales[1] * effects[1][k % 3]
-            + scales[2] * effects[2][k]
+            + spread[k] * effects[2][k]
             for k in range(len(CELLS))
         ]  # fmt: skip
         return np.concatenate([start, scales.ravel(), *cells])
@@ -166,6 +174,24 @@ class Factors(Terms):
         sexes = shift[:, :3].mean(axis=1) - shift[:, 3:].mean(axis=1)
         errors = self.error(cell, self.group == 0), self.error(u[:, :2])
         return np.column_stack([u[:, :8], cell, sexes, *errors])
+
+
+class RobustFactors(Factors):
+    """The same, where at most one cell is unlike the others."""
+
+    share = 0.6
+
+    def vary(self) -> Any:
+        """The terms."""
+        return [*FACTORS, bc.by(*FACTORS, robust=True)]
+
+    def spread(self, scales: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Scales of the effects of each cell: each is unlike at odds of 1 to 9 against none."""
+        spread = super().spread(scales, rng)
+        one = rng.choice(len(CELLS) + 1, p=np.array([9] + [1] * len(CELLS)) / (9 + len(CELLS)))
+        if one:
+            spread[one - 1] = np.hypot([1, 0.5], 2 * scales)
+        return spread
 
 
 class Periods(Terms):
@@ -224,8 +250,12 @@ class Periods(Terms):
 def experiments() -> dict[str, Terms]:
     """Six cells of 60 to 180 patients, and five periods of 130."""
     made: dict[str, Terms] = {}
-    sizes = {"factors": CELL_SIZES, "periods": (PERIOD_SIZE,) * PERIODS}
-    for (name, each), of in zip(sizes.items(), (Factors, Periods), strict=True):
+    sizes = {
+        "factors": CELL_SIZES,
+        "robust factors": CELL_SIZES,
+        "periods": (PERIOD_SIZE,) * PERIODS,
+    }
+    for (name, each), of in zip(sizes.items(), (Factors, RobustFactors, Periods), strict=True):
         group = np.repeat(np.arange(len(each)), each)
         score = expit(np.random.default_rng(SEED).normal(MEAN, WIDTH, group.size))
         made[name] = of(score, group)
@@ -237,7 +267,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--simulations", type=int, default=200)
     parser.add_argument("--path", type=Path, default=RESULTS.with_name("terms_sbc-batches"))
-    parser.add_argument("--only", choices=["factors", "periods"], help="and keep the other result")
+    names = list(experiments())
+    parser.add_argument("--only", choices=names, help="and keep the other results")
     options = parser.parse_args()
     record: dict[str, Any] = {"simulations": options.simulations, "prob": 0.99}
     if options.only:

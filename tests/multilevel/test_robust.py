@@ -211,7 +211,7 @@ def test_effects_are_robust_where_a_term_stands_alone():
     assert given.heterogeneity == replace(usual.scaled(LIKE_SHARE), shift=0.4)
 
 
-@pytest.mark.parametrize("robust", [None, 1, "yes"])
+@pytest.mark.parametrize("robust", [0, 1, "yes"])
 def test_robust_is_true_or_false(robust):
     with pytest.raises(InputError, match="robust must be True"):
         bc.by("site", robust=robust)

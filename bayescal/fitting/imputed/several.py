@@ -275,6 +275,7 @@ def joined(each: Sequence[MultilevelDraws]) -> MultilevelDraws:
     indicators = [one.unlike.T for one in each if one.unlike is not None]
     if shares:
         optional["share_unlike"] = in_turn(np.stack(shares))
+    if indicators:
         optional["unlike"] = in_turn(np.stack(indicators)).T
     if first.following is not None:
         optional["following"] = in_turn(_at_one_centre(each, lambda one: one.following))

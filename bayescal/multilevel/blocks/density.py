@@ -8,6 +8,7 @@ information of the average and of the smaller terms (Rue, Martino & Chopin, 2009
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,7 @@ from bayescal.multilevel.factorised.likelihood import MOST_OFF, SITE_NODES, of_t
 from bayescal.multilevel.factorised.small import covariance_factor, products
 from bayescal.multilevel.followed import densities_of
 from bayescal.multilevel.problem import MultilevelProblem
+from bayescal.multilevel.robust import unlike_scales
 
 __all__ = ["EffectsDensity", "Given", "Peaks"]
 
@@ -133,7 +135,14 @@ class EffectsDensity:
 
     Points have a standard normal coordinate for each scale, term by term, and then the coordinates
     that are common to all groups.
+
+    Attributes
+    ----------
+    unlike : int or None
+        Level of the term integrated level by level that is unlike the others.
     """
+
+    unlike: int | None = None
 
     def __init__(self, problem: MultilevelProblem) -> None:
         self.problem, self.prior = problem, problem.pooled.prior
@@ -155,6 +164,13 @@ class EffectsDensity:
         coupled = self.latents * self.rest_size
         self.width = 4 * coupled + 2 * self.rest_size**2 + 2 * r * self.rows
         self._keep_quadratic(self.given(np.zeros((1, self.size))))
+
+    def with_unlike(self, level: int) -> EffectsDensity:
+        """The same where one level is unlike the others."""
+        made = copy(self)
+        made.unlike = level
+        made._keep_quadratic(made.given(np.zeros((1, made.size))))
+        return made
 
     def _of_terms(self) -> Floats:
         """Prior precision of the rest by each term, at a scale of one: (terms, R', R')."""
@@ -232,9 +248,21 @@ class EffectsDensity:
         if self.layout.inner is None:
             return np.zeros((0, *levels.shape[2:]))
         value = np.zeros((len(levels), *levels.shape[2:]))
-        for column, scale in enumerate(given.scales[self.layout.inner].T):
+        spread = self.spread(given)
+        for column in range(levels.shape[1]):
+            scale = spread[:, column]
             value -= (levels[:, column] / scale) ** 2 / 2 + np.log(scale) + LOG_2_PI / 2
         return value
+
+    def spread(self, given: Given) -> Floats:
+        """Standard deviations (L or 1, r, n) of the effects of the levels of the largest term."""
+        assert self.layout.inner is not None
+        like = given.scales[self.layout.inner]
+        if self.unlike is None:
+            return np.asarray(like.T[None])
+        spread: Floats = np.repeat(like.T[None], self.layout.levels, axis=0)
+        spread[self.unlike] = unlike_scales(self.problem.prior_of_unlike, self.varying, like).T
+        return spread
 
     def log_prior_of_rest(self, given: Given, rest: Floats) -> Floats:
         """Log prior density (n,) of the average and the smaller terms, of shape (n, R)."""
@@ -297,7 +325,7 @@ class EffectsDensity:
         layout, r = self.layout, len(self.varying)
         of_level = sums_of(layout.of_level, gradient)
         if layout.inner is not None:
-            of_level -= levels / given.scales[layout.inner].T ** 2
+            of_level -= levels / self.spread(given) ** 2
         of_rest = _by_point(sums_of(layout.of_position, gradient))
         of_rest[:, r:] -= (prior @ rest[..., None])[:, r:, 0]
         of_rest[:, :r] += slope
@@ -320,8 +348,9 @@ class EffectsDensity:
         size, at = layout.positions, information.shape[-1]
         own = np.repeat(sums_of(layout.of_level, information), n // at, axis=-1)
         if layout.inner is not None:
+            spread = self.spread(given)
             for column in range(r):
-                own[:, column, column] += given.scales[layout.inner, :, column] ** -2.0
+                own[:, column, column] += spread[:, column] ** -2.0
         factor = covariance_factor(own)
         if layout.is_level:
             inside = information - _squared(_right(information, factor))

@@ -23,8 +23,8 @@ __all__ = ["Layout", "sums_of"]
 class Layout:
     """The levels of the largest exchangeable term, and positions of the average and all else.
 
-    Without an exchangeable term there are no levels. Position 0 is the average. The first level of
-    a walk has no effect, and no position.
+    A robust term takes the place of the largest. Without an exchangeable term there are no levels.
+    Position 0 is the average. The first level of a walk has no effect, and no position.
 
     Attributes
     ----------
@@ -39,7 +39,11 @@ class Layout:
     def __init__(self, problem: MultilevelProblem) -> None:
         self.terms, self.groups = problem.terms, len(problem.labels)
         exchangeable = [k for k, term in enumerate(self.terms) if term.kind == "exchangeable"]
-        self.inner = max(exchangeable, key=lambda k: len(self.terms[k].levels), default=None)
+        self.inner = max(
+            exchangeable,
+            key=lambda k: (self.terms[k].robust, len(self.terms[k].levels)),
+            default=None,
+        )
         self.levels, self.level = 0, np.zeros(self.groups, np.intp)
         if self.inner is not None:
             term = self.terms[self.inner]

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 
-from bayescal._base.arrays import blocks
-from bayescal._base.sampling.importance import importance_sample, resample
+from bayescal._base.arrays import Floats, blocks
+from bayescal._base.sampling.importance import (
+    Sample,
+    importance_sample,
+    mix_samples,
+    resample,
+    shares_of_parts,
+)
 from bayescal._base.sampling.pareto import smooth_rows
 from bayescal.multilevel.blocks.density import EffectsDensity
 from bayescal.multilevel.blocks.levels import LEVEL_PROPOSALS, draw_effects_at
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.problem import MultilevelProblem
-from bayescal.posterior.tree import CHAINS
+from bayescal.multilevel.robust import log_prior_of_one
+from bayescal.posterior.tree import CHAINS, SAMPLE_STATS
 
 __all__ = ["draw_effects"]
 
@@ -22,16 +31,82 @@ ENOUGH_OF_SCALES = 0.2
 LATENT_ROOM = 1 << 21
 
 
+FEWER_DRAWS = 500
+"""Draws of each level being unlike the others, but for those that need more."""
+
+
 def draw_effects(problem: MultilevelProblem, draws: int) -> MultilevelDraws:
     """Posterior draws of equal weight by importance sampling.
 
     The scales are drawn from their Laplace-approximated posterior. Round the mode of all effects at
     each draw of them the average and the smaller terms are proposed, and given these the largest
     term, level by level. All are weighted by the exact density, so that the approximation is no
-    part of the answer.
+    part of the answer. Of a robust term this is done with every level alike, and with each of them
+    unlike the others; their draws are mixed by the evidence of each.
     """
     density = EffectsDensity(problem)
-    rng = problem.pooled.rng("effects")
+    alike = _draw(density, draws, "effects")
+    if problem.robust_term is None:
+        return MultilevelDraws.of_effects(
+            problem, alike.average, alike.scales, alike.effects, "importance", CHAINS, alike.stats
+        )
+    return _with_unlike(density, alike, draws)
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """Average (n, d), scales (terms, n, r) and effects of each term (levels, n, r)."""
+
+    average: Floats
+    scales: Floats
+    effects: tuple[Floats, ...]
+    stats: dict[str, float]
+
+    @property
+    def numbered(self) -> Sample:
+        """A sample of the numbers of the draws."""
+        pareto_k, ess, log_evidence, error = (self.stats[name] for name in SAMPLE_STATS)
+        number = np.arange(len(self.average), dtype=np.float64)[:, None]
+        return Sample(number, log_evidence, error, pareto_k, ess)
+
+
+def _with_unlike(density: EffectsDensity, alike: _Drawn, draws: int) -> MultilevelDraws:
+    """Draws of no level, and of each level, unlike the others, in proportion to their posterior."""
+    problem, term = density.problem, density.problem.robust_term
+    assert term is not None
+    log_prior, few = log_prior_of_one(len(term.levels)), min(FEWER_DRAWS, draws)
+    purposes = [f"effects, {level} unlike" for level in term.levels]
+    parts = [alike]
+    for level, purpose in enumerate(purposes):
+        parts.append(_draw(density.with_unlike(level), few, purpose))
+    share = shares_of_parts([each.numbered for each in parts], log_prior)
+    for level in np.flatnonzero(share[1:] * draws > few / 2).tolist():
+        parts[level + 1] = _draw(density.with_unlike(level), draws, purposes[level])
+    mixed, part = mix_samples(
+        [each.numbered for each in parts], log_prior, draws, problem.pooled.rng("unlike levels")
+    )
+    index = mixed.draws[:, 0].astype(np.intp)
+    first = np.cumsum([0, *(len(each.average) for each in parts[:-1])])
+    rows = first[part] + index
+    effects = tuple(
+        np.concatenate(each, axis=1)[:, rows]
+        for each in zip(*(one.effects for one in parts), strict=True)
+    )
+    drawn = MultilevelDraws.of_effects(
+        problem,
+        np.concatenate([each.average for each in parts])[rows],
+        np.concatenate([each.scales for each in parts], axis=1)[:, rows],
+        effects,
+        "importance",
+        CHAINS,
+        {name: float(getattr(mixed, name)) for name in SAMPLE_STATS},
+    )
+    return replace(drawn, unlike=np.array(term.of_group)[:, None] == part - 1)
+
+
+def _draw(density: EffectsDensity, draws: int, purpose: str) -> _Drawn:
+    """Draws of equal weight, where it is known which level is unlike the others, if any."""
+    rng = density.problem.pooled.rng(purpose)
     outer = importance_sample(density, density.mode(), draws, rng, ENOUGH_OF_SCALES)
     points, count = np.unique(outer.draws, axis=0, return_counts=True)
     width = density.width + EFFECTS_PROPOSALS * LEVEL_PROPOSALS * density.rows
@@ -59,6 +134,4 @@ def draw_effects(problem: MultilevelProblem, draws: int) -> MultilevelDraws:
     }
     average, scales = density.average(points, rest[kept]), np.stack(density.scales(points))
     effects = density.effects(levels[:, kept], rest[kept])
-    return MultilevelDraws.of_effects(
-        problem, average, scales, effects, "importance", CHAINS, stats
-    )
+    return _Drawn(average, scales, effects, stats)
