@@ -47,8 +47,8 @@ __all__ = ["ModelComparison", "ModelDifferences", "compare_models"]
 
 LOSSES, GAINS = ("brier", "log_score"), ("c_statistic",)
 """Measures of performance of which less is better, and those of which more is."""
-ALL, REPLICATED = "All cases", "spline"
-"""Who is compared without sites, and the family of the curves that move with the patients."""
+ALL, FAMILY = "All cases", "beta"
+"""Who is compared without sites, and the family of all their curves."""
 ON_CARD = ("tce", "brier", "c_statistic")
 
 
@@ -392,15 +392,14 @@ def compare_models(
         If the arrays are not outcomes, probabilities and sites of the same cases, there are fewer
         than two models, or several imputations of the predictions.
 
-    Notes
-    -----
-    Each model has a fit of its own, that of `bayescal.fit`, whose draws belong to no draws of
-    another. Which of them stand side by side is told by replicates: patients and sites are drawn
+    Notes ----- Each model has a fit of its own, whose draws belong to no draws of another: with
+    sites that of `bayescal.fit`, without sites the same with `curve="beta"`. An average over
+    families would pull the level of each model towards its own predictions, of each by another
+    amount. Which of them stand side by side is told by replicates: patients and sites are drawn
     again by the Bayesian bootstrap, the same for all models; the curves of each follow their
-    weights by one step of Newton's method; and the draws of a measure are put in the order of its
-    replicates (the Schaake shuffle). The posterior of each model is unchanged by this, and a model
-    differs from itself by exactly 0. Without sites the replicates are curves of the family
-    "spline".
+    weights by one step of Newton's method; and the draws of a measure are put in the order of
+    its replicates (the Schaake shuffle). The posterior of each model is unchanged by this, and
+    a model differs from itself by exactly 0.
 
     What a case tells that left before the horizon is how likely it was, given the curve, to have no
     event until then. That leaving tells nothing more of the event is assumed of every model, given
@@ -463,6 +462,8 @@ def compare_models(
         for name, score in cases.items()
     }
     how: dict[str, Any] = {"prior": prior, "draws": draws, "random_state": as_seed(random_state)}
+    if groups is None:
+        how["curve"] = FAMILY
     posts = {name: fit(table, **how) for name, table in tables.items()}
     patients, each, seed = seen.patients(horizon), list(cases.values()), how["random_state"]
     if groups is not None:
@@ -470,12 +471,9 @@ def compare_models(
         of_sites = (list(sites.values()), patients, each, counts, of_cases["site"], unit, seed)
         return ModelComparison(sites, SamePatients(*of_sites))
 
-    def replicates() -> Sequence[CurveView]:
-        moved = [fit(table, curve=REPLICATED, **how) for table in tables.values()]
-        same = SamePopulation(moved, patients, each, counts, unit, title=ALL, seed=seed)
-        return same.replicates()
-
-    return ModelDifferences(ALL, posts, replicates)
+    fits = list(posts.values())
+    same = SamePopulation(fits, patients, each, counts, unit, title=ALL, seed=seed)
+    return ModelDifferences(ALL, posts, same.replicates)
 
 
 class _Seen(NamedTuple):

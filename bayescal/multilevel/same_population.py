@@ -1,7 +1,6 @@
 """Curves of several models in one population, on the same resampled patients.
 
-A model's own posterior is an average over families, whose draws do not move with the patients. Its
-replicates are those of one flexible family, which was fitted to the same table.
+All models have curves of one family: draws of an average over families do not move with patients.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def every_score(y: Floats, s: Floats) -> bc.CalibrationData:
     data = bc.CalibrationData(y, s)
     score, row = np.unique(s, return_inverse=True)
     rows = Rows(score, np.bincount(row) * 1.0, np.bincount(row, np.asarray(y, dtype=float)))
-    data._tables = {None: rows}
+    data._contents = data._contents._replace(tables={None: rows})
     return data
 
 

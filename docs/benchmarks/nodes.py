@@ -1,20 +1,22 @@
 """Time of fits with Gauss nodes against merged rows: an older tree of the package and this one.
 
-    git worktree add ../before 83460c3
-    python docs/benchmarks/nodes.py ../before
-
-Each call is measured in fresh processes of one thread, the two trees in turns, so that a busy
-minute of the machine slows both. Stored are CPU seconds, the least of the turns, their ratio, and
-the log evidence of several sites, which merged rows bias, with its Monte Carlo error.
+Run `python docs/benchmarks/nodes.py`. The older tree is that of the last commit with merged rows,
+which is taken from git; another tree is named as `nodes.py ../before`. Each call is measured in
+fresh processes of one thread, the two trees in turns, so that a busy minute of the machine slows
+both. Stored are CPU seconds, the least of the turns, their ratio, and the log evidence of several
+sites, which merged rows bias, with its Monte Carlo error.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
 import subprocess
 import sys
+import tarfile
+import tempfile
 import time
 import warnings
 from collections.abc import Callable
@@ -29,6 +31,8 @@ ROOT = Path(__file__).resolve().parents[2]
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 TRUTH = "clinical-middle-overconfident"
 SITES = {"15 x 700": (15, 700), "100 x 1000": (100, 1000), "500 x 200": (500, 200)}
+MERGED_ROWS = "83460c3"
+"""The last commit whose fits merge rows."""
 LONG = 0.5
 """Seconds from which a call is not repeated in a process."""
 
@@ -104,13 +108,28 @@ def main() -> None:
     if options.here:
         print(json.dumps(measure(options.here)))
         return
+    with tempfile.TemporaryDirectory() as folder:
+        compare(options.before or tree_of(MERGED_ROWS, Path(folder)), options.turns)
+
+
+def tree_of(commit: str, folder: Path) -> Path:
+    """The package of a commit, written into a folder."""
+    command = ["git", "archive", commit, "bayescal"]
+    packed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout
+    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+        archive.extractall(folder, filter="data")
+    return folder
+
+
+def compare(before: Path, turns: int) -> None:
+    """Time every call in both trees, and store the results."""
     rows: dict[str, Any] = {}
     for name in calls():
-        turns = [
+        measured = [
             {key: in_tree(tree.resolve(), name) for key, tree in trees.items()}
-            for trees in options.turns * [{"rows": options.before, "nodes": ROOT}]
+            for trees in turns * [{"rows": before, "nodes": ROOT}]
         ]
-        row = {key: min((turn[key] for turn in turns), key=least) for key in ("rows", "nodes")}
+        row = {key: min((turn[key] for turn in measured), key=least) for key in ("rows", "nodes")}
         rows[name] = row | {"ratio": row["rows"]["seconds"] / row["nodes"]["seconds"]}
         print(f"{name:28s}{rows[name]}", flush=True)
         RESULTS.write_text(json.dumps({"rows": rows}, indent=1) + "\n", "utf-8")

@@ -236,7 +236,7 @@ def grid(options: argparse.Namespace) -> dict[str, Any]:
         exact, cells = bc.CalibrationData(y, s), bc.CalibrationData(y, s)
         score, row = np.unique(s, return_inverse=True)
         counts = Rows(score, np.bincount(row) * 1.0, np.bincount(row, np.asarray(y, dtype=float)))
-        exact._tables = {None: counts}
+        exact._contents = exact._contents._replace(tables={None: counts})
         at = np.linspace(0.01, 0.99, 99)
         problems = [prepare(table, random_state=0) for table in (cells, exact)]
         modes = [CurveDensity(problem).mode() for problem in problems]
