@@ -44,6 +44,7 @@ ASKED = {"CalibrationData.from_dask", "CalibrationData.select", "CalibrationData
     "HierarchicalPosterior.now",
     "ImputedPosterior.at_prevalence",
     "SubgroupPosterior.now",
+    "SubgroupPosterior.prob_unlike",
 }
 """Of other objects than those at hand: their errors say so first."""
 PARTS = 12

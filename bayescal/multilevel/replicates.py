@@ -169,7 +169,7 @@ def slopes_of(
     risk = problem.probability(at)[:, problem.rows_of(score)]
     up, down = np.split(logit(risk[1:]), 2)
     design = ((up - down) / (2 * DERIVATIVE_STEP)).T
-    inside = problem.edges.inside(score)
+    inside = problem.inside(score)
     told = patients.told(members, inside, risk[0], steps)
     information = (design.T * (weight * told.information)) @ design
     return Slopes(

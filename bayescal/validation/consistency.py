@@ -424,7 +424,7 @@ def _of_times(
     rng = problem.rng("consistency") if random_state is None else random_generator(random_state)
     simulated, scores = SimulatedTimes(problem), problem.data.score
     observed = asked.to(simulated.observed)
-    curves = [np.broadcast_to(problem.edges.inside(scores), (size, scores.size))]
+    curves = [np.broadcast_to(problem.inside(scores), (size, scores.size))]
     if predict:
         draws = post.curve(scores).to_numpy().reshape(-1, scores.size)
         curves.append(draws[rng.choice(len(draws), size, replace=size > len(draws))])

@@ -55,7 +55,7 @@ class SimulatedTimes:
         self._last = last
         self._leaving = _Leaving.of(self.observed.entry, last, kind)
         law, steps = law_of(problem), steps_of(problem)
-        z = law.standardised(np.asarray(logit(problem.edges.inside(self.observed.score))))
+        z = law.standardised(np.asarray(logit(problem.inside(self.observed.score))))
         ends = [2 * law.size] if law.competes else []
         each = [_Times.of(law, own, z, self.observed.entry) for own in np.split(steps.at, ends)]
         self._own, self._other = each[0], each[1] if law.competes else None

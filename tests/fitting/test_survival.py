@@ -422,8 +422,6 @@ def test_other_doors_refuse_by_name(followed):
     judge = bc.Judged(sensitivity=(90, 100), specificity=(95, 100))
     with pytest.raises(InputError, match="judged was given beside times to an event"):
         bc.fit(outcome, risk, horizon=1, judged=judge)
-    with pytest.raises(InputError, match="not simulated case by case"):
-        bc.check_consistency(bc.fit(followed, curve="identity", **FAST))
     for door in (bc.estimators.ece, bc.scores.brier_score):
         with pytest.raises(InputError, match=r"Times are taken by bayescal\.fit"):
             door(followed)

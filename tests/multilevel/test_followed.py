@@ -300,5 +300,3 @@ def test_what_cannot_stand_beside_groups_of_times_is_refused():
     outcome = bc.Survival(time, event)
     with pytest.raises(InputError, match="groups was given beside several horizons"):
         bc.fit(outcome, np.column_stack([risk / 2, risk]), groups=SITE, horizon=[2, 5])
-    with pytest.raises(InputError, match="times to an event"):
-        bc.recalibration_gain(table("site"))
