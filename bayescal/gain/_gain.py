@@ -61,11 +61,11 @@ def recalibration_gain(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,) or (m, n), Survival or CalibrationData
+    y_true : array-like of shape (n,), Survival or CalibrationData
         Outcomes, 0/1 or boolean, or times to an event, of patients that did not fit the
         recalibration; or a table of these and the probabilities before. Of outcomes that were
-        imputed m times a matrix, one row an imputation: the gain is computed on each, and the draws
-        are mixed.
+        imputed m times a matrix of m rows, one an imputation: the gain is computed on each, and the
+        draws are mixed.
     before : array-like of shape (n,), optional
         Predicted probabilities before; none with a table.
     after : array-like of shape (n,) or (repeats, n), callable, or fitted estimator

@@ -48,7 +48,7 @@ def predicted(post, every, times, cases):
         )
         table = every.problem.groups[label]
         at = post.at(site=label).curve(table.data.score).to_numpy().reshape(-1, SIZE)
-        density = log_density_by_entry(table, np.log(at) - np.log1p(-at), steps)
+        density = log_density_by_entry(table, np.log(at) - np.log1p(-at), steps=steps)
         entry_of_row = np.argsort(data.follow_up.row)
         row = np.searchsorted(data.score, RISK[own])
         total += np.log(np.exp(density[:, entry_of_row[row]]).mean(axis=0)).sum()

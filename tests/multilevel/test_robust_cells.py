@@ -16,7 +16,6 @@ from bayescal.errors import InputError
 from bayescal.multilevel.blocks.density import EffectsDensity
 from bayescal.multilevel.blocks.sample import draw_effects
 from bayescal.multilevel.draws import effects_of_prior
-from bayescal.multilevel.nuts import sample_terms_nuts
 from bayescal.multilevel.problem import prepare_terms
 
 CELLS = list(product("FM", ["old", "young"]))
@@ -108,21 +107,6 @@ def test_probabilities_and_evidence_agree_with_exact_sums():
     assert drawn.stats["log_evidence"] == pytest.approx(log_evidence, abs=0.1)
     assert drawn.stats["pareto_k"] < 0.7
     assert 0.2 < unlike[0] < 0.98  # neither is certain
-
-
-@pytest.mark.slow
-def test_both_engines_agree():
-    data, *_ = simulated(n=100, seed=2)
-    problem = prepared(data, curve="logistic")
-    fast, slow = (
-        draw_effects(problem, 16_000),
-        sample_terms_nuts(problem, 6000, {"target_accept": 0.99}),
-    )
-    np.testing.assert_allclose(fast.unlike.mean(axis=1), slow.unlike.mean(axis=1), atol=0.03)
-    for one, other in ((fast.average, slow.average), *zip(fast.groups, slow.groups, strict=True)):
-        off = (one.mean(axis=0) - other.mean(axis=0)) / other.std(axis=0)
-        assert np.abs(off).max() < 0.12
-        np.testing.assert_allclose(one.std(axis=0) / other.std(axis=0), 1, atol=0.15)
 
 
 def test_with_one_unlike_the_density_is_that_of_its_own_scale():
