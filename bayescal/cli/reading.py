@@ -166,6 +166,17 @@ def judge_of(counts: str | None) -> Judged | None:
 
 
 @dataclass(frozen=True)
+class _Times:
+    """The columns of times to an event, if the outcomes are such."""
+
+    time: option.Time = None
+    entry: option.Entry = None
+    horizon: option.Horizon = None
+    cause: option.Cause = None
+    survival: option.Survival = False
+
+
+@dataclass(frozen=True)
 class RowReading(Reading):
     """Of one file, in which there may be sites and clusters."""
 
@@ -176,14 +187,8 @@ class RowReading(Reading):
 
 
 @dataclass(frozen=True)
-class TimedRowReading(RowReading):
+class TimedRowReading(_Times, RowReading):
     """Of one file with several predictions, whose outcomes may be times to an event."""
-
-    time: option.Time = None
-    entry: option.Entry = None
-    horizon: option.Horizon = None
-    cause: option.Cause = None
-    survival: option.Survival = False
 
 
 @dataclass(frozen=True)
@@ -208,14 +213,8 @@ class GroupReading(ClusterReading):
 
 
 @dataclass(frozen=True)
-class TimeReading(ClusterReading):
+class TimeReading(_Times, ClusterReading):
     """Of cases whose outcomes may be times to an event."""
-
-    time: option.Time = None
-    entry: option.Entry = None
-    horizon: option.Horizon = None
-    cause: option.Cause = None
-    survival: option.Survival = False
 
 
 @dataclass(frozen=True)

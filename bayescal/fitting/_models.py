@@ -392,14 +392,16 @@ def compare_models(
         If the arrays are not outcomes, probabilities and sites of the same cases, there are fewer
         than two models, or several imputations of the predictions.
 
-    Notes ----- Each model has a fit of its own, whose draws belong to no draws of another: with
-    sites that of `bayescal.fit`, without sites the same with `curve="beta"`. An average over
-    families would pull the level of each model towards its own predictions, of each by another
-    amount. Which of them stand side by side is told by replicates: patients and sites are drawn
-    again by the Bayesian bootstrap, the same for all models; the curves of each follow their
-    weights by one step of Newton's method; and the draws of a measure are put in the order of
-    its replicates (the Schaake shuffle). The posterior of each model is unchanged by this, and
-    a model differs from itself by exactly 0.
+    Notes
+    -----
+    Each model has a fit of its own, whose draws belong to no draws of another: with sites that of
+    `bayescal.fit`, without sites the same with `curve="beta"`. An average over families would pull
+    the level of each model towards its own predictions, of each by another amount. Which of them
+    stand side by side is told by replicates: patients and sites are drawn again by the Bayesian
+    bootstrap, the same for all models; the curves of each follow their weights by one step of
+    Newton's method; and the draws of a measure are put in the order of its replicates (the Schaake
+    shuffle). The posterior of each model is unchanged by this, and a model differs from itself by
+    exactly 0.
 
     What a case tells that left before the horizon is how likely it was, given the curve, to have no
     event until then. That leaving tells nothing more of the event is assumed of every model, given
