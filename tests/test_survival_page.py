@@ -65,6 +65,14 @@ def test_the_true_gain_of_a_map_is_that_of_the_population():
     assert gains.true_gain(truth, lambda s: 0.8 * s) == pytest.approx(gain, abs=3e-4)
 
 
+def test_the_page_has_the_stored_gains():
+    stored = json.loads((gains.RESULTS / "survival_gain.json").read_text("utf-8"))
+    assert gains.page_table(stored) in PAGE.read_text("utf-8")
+    for cell in stored["cells"]:
+        error = (0.95 * 0.05 / cell["data_sets"]) ** 0.5
+        assert min(cell["covered"], cell["updates_worst"]) >= 0.95 - 2 * error
+
+
 def test_the_page_has_the_stored_correlations_of_horizons():
     stored = json.loads((horizons.RESULTS / "survival_horizons.json").read_text("utf-8"))
     page = PAGE.read_text("utf-8")
