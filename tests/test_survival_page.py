@@ -10,6 +10,7 @@ import pytest
 
 import bayescal as bc
 import survival_causes as causes
+import survival_consistency as checks
 import survival_coverage as simulation
 import survival_edges as edges
 import survival_gain as gains
@@ -71,6 +72,14 @@ def test_the_page_has_the_stored_gains():
     for cell in stored["cells"]:
         error = (0.95 * 0.05 / cell["data_sets"]) ** 0.5
         assert min(cell["covered"], cell["updates_worst"]) >= 0.95 - 2 * error
+
+
+def test_the_page_has_the_stored_p_values():
+    stored = json.loads((checks.RESULTS / "survival_consistency.json").read_text("utf-8"))
+    assert checks.page_table(stored) in PAGE.read_text("utf-8")
+    for row in stored["rows"]:
+        if row["scores"] == "right":
+            assert row["below_.05"] <= 0.05 + 2 * (0.05 * 0.95 / row["sets"]) ** 0.5, row
 
 
 def test_the_page_has_the_stored_correlations_of_horizons():
