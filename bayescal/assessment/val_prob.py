@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,6 +17,7 @@ from bayescal.assessment.performance import with_ranks
 from bayescal.data.data import CalibrationData
 from bayescal.data.read import paired
 from bayescal.data.weights import effective_cases
+from bayescal.estimators.integrated.indices import indices_of
 from bayescal.posterior.checks.undefined import MOST_AT_ENDS, share_at_ends
 
 if TYPE_CHECKING:
@@ -95,34 +97,53 @@ class _Measured:
     def by(self, measure: Callable[..., Any], **options: Any) -> Any:
         return measure(*self._arrays, **self._options, **options)
 
-    def by_ranks(self, measure: Callable[..., Any]) -> Any:
-        return measure(*self._ranked, **self._options)
+    @cached_property
+    def rank_correlation(self) -> float:
+        return float(scores.somers_dxy(*self._ranked, **self._options))
+
+    @cached_property
+    def discrimination(self) -> float:
+        return float(self.by(estimators.discrimination_index))
+
+    @cached_property
+    def unreliability(self) -> float:
+        return float(self.by(estimators.unreliability))
+
+    @cached_property
+    def cox(self) -> Any:
+        return self.by(estimators.cox_test)
+
+    @cached_property
+    def spiegelhalter(self) -> Any:
+        return self.by(estimators.spiegelhalter_test)
+
+    @cached_property
+    def of_lowess(self) -> dict[str, float]:
+        """The indices of one lowess curve."""
+        return dict(self.by(indices_of, names=("emax", "e90", "ici"), smoother="lowess"))
 
 
 VAL_PROB: dict[str, tuple[str, Callable[[_Measured], float]]] = {
-    "Dxy": ("Somers' rank correlation, 2 C - 1", lambda m: m.by_ranks(scores.somers_dxy)),
-    "C (ROC)": ("C-statistic", lambda m: m.by_ranks(scores.c_statistic)),
+    "Dxy": ("Somers' rank correlation, 2 C - 1", lambda m: m.rank_correlation),
+    "C (ROC)": ("C-statistic", lambda m: (1 + m.rank_correlation) / 2),
     "R2": ("Nagelkerke's R squared of the predictions as they are", lambda m: _nagelkerke(m)),
-    "D": ("discrimination index", lambda m: m.by(estimators.discrimination_index)),
+    "D": ("discrimination index", lambda m: m.discrimination),
     "D:Chi-sq": ("its likelihood ratio", lambda m: _discrimination_ratio(m)),
-    "U": ("unreliability index", lambda m: m.by(estimators.unreliability)),
-    "U:Chi-sq": ("its likelihood ratio", lambda m: m.by(estimators.cox_test).statistic),
-    "U:p": ("its p-value, 2 degrees of freedom", lambda m: m.by(estimators.cox_test).pvalue),
-    "Q": ("quality index, D - U", lambda m: m.by(estimators.quality_index)),
+    "U": ("unreliability index", lambda m: m.unreliability),
+    "U:Chi-sq": ("its likelihood ratio", lambda m: m.cox.statistic),
+    "U:p": ("its p-value, 2 degrees of freedom", lambda m: m.cox.pvalue),
+    "Q": ("quality index, D - U", lambda m: m.discrimination - m.unreliability),
     "Brier": ("Brier score", lambda m: m.by(scores.brier_score)),
     "Intercept": (
         "fitted jointly with the slope; not calibration-in-the-large",
         lambda m: m.by(estimators.calibration_intercept),
     ),
     "Slope": ("calibration slope", lambda m: m.by(estimators.calibration_slope)),
-    "Emax": (
-        "largest error of a lowess curve",
-        lambda m: m.by(estimators.emax, smoother="lowess"),
-    ),
-    "E90": ("90th percentile of its error", lambda m: m.by(estimators.e90, smoother="lowess")),
-    "Eavg": ("its average error", lambda m: m.by(estimators.ici, smoother="lowess")),
-    "S:z": ("Spiegelhalter's z", lambda m: m.by(estimators.spiegelhalter_test).statistic),
-    "S:p": ("its two-sided p-value", lambda m: m.by(estimators.spiegelhalter_test).pvalue),
+    "Emax": ("largest error of a lowess curve", lambda m: m.of_lowess["emax"]),
+    "E90": ("90th percentile of its error", lambda m: m.of_lowess["e90"]),
+    "Eavg": ("its average error", lambda m: m.of_lowess["ici"]),
+    "S:z": ("Spiegelhalter's z", lambda m: m.spiegelhalter.statistic),
+    "S:p": ("its two-sided p-value", lambda m: m.spiegelhalter.pvalue),
 }
 """Names in the order of val.prob, what each is, and how it is computed."""
 
@@ -180,7 +201,7 @@ def val_prob(cases: CalibrationData | RawCases) -> pd.Series:
 
 def _discrimination_ratio(measured: _Measured) -> float:
     """Twice the log likelihood of the scores, less that of the mean outcome."""
-    return float(measured.by(estimators.discrimination_index)) * measured.size + 1
+    return measured.discrimination * measured.size + 1
 
 
 def _nagelkerke(measured: _Measured) -> float:

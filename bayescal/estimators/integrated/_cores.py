@@ -16,7 +16,24 @@ from bayescal.estimators.integrated._resampled import resampled_loess, resamples
 from bayescal.estimators.integrated._summaries import INDICES
 from bayescal.estimators.integrated.smoothers import smoother_of, span_of
 
-__all__ = ["CORES", "OF_WEIGHTINGS", "eci_core", "eci_of_weightings", "flat"]
+__all__ = ["CORES", "OF_WEIGHTINGS", "eci_core", "eci_of_weightings", "flat", "gaps"]
+
+
+def gaps(
+    scores: Floats, weights: Floats | None, **smoothing: Any
+) -> tuple[Callable[[NDArray[Any]], Floats], Floats]:
+    """Distances between the curve of each replicate and the distinct scores, and their cases.
+
+    No distance counts as more than 1.
+    """
+    table = tabulate(scores, weights)
+    curve = smoother_of(**smoothing)(table, table.score)
+
+    def gap(outcomes: NDArray[Any]) -> Floats:
+        distance = np.abs(curve(table.hits(outcomes)) - table.score)
+        return np.asarray(np.minimum(distance, 1))
+
+    return gap, table.trials
 
 
 def _index_core(name: str) -> Core:
@@ -24,14 +41,8 @@ def _index_core(name: str) -> Core:
     index = INDICES[name]
 
     def core(scores: Floats, weights: Floats | None, **smoothing: Any) -> Statistic:
-        table = tabulate(scores, weights)
-        curve = smoother_of(**smoothing)(table, table.score)
-
-        def statistic(outcomes: NDArray[Any]) -> Floats:
-            gap = np.abs(curve(table.hits(outcomes)) - table.score)
-            return index(np.minimum(gap, 1), table.trials)
-
-        return statistic
+        gap, trials = gaps(scores, weights, **smoothing)
+        return lambda outcomes: index(gap(outcomes), trials)
 
     return core
 

@@ -6,6 +6,7 @@ for all replicates.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,18 +15,20 @@ from numpy.typing import ArrayLike
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.data.validate import check_choice
-from bayescal.estimators.door import Cases, Core, OutcomesLike, evaluate, read_ranked
+from bayescal.estimators.door import Cases, Core, OutcomesLike, evaluate, read, read_ranked
 from bayescal.estimators.integrated._cores import (
     CORES,
     OF_WEIGHTINGS,
     eci_core,
     eci_of_weightings,
     flat,
+    gaps,
 )
+from bayescal.estimators.integrated._summaries import INDICES
 from bayescal.estimators.integrated.smoothers import as_smoothing, no_curve
 from bayescal.estimators.registry import estimator
 
-__all__ = ["e50", "e90", "eci", "emax", "ici"]
+__all__ = ["e50", "e90", "eci", "emax", "ici", "indices_of"]
 
 AUSTIN = "Austin & Steyerberg 2019"
 
@@ -351,6 +354,52 @@ def eci(
             "score in y_prob equals the mean outcome. Pass form='mean-square'."
         )
     return value / 100 / level
+
+
+def indices_of(
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
+    *,
+    names: Sequence[str],
+    smoother: str = "loess",
+    sample_weight: ArrayLike | None = None,
+) -> dict[str, float]:
+    """Several indices of one smoothed curve, which is fitted once.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,), or CalibrationData
+    y_prob : array-like of shape (n_samples,)
+    names : sequence of {"ici", "e50", "e90", "emax", "eci"}
+    smoother : str
+        As `flexible_curve` takes it, with the span and the knots that it has by default.
+    sample_weight : array-like of shape (n_samples,), optional
+
+    Returns
+    -------
+    dict of str to float
+        What the function of each name gives.
+
+    Raises
+    ------
+    InputError
+        As `flexible_curve`.
+
+    Examples
+    --------
+    >>> from bayescal import estimators, simulate
+    >>> from bayescal.estimators.integrated.indices import indices_of
+    >>> y_true, y_prob = simulate.sample("clinical-middle-overconfident", 1000, random_state=1)
+    >>> indices_of(y_true, y_prob, names=["ici"])["ici"] == estimators.ici(y_true, y_prob)
+    True
+    """
+    smoothing = as_smoothing(smoother, None, 5)
+    cases = read(y_true, y_prob, sample_weight, replicates=False, single=True).ranked()
+    gap, trials = gaps(cases.scores, cases.weights, **smoothing)
+    errors = gap(cases.outcomes)
+    if np.isnan(errors).any():
+        raise no_curve(smoother)
+    return {name: float(INDICES[name](errors, trials)[0]) for name in names}
 
 
 def _evaluate(core: Core, cases: Cases, smoothing: dict[str, Any]) -> float | Floats:
