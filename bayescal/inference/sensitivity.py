@@ -22,11 +22,12 @@ from bayescal.posterior.tree import CHAINS, with_chains
 
 if TYPE_CHECKING:
     import pandas as pd
-    import xarray as xr
 
 __all__ = ["power_scaling", "power_scaling_of", "probabilities_by_prior"]
 
 ALTERNATIVES = ("logistic", "beta")
+ALPHAS = 0.99, 1.01
+"""Powers of a density between which the change of the posterior is measured."""
 
 
 def probabilities_by_prior(
@@ -142,27 +143,27 @@ def power_scaling_of(
     prior, likelihood : float
         NaN where the draws hardly vary.
     """
-    import xarray as xr
-
-    def group(name: str, numbers: Floats) -> xr.Dataset:
-        return xr.Dataset({name: (("chain", "draw"), with_chains(numbers, CHAINS))})
-
-    tree = xr.DataTree.from_dict(
-        {
-            "posterior": group("quantity", values),
-            "log_prior": group("curve", log_prior),
-            "log_likelihood": group("outcomes", log_likelihood),
-        }
+    by_chain = with_chains(values, CHAINS)
+    prior, likelihood = (
+        _power_scale_sensitivity(by_chain, with_chains(each, CHAINS))
+        for each in (log_prior, log_likelihood)
     )
-    return _psense(tree, "prior"), _psense(tree, "likelihood")
+    return prior, likelihood
 
 
-def _psense(tree: xr.DataTree, group: str) -> float:
-    """By ArviZ; NaN where the draws hardly vary, so that there is nothing to scale."""
-    import arviz_stats
+def _power_scale_sensitivity(values: Floats, log_density: Floats) -> float:
+    """By ArviZ, both of shape (chains, draws); NaN where draws hardly vary: nothing to scale.
 
+    It is what `psense` gives, without the trees that it is asked of.
+    """
+    from arviz_stats.base import array_stats
+
+    both, weights = (0, 1), []
     try:
         with np.errstate(divide="ignore", invalid="ignore"):
-            return float(arviz_stats.psense(tree, group=group)["quantity"])
+            for alpha in ALPHAS:
+                weight = np.exp(array_stats.power_scale_lw(log_density, alpha=alpha, axis=both))
+                weights.append(weight / weight.sum())
+            return float(array_stats.power_scale_sense(values, *weights, *ALPHAS))
     except ValueError:
         return float("nan")
