@@ -128,7 +128,7 @@ def gain(
         of_cases["pos_label"] = reading.event
     else:
         of_cases["horizon"] = at = followed.one_horizon
-        happens = f"{followed.event} is {followed.cause or 1} by {followed.time} {at:g}"
+        happens = f"{followed.event} is {followed.cause or 1} {followed.by(at)}"
     with pairs.checked():
         data = CalibrationData(y_prob=cases["y_prob"], **of_cases)
     mark = (

@@ -170,7 +170,7 @@ def _of_times(reading: TimedRowReading, names: list[str], how: dict[str, Any]) -
 
     read = read_models_of_times(reading, times, names, use)
     columns = {"time": times.time, "event": times.event, "entry": times.entry, "horizon": at}
-    event = f"of {shortened(times.event)} {times.cause or 1} by {shortened(times.time)} {at:g}"
+    event = f"of {shortened(times.event)} {times.cause or 1} {times.by(at)}"
     return Told(made[0], event, columns, read.dropped, read.rows)
 
 

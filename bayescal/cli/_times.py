@@ -35,6 +35,8 @@ __all__ = [
 ]
 
 AnyTimeReading: TypeAlias = TimeReading | TimedRowReading
+UNITS = ("second", "minute", "hour", "day", "week", "month", "year")
+"""Words that a column of times may be called by; in the plural, too."""
 
 
 class TimeColumns(NamedTuple):
@@ -70,6 +72,13 @@ class TimeColumns(NamedTuple):
                 "several. Name one."
             )
         return self.horizons[0]
+
+    def by(self, at: float) -> str:
+        """By when the event came: `by 5 years`, or `by 5 (column t)` if its name is no unit."""
+        unit = self.time.strip().lower().removesuffix("s")
+        if unit not in UNITS:
+            return f"by {at:g} (column {shortened(self.time)})"
+        return f"by {at:g} {unit}{'' if at == 1 else 's'}"
 
     @classmethod
     def of(cls, reading: AnyTimeReading, update: Path | None = None) -> TimeColumns | None:
@@ -160,7 +169,7 @@ def read_times(reading: TimeReading, times: TimeColumns) -> Predictions:
         made.append(CalibrationData(*cases, horizon=at, weight_type=told, **read.roles))
 
     read = _read(reading, times, make)
-    event = f"{times.cause or 1} by {times.time} {at:g}"
+    event = f"{times.cause or 1} {times.by(at)}"
     data, form, path = made[0], reading.form(), reading.file
     size = (read.dropped, read.rows)
     return Predictions(data, read.columns, event, *size, path, form, read.original)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 
+import numpy as np
+
 from bayescal.data.data import CalibrationData
+from bayescal.data.follow_up import FOLLOWED_COLUMNS
 
 __all__ = ["fingerprint"]
 
@@ -16,7 +19,9 @@ def fingerprint(data: CalibrationData) -> str:
     -------
     str
         Of the scores, then the cases, then the events at each, as little-endian doubles, and of
-        the group of each row, in UTF-8 with a zero byte after each.
+        the group of each row, in UTF-8 with a zero byte after each. Of times to an event, also of
+        the horizon, and for each row and follow-up of when cases came and went, by which kind of
+        exit, and their number.
 
     Examples
     --------
@@ -31,4 +36,9 @@ def fingerprint(data: CalibrationData) -> str:
     if data.group is not None:
         for name in data.group.tolist():
             digest.update(name.encode("utf-8", "surrogatepass") + b"\0")
+    if (followed := data.follow_up) is not None:
+        digest.update(np.float64(followed.horizon).astype("<f8").tobytes())
+        for name in FOLLOWED_COLUMNS:
+            digest.update(getattr(followed, name).astype("<i8").tobytes())
+        digest.update(followed.weight.astype("<f8").tobytes())
     return digest.hexdigest()

@@ -17,7 +17,15 @@ from bayescal.data.table import add_up
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["EARLY_SHARE", "LEFT", "OTHER_EVENT", "OWN_EVENT", "TIME_STEPS", "FollowUp"]
+__all__ = [
+    "EARLY_SHARE",
+    "FOLLOWED_COLUMNS",
+    "LEFT",
+    "OTHER_EVENT",
+    "OWN_EVENT",
+    "TIME_STEPS",
+    "FollowUp",
+]
 
 TIME_STEPS = 1200
 """Steps of the grid from 0 to the horizon."""
@@ -25,6 +33,7 @@ STEP_ROUNDING = 1e-6
 EARLY_SHARE = 0.05
 """Share of the time to the horizon by which some case must be under observation."""
 FOLLOWED_COLUMNS = ("row", "entry", "exit", "kind")
+"""What tells the entries of a follow-up apart, each an array of whole numbers."""
 EXIT_ENTRY = "exit_entry"
 """How the entries of the clusters of followed cases are called in a dataset."""
 LEFT, OWN_EVENT, OTHER_EVENT = range(3)

@@ -10,6 +10,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.cli import main
+from bayescal.cli._times import TimeColumns
 
 TIMES = ("--time", "years", "--event", "died", "--horizon", "5", "--seed", "1")
 
@@ -151,6 +152,19 @@ def hospitals(tmp_path_factory):
 
 
 SEVERAL = ("--time", "years", "--event", "died", "--horizon", "2,4")
+
+
+@pytest.mark.parametrize(
+    ("column", "at", "told"),
+    [
+        ("years", 5.0, "by 5 years"),
+        ("Year", 1.0, "by 1 year"),
+        ("days", 0.5, "by 0.5 days"),
+        ("t_event", 5.0, "by 5 (column t_event)"),
+    ],
+)
+def test_a_horizon_is_told_in_the_unit_that_the_column_names(column, at, told):
+    assert TimeColumns(column, "died", None, (at,), (), None).by(at) == told
 
 
 @pytest.mark.slow

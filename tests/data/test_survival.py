@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import bayescal as bc
+from bayescal.data.fingerprint import fingerprint
 from bayescal.data.follow_up import TIME_STEPS
 from bayescal.errors import InputError, ScoreWarning
 
@@ -44,6 +45,23 @@ def test_tables_add_and_are_stored(tmp_path):
         data + table(horizon=3)
     with pytest.raises(InputError, match="times to an event and the other has outcomes"):
         data + bc.CalibrationData([0, 1], [0.2, 0.9])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"time": [2.5, 5.0, 1.3, 7.1, 5.0]},
+        {"event": [2, 0, 0, 1, 1], "cause": 1},
+        {"horizon": 4.9},
+        {"entry": [0, 1, 0, 0, 0]},
+    ],
+)
+def test_the_fingerprint_knows_how_long_each_case_was_followed(change):
+    assert fingerprint(table(**change)) != fingerprint(table())
+    order = [3, 1, 4, 0, 2]
+    moved = {"time": TIME, "event": EVENT, "risk": RISK} | change
+    again = {k: [v[i] for i in order] if np.ndim(v) else v for k, v in moved.items()}
+    assert fingerprint(table(**again)) == fingerprint(table(**change))
 
 
 def test_cuts_have_as_much_time_at_risk_each():

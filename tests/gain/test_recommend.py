@@ -269,3 +269,11 @@ def test_the_card_shows_every_update_with_its_interval() -> None:
         assert name in shown
         assert advice.shown(name, "brier") in shown
         assert advice.shown(name, "net_benefit@0.1") in shown
+
+
+def test_recommend_and_assess_say_the_same_of_the_same_cases_and_seed() -> None:
+    cases = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=2)
+    how = {"draws": 400, "random_state": 3}
+    advice, assessed = bc.recommend(*cases, **how), bc.assess(*cases, **how)
+    assert advice.table.equals(assessed.recommendation.table)
+    assert str(advice) == str(assessed.recommendation)

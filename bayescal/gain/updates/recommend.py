@@ -141,7 +141,7 @@ def recommend(
                 "vary was given without groups. Say with groups= which site each case is from, or "
                 "pass a table that has sites, periods or factors."
             )
-        return recommendation(compare(data, curves=tuple(updates()), **fixed), risks, level)
+        return recommendation(compare(data, **fixed), risks, level)
     of_groups: dict[str, Any] = {**fixed, "vary": vary}
     post = fit(data, **of_groups)
     curves = tuple(updates(up_to=post.problem.pooled.curve.name))
