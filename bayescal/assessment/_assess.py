@@ -199,17 +199,16 @@ def assess(
         options: dict[str, Any] = {
             "close": close, "ci_prob": ci_prob, "prior": prior, "draws": draws, "edge": edge,
             "prior_calibrated": prior_calibrated, "thresholds": thresholds, "labels": labels,
-            "estimators": estimators, "sample_weight": sample_weight, "weight_type": weight_type,
-            "random_state": random_state,
+            "estimators": estimators, "weight_type": weight_type, "random_state": random_state,
         }  # fmt: skip
         refused = {
             "groups": groups, "pos_label": pos_label, "imputations": imputations,
-            "draws_of_score": draws_of_score, "cluster": cluster, "strata": strata,
-            "judged": judged, "mode": mode,
+            "draws_of_score": draws_of_score, "judged": judged, "mode": mode,
         }  # fmt: skip
+        of_cases = {"sample_weight": sample_weight, "cluster": cluster, "strata": strata}
         risks = risks_by(y_true, y_prob, horizon)
-        assessed = each_horizon(partial(assess, **options), risks, refused)
-        return HorizonAssessment(assessed, risks, sample_weight)
+        assessed = each_horizon(partial(assess, **options, **of_cases), risks, refused)
+        return HorizonAssessment(assessed, risks, of_cases)
     panel = as_items(estimators, "estimators")
     for name in panel:
         check_choice(name, ESTIMATORS, "estimators")

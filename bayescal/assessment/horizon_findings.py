@@ -51,12 +51,15 @@ class HorizonFindings(Generic[Assessed]):
     """
 
     def __init__(
-        self, assessments: Mapping[float, Assessed], risks: Risks, sample_weight: Any = None
+        self,
+        assessments: Mapping[float, Assessed],
+        risks: Risks,
+        of_cases: Mapping[str, Any] | None = None,
     ) -> None:
         self.horizons = tuple(assessments)
         self._assessments = dict(assessments)
         each = {at: one.posterior for at, one in assessments.items()}
-        self.posterior: HorizonPosteriors = joined(each, risks, sample_weight)
+        self.posterior: HorizonPosteriors = joined(each, risks, of_cases)
 
     def at(self, horizon: float) -> Assessed:
         """The assessment at one horizon, with all of its tables and its own report.

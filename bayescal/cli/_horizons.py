@@ -45,11 +45,12 @@ def assess_horizons(
     assessed: list[HorizonAssessment[Any]] = []
 
     def use(read: TimesRead) -> None:
-        weighted = {"sample_weight": read.weight, "weight_type": reading.weight_type}
+        of_cases = {"sample_weight": read.weight, "weight_type": reading.weight_type}
+        of_cases |= {"cluster": read.roles.get("cluster"), "strata": read.roles.get("stratum")}
         with working("Fitting the families of curves at each horizon"):
             risks = pd.DataFrame(np.column_stack(read.risks), columns=list(times.scores))
             assessed.append(
-                assess(read.outcome, risks, horizon=times.horizons, **options, **weighted)
+                assess(read.outcome, risks, horizon=times.horizons, **options, **of_cases)
             )
 
     read = read_horizons(reading, times, use)

@@ -114,7 +114,7 @@ class TimeColumns(NamedTuple):
                 raise InputError(f"{name} does not go with --time.")
         horizons = _as_horizons(reading.horizon)
         of_cases: dict[str, Any] = dict(reading.groups)
-        of_cases |= {f"--{role}": role in reading.roles for role in ("cluster", "imputation")}
+        of_cases["--imputation"] = "imputation" in reading.roles
         for name, value in of_cases.items():
             if value and len(horizons) > 1:
                 raise InputError(

@@ -161,12 +161,12 @@ def compare(
     if is_several(horizon):
         refused = {
             "pos_label": pos_label, "imputations": imputations, "draws_of_score": draws_of_score,
-            "cluster": cluster, "strata": strata, "judged": judged,
+            "judged": judged,
         }  # fmt: skip
-        weights: dict[str, Any] = {"sample_weight": sample_weight, "weight_type": weight_type}
+        of_cases = {"sample_weight": sample_weight, "cluster": cluster, "strata": strata}
         risks = risks_by(y_true, y_prob, horizon)
-        each = partial(compare, **over, **fixed, **weights)
-        return HorizonComparison(each_horizon(each, risks, refused), risks, sample_weight)
+        each = partial(compare, **over, **fixed, **of_cases, weight_type=weight_type)
+        return HorizonComparison(each_horizon(each, risks, refused), risks, of_cases)
     data = as_data(
         y_true,
         y_prob,

@@ -279,7 +279,7 @@ def fit(
         are risks of it. Cases that left before count as far as they were followed. Of sites,
         factors and periods, when events come is the same in all of them, given the score. Not
         beside judged. Several ascending horizons, such as [1, 3, 5], have a column of `y_prob`
-        each, and no groups, clusters or imputations; or `y_prob` is a data frame of whole predicted
+        each, and no groups or imputations; or `y_prob` is a data frame of whole predicted
         curves, risks or probabilities of survival, whose columns are named by the times.
     mode : {"top-label", "class-wise"}, optional
         Of a matrix. "top-label", the default: the score is the largest probability, and the event
@@ -353,10 +353,12 @@ def fit(
     }  # fmt: skip
     if is_several(horizon):
         others = {"known": known, "heterogeneity_prior": heterogeneity_prior, "vary": vary}
+        of_cases = {"sample_weight": sample_weight, "cluster": roles.pop("cluster")}
+        of_cases["strata"] = roles.pop("strata")
         others |= roles | {"pos_label": pos_label, "judged": judged}
-        each = partial(fit, **over, **how, **fixed, **weights)
+        each = partial(fit, **over, **how, **fixed, **of_cases, weight_type=weight_type)
         risks = risks_by(y_true, y_prob, horizon)
-        return joined(each_horizon(each, risks, others), risks, sample_weight)
+        return joined(each_horizon(each, risks, others), risks, of_cases)
     if y_true is None:
         data = scores_alone(y_prob, known, roles, **weights).recorded_by(judged)
     else:

@@ -2,8 +2,9 @@
 
 A fit at each horizon gives its draws. Errors at two horizons are of the same cases, so that they go
 up and down together. How much is the correlation, over cases, of the influence that each has on the
-level of the curve by either horizon. Draws are put in an order in which their levels have this
-correlation (a Gaussian copula of ranks), and stay what they are.
+level of the curve by either horizon; of clusters of cases, over the clusters. Draws are put in an
+order in which their levels have this correlation (a Gaussian copula of ranks), and stay what they
+are.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from numpy.typing import NDArray
 from bayescal._base.arrays import Floats, is_single
 from bayescal._base.errors import InputError
 from bayescal._base.text import count
+from bayescal.data.clusters import centred_in_strata
 from bayescal.data.predicted import Risks
 from bayescal.data.survival import as_horizon
+from bayescal.data.table import add_up
 from bayescal.data.validate import as_floats
 from bayescal.model.likelihood.times.influence import influence_on_level
 from bayescal.multilevel.compared import Side, off_by, shares_of_worst
@@ -233,7 +236,7 @@ class HorizonComparison:
         self,
         comparisons: Mapping[float, CurveComparison],
         risks: Risks,
-        sample_weight: Any = None,
+        of_cases: Mapping[str, Any] | None = None,
     ) -> None:
         import pandas as pd
 
@@ -249,7 +252,7 @@ class HorizonComparison:
             name="prob_calibrated",
         )
         fitted = {at: one.posterior for at, one in comparisons.items()}
-        self.posterior = joined(fitted, risks, sample_weight)
+        self.posterior = joined(fitted, risks, of_cases)
 
     def __repr__(self) -> str:
         times = ", ".join(f"{at:g}" for at in self.horizons)
@@ -307,12 +310,21 @@ def each_horizon(
 
 
 def joined(
-    posteriors: Mapping[float, CalibrationPosterior], risks: Risks, sample_weight: Any = None
+    posteriors: Mapping[float, CalibrationPosterior],
+    risks: Risks,
+    of_cases: Mapping[str, Any] | None = None,
 ) -> HorizonPosteriors:
-    """Posteriors at several horizons, with joint draws."""
+    """Posteriors at several horizons, with joint draws.
+
+    Parameters
+    ----------
+    of_cases : mapping, optional
+        What each horizon was fitted with: `sample_weight`, `cluster` and `strata`, where given.
+    """
+    given = {name: value for name, value in (of_cases or {}).items() if value is not None}
     influences, weight = [], np.ones(len(risks.outcome))
-    if sample_weight is not None:
-        weight = as_floats(sample_weight, "sample_weight")
+    if "sample_weight" in given:
+        weight = as_floats(given["sample_weight"], "sample_weight")
     for post, column in zip(posteriors.values(), risks.columns, strict=True):
         score = as_floats(column, "y_prob")
         rows = post.data.score
@@ -321,9 +333,35 @@ def joined(
         inside = post.data.edges().inside(score)
         influences.append(influence_on_level(post.problem, risks.outcome, inside, g, weight))
     each = np.array(influences)
-    is_pseudo = next(iter(posteriors.values())).data.is_pseudo
-    product = (each * weight ** (1 + is_pseudo)) @ each.T
+    if "cluster" in given:
+        of_clusters = _of_clusters(each * weight, given["cluster"], given.get("strata"))
+        product = of_clusters.T @ of_clusters
+    else:
+        is_pseudo = next(iter(posteriors.values())).data.is_pseudo
+        product = (each * weight ** (1 + is_pseudo)) @ each.T
     return HorizonPosteriors(posteriors, _correlation(product), risks.notes)
+
+
+def _of_clusters(influence: Floats, cluster: Any, strata: Any) -> Floats:
+    """Influences of cases, of shape (horizons, n), summed over each cluster.
+
+    Returns
+    -------
+    ndarray of shape (clusters, horizons)
+        With strata, as deviations from the mean of the stratum.
+    """
+    _, first, of = np.unique(_codes(cluster), return_index=True, return_inverse=True)
+    sums = np.column_stack([add_up(of, values, first.size) for values in influence])
+    if strata is None:
+        return sums
+    return centred_in_strata(sums, _codes(np.asarray(strata)[first]))
+
+
+def _codes(labels: Any) -> NDArray[np.intp]:
+    """Numbers of labels, from 0 without gaps."""
+    import pandas as pd
+
+    return np.asarray(pd.factorize(np.asarray(labels))[0], np.intp)
 
 
 def _correlation(product: Floats) -> Floats:

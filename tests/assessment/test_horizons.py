@@ -125,7 +125,21 @@ def test_families_are_compared_at_each_horizon():
 @pytest.mark.parametrize("door", [bc.assess, bc.compare])
 def test_what_several_horizons_do_not_go_with_is_refused(door):
     outcome, risks = study(40)
-    with pytest.raises(InputError, match="cluster was given beside several horizons"):
-        door(outcome, risks, horizon=HORIZONS, cluster=np.arange(40) % 5)
+    imputed = np.stack([risks[:, 0]] * 2)
+    with pytest.raises(InputError, match="imputations was given beside several horizons"):
+        door(outcome, risks, horizon=HORIZONS, imputations=imputed)
     with pytest.raises(InputError, match="y_true is no Survival"):
         door(outcome.event, risks, horizon=HORIZONS)
+
+
+@pytest.mark.slow
+def test_clusters_and_strata_at_several_horizons_reach_each_of_them():
+    outcome, risks = study(120)
+    of_cases = {"cluster": np.arange(120) // 3, "strata": np.arange(120) // 60}
+    how = {"draws": 400, "random_state": 2, **of_cases}
+    several = bc.assess(outcome, risks, horizon=HORIZONS, **how)
+    alone = bc.assess(outcome, risks[:, 1], horizon=3, **how)
+    assert several.at(3).table.equals(alone.table)
+    assert any("cluster" in text for text in several.at(3).notes)
+    compared = bc.compare(outcome, risks, horizon=HORIZONS, **how)
+    assert several.posterior.correlation.equals(compared.posterior.correlation)

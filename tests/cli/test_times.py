@@ -203,6 +203,19 @@ def test_columns_and_horizons_that_do_not_pair_are_refused(
 
 
 @pytest.mark.slow
+def test_clusters_at_several_horizons_are_those_of_python(by_years):
+    path, frame = by_years
+    frame = frame.assign(clinic=np.arange(80) // 4)
+    path = path.with_name("clinics.csv")
+    frame.to_csv(path, index=False)
+    asked = ("assess", path, *SEVERAL, "--score", "r2,r4", "--cluster", "clinic", "--seed", "1")
+    record = recorded(path, *asked)
+    outcome, how = bc.Survival(frame["years"], frame["died"]), {"cluster": frame["clinic"]}
+    several = bc.assess(outcome, frame[["r2", "r4"]], horizon=[2, 4], random_state=1, **how)
+    assert record["by_horizon"][0]["tce_upper"] == several.by_horizon.loc[2, "tce_upper"]
+
+
+@pytest.mark.slow
 def test_drift_of_times_is_that_of_python(hospitals, capsys):
     path, frame = hospitals
     asked = ("drift", path, *TIMES, "--score", "risk", "--period", "month")

@@ -8,6 +8,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.errors import InputError
+from bayescal.fitting.horizons import _of_clusters
 
 HORIZONS = (0.5, 1, 2)
 FAST = {"curve": "logistic", "draws": 1000, "random_state": 1}
@@ -142,3 +143,51 @@ def test_columns_in_the_wrong_order_and_other_doors_are_refused(fitted):
     for door in (bc.build_model, bc.CalibrationData):
         with pytest.raises(InputError, match=r"horizon is 2 times here"):
             door(outcome, risks[:, 0], horizon=[1, 2])
+
+
+@pytest.fixture(scope="module")
+def measured_twice():
+    """Every patient twice, as one cluster."""
+    outcome, risks = study()
+    return bc.Survival(np.repeat(outcome.time, 2), np.repeat(outcome.event, 2)), risks.repeat(2, 0)
+
+
+PATIENT = np.repeat(np.arange(400), 2)
+
+
+def test_clusters_at_several_horizons_are_those_at_each(measured_twice):
+    outcome, risks = measured_twice
+    post = bc.fit(outcome, risks, horizon=HORIZONS, cluster=PATIENT, **FAST)
+    for at, column in zip(HORIZONS, risks.T, strict=True):
+        alone = bc.fit(outcome, column, horizon=at, cluster=PATIENT, **FAST)
+        assert post.at(at).summary().equals(alone.summary())
+    named = np.array([f"patient {k}" for k in PATIENT])
+    again = bc.fit(outcome, risks, horizon=HORIZONS, cluster=named, **FAST)
+    assert again.correlation.equals(post.correlation)
+
+
+def test_patients_that_stand_twice_as_a_cluster_tell_as_much_as_once(measured_twice):
+    outcome, risks = measured_twice
+    once = bc.fit(*study(), horizon=HORIZONS, **FAST)
+    twice = bc.fit(outcome, risks, horizon=HORIZONS, cluster=PATIENT, **FAST)
+    alone = bc.fit(outcome, risks, horizon=HORIZONS, **FAST)
+    np.testing.assert_allclose(twice.correlation, once.correlation, atol=0.03)
+    names = ["observed_expected", "calibration_slope"]
+    width = {
+        name: np.ptp(post.summary(names=names)[["lower", "upper"]].to_numpy(), axis=1)
+        for name, post in {"once": once, "twice": twice, "alone": alone}.items()
+    }
+    np.testing.assert_allclose(width["twice"], width["once"], rtol=0.15)
+    assert (width["alone"] < 0.85 * width["once"]).all()
+
+
+def test_influences_are_summed_over_clusters_and_centred_in_strata():
+    """With strata, their products are a stratified sample's covariance of the total."""
+    rng = np.random.default_rng(3)
+    influence, cluster = rng.normal(size=(2, 60)), np.arange(60) % 20
+    strata = cluster % 2
+    sums = np.array([[row[cluster == k].sum() for row in influence] for k in range(20)])
+    np.testing.assert_allclose(_of_clusters(influence, cluster, None), sums)
+    apart = _of_clusters(influence, cluster, strata)
+    each = [10 * np.cov(sums[np.arange(20) % 2 == h].T) for h in (0, 1)]
+    np.testing.assert_allclose(apart.T @ apart, each[0] + each[1])
