@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 AnyTimeReading: TypeAlias = TimeReading | TimedRowReading
-UNITS = ("second", "minute", "hour", "day", "week", "month", "year")
+UNITS_OF_TIME = ("second", "minute", "hour", "day", "week", "month", "year")
 """Words that a column of times may be called by; in the plural, too."""
 
 
@@ -76,7 +76,7 @@ class TimeColumns(NamedTuple):
     def by(self, at: float) -> str:
         """By when the event came: `by 5 years`, or `by 5 (column t)` if its name is no unit."""
         unit = self.time.strip().lower().removesuffix("s")
-        if unit not in UNITS:
+        if unit not in UNITS_OF_TIME:
             return f"by {at:g} (column {shortened(self.time)})"
         return f"by {at:g} {unit}{'' if at == 1 else 's'}"
 

@@ -350,7 +350,8 @@ def _of_clusters(influence: Floats, cluster: Any, strata: Any) -> Floats:
     ndarray of shape (clusters, horizons)
         With strata, as deviations from the mean of the stratum.
     """
-    _, first, of = np.unique(_codes(cluster), return_index=True, return_inverse=True)
+    of = _codes(cluster)
+    first = np.unique(of, return_index=True)[1]
     sums = np.column_stack([add_up(of, values, first.size) for values in influence])
     if strata is None:
         return sums
