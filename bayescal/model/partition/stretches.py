@@ -16,12 +16,16 @@ from numpy.typing import NDArray
 from scipy.special import expit, gammaln, logit, logsumexp, roots_legendre, stdtrit
 
 from bayescal._base.arrays import Floats, blocks
+from bayescal.model.curve import expit_in_place
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.law import Likelihood
-from bayescal.model.likelihood.times.shared import Shared, log_without
+from bayescal.model.likelihood.gauss import gauss_of_groups
+from bayescal.model.likelihood.times.shared import tilted, untilted
 from bayescal.model.partition.cells import (
+    WIDEST,
     Nodes,
     cell_of,
+    cover_of_stretches,
     every_row_of_stretches,
     ranges,
     stretch_nodes,
@@ -37,6 +41,8 @@ TYPES = 4
 STRETCHES_STEPS = 16
 NO_CASE = 1e-9
 """So that no cell is empty where all cases left early."""
+MOST_PARTS = 64
+"""Of a block of cells that is too wide."""
 LONGEST_STEP = 2.0  # in log-odds, anywhere in the stretch
 STRETCHES_DEGREES = 5
 RINGS, SPOKES, LEVELS = 6, 10, 16
@@ -47,25 +53,29 @@ Law = tuple[Likelihood, Floats]
 
 @dataclass(frozen=True)
 class Late:
-    """Cases that are known to have had no event by the time that a share of all events has come.
+    """Cases that have had no event by a time by which it would have come with probability g R.
 
     Attributes
     ----------
     x : ndarray of shape (entries,)
         Log-odds of their scores, ascending.
-    weight, share, other : ndarray of shape (entries,)
-        The weight is below zero of cases that came under observation then. `other` is the share of
-        the cases without the event that had a competing one by then.
+    weight, ratio : ndarray of shape (entries,)
+        The weight is below zero of cases that came under observation then.
+    g : ndarray of shape (entries,)
+        A curve near those that matter.
+    constant : float
+        Of the log likelihood.
     """
 
     x: Floats
     weight: Floats
-    share: Floats
-    other: Floats
+    ratio: Floats
+    g: Floats
+    constant: float
 
     def log_likelihood(self, g: Floats) -> Floats:
         """Of curves by their values at these scores."""
-        return np.asarray(log_without(g, self.share, self.other) @ self.weight)
+        return np.asarray(np.log(1 - g * self.ratio) @ self.weight) + self.constant
 
 
 @dataclass(frozen=True)
@@ -127,7 +137,7 @@ def stretch_evidences(
     first, last = np.triu_indices(cells)
     likelihood: _OfStretches
     if late is not None:
-        likelihood = _OfLate(late, edges, x, trials, hits, cell, first, last)
+        likelihood = _OfLate(late, x, trials, hits, cell, first, last)
     elif law is None:
         likelihood = _Binomial(x, trials, hits, cell, first, last)
     else:
@@ -158,6 +168,8 @@ class _OfStretches(ABC):
 
     Attributes
     ----------
+    x : ndarray of shape (nodes,)
+        Log-odds.
     stretch : ndarray of shape (nodes,)
         The stretch of each node.
     centre : ndarray of shape (stretches,)
@@ -165,7 +177,7 @@ class _OfStretches(ABC):
     """
 
     def __init__(self, nodes: Nodes, centre: Floats) -> None:
-        self.nodes, self.centre = nodes, centre
+        self.nodes, self.centre, self.x = nodes, centre, nodes.x
         self.stretch = np.repeat(np.arange(centre.size), nodes.size)
 
     def reach(self, variable: Floats) -> Floats:
@@ -285,35 +297,128 @@ class _OfLaw(_OfStretches):
         return self._sum(self.law.log_density(log_odds, nodes.weight, nodes.hits, own))
 
 
-class _OfLate(_OfLaw):
-    """Of cases whose outcome is known, and of others that had no event by some time."""
+class _OfLate(_OfStretches):
+    """Of cases whose outcome is known, and of others that had no event by some time.
+
+    Its nodes are those of the first, of all stretches, and then those of the second.
+    """
 
     def __init__(
-        self, late: Late, edges: Floats, x: Floats, trials: Floats, hits: Floats, cell: Index,
-        first: Index, last: Index,
+        self, late: Late, x: Floats, trials: Floats, hits: Floats, cell: Index, first: Index,
+        last: Index,
     ) -> None:  # fmt: skip
-        trials = trials + NO_CASE
-        known = stretch_nodes(x, trials, hits, cell, first, last)
-        border = np.searchsorted(cell_of(late.x, edges), np.arange(edges.size + 2))
-        size = border[last + 1] - border[first]
-        index = ranges(border[first], size)
-        stretch = np.repeat(np.tile(np.arange(first.size), 2), np.append(known.size, size))
-        order = np.argsort(stretch, kind="stable")
-        columns = (
-            (known.x, late.x[index]),
-            (known.weight, late.weight[index]),
-            (known.hits, np.zeros(index.size)),
-            (np.ones(known.x.size), late.share[index]),
-            (np.zeros(known.x.size), late.other[index]),
+        self.known = _Binomial(x, trials + NO_CASE, hits, cell, first, last)
+        self.late = _LateNodes(late, x, cell, first, last)
+        self.centre = self.known.centre
+        self.x = np.concatenate([self.known.x, self.late.x])
+        self.stretch = np.concatenate([self.known.stretch, self.late.stretch])
+        self._parts = slice(self.known.x.size), slice(self.known.x.size, None)
+
+    def reach(self, variable: Floats) -> Floats:
+        """As `_OfStretches.reach`."""
+        known, late = self._parts
+        return np.maximum(self.known.reach(variable[known]), self.late.reach(variable[late]))
+
+    def derivatives(self, delta: Floats, *variables: Floats) -> list[Floats]:
+        """As `_OfStretches.derivatives`."""
+        of_each = [
+            law.derivatives(delta[part], *(each[part] for each in variables))
+            for law, part in zip((self.known, self.late), self._parts, strict=True)
+        ]
+        return [sum(both) for both in zip(*of_each, strict=True)]
+
+    def ratio(
+        self, shift: Floats, slope: Floats, middle: Floats, directions: Floats, z: Floats
+    ) -> Floats:
+        """As `_OfStretches.ratio`."""
+        known, late = (
+            law.ratio(shift, slope, middle[part], directions[:, part], z)
+            for law, part in zip((self.known, self.late), self._parts, strict=True)
         )
-        node_x, weight, events, *shares = (np.concatenate(both)[order] for both in columns)
-        self.law, self.nuisance = Shared(*shares), np.empty(0)
-        information = BINOMIAL.spread(trials, BINOMIAL.mean(x))
-        total, total_x = _sums((information, information * x), cell, first, last)
-        size = known.size + size
-        nodes = Nodes(node_x, weight, events, np.cumsum(size) - size, size)
-        _OfStretches.__init__(self, nodes, total_x / total)
-        self.at_zero = self._values(node_x[None].copy())[0]
+        known += late
+        return known
+
+
+class _LateNodes(_OfStretches):
+    """Of cases that had no event by some time."""
+
+    def __init__(self, late: Late, x: Floats, cell: Index, first: Index, last: Index) -> None:
+        nodes = _late_nodes(late, x, cell, first, last)
+        super().__init__(nodes, np.zeros(first.size))
+        self.r = nodes.hits
+        self.at_zero = self._sum(nodes.weight * np.log(1 - self.r * expit(nodes.x)))
+
+    def derivatives(self, delta: Floats, *variables: Floats) -> list[Floats]:
+        """As `_OfStretches.derivatives`."""
+        g = expit_in_place(self.x + delta)
+        fall = g * (1 - g) * self.r / (1 - g * self.r)
+        information = np.maximum(fall * (1 - 2 * g + fall) * self.nodes.weight, 0)
+        fall *= self.nodes.weight
+        products = [
+            self._sum(information * v * w)
+            for k, v in enumerate(variables)
+            for w in variables[: k + 1]
+        ]
+        return [-self._sum(fall * v) for v in variables] + products
+
+    def ratio(
+        self, shift: Floats, slope: Floats, middle: Floats, directions: Floats, z: Floats
+    ) -> Floats:
+        """As `_OfStretches.ratio`."""
+        out, middle = np.empty(shift.shape), self.x + middle
+        for part in blocks(z.shape[0], middle.size):
+            without = expit_in_place(z[part] @ directions + middle)
+            without *= -self.r
+            np.log1p(without, out=without)
+            without *= self.nodes.weight
+            out[part] = self._sum(without) - self.at_zero
+        return out
+
+
+def _late_nodes(late: Late, x: Floats, cell: Index, first: Index, last: Index) -> Nodes:
+    """Nodes of the cases of each stretch, whose `hits` are ratios.
+
+    In each block of cells two ratios, those of a Gauss rule of `tilted` ones, and two scores at
+    each. A block that is too wide is cut; one without cases has nodes without weight.
+    """
+    cover = cover_of_stretches(x, cell, first, last)
+    begin = np.searchsorted(late.x, x[cover.start[1:]])
+    begin = np.concatenate([[0], begin, [late.x.size]])
+    made = []
+    for low, high in zip(cover.low, cover.high, strict=True):
+        size = begin[high + 1] - begin[low]
+        entry, block = ranges(begin[low], size), np.repeat(np.arange(low.size), size)
+        middle = x[cover.start[low]]
+        part = (late.x[entry] - middle[block]) / WIDEST
+        part = np.clip(part, 0, MOST_PARTS - 1).astype(np.intp)
+        key = (block * MOST_PARTS + part) * 2 + (late.weight[entry] < 0)
+        order = np.argsort(key, kind="stable")
+        start = np.flatnonzero(np.diff(key[order], prepend=-1))
+        nodes = _nodes_of_groups(late, entry[order], start) if start.size else np.empty((3, 0, 4))
+        empty = np.flatnonzero(size == 0)
+        none = np.zeros((3, empty.size, 4))
+        none[0] = middle[empty, None]
+        of_block = np.concatenate([block[order][start], empty])
+        order = np.argsort(of_block, kind="stable")
+        columns = np.concatenate([nodes, none], axis=1)[:, order].reshape(3, -1)
+        made.append((*columns, 4 * np.bincount(of_block, minlength=low.size)))
+    return cover.nodes(made)
+
+
+def _nodes_of_groups(late: Late, entry: Index, start: Index) -> Floats:
+    """Log-odds, weight and ratio of the four nodes of each group, of shape (3, groups, 4)."""
+    g, x, ratio = late.g[entry], late.x[entry], late.ratio[entry]
+    weight, sign = np.abs(late.weight[entry]), np.sign(late.weight[entry])[start]
+    t, total, split = gauss_of_groups(tilted(ratio, g), weight, start, 2)
+    shared, safe = weight[:, None] * split, np.where(total > 0, total, 1)
+    level, mean, square = (
+        np.add.reduceat(shared * each[:, None], start) / safe for each in (g, x, x * x)
+    )
+    ratios = np.minimum(untilted(t, level), late.ratio.max())
+    away = np.sqrt(np.maximum(square - mean**2, 0))
+    at = np.hstack([mean - away, mean + away])
+    shares = np.tile(sign[:, None] * total / 2, 2)
+    return np.stack([at, shares, np.tile(ratios, 2)])
 
 
 Part = tuple[Floats, Floats, Floats, Floats]
@@ -322,7 +427,7 @@ Part = tuple[Floats, Floats, Floats, Floats]
 def _integrate_slope(likelihood: _OfStretches, slope: Floats, shift: Floats) -> Part:
     """Over one number t, with delta = t * (shift + slope * x)."""
     stretch = likelihood.stretch
-    variable = shift[stretch] + slope[stretch] * likelihood.nodes.x
+    variable = shift[stretch] + slope[stretch] * likelihood.x
     reach = likelihood.reach(variable)
     t = np.zeros(shift.size)
     for _ in range(STRETCHES_STEPS):
@@ -346,7 +451,7 @@ def _integrate_slope(likelihood: _OfStretches, slope: Floats, shift: Floats) -> 
 def _integrate_line(likelihood: _OfStretches, centre: Floats) -> Part:
     """Over the height a at the centre c and the slope b: delta = a + b (x - c)."""
     stretch = likelihood.stretch
-    variable = likelihood.nodes.x - centre[stretch]
+    variable = likelihood.x - centre[stretch]
     ones = np.ones(variable.size)
     reach = likelihood.reach(variable)
     a, b = np.zeros((2, centre.size))
