@@ -175,6 +175,8 @@ def _log_diagonal(told: float, nodes: Correction, effect: float) -> float:
 
 def _expanded_at(nodes: Correction, g: Floats) -> Correction:
     """The nodes at the likeliest steps with a curve, by its values there."""
+    if not nodes.x.size:
+        return nodes
     order = np.argsort(nodes.x, kind="stable")
     return nodes.likeliest(np.interp(nodes.partial.x, nodes.x[order], g[order]))
 

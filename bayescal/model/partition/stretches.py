@@ -23,6 +23,7 @@ from bayescal.model.likelihood.gauss import gauss_of_groups
 from bayescal.model.likelihood.times.shared import tilted, untilted
 from bayescal.model.partition.cells import (
     WIDEST,
+    Cover,
     Nodes,
     cell_of,
     cover_of_stretches,
@@ -41,6 +42,7 @@ TYPES = 4
 STRETCHES_STEPS = 16
 NO_CASE = 1e-9
 """So that no cell is empty where all cases left early."""
+RATIOS_OF_BLOCK = 3
 MOST_PARTS = 64
 """Of a block of cells that is too wide."""
 LONGEST_STEP = 2.0  # in log-odds, anywhere in the stretch
@@ -137,7 +139,7 @@ def stretch_evidences(
     first, last = np.triu_indices(cells)
     likelihood: _OfStretches
     if late is not None:
-        likelihood = _OfLate(late, x, trials, hits, cell, first, last)
+        likelihood = _OfLate(late, edges, x, trials, hits, cell, first, last)
     elif law is None:
         likelihood = _Binomial(x, trials, hits, cell, first, last)
     else:
@@ -304,11 +306,11 @@ class _OfLate(_OfStretches):
     """
 
     def __init__(
-        self, late: Late, x: Floats, trials: Floats, hits: Floats, cell: Index, first: Index,
-        last: Index,
+        self, late: Late, edges: Floats, x: Floats, trials: Floats, hits: Floats, cell: Index,
+        first: Index, last: Index,
     ) -> None:  # fmt: skip
         self.known = _Binomial(x, trials + NO_CASE, hits, cell, first, last)
-        self.late = _LateNodes(late, x, cell, first, last)
+        self.late = _LateNodes(late, edges, cover_of_stretches(x, cell, first, last), x)
         self.centre = self.known.centre
         self.x = np.concatenate([self.known.x, self.late.x])
         self.stretch = np.concatenate([self.known.stretch, self.late.stretch])
@@ -342,9 +344,9 @@ class _OfLate(_OfStretches):
 class _LateNodes(_OfStretches):
     """Of cases that had no event by some time."""
 
-    def __init__(self, late: Late, x: Floats, cell: Index, first: Index, last: Index) -> None:
-        nodes = _late_nodes(late, x, cell, first, last)
-        super().__init__(nodes, np.zeros(first.size))
+    def __init__(self, late: Late, edges: Floats, cover: Cover, x: Floats) -> None:
+        nodes = _late_nodes(late, edges, cover, x)
+        super().__init__(nodes, np.zeros(nodes.size.size))
         self.r = nodes.hits
         self.at_zero = self._sum(nodes.weight * np.log(1 - self.r * expit(nodes.x)))
 
@@ -375,15 +377,13 @@ class _LateNodes(_OfStretches):
         return out
 
 
-def _late_nodes(late: Late, x: Floats, cell: Index, first: Index, last: Index) -> Nodes:
+def _late_nodes(late: Late, edges: Floats, cover: Cover, x: Floats) -> Nodes:
     """Nodes of the cases of each stretch, whose `hits` are ratios.
 
     In each block of cells two ratios, those of a Gauss rule of `tilted` ones, and two scores at
     each. A block that is too wide is cut; one without cases has nodes without weight.
     """
-    cover = cover_of_stretches(x, cell, first, last)
-    begin = np.searchsorted(late.x, x[cover.start[1:]])
-    begin = np.concatenate([[0], begin, [late.x.size]])
+    begin = np.concatenate([[0], np.searchsorted(late.x, edges), [late.x.size]])
     made = []
     for low, high in zip(cover.low, cover.high, strict=True):
         size = begin[high + 1] - begin[low]
@@ -394,14 +394,14 @@ def _late_nodes(late: Late, x: Floats, cell: Index, first: Index, last: Index) -
         key = (block * MOST_PARTS + part) * 2 + (late.weight[entry] < 0)
         order = np.argsort(key, kind="stable")
         start = np.flatnonzero(np.diff(key[order], prepend=-1))
-        nodes = _nodes_of_groups(late, entry[order], start) if start.size else np.empty((3, 0, 4))
+        nodes = _nodes_of_groups(late, entry[order], start) if start.size else np.empty((3, 0, 2 * RATIOS_OF_BLOCK))
         empty = np.flatnonzero(size == 0)
-        none = np.zeros((3, empty.size, 4))
+        none = np.zeros((3, empty.size, 2 * RATIOS_OF_BLOCK))
         none[0] = middle[empty, None]
         of_block = np.concatenate([block[order][start], empty])
         order = np.argsort(of_block, kind="stable")
         columns = np.concatenate([nodes, none], axis=1)[:, order].reshape(3, -1)
-        made.append((*columns, 4 * np.bincount(of_block, minlength=low.size)))
+        made.append((*columns, 2 * RATIOS_OF_BLOCK * np.bincount(of_block, minlength=low.size)))
     return cover.nodes(made)
 
 
@@ -409,12 +409,12 @@ def _nodes_of_groups(late: Late, entry: Index, start: Index) -> Floats:
     """Log-odds, weight and ratio of the four nodes of each group, of shape (3, groups, 4)."""
     g, x, ratio = late.g[entry], late.x[entry], late.ratio[entry]
     weight, sign = np.abs(late.weight[entry]), np.sign(late.weight[entry])[start]
-    t, total, split = gauss_of_groups(tilted(ratio, g), weight, start, 2)
+    level = np.add.reduceat(weight * g, start) / np.add.reduceat(weight, start)
+    at_entries = np.repeat(level, np.diff(start, append=entry.size))
+    t, total, split = gauss_of_groups(tilted(ratio, at_entries), weight, start, RATIOS_OF_BLOCK)
     shared, safe = weight[:, None] * split, np.where(total > 0, total, 1)
-    level, mean, square = (
-        np.add.reduceat(shared * each[:, None], start) / safe for each in (g, x, x * x)
-    )
-    ratios = np.minimum(untilted(t, level), late.ratio.max())
+    mean, square = (np.add.reduceat(shared * each[:, None], start) / safe for each in (x, x * x))
+    ratios = untilted(t, level[:, None])
     away = np.sqrt(np.maximum(square - mean**2, 0))
     at = np.hstack([mean - away, mean + away])
     shares = np.tile(sign[:, None] * total / 2, 2)

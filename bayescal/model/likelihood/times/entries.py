@@ -95,9 +95,9 @@ def once(problem: Problem, what: str, make: Callable[[], Made]) -> Made:
     """
     followed, kept = problem.data.follow_up, law_of(problem).kept
     assert followed is not None
-    of_table = followed.row, followed.weight, problem.data.score
-    scale = problem.data.weight_scale
-    key = what, *map(id, of_table), problem.edges, problem.most_rows, scale
+    of_table, rows = (followed.row, followed.weight), problem.table
+    numbers = problem.most_rows, problem.data.weight_scale, float(rows.score @ rows.trials)
+    key = what, *map(id, of_table), problem.edges, numbers
     known = kept.get(key)
     if known is None or any(a is not b for a, b in zip(known[0], of_table, strict=True)):
         kept[key] = known = of_table, make()
