@@ -115,10 +115,8 @@ class GeneralDensity:
     def _at_likeliest(self, rows: TimesRows) -> tuple[TimesRows, Mode | None]:
         """Rows of times to an event, expanded at the mode, and the mode."""
         self.nodes, rough = rows, self.curve.is_rough
-        if rough:
-            peak = max(modes_by_scale(self), key=lambda each: each[1])[0]
-        else:
-            peak = self._mode(None)
+        at_scales = modes_by_scale(self) if rough else [(self._mode(None), 1.0)]
+        peak = max(at_scales, key=lambda each: each[1])[0]
         self.nodes = rows.expanded_at(*self._read(peak.point[None]))
         return self.nodes, None if rough else self._mode(peak.point)
 

@@ -18,8 +18,8 @@ from scipy.special import expit, gammaln, logit, logsumexp, roots_legendre, stdt
 from bayescal._base.arrays import Floats, blocks
 from bayescal.model.curve import expit_in_place
 from bayescal.model.likelihood.binomial import BINOMIAL
-from bayescal.model.likelihood.law import Likelihood
 from bayescal.model.likelihood.gauss import gauss_of_groups
+from bayescal.model.likelihood.law import Likelihood
 from bayescal.model.likelihood.times.shared import tilted, untilted
 from bayescal.model.partition.cells import (
     WIDEST,
@@ -394,7 +394,11 @@ def _late_nodes(late: Late, edges: Floats, cover: Cover, x: Floats) -> Nodes:
         key = (block * MOST_PARTS + part) * 2 + (late.weight[entry] < 0)
         order = np.argsort(key, kind="stable")
         start = np.flatnonzero(np.diff(key[order], prepend=-1))
-        nodes = _nodes_of_groups(late, entry[order], start) if start.size else np.empty((3, 0, 2 * RATIOS_OF_BLOCK))
+        nodes = (
+            _nodes_of_groups(late, entry[order], start)
+            if start.size
+            else np.empty((3, 0, 2 * RATIOS_OF_BLOCK))
+        )
         empty = np.flatnonzero(size == 0)
         none = np.zeros((3, empty.size, 2 * RATIOS_OF_BLOCK))
         none[0] = middle[empty, None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,8 @@ from bayescal.model.partition.cells import cell_of
 __all__ = ["Correction", "NodesOfPanels"]
 
 NODES_OF_PANEL = 3
+NEAREST = 1e-12
+"""To 0 and 1, of a curve that is expanded at."""
 LEAST_CURVATURE = 0.05
 BESIDE_STEPS = 1e-3
 MOST_GAIN_OF_TIMES = 3.0
@@ -113,6 +115,7 @@ class Correction:
         nodes: NodesOfPanels | None = None,
         turn: Floats | None = None,
     ) -> None:
+        g = np.clip(g, NEAREST, 1 - NEAREST)
         self.steps, self.partial, self.nodes, self._of_entries = steps, partial, nodes, g
         shares, size = steps.shares(partial), steps.at.size
         value, gradient, bend = shares.late(g, partial.weight)
@@ -185,7 +188,7 @@ class Correction:
         kept = (1 - shares.other)[:, None]
         slopes = [each.slope / kept for each in shares.each]
         ends = np.cumsum([0, *(each.shape[1] for each in slopes)])
-        of = [slice(low, high) for low, high in zip(ends, ends[1:], strict=False)]
+        of = [slice(low, high) for low, high in pairwise(ends)]
         columns = list(slopes)
         for i, j in _pairs(len(slopes)):
             square = np.vecdot(slopes[i] @ self._inverse[of[i], of[j]], slopes[j])

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 from scipy.special import logit
 
 from bayescal._base.arrays import Floats
-from bayescal.data.table import add_up
 from bayescal.model.likelihood.gauss import gauss_of_groups
 from bayescal.model.likelihood.times.entries import Partial, entries_of, law_of, once
 from bayescal.model.partition.cells import cell_edges, cell_of
@@ -51,9 +50,7 @@ def _gridded(problem: Problem) -> Partial:
     return Partial(of, x.ravel()[some], step.ravel()[some], total.ravel()[some])
 
 
-def mean_of_nodes(
-    values: Floats, shared: Floats, total: Floats, start: NDArray[np.intp]
-) -> Floats:
+def mean_of_nodes(values: Floats, shared: Floats, total: Floats, start: NDArray[np.intp]) -> Floats:
     """Means of a value over what nodes stand for, no farther out than those of the entries.
 
     Parameters
@@ -93,9 +90,7 @@ def _cut(ends: Floats, widest: float) -> Floats:
     return np.concatenate([np.linspace(low, high, n + 1)[1:] for low, high, n in each])[:-1]
 
 
-def in_order(
-    key: NDArray[np.intp], weight: Floats
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def in_order(key: NDArray[np.intp], weight: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Entries in the order of a key and of the sign of their weight, and where groups begin."""
     signed = key * 2 + (weight < 0)
     order = np.argsort(signed, kind="stable")

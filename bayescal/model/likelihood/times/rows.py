@@ -39,6 +39,7 @@ LONGEST_OF_LINE = 3.0
 FAR_BELOW = 60.0
 """How much less likely a curve is than the likeliest where its correction does not matter."""
 
+
 @dataclass(frozen=True)
 class TimesRows(LawRows):
     """Sums over cases whose outcome is known, then over those that are known in part.

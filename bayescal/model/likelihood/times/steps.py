@@ -69,7 +69,9 @@ class Share:
         k, total = self.steps.shape[1], np.zeros(self.z.size)
         first, beside, second = matrix[:k, :k], matrix[:k, k:], matrix[k:, k:]
         for power, block in enumerate((first, beside + beside.T, second)):
-            along = self.by_score @ np.diag(block) - 2 * np.vecdot(self.steps @ block, self.by_score)
+            along = self.by_score @ np.diag(block) - 2 * np.vecdot(
+                self.steps @ block, self.by_score
+            )
             total += self.z**power * along
         return total
 
@@ -282,9 +284,7 @@ class _Reference:
         The prior mean: exact calibration.
     """
 
-    def __init__(
-        self, law: TimeToEvent, score: Floats, entries: Entries, partial: Partial
-    ) -> None:
+    def __init__(self, law: TimeToEvent, score: Floats, entries: Entries, partial: Partial) -> None:
         self.entries, self.partial = entries, partial
         self.basis, self.of_partial = (
             _smooth_basis(law, x) for x in (np.asarray(logit(score)), partial.x)
@@ -306,7 +306,8 @@ class _Reference:
             x, away = self.basis @ curve, curve - self.diagonal
             g = expit(x)
             value = (
-                float(events @ x - (events + free) @ np.logaddexp(0, x)) - float(away @ (self.precision * away)) / 2
+                float(events @ x - (events + free) @ np.logaddexp(0, x))
+                - float(away @ (self.precision * away)) / 2
             )
             slope = self.basis.T @ (events - (events + free) * g) - self.precision * away
             hessian = -(self.basis.T * ((events + free) * g * (1 - g))) @ self.basis
