@@ -42,7 +42,8 @@ TYPES = 4
 STRETCHES_STEPS = 16
 NO_CASE = 1e-9
 """So that no cell is empty where all cases left early."""
-RATIOS_OF_BLOCK = 3
+RATIOS_OF_BLOCK, NODES_OF_BLOCK = 3, 6
+"""Of cases that had no event by some time, in a block of cells."""
 MOST_PARTS = 64
 """Of a block of cells that is too wide."""
 LONGEST_STEP = 2.0  # in log-odds, anywhere in the stretch
@@ -380,7 +381,7 @@ class _LateNodes(_OfStretches):
 def _late_nodes(late: Late, edges: Floats, cover: Cover, x: Floats) -> Nodes:
     """Nodes of the cases of each stretch, whose `hits` are ratios.
 
-    In each block of cells two ratios, those of a Gauss rule of `tilted` ones, and two scores at
+    In each block of cells three ratios, those of a Gauss rule of `tilted` ones, and two scores at
     each. A block that is too wide is cut; one without cases has nodes without weight.
     """
     begin = np.concatenate([[0], np.searchsorted(late.x, edges), [late.x.size]])
@@ -397,20 +398,20 @@ def _late_nodes(late: Late, edges: Floats, cover: Cover, x: Floats) -> Nodes:
         nodes = (
             _nodes_of_groups(late, entry[order], start)
             if start.size
-            else np.empty((3, 0, 2 * RATIOS_OF_BLOCK))
+            else np.empty((3, 0, NODES_OF_BLOCK))
         )
         empty = np.flatnonzero(size == 0)
-        none = np.zeros((3, empty.size, 2 * RATIOS_OF_BLOCK))
+        none = np.zeros((3, empty.size, NODES_OF_BLOCK))
         none[0] = middle[empty, None]
         of_block = np.concatenate([block[order][start], empty])
         order = np.argsort(of_block, kind="stable")
         columns = np.concatenate([nodes, none], axis=1)[:, order].reshape(3, -1)
-        made.append((*columns, 2 * RATIOS_OF_BLOCK * np.bincount(of_block, minlength=low.size)))
+        made.append((*columns, NODES_OF_BLOCK * np.bincount(of_block, minlength=low.size)))
     return cover.nodes(made)
 
 
 def _nodes_of_groups(late: Late, entry: Index, start: Index) -> Floats:
-    """Log-odds, weight and ratio of the four nodes of each group, of shape (3, groups, 4)."""
+    """Log-odds, weight and ratio of the nodes of groups, of shape (3, groups, nodes)."""
     g, x, ratio = late.g[entry], late.x[entry], late.ratio[entry]
     weight, sign = np.abs(late.weight[entry]), np.sign(late.weight[entry])[start]
     level = np.add.reduceat(weight * g, start) / np.add.reduceat(weight, start)
@@ -420,7 +421,8 @@ def _nodes_of_groups(late: Late, entry: Index, start: Index) -> Floats:
     mean, square = (np.add.reduceat(shared * each[:, None], start) / safe for each in (x, x * x))
     ratios = untilted(t, level[:, None])
     away = np.sqrt(np.maximum(square - mean**2, 0))
-    at = np.hstack([mean - away, mean + away])
+    low, high = (edge.reduceat(x, start)[:, None] for edge in (np.minimum, np.maximum))
+    at = np.clip(np.hstack([mean - away, mean + away]), low, high)
     shares = np.tile(sign[:, None] * total / 2, 2)
     return np.stack([at, shares, np.tile(ratios, 2)])
 

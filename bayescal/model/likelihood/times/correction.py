@@ -128,7 +128,7 @@ class Correction:
         else:
             t = self.mean_of_entries(tilted(ratio, g)[None])[0]
             self.weight, told = nodes.weight, nodes.sums(columns)
-            self.ratio = np.minimum(untilted(t, self.g), ratio.max())
+            self.ratio = np.clip(untilted(t, self.g), ratio.min(), ratio.max())
         self._slope, self._trace = told[:, :size], told[:, size:]
         self._ends = np.cumsum([each.slope.shape[1] for each in shares.each])[:-1]
         self._pairs = _pairs(len(shares.each))
