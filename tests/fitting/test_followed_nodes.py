@@ -129,7 +129,7 @@ def test_draws_of_stretches_keep_their_worth_in_large_studies(kind):
 
 
 def test_stretches_have_the_likelihood_of_their_nodes():
-    """Of a line over all cells, evidence and all, with each case known in part as one of its own."""
+    """The evidence of lines, against that with each case that is known in part as it is."""
     problem = problem_of(5000, "pieces")
     entries, nodes = entries_of(problem), correction_of(problem)
     edges = np.array(problem.frame.cells[1:-1])
@@ -167,7 +167,5 @@ def test_tempered_nodes_are_fewer_cases():
     late, half = late_of(nodes, 1.0), late_of(nodes, 2.0)
     g = expit(late.x + 0.2)
     assert half.log_likelihood(g) == pytest.approx(late.log_likelihood(g) / 2)
-    assert late.log_likelihood(g) == pytest.approx(
-        nodes.given_steps(expit(nodes.x + 0.2)[None])[0]
-    )
+    assert late.log_likelihood(g) == pytest.approx(nodes.given_steps(expit(nodes.x + 0.2)[None])[0])
     assert replace(late, constant=0.0).log_likelihood(g) != pytest.approx(late.log_likelihood(g))
