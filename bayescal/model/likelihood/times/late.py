@@ -21,5 +21,5 @@ def late_of(nodes: Correction, effect: float) -> Late | None:
     if not nodes.x.size:
         return None
     order = np.argsort(nodes.x, kind="stable")
-    each = nodes.x, nodes.weight / effect, nodes.ratio, nodes.g
-    return Late(*(column[order] for column in each), nodes.constant / effect)
+    weight, constant = nodes.weight[order] / effect, nodes.constant / effect
+    return Late(nodes.x[order], weight, nodes.ratio[order], nodes.g[order], constant)
