@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -118,6 +118,8 @@ class Curve:
     update : str
         What recalibrating by it does, as an instruction; empty if `bayescal.recommend` leaves it
         out.
+    sized_at : Frame, optional
+        The frame that `at` gave it the coordinates of.
     """
 
     name: str
@@ -138,16 +140,20 @@ class Curve:
     meaning: str = ""
     update: str = ""
     nuisance: tuple[str, ...] = ()
+    sized_at: Frame | None = field(default=None, repr=False, compare=False)
 
     def at(self, frame: Frame) -> Curve:
         """The family with the coordinates that it has at one fit."""
+        if self.sized_at is frame:
+            return self
         numbered = ("error_", "cell_")
         smooth = tuple(name for name in self.coordinates if not name.startswith(numbered))
         curve = self.sized(replace(self, coordinates=smooth), frame)
         errors = [f"error_{k}" for k in range(1, self._errors(frame) + 1)]
         numbers = range(1, self._cells(frame) + 1)
         cells = [f"cell_{name}_{k}" for name in ("shift", "slope") for k in numbers]
-        return replace(curve, coordinates=(*curve.coordinates, *errors, *cells))
+        coordinates = (*curve.coordinates, *errors, *cells)
+        return replace(curve, coordinates=coordinates, sized_at=frame)
 
     def with_nuisance(self, names: tuple[str, ...]) -> Curve:
         """The family with the coordinates of a likelihood beside its own.
@@ -162,6 +168,7 @@ class Curve:
             coordinates=(*self.coordinates, *names),
             combination=tuple((*row, *none) for row in self.combination),
             nuisance=names,
+            sized_at=None,
         )
 
     @property
@@ -231,8 +238,9 @@ class Curve:
         weights = np.ones((u.shape[0], 1 + len(self.positive)))
         if self.positive:
             np.matmul(u, self._combined.T, out=weights[:, 1:])
-        for column in np.flatnonzero(self.positive) + 1:
-            np.exp(weights[:, column], out=weights[:, column])
+        for column, positive in enumerate(self.positive, start=1):
+            if positive:
+                np.exp(weights[:, column], out=weights[:, column])
         return weights
 
     def log_odds(self, u: Floats, score: Floats, frame: Frame) -> Floats:

@@ -38,6 +38,7 @@ LogDensity = Callable[[Floats], Floats | tuple[Floats, Floats]]
 GOOD_K = 0.5
 GOOD_ESS = 0.5
 REFITS = (1, 64, 64)  # kernels of each further proposal, when the one before was poor
+MOST_FOLLOWED = 5  # dimensions past which many kernels leave gaps between them, so that one is used
 WIDENING = 1.5
 
 
@@ -212,7 +213,8 @@ def importance_sample(
             wider = [replace(each, scale=np.sqrt(WIDENING) * each.scale) for each in around]
             again = _propose(log_density, wider, draws, rng)
             best = min(best, again, key=lambda each: each.faults(GOOD_K))
-    for kernels in REFITS:
+    dimensions = modes[0][0].point.size
+    for kernels in REFITS if dimensions <= MOST_FOLLOWED else REFITS[:1]:
         if not best.is_poor(good_k, good_ess):
             break
         again = _refit(log_density, best, kernels, draws, rng)

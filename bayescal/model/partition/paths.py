@@ -7,6 +7,7 @@ it otherwise. The path that never leaves the diagonal is left out of everything.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +25,7 @@ __all__ = [
     "assemble",
     "draw_partitions",
     "partition_sums",
+    "sums_by_prior",
     "type_weights",
 ]
 
@@ -73,43 +75,60 @@ class PartitionDraws:
 
 
 def partition_sums(stretches: Stretches, prior: PartitionPrior) -> PartitionSums:
-    """Sum likelihood times prior over all partitions but the one that is all diagonal.
+    """Sum likelihood times prior over all partitions but the one that is all diagonal."""
+    (sums,) = sums_by_prior(stretches, [prior])
+    return sums
+
+
+def sums_by_prior(stretches: Stretches, priors: Sequence[PartitionPrior]) -> list[PartitionSums]:
+    """The sums of `partition_sums` under each prior, in one pass where their hinges are the same.
 
     Parameters
     ----------
     stretches : Stretches
         One set serves every prior.
+    priors : sequence of PartitionPrior
     """
+    if len({prior.hinge for prior in priors}) > 1:
+        return [partition_sums(stretches, prior) for prior in priors]
     k = stretches.cells
-    end, rho = prior.grid(k)
+    grids = [prior.grid(k) for prior in priors]
+    end, rho = (np.concatenate(each) for each in zip(*grids, strict=True))
     stay = np.log1p(-end)
-    off = _off_diagonal(stretches, prior.hinge)
+    off = _off_diagonal(stretches, priors[0].hinge)
     # steps[setting, end state, stop - 1, left neighbour, start]: log weight of all paths whose
     # last stretch is cells start..stop-1; the left neighbour is ON, or off the diagonal or none
     steps = np.full((end.size, 3, k, 2, k), -np.inf)
     starts = np.full((end.size, 3, k), -np.inf)  # of a stretch: on, off after on, off otherwise
     starts[:, 0, 0] = np.log(rho / (1 + rho))
     starts[:, 2, 0] = -np.log1p(rho)
+    to_on, from_on, to_off = np.log(end * rho), np.log(end), np.log(end * (1 - rho))
     for stop in range(1, k + 1):
         before = np.arange(stop)
         length = stay[:, None] * (stop - 1 - before)
         steps[:, ON, stop - 1, 0, :stop] = starts[:, 0, :stop] + length
-        for neighbour in (0, 1):
-            start = starts[:, 1 + neighbour, :stop] + length
-            for state in (BEFORE_ON, OFF):
-                value = start + off[neighbour, state - 1, :stop, stop - 1]
-                steps[:, state, stop - 1, neighbour, :stop] = value
+        start = starts[:, 1:, :stop] + length[:, None]
+        steps[:, BEFORE_ON:, stop - 1, :, :stop] = start[:, None] + off[:, :, stop - 1, :stop]
         if stop < k:
             reached = _log_sum(steps[:, :, stop - 1, :, :stop])
-            starts[:, 0, stop] = reached[:, BEFORE_ON] + np.log(end * rho)
-            starts[:, 1, stop] = reached[:, ON] + np.log(end)
-            starts[:, 2, stop] = reached[:, OFF] + np.log(end * (1 - rho))
+            starts[:, 0, stop] = reached[:, BEFORE_ON] + to_on
+            starts[:, 1, stop] = reached[:, ON] + from_on
+            starts[:, 2, stop] = reached[:, OFF] + to_off
     steps[:, ON, k - 1, 0, 0] = -np.inf  # the diagonal throughout
     total = logsumexp(_log_sum(steps[:, :, k - 1])[:, [ON, OFF]], axis=1)
     diagonal = rho / (1 + rho) * np.exp((k - 1) * stay)
     by_setting = total - np.log1p(-diagonal) + stretches.log_diagonal
-    log_evidence = float(logsumexp(by_setting) - np.log(end.size))
-    probability = np.exp(by_setting - logsumexp(by_setting))
+    borders = np.cumsum([ends.size for ends, _ in grids])[:-1]
+    parts = zip(np.split(by_setting, borders), np.split(steps, borders), priors, strict=True)
+    return [_of_prior(*part, stretches) for part in parts]
+
+
+def _of_prior(
+    by_setting: Floats, steps: Floats, prior: PartitionPrior, stretches: Stretches
+) -> PartitionSums:
+    total = logsumexp(by_setting)
+    log_evidence = float(total - np.log(by_setting.size))
+    probability = np.exp(by_setting - total)
     return PartitionSums(log_evidence, by_setting, probability, steps, stretches, prior)
 
 
@@ -183,15 +202,15 @@ def _by_type(stretches: Stretches, neighbour: int, state: int, hinge: float) -> 
 
 
 def _off_diagonal(stretches: Stretches, hinge: float) -> Floats:
-    """Log evidence of each stretch, types summed: (left neighbour, end state, first, last)."""
+    """Log evidence of each stretch, types summed: (end state, left neighbour, last, first)."""
     k = stretches.cells
     out = np.full((2, 2, k, k), -np.inf)
     for neighbour in (0, 1):
         for state in (BEFORE_ON, OFF):
             evidence = logsumexp(_by_type(stretches, neighbour, state, hinge), axis=0)
-            out[neighbour, state - 1] = np.where(
+            out[state - 1, neighbour] = np.where(
                 stretches.index >= 0, evidence[stretches.index], -np.inf
-            )
+            ).T
     return out
 
 
