@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -48,6 +48,11 @@ class Frame:
     deviations: tuple[tuple[float, ...], ...] = ()
     cells: tuple[float, ...] = ()
     scores: tuple[float, ...] = ()
+
+    @cached_property
+    def sized(self) -> list[tuple[Curve, Curve]]:
+        """Families, and what `Curve.at` made of each at this frame."""
+        return []
 
 
 def _only_centre(score: Floats, trials: Floats, centre: float) -> Frame:
@@ -118,8 +123,6 @@ class Curve:
     update : str
         What recalibrating by it does, as an instruction; empty if `bayescal.recommend` leaves it
         out.
-    sized_at : Frame, optional
-        The frame that `at` gave it the coordinates of.
     """
 
     name: str
@@ -140,20 +143,21 @@ class Curve:
     meaning: str = ""
     update: str = ""
     nuisance: tuple[str, ...] = ()
-    sized_at: Frame | None = field(default=None, repr=False, compare=False)
 
     def at(self, frame: Frame) -> Curve:
         """The family with the coordinates that it has at one fit."""
-        if self.sized_at is frame:
-            return self
+        for curve, sized in frame.sized:
+            if self is curve or self is sized:
+                return sized
         numbered = ("error_", "cell_")
         smooth = tuple(name for name in self.coordinates if not name.startswith(numbered))
         curve = self.sized(replace(self, coordinates=smooth), frame)
         errors = [f"error_{k}" for k in range(1, self._errors(frame) + 1)]
         numbers = range(1, self._cells(frame) + 1)
         cells = [f"cell_{name}_{k}" for name in ("shift", "slope") for k in numbers]
-        coordinates = (*curve.coordinates, *errors, *cells)
-        return replace(curve, coordinates=coordinates, sized_at=frame)
+        curve = replace(curve, coordinates=(*curve.coordinates, *errors, *cells))
+        frame.sized.append((self, curve))
+        return curve
 
     def with_nuisance(self, names: tuple[str, ...]) -> Curve:
         """The family with the coordinates of a likelihood beside its own.
@@ -168,7 +172,6 @@ class Curve:
             coordinates=(*self.coordinates, *names),
             combination=tuple((*row, *none) for row in self.combination),
             nuisance=names,
-            sized_at=None,
         )
 
     @property

@@ -126,7 +126,7 @@ def mixture_of(curve: Curve, shares: Shares) -> MixtureCurve:
     numbers = range(1, shares.values.shape[1] + 1)
     names = tuple(f"{name}_{k}" for k in numbers for name in curve.coordinates)
     values = {name: getattr(curve, name) for name in Curve.__dataclass_fields__}
-    values |= {"coordinates": names, "derived": _none_derived, "sized_at": None}
+    values |= {"coordinates": names, "derived": _none_derived}
     return MixtureCurve(**values, of=curve, shares=shares)
 
 
