@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from bayescal._base.arrays import Floats
+from bayescal._base.log_sum import log_sum
 from bayescal._base.sampling.even import even_uniforms
 from bayescal.model.partition.prior import PartitionPrior
 from bayescal.model.partition.stretches import LEFT, LINE, RIGHT, SHIFT, TYPES, Stretches
@@ -31,6 +31,8 @@ __all__ = [
 
 ON, BEFORE_ON, OFF = range(3)  # how a stretch ends
 SMOOTHING = 0.4
+BOTH = (-2, -1)
+"""Axes of the steps that are summed over: the left neighbour, and the start."""
 
 Index = NDArray[np.intp]
 
@@ -110,12 +112,12 @@ def sums_by_prior(stretches: Stretches, priors: Sequence[PartitionPrior]) -> lis
         start = starts[:, 1:, :stop] + length[:, None]
         steps[:, BEFORE_ON:, stop - 1, :, :stop] = start[:, None] + off[:, :, stop - 1, :stop]
         if stop < k:
-            reached = _log_sum(steps[:, :, stop - 1, :, :stop])
+            reached = log_sum(steps[:, :, stop - 1, :, :stop], BOTH)
             starts[:, 0, stop] = reached[:, BEFORE_ON] + to_on
             starts[:, 1, stop] = reached[:, ON] + from_on
             starts[:, 2, stop] = reached[:, OFF] + to_off
     steps[:, ON, k - 1, 0, 0] = -np.inf  # the diagonal throughout
-    total = logsumexp(_log_sum(steps[:, :, k - 1])[:, [ON, OFF]], axis=1)
+    total = log_sum(log_sum(steps[:, :, k - 1], BOTH)[:, [ON, OFF]], axis=1)
     diagonal = rho / (1 + rho) * np.exp((k - 1) * stay)
     by_setting = total - np.log1p(-diagonal) + stretches.log_diagonal
     borders = np.cumsum([ends.size for ends, _ in grids])[:-1]
@@ -126,7 +128,7 @@ def sums_by_prior(stretches: Stretches, priors: Sequence[PartitionPrior]) -> lis
 def _of_prior(
     by_setting: Floats, steps: Floats, prior: PartitionPrior, stretches: Stretches
 ) -> PartitionSums:
-    total = logsumexp(by_setting)
+    total = log_sum(by_setting, axis=0)
     log_evidence = float(total - np.log(by_setting.size))
     probability = np.exp(by_setting - total)
     return PartitionSums(log_evidence, by_setting, probability, steps, stretches, prior)
@@ -141,7 +143,7 @@ def draw_partitions(sums: PartitionSums, draws: int, rng: np.random.Generator) -
     k = stretches.cells
     setting = np.sort(_systematic(sums.probability, draws, rng))
     tables = _Tables(steps.reshape(-1, 2 * k))
-    last = np.stack([_log_sum(steps[:, :, k - 1])[:, state] for state in (ON, OFF)], axis=1)
+    last = np.stack([log_sum(steps[:, :, k - 1], BOTH)[:, state] for state in (ON, OFF)], axis=1)
     ends_off = (
         even_uniforms(setting, rng) * np.exp(np.logaddexp(*last.T) - last.max(axis=1))[setting]
     )
@@ -207,7 +209,7 @@ def _off_diagonal(stretches: Stretches, hinge: float) -> Floats:
     out = np.full((2, 2, k, k), -np.inf)
     for neighbour in (0, 1):
         for state in (BEFORE_ON, OFF):
-            evidence = logsumexp(_by_type(stretches, neighbour, state, hinge), axis=0)
+            evidence = log_sum(_by_type(stretches, neighbour, state, hinge), axis=0)
             out[state - 1, neighbour] = np.where(
                 stretches.index >= 0, evidence[stretches.index], -np.inf
             ).T
@@ -283,14 +285,6 @@ class _Tables:
         order = np.argsort(row, kind="stable")  # a search is fast where the last one ended
         position[order] = np.searchsorted(self.cumulative, wanted[order], side="right")
         return np.asarray(position - row * self.columns)
-
-
-def _log_sum(steps: Floats) -> Floats:
-    """Sum over the last two axes, on the log scale; -inf where there is nothing."""
-    top = steps.max(axis=(-2, -1))
-    safe = np.where(np.isfinite(top), top, 0.0)
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(np.exp(steps - safe[..., None, None]).sum(axis=(-2, -1))) + safe)
 
 
 def _systematic(probability: Floats, draws: int, rng: np.random.Generator) -> Index:
