@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +57,7 @@ class PartitionSums:
     probability: Floats
     _steps: Floats
     _stretches: Stretches
+    _points: tuple[_Points, ...]
     _prior: PartitionPrior
 
 
@@ -122,16 +124,21 @@ def sums_by_prior(stretches: Stretches, priors: Sequence[PartitionPrior]) -> lis
     by_setting = total - np.log1p(-diagonal) + stretches.log_diagonal
     borders = np.cumsum([ends.size for ends, _ in grids])[:-1]
     parts = zip(np.split(by_setting, borders), np.split(steps, borders), priors, strict=True)
-    return [_of_prior(*part, stretches) for part in parts]
+    points = tuple(_Points(stretches, type_) for type_ in range(TYPES))
+    return [_of_prior(*part, stretches, points) for part in parts]
 
 
 def _of_prior(
-    by_setting: Floats, steps: Floats, prior: PartitionPrior, stretches: Stretches
+    by_setting: Floats,
+    steps: Floats,
+    prior: PartitionPrior,
+    stretches: Stretches,
+    points: tuple[_Points, ...],
 ) -> PartitionSums:
     total = log_sum(by_setting, axis=0)
     log_evidence = float(total - np.log(by_setting.size))
     probability = np.exp(by_setting - total)
-    return PartitionSums(log_evidence, by_setting, probability, steps, stretches, prior)
+    return PartitionSums(log_evidence, by_setting, probability, steps, stretches, points, prior)
 
 
 def draw_partitions(sums: PartitionSums, draws: int, rng: np.random.Generator) -> PartitionDraws:
@@ -160,7 +167,7 @@ def draw_partitions(sums: PartitionSums, draws: int, rng: np.random.Generator) -
         unfinished = start > 0
         active, state, stop = active[unfinished], state[unfinished], start[unfinished]
     draw, start, stop, state, neighbour = (np.concatenate(part) for part in zip(*rows, strict=True))
-    shift, slope = _coefficients(stretches, sums._prior, start, stop, state, neighbour, rng)
+    shift, slope = _coefficients(sums, start, stop, state, neighbour, rng)
     mixed = rng.permutation(draws)
     return assemble(mixed[draw], start, stop, shift, slope, setting[np.argsort(mixed)], k)
 
@@ -217,8 +224,7 @@ def _off_diagonal(stretches: Stretches, hinge: float) -> Floats:
 
 
 def _coefficients(
-    stretches: Stretches,
-    prior: PartitionPrior,
+    sums: PartitionSums,
     start: Index,
     stop: Index,
     state: Index,
@@ -226,6 +232,7 @@ def _coefficients(
     rng: np.random.Generator,
 ) -> tuple[Floats, Floats]:
     """Shift and slope of each stretch drawn."""
+    stretches, prior = sums._stretches, sums._prior
     shift, slope = np.zeros((2, start.size))
     index = stretches.index[start, stop - 1]
     kind = np.full(start.size, -1)
@@ -238,32 +245,38 @@ def _coefficients(
     for type_ in range(TYPES):
         mine = np.flatnonzero(kind == type_)
         if mine.size:
-            drawn = _smoothed(
-                stretches.log_weight[type_],
-                (stretches.shift[type_], stretches.slope[type_]),
-                index[mine],
-                rng,
-            )
-            shift[mine], slope[mine] = drawn
+            shift[mine], slope[mine] = sums._points[type_].draw(index[mine], rng)
     return shift, slope
 
 
-def _smoothed(
-    log_weight: Floats, points: tuple[Floats, ...], row: Index, rng: np.random.Generator
-) -> list[Floats]:
-    """Draws from each row's weighted points, smoothed.
+class _Points:
+    """The weighted points of all stretches of one type; draws under any prior are of the same."""
 
-    Two points are drawn and combined so that mean and covariance stay as they are.
-    """
-    tables = _Tables(log_weight)
-    first, second = tables.draw(row, rng, 1), tables.draw(row, rng, 2)
-    weight = np.exp(log_weight)
-    drawn = []
-    for values in points:
-        mean = np.einsum("ij,ij->i", weight, values)[row]
-        kept = np.sqrt(1 - SMOOTHING**2) * (values[row, first] - mean)
-        drawn.append(mean + kept + SMOOTHING * (values[row, second] - mean))
-    return drawn
+    def __init__(self, stretches: Stretches, type_: int) -> None:
+        self._log_weight = stretches.log_weight[type_]
+        self._values = stretches.shift[type_], stretches.slope[type_]
+
+    @cached_property
+    def _tables(self) -> _Tables:
+        return _Tables(self._log_weight)
+
+    @cached_property
+    def _means(self) -> list[Floats]:
+        weight = np.exp(self._log_weight)
+        return [np.einsum("ij,ij->i", weight, values) for values in self._values]
+
+    def draw(self, row: Index, rng: np.random.Generator) -> list[Floats]:
+        """Shifts and slopes of the stretches given, from their weighted points, smoothed.
+
+        Two points are drawn and combined so that mean and covariance stay as they are.
+        """
+        first, second = (self._tables.draw(row, rng, axis) for axis in (1, 2))
+        drawn = []
+        for values, means in zip(self._values, self._means, strict=True):
+            mean = means[row]
+            kept = np.sqrt(1 - SMOOTHING**2) * (values[row, first] - mean)
+            drawn.append(mean + kept + SMOOTHING * (values[row, second] - mean))
+        return drawn
 
 
 class _Tables:
