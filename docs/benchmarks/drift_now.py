@@ -29,6 +29,8 @@ SURE = 0.9
 FORMER: dict[str, Any] = {"PROB_SUDDEN": 0.25, "PROB_GRADUAL": 0.25, "RECENT": 0.0, "FARTHER": 1.0}
 FORMER_RUNS = 60
 """So many of the first series are fitted under the former prior, too."""
+LOOK_RUNS = 100
+"""So many of the first series at most are looked at month by month."""
 LOOK_DRAWS = 400
 OPTIONS: dict[str, Any] = {"curve": "logistic", "draws": 1000}
 
@@ -155,15 +157,15 @@ def summarised(rows: list[dict[str, dict[str, float]]]) -> dict[str, Any]:
 def main() -> None:
     """Run what is not stored yet."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--runs", type=int, default=200, help="of the main cells")
-    parser.add_argument("--others", type=int, default=40, help="of the others")
+    parser.add_argument("--runs", type=int, default=400, help="of the main cells")
+    parser.add_argument("--others", type=int, default=100, help="of the others")
     parser.add_argument("--output", type=Path, default=RESULTS)
     options = parser.parse_args()
     stored = json.loads(options.output.read_text()) if options.output.exists() else {}
     warnings.simplefilter("ignore")
     plans: list[tuple[Callable[..., Any], dict[str, dict[str, Any]], int]] = [
         (one_run, MAIN, options.runs),
-        (looked_at, LOOKS, options.runs // 2),
+        (looked_at, LOOKS, min(LOOK_RUNS, options.runs)),
         (one_run, OTHERS, options.others),
     ]
     for run, cells, runs in plans:

@@ -124,7 +124,7 @@ def summarised(rows: list[dict[str, Any]]) -> dict[str, Any]:
 def main() -> None:
     """Run what is not stored yet."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--runs", type=int, default=40, help="a quarter, at least 8, of 64 each")
+    parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--subgroups", type=int, choices=list(SHAPES), action="append")
     parser.add_argument("--output", type=Path, default=RESULTS)
     options = parser.parse_args()
@@ -134,10 +134,9 @@ def main() -> None:
         if options.subgroups and subgroups not in options.subgroups:
             continue
         key = f"{truth}, {subgroups} subgroups, {n} patients"
-        runs = max(8, options.runs // 4) if subgroups == max(SHAPES) else options.runs
-        if stored.get(key, {}).get("runs", 0) >= runs:
+        if stored.get(key, {}).get("runs", 0) >= options.runs:
             continue
-        rows = [one_run(subgroups, n, truth, seed) for seed in range(runs)]
+        rows = [one_run(subgroups, n, truth, seed) for seed in range(options.runs)]
         stored[key] = {"truth": truth, "subgroups": subgroups, "n": n} | summarised(rows)
         options.output.write_text(json.dumps(stored, indent=1) + "\n")
         print(key, json.dumps(stored[key]), flush=True)
