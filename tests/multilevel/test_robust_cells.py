@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy.special import expit, log_expit
+from scipy.special import expit, logit
 from scipy.stats import multivariate_normal, norm
 from scipy.stats import t as student
 
@@ -28,11 +28,12 @@ def factors_of(cell):
     return {"sex": levels[:, 0], "age": levels[:, 1]}
 
 
-def simulated(shifts=(1.5, 0.0, 0.1, -0.1), n=60, seed=1):
+def simulated(shifts=(1.5, 0.0, 0.1, -0.1), n=60, seed=1, slope=1.0):
+    """Four cells, of which the first has a slope of its own."""
     rng = np.random.default_rng(seed)
     cell = np.repeat(np.arange(4), n)
     x = rng.normal(-1.0, 1.0, cell.size)
-    y = (rng.random(cell.size) < expit(x + np.array(shifts)[cell])).astype(int)
+    y = (rng.random(cell.size) < expit(np.where(cell == 0, slope, 1) * x + np.array(shifts)[cell])).astype(int)
     return bc.CalibrationData(y, expit(x), factors=factors_of(cell)), y, x, cell
 
 
@@ -46,65 +47,87 @@ def one_bad():
     return bc.fit(data, vary=TERMS, curve="logistic", draws=1000, random_state=1)
 
 
-def over(each):
-    """Product over cells: the first age is along the first axis."""
-    return (each[0] * each[2])[:, None] * (each[1] * each[3])[None]
+def points_of(scale, finest):
+    """Points of a half-t scale of 3 degrees, and the prior mass that each stands for.
 
-
-def exact(y, x, cell):
-    """P(unlike) of each cell, means of both ages, and the log evidence, on a grid.
-
-    Curves only shift, by an effect of age and one of the cell. Given both scales and z, the average
-    plus the effect of an age, the cells are independent.
+    The first is so wide that grids resolve it, and has the mass of all that is narrower.
     """
-    shift = np.linspace(-7, 7, 1401)
-    width = shift[1] - shift[0]
-    log_likelihood = np.array(
-        [
-            log_expit(np.where(y[cell == k] == 1, 1, -1) * (x[cell == k] + shift[:, None])).sum(1)
-            for k in range(4)
-        ]
-    )
-    top = log_likelihood.max(axis=1)
-    likelihood = np.exp(log_likelihood - top[:, None])
-    z = np.linspace(-2.5, 2.5, 51)
-    scales = np.geomspace(0.004, 4, 45)
-    step, of_z = np.log(scales[1] / scales[0]), z[1] - z[0]
-
-    def half_t(scale):
-        return 2 * student.pdf(scales / scale, 3) / scale * scales * step
-
-    grid = np.stack(np.meshgrid(z, z, indexing="ij"), axis=-1)
-    of_ages = sum(
-        weight * multivariate_normal([0, 0], 1 + tau**2 * np.eye(2)).pdf(grid)
-        for tau, weight in zip(scales, half_t(0.3), strict=True)
-    )
-    total, unlike, mean = 0.0, np.zeros(4), np.zeros(2)
-    for tau, weight in zip(scales, half_t(0.3 * 0.5 * 0.6), strict=True):
-        like, far = (
-            likelihood @ norm.pdf(shift[:, None], z, sd) * width
-            for sd in (max(tau, 0.012), np.hypot(1, 2 * tau))
-        )
-        one = [np.where(np.arange(4)[:, None] == k, far, like) for k in range(4)]
-        configurations = [over(like), *(ODDS * over(each) for each in one)]
-        each = np.array(configurations) * of_ages * weight * of_z**2 / (1 + 4 * ODDS)
-        total += each.sum()
-        unlike += each[1:].sum(axis=(1, 2))
-        mean += [(each.sum(axis=0) * grid[..., k]).sum() for k in range(2)]
-    return unlike / total, mean / total, np.log(total) + top.sum()
+    points = np.geomspace(finest, 4, 16)
+    edges = np.concatenate([[0], np.sqrt(points[1:] * points[:-1]), [np.inf]])
+    return points, 2 * np.diff(student.cdf(edges / scale, 3))
 
 
-def test_probabilities_and_evidence_agree_with_exact_sums():
-    data, y, x, cell = simulated()
-    problem = prepared(data, ["age", bc.by("sex", "age", robust=True)])
+def joint_prior(z, step, spread, scale):
+    """Mass at (z, z) of the average, of sd `spread`, plus the effects of both ages."""
+    one, two, mass = z[:, None], z, 0.0
+    for tau, weight in zip(*points_of(scale, 0.6 * step), strict=True):
+        covariance = spread**2 + tau**2 * np.eye(2)
+        each = np.stack(np.broadcast_arrays(one, two), axis=-1)
+        mass = mass + weight * multivariate_normal([0, 0], covariance).pdf(each) * step**2
+    return mass
+
+
+def exact(y, x, cell, centre):
+    """P(unlike) of each cell, log evidence, and mean and sd of the first cell's O/E, on grids.
+
+    Curves have a shift and a slope, moved by the age and by the cell. Given the scales and z, the
+    average plus the effect of an age, the cells are independent.
+    """
+    width, of_z, usual = (0.04, 0.04), (0.15, 0.12), (0.3, 0.15)
+    shift, log_slope = np.arange(-5, 5, width[0]), np.arange(-2.5, 1.6, width[1])
+    risk = [
+        expit(centre + shift[:, None, None] + np.exp(log_slope)[:, None] * (x[cell == k] - centre))
+        for k in range(4)
+    ]
+    log_likelihood = [
+        np.log(np.where(y[cell == k] == 1, risk[k], 1 - risk[k])).sum(-1) for k in range(4)
+    ]
+    top = [each.max() for each in log_likelihood]
+    likelihood = [np.exp(each - each.max()) for each in log_likelihood]
+    ratio = risk[0].sum(-1) / expit(x[cell == 0]).sum()
+    tables = np.array([*likelihood, likelihood[0] * ratio, likelihood[0] * ratio**2])
+    z = np.arange(-2.5, 3, of_z[0]), np.arange(-1.8, 1.4, of_z[1])
+    prior = [joint_prior(z[k], of_z[k], sd, usual[k]) for k, sd in enumerate((1.0, 0.5))]
+    scales = [points_of(usual[k] * 0.5 * 0.6, 0.6 * width[k]) for k in range(2)]
+
+    def smoothed(sd_shift, sd_slope):
+        along = norm.pdf(shift, z[0][:, None], sd_shift) * width[0]
+        across = norm.pdf(log_slope[:, None], z[1], sd_slope) * width[1]
+        return along @ tables @ across
+
+    total = np.zeros((3, 5))  # sums of 1, the ratio and its square, for none and each cell unlike
+    for (one, of_one), (two, of_two) in product(*(zip(*each, strict=True) for each in scales)):
+        like = smoothed(one, two)
+        far = smoothed(np.hypot(1, 2 * one), np.hypot(0.5, 2 * two))
+        for unlike in range(-1, 4):
+            own = [far[k] if k == unlike else like[k] for k in range(4)]
+            young = prior[0] @ (own[1] * own[3]) @ prior[1].T
+            first = (far if unlike == 0 else like)[[0, 4, 5]]
+            odds = 1 if unlike == -1 else ODDS
+            sums = (first * own[2] * young).sum(axis=(1, 2))
+            total[:, unlike + 1] += of_one * of_two * odds * sums
+    total /= 1 + 4 * ODDS
+    evidence, mean, square = total.sum(axis=1)
+    prob, mean, square = total[0, 1:] / evidence, mean / evidence, square / evidence
+    return prob, np.log(evidence) + sum(top), mean, np.sqrt(square - mean**2)
+
+
+@pytest.mark.parametrize(("shift", "slope", "seed"), [(1.2, 0.6, 4), (0.8, 1.0, 3)])
+def test_probabilities_evidence_and_the_cell_agree_with_exact_sums(shift, slope, seed):
+    data, y, x, cell = simulated((shift, 0.0, 0.0, -0.3), n=80, seed=seed, slope=slope)
+    problem = prepared(data, ["age", bc.by("sex", "age", robust=True)], "logistic")
+    centre = logit(problem.pooled.frame.centre)
+    unlike, log_evidence, mean, sd = exact(y, x, cell, centre)
     drawn = draw_effects(problem, 8000)
-    unlike, mean, log_evidence = exact(y, x, cell)
     assert list(problem.axes) == ["sex", "age"]
     order = [problem.cells.index(each) for each in CELLS]
-    np.testing.assert_allclose(drawn.unlike[order].mean(axis=1), unlike, atol=0.02)
-    ages = drawn.average[:, 0] + drawn.effects[0][:, :, 0]
-    np.testing.assert_allclose(ages.mean(axis=1), mean, atol=0.03)
-    assert drawn.stats["log_evidence"] == pytest.approx(log_evidence, abs=0.1)
+    np.testing.assert_allclose(drawn.unlike[order].mean(axis=1), unlike, atol=0.01)
+    assert drawn.stats["log_evidence"] == pytest.approx(log_evidence, abs=0.025)
+    own, scores = drawn.groups[order[0]], x[cell == 0]
+    curve = expit(centre + own[:, :1] + np.exp(own[:, 1:]) * (scores - centre))
+    ratio = curve.sum(axis=1) / expit(scores).sum()
+    assert ratio.mean() == pytest.approx(mean, abs=0.05 * sd)
+    assert ratio.std() == pytest.approx(sd, rel=0.03)
     assert drawn.stats["pareto_k"] < 0.7
     assert 0.2 < unlike[0] < 0.98  # neither is certain
 
