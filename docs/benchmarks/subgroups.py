@@ -5,8 +5,8 @@ is calibrated in every subgroup, and from models whose subgroups differ: the shi
 is the sum of effects of its levels, of standard deviation 0.25, and one of its own, of 0.1.
 There are 100 patients a subgroup, or 4000 in all. Each data set is fitted once, and subgroup by
 subgroup, by the importance engine alone: where its k-hat is above 0.7, a fit by default would go
-on to NUTS, which takes a hundred times as long. Results are kept in `results/subgroups.json`, cell by cell, so that a run that was
-stopped goes on where it was.
+on to NUTS, which takes a hundred times as long. Results are kept in `results/subgroups.json`, cell
+by cell, so that a run that was stopped goes on where it was.
 """
 
 from __future__ import annotations
