@@ -71,16 +71,12 @@ OTHERS: dict[str, dict[str, Any]] = {
     "jump of 0.5, 300 a month, 2 after": {"path": jump(11, 2), "patients": 300},
     "jump of 0.5, risk of 0.1, 1 after": {"path": jump(11, 1), "mean": -2.7},
     "jump of 0.5, risk of 0.1, 2 after": {"path": jump(11, 2), "mean": -2.7},
-    "jump of 0.5, 35 months before, 1 after": {"path": jump(35, 1)},
-    "jump of 0.5, 35 months before, 2 after": {"path": jump(35, 2)},
     "slow, 30 a month": {"path": slow(), "patients": 30},
     "slow, 300 a month": {"path": slow(), "patients": 300},
     "slow, risk of 0.1": {"path": slow(), "mean": -2.7},
-    "slow, to 0.4 in 36 months": {"path": slow(36)},
     "no change, 30 a month": {"path": jump(12, 0), "patients": 30},
     "no change, 300 a month": {"path": jump(12, 0), "patients": 300},
     "no change, risk of 0.1": {"path": jump(12, 0), "mean": -2.7},
-    "no change, 36 months": {"path": jump(36, 0)},
     "wave of 0.3 round the year, 24 months": {"path": wave()},
 }
 LOOKS: dict[str, dict[str, Any]] = {
