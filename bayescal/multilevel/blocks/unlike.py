@@ -35,6 +35,11 @@ FITTED_FROM = 0.01
 FEWER_DRAWS = 1000
 """Draws of a set of unlike levels, unless it has a larger share of all draws."""
 MOST_ROUNDS = 10
+MOST_NOT_FITTED = 0.1
+"""Share of the draws up to which the weights of sets that were not fitted are near one.
+
+Their tail, whatever its shape, is then of a few draws, and their k-hat does not count.
+"""
 
 
 @dataclass(frozen=True)
@@ -133,8 +138,10 @@ def _mixed(
         np.concatenate([getattr(one, name) for one in each], axis=1)[:, rows]
         for name in ("like", "unlike")
     )
+    not_fitted = 1 - weights @ np.exp(-log_ratio)
+    counted = float(pareto_k[0]) if not_fitted > MOST_NOT_FITTED else -np.inf
     stats = {
-        "pareto_k": max(mixed.pareto_k, float(pareto_k[0])),
+        "pareto_k": max(mixed.pareto_k, counted),
         "ess": float(min(mixed.ess, 1 / np.sum(weights**2))),
         "log_evidence": float(mixed.log_evidence + log_ratio.max() + np.log(ratio.mean())),
         "log_evidence_error": float(np.hypot(mixed.log_evidence_error, error)),
