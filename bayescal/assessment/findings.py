@@ -19,6 +19,7 @@ from bayescal.assessment.essentials import (
     decision_range,
     part_row,
 )
+from bayescal.assessment.followed import ratio_at_other_hazard
 from bayescal.assessment.groups import LEAST_SITES, group_table
 from bayescal.assessment.imputed import combined_estimates
 from bayescal.assessment.panel import no_panel, panel_of
@@ -129,6 +130,11 @@ class Findings:
     def seed(self) -> int:
         """The seed: as `random_state` it gives the same numbers again."""
         return self.comparison.problem.seed
+
+    @cached_property
+    def ratio_at_other_hazard(self) -> float:
+        """O/E if those who left before the horizon had a higher hazard; NaN if nobody left."""
+        return ratio_at_other_hazard(self.posterior)
 
     def worded(self, text: str) -> str:
         """A sentence in the words of `labels`; names from the data stay as they are."""

@@ -178,6 +178,35 @@ def test_entries_that_are_all_late_are_refused():
         table(entry=[0.5, 0.7, 0.6, 0.9, 0.5])
 
 
+def test_a_time_at_which_nobody_is_under_observation_is_refused():
+    first, last = np.full(40, 1.0), np.full(40, 6.0)
+    outcome = bc.Survival(
+        np.concatenate([first, last]), np.tile([0, 0, 0, 1], 20), np.repeat([0.0, 2.0], 40)
+    )
+    score = np.tile(np.linspace(0.1, 0.6, 40), 2)
+    with pytest.raises(InputError, match="between 1 and 2 no case was under observation, and 30"):
+        bc.CalibrationData(outcome, score, horizon=5)
+    short = bc.Survival(outcome.time, outcome.event, np.repeat([0.0, 1.2], 40))
+    assert bc.CalibrationData(short, score, horizon=5).follow_up.is_delayed  # 4 % of the time
+
+
+@pytest.mark.parametrize(("stay", "taken"), [(1, False), (4, False), (5, True), (30, True)])
+def test_few_who_stand_for_many_that_left_are_refused(stay, taken):
+    time = np.where(np.arange(100) < stay, 6.0, 1.5)
+    outcome, score = bc.Survival(time, np.zeros(100)), np.linspace(0.1, 0.6, 100)
+    if taken:
+        assert bc.CalibrationData(outcome, score, horizon=5).n == 100
+        return
+    told = f"between 1.5 and 5 never more than {stay} case"
+    with pytest.raises(InputError, match=told):
+        bc.CalibrationData(outcome, score, horizon=5)
+    assert bc.CalibrationData(outcome, score, horizon=1.5).n == 100
+    late = bc.Survival(np.where(time == 1.5, 4.9, time), np.zeros(100))
+    assert (
+        bc.CalibrationData(late, score, horizon=5).n == 100
+    )  # only 2 % of the time is hardly seen
+
+
 def test_entry_at_the_horizon_is_refused():
     with pytest.raises(InputError, match=r"entry\[3\] = 5.5 is not before the horizon 5"):
         table(entry=[0, 0, 0, 5.5, 0])

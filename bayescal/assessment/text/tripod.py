@@ -15,7 +15,7 @@ from bayescal._base.text import (
     shortened,
 )
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.followed import cases_and_events_of
+from bayescal.assessment.followed import cases_and_events_of, follow_up_words
 from bayescal.assessment.groups import LEAST_SITES
 from bayescal.assessment.imputed import imputations_sentence
 from bayescal.assessment.notes import posterior_notes
@@ -164,7 +164,7 @@ def _flow(f: Findings, source: Mapping[str, object]) -> list[str]:
     if data.follow_up is None and not data.is_pseudo:
         has = f"{count(data.n, 'case')}: {count(data.events)} with the event and "
         has += f"{count(data.n - data.events)} without it"
-    return [*text, f"The analysis has {has}."]
+    return [*text, f"The analysis has {has}.", *follow_up_words(data)]
 
 
 def _heterogeneity_methods(f: Findings) -> list[str]:
@@ -183,6 +183,15 @@ def _heterogeneity_methods(f: Findings) -> list[str]:
     ]
 
 
+def _points(f: Findings) -> str:
+    """What the points beside the curve are."""
+    followed = f.posterior.data.follow_up
+    if followed is None:
+        return "observed proportions in bins"
+    by = "Aalen and Johansen" if followed.competing else "Kaplan and Meier"
+    return f"risks by {by} in groups of the score"
+
+
 def _measures(f: Findings) -> list[str]:
     text = [
         methods(f),
@@ -190,8 +199,8 @@ def _measures(f: Findings) -> list[str]:
         "mean size, O/E and calibration-in-the-large whether risks are too high or too low on "
         "average, and the slope whether they are too extreme. Discrimination was measured by the "
         f"C-statistic and overall performance by the Brier score, {performance_source(f)}. Plots: "
-        "the posterior mean of the curve with pointwise bands, over observed proportions in bins; "
-        f"the posterior of the true calibration error; {_other_plots(f)}.",
+        f"the posterior mean of the curve with pointwise bands, over {_points(f)}; the posterior "
+        f"of the true calibration error; {_other_plots(f)}.",
     ]
     if not f.thresholds:
         return [*text, "Clinical utility was not measured, since no threshold was given."]
