@@ -65,3 +65,15 @@ def test_methods_of_known_outcomes_are_as_before():
     assert "Estimators were compared" in text
     assert "complementary log-log" not in text
     assert "follow-up" not in text
+
+
+@pytest.mark.parametrize(("role", "kind"), [("period", "period"), ("site", "group")])
+def test_one_group_is_named_and_not_compared(role, kind):
+    y_true, y_prob = bc.simulate.sample("calibrated", 120, random_state=1)
+    data = bc.CalibrationData(y_true, y_prob, **{role: ["2024"] * 120})
+    assessed = bc.assess(data, draws=400, random_state=1)
+    text = " ".join(str(assessed).split())
+    assert f"This is of one {kind}, 2024" in text
+    checklist = " ".join(str(assessed.tripod()).split())
+    assert f"All cases are of one {kind}, 2024, so heterogeneity was not examined." in checklist
+    assert "1 group" not in text + checklist

@@ -171,6 +171,10 @@ def _heterogeneity_methods(f: Findings) -> list[str]:
     groups = f.data.groups
     if not groups:
         return ["No groups were given, so heterogeneity was not examined."]
+    if len(groups) == 1:
+        kind = "period" if tuple(f.data.levels) == ("period",) else "group"
+        one = shortened(groups[0])
+        return [f"All cases are of one {kind}, {one}, so heterogeneity was not examined."]
     each = f"Calibration was assessed in each of {count(len(groups), 'group')}"
     if f.several is None:
         return [
@@ -293,7 +297,7 @@ def _by_subgroup(f: Findings) -> list[str]:
 
 
 def _heterogeneity(f: Findings) -> list[str]:
-    if not f.data.groups:
+    if len(f.data.groups) < 2:
         return ["Not examined."]
     each = {
         group: ", ".join(
