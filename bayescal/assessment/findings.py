@@ -22,7 +22,7 @@ from bayescal.assessment.essentials import (
 from bayescal.assessment.followed import ratio_at_other_hazard
 from bayescal.assessment.groups import LEAST_SITES, group_table
 from bayescal.assessment.imputed import combined_estimates
-from bayescal.assessment.panel import no_panel, panel_of
+from bayescal.assessment.panel import PANEL, no_panel, panel_of
 from bayescal.assessment.performance import (
     is_extreme,
     mean_score,
@@ -304,9 +304,14 @@ class Findings:
         simulated data sets shared among them. For an interval see
         `bayescal.estimators.estimator_interval`.
         """
-        if self.posterior.problem.of_times:
+        if not self.has_estimators:
             return no_panel()
         return panel_of(by_imputation(self.posterior), self.panel, self.seed)
+
+    @property
+    def has_estimators(self) -> bool:
+        """Whether there is a panel; of times to an event only if it was named."""
+        return not self.posterior.problem.of_times or self.panel not in ((), PANEL)
 
     @cached_property
     def performance(self) -> pd.DataFrame:

@@ -7,6 +7,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.assessment.followed import follow_up_words
+from bayescal.errors import InputError
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +57,27 @@ def test_methods_are_of_times(assessed):
     checklist = " ".join(str(assessed.tripod()).split())
     assert "over risks by Kaplan and Meier in groups of the score" in checklist
     assert "observed proportions" not in checklist
+
+
+def test_estimators_of_times_are_those_of_check_consistency(patients, assessed, tmp_path):
+    outcome, risk = patients
+    names = ["survival_observed_expected", "one_calibration_test"]
+    named = bc.assess(outcome, risk, horizon=5, draws=400, random_state=1, estimators=names)
+    assert list(named.estimators.index) == names
+    for name in names:
+        check = bc.check_consistency(named.posterior, name, predict=False, random_state=named.seed)
+        told = named.estimators.loc[name]
+        assert told["estimate"] == pytest.approx(check.observed)
+        assert told["prob_exceeds"] == pytest.approx(check.prob_calibrated_exceeds)
+    assert "Estimators were compared" in named.describe()
+    assert "Log O/E by Kaplan-Meier" in str(named)
+    named.to_html(tmp_path / "named.html")
+    assert 'id="other-estimators"' in (tmp_path / "named.html").read_text("utf-8")
+    assert assessed.estimators.empty
+    with pytest.raises(InputError, match="Choose from survival_ici"):
+        bc.assess(outcome, risk, horizon=5, estimators=["ece"])
+    with pytest.raises(InputError, match="estimators must be one of"):
+        bc.assess(outcome.event, risk, estimators=["survival_ici"])
 
 
 def test_methods_of_known_outcomes_are_as_before():

@@ -433,7 +433,7 @@ def test_other_doors_refuse_by_name(followed):
             door(followed)
     with pytest.raises(InputError, match="a Survival was passed where outcomes are 0 or 1"):
         bc.estimators.ece(outcome, risk)
-    with pytest.raises(InputError, match="estimators are of outcomes that are known"):
+    with pytest.raises(InputError, match="other estimators are of outcomes that are known"):
         bc.assess(outcome, risk, horizon=1, estimators=["ece"])
     post = bc.fit(followed, curve="beta", **FAST)
     with pytest.raises(InputError, match="some cases left before the horizon"):

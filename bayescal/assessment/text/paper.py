@@ -115,8 +115,8 @@ def _likelihood_in_words(f: Findings) -> str:
 
 
 def _estimators_in_words(f: Findings) -> str:
-    """How estimators were compared; nothing of times, which have none."""
-    if f.posterior.problem.of_times:
+    """How estimators were compared; nothing where there are none."""
+    if not f.has_estimators:
         return ""
     return (
         "Estimators were compared with their distribution under perfect calibration, by "
