@@ -143,6 +143,20 @@ def test_tables_of_two_causes_add_and_are_stored(tmp_path):
     assert bc.CalibrationData.from_netcdf(tmp_path / "table.nc") == both
 
 
+def test_texts_are_no_codes():
+    with pytest.raises(InputError, match=r"event\[1\] = 'dead' is no code.*as in event == 'dead'"):
+        bc.Survival([1.0, 2.0], np.array([0, "dead"], dtype=object))
+    with pytest.raises(InputError, match=r"event\[0\] = 'alive'"):
+        bc.Survival(pd.Series([1.0, 2.0]), pd.Series(["alive", "dead"]))
+
+
+def test_a_door_of_known_outcomes_says_where_times_are_taken():
+    with pytest.raises(InputError, match=r"Times to an event are taken by bayescal\.fit"):
+        bc.fit_known(bc.Survival(TIME, EVENT), RISK)
+    with pytest.raises(InputError, match="a Survival was passed"):
+        list(bc.Survival(TIME, EVENT))
+
+
 def test_event_is_needed():
     with pytest.raises(InputError, match="event is missing"):
         bc.Survival([1.0, 2.0])
