@@ -295,8 +295,8 @@ def _refuse_shared(
     """Refuse a column of times that is named for something else too, and a score named twice."""
     told = [each for each in (*scores, *reading.told) if each[0] != "ignore-column"]
     of_times = [(option, name) for option, name in used.items() if name is not None]
-    for place, (option, name) in enumerate(of_times):
-        for other, theirs in (*of_times[place + 1 :], *told):
+    for k, (option, name) in enumerate(of_times):
+        for other, theirs in (*of_times[k + 1 :], *told):
             if name == theirs:
                 raise InputError(
                     f"--{option} and --{other} name the same column, {name!r}. Name one for each."

@@ -92,7 +92,7 @@ def test_codes_of_events_are_read_and_explained(two_causes, capsys):
     assert estimate == pytest.approx(post.estimate("observed_expected"), rel=1e-6)
     told = " ".join(capsys.readouterr().out.split())
     assert f"3 is the event ({int((frame['cause'] == 3).sum())} cases), 0 a case that left" in told
-    assert f"{data.competing:g} competing events (" in told
+    assert f"{data.follow_up.competing:g} competing events (" in told
     assert "name it with --cause" not in told
     assert ran(*asked) == 0
     assert "If the event has another code, name it with --cause" in " ".join(
