@@ -23,11 +23,14 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "OTHER_HAZARD",
     "cases_and_events_of",
     "censoring_by_fifth",
     "follow_up_words",
     "followed_words",
+    "median_follow_up",
     "observed_words",
+    "points_words",
     "quarters",
     "ratio_at_other_hazard",
 ]
@@ -181,17 +184,22 @@ def followed_words(post: CalibrationPosterior, ratio: float = math.nan) -> list[
     return told
 
 
+def points_words(data: CalibrationData) -> str:
+    """What the points beside the curve are."""
+    if data.follow_up is None:
+        return "observed proportions in bins"
+    by = "Aalen and Johansen" if data.follow_up.competing else "Kaplan and Meier"
+    return f"risks by {by} in groups of the score"
+
+
 def follow_up_words(data: CalibrationData) -> list[str]:
     """Median follow-up, and how many were followed to the horizon; nothing of known outcomes."""
     followed = data.follow_up
     if followed is None:
         return []
-    step = _median_of_leaving(followed)
-    told = (
-        f"more than {followed.horizon:g}, the horizon"
-        if step is None
-        else f"{step * followed.horizon / TIME_STEPS:.3g}"
-    )
+    median = median_follow_up(followed)
+    late = f"more than {followed.horizon:g}, the horizon"
+    told = late if math.isinf(median) else f"{median:.3g}"
     stayed = (followed.kind == LEFT) & ~followed.left_early
     share = 100 * float(followed.weight[stayed].sum()) / data.n
     return [
@@ -200,8 +208,8 @@ def follow_up_words(data: CalibrationData) -> list[str]:
     ]
 
 
-def _median_of_leaving(followed: FollowUp) -> int | None:
-    """The step by which half would have left if no event came; None if later than the horizon."""
+def median_follow_up(followed: FollowUp) -> float:
+    """The time by which half would have left if no event came; infinite if past the horizon."""
     steps = TIME_STEPS + 1
     left = followed.left_early
     went = np.bincount(followed.exit[left], followed.weight[left], steps)
@@ -210,7 +218,7 @@ def _median_of_leaving(followed: FollowUp) -> int | None:
     there = np.cumsum(came) - np.cumsum(gone) - (np.cumsum(went) - went)
     staying = np.cumprod(1 - went / np.maximum(there, went + np.finfo(float).tiny))
     below = np.flatnonzero(staying <= 0.5)
-    return int(below[0]) if below.size else None
+    return float(below[0]) * followed.horizon / TIME_STEPS if below.size else math.inf
 
 
 def _leaving_by_score(data: CalibrationData) -> list[str]:

@@ -174,7 +174,8 @@ def read_times(reading: TimeReading, times: TimeColumns) -> Predictions:
     event = f"{times.cause or 1} {times.by(at)}"
     data, form, path = made[0], reading.form(), reading.file
     size = (read.dropped, read.rows)
-    return Predictions(data, read.columns, event, *size, path, form, read.original)
+    columns = read.columns._replace(time=times.time, entry=times.entry)
+    return Predictions(data, columns, event, *size, path, form, read.original)
 
 
 def read_models_of_times(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import jsonschema
 import numpy as np
 import pytest
 
 import bayescal as bc
 from bayescal.assessment.followed import follow_up_words
+from bayescal.assessment.record import schema
 from bayescal.errors import InputError
 
 
@@ -44,6 +46,20 @@ def test_a_median_beyond_the_horizon_is_said_to_be(patients):
     assert told.startswith("Median follow-up was more than 2, the horizon")
     stayed = 100 * np.mean(outcome.time > 2)
     assert f"{stayed:.3g} % were followed to 2 without an event" in told
+
+
+def test_the_record_says_how_long_cases_were_followed(assessed):
+    record = assessed.to_dict()
+    jsonschema.validate(record, schema())
+    told, followed = record["follow_up"], assessed.data.follow_up
+    assert (told["horizon"], told["censored"]) == (5, followed.censored)
+    assert told["competing"] == 0
+    assert told["median"] == pytest.approx(4.37, abs=0.01)
+    cases = [row["cases"] for row in told["by_fifth"].values()]
+    assert sum(cases) == assessed.data.n
+    ratios = bc.leaving_sensitivity(assessed.posterior, [np.log(told["hazard_ratio"])]).table
+    ratio = told["observed_expected_at_other_hazard"]
+    assert ratio == pytest.approx(ratios["observed_expected"].iloc[0])
 
 
 def test_methods_are_of_times(assessed):

@@ -15,7 +15,7 @@ from bayescal._base.text import (
     shortened,
 )
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.followed import cases_and_events_of, follow_up_words
+from bayescal.assessment.followed import cases_and_events_of, follow_up_words, points_words
 from bayescal.assessment.groups import LEAST_SITES
 from bayescal.assessment.imputed import imputations_sentence
 from bayescal.assessment.notes import posterior_notes
@@ -187,15 +187,6 @@ def _heterogeneity_methods(f: Findings) -> list[str]:
     ]
 
 
-def _points(f: Findings) -> str:
-    """What the points beside the curve are."""
-    followed = f.posterior.data.follow_up
-    if followed is None:
-        return "observed proportions in bins"
-    by = "Aalen and Johansen" if followed.competing else "Kaplan and Meier"
-    return f"risks by {by} in groups of the score"
-
-
 def _measures(f: Findings) -> list[str]:
     text = [
         methods(f),
@@ -203,8 +194,9 @@ def _measures(f: Findings) -> list[str]:
         "mean size, O/E and calibration-in-the-large whether risks are too high or too low on "
         "average, and the slope whether they are too extreme. Discrimination was measured by the "
         f"C-statistic and overall performance by the Brier score, {performance_source(f)}. Plots: "
-        f"the posterior mean of the curve with pointwise bands, over {_points(f)}; the posterior "
-        f"of the true calibration error; {_other_plots(f)}.",
+        f"the posterior mean of the curve with pointwise bands, over "
+        f"{points_words(f.posterior.data)}; the posterior of the true calibration error; "
+        f"{_other_plots(f)}.",
     ]
     if not f.thresholds:
         return [*text, "Clinical utility was not measured, since no threshold was given."]
