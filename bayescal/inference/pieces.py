@@ -21,7 +21,7 @@ from bayescal.model.likelihood.times.entries import entries_of
 from bayescal.model.likelihood.times.late import late_of
 from bayescal.model.likelihood.times.rows import correction_of
 from bayescal.model.partition.cells import cell_of
-from bayescal.model.partition.paths import draw_partitions, partition_sums
+from bayescal.model.partition.paths import draw_partitions, sums_by_prior
 from bayescal.model.partition.prior import PartitionPrior
 from bayescal.model.partition.stretches import stretch_evidences
 from bayescal.model.pieces import PIECES_PRIOR
@@ -79,8 +79,7 @@ def sample_pieces(
         hinges=any(prior.hinge > 0 for prior in priors),
     )
     samples = []
-    for index, prior in enumerate(priors):
-        sums = partition_sums(stretches, prior)
+    for index, sums in enumerate(sums_by_prior(stretches, priors)):
         drawn = draw_partitions(sums, draws, problem.rng(f"curve {index}" if index else "curve"))
         u = np.hstack([drawn.shift, drawn.slope])
         log_evidence = sums.log_evidence + (effect - 1) * stretches.log_diagonal
@@ -105,7 +104,7 @@ def _under_law(problem: Problem, draws: int, priors: Sequence[PartitionPrior]) -
                 hinges=any(prior.hinge > 0 for prior in priors),
                 law=(law, own),
             )
-            sums.append([partition_sums(stretches, prior) for prior in priors])
+            sums.append(sums_by_prior(stretches, priors))
         log_weight = _log_weights(proposals, normal)
         evidence = np.array([[each.log_evidence for each in of_point] for of_point in sums])
         log_joint = log_weight[:, None] + evidence
@@ -139,8 +138,8 @@ def _of_times(problem: Problem, draws: int, priors: Sequence[PartitionPrior]) ->
         hinges=any(prior.hinge > 0 for prior in priors),
         late=late_of(nodes, effect),
     )
-    log_diagonal = _log_diagonal(stretches.log_diagonal, nodes, effect) if effect > 1 else 0.0
-    sums = [partition_sums(stretches, prior) for prior in priors]
+    log_diagonal = _log_diagonal(stretches.log_diagonal, nodes, effect) if effect != 1 else 0.0
+    sums = sums_by_prior(stretches, priors)
     streams = [problem.rng(f"curve {k}" if k else "curve") for k in range(len(priors))]
     drawn = [draw_partitions(of, draws, rng) for of, rng in zip(sums, streams, strict=True)]
     samples, exact = [], nodes

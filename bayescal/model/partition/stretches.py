@@ -13,9 +13,10 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, gammaln, logit, logsumexp, roots_legendre, stdtrit
+from scipy.special import expit, gammaln, logit, roots_legendre, stdtrit
 
 from bayescal._base.arrays import Floats, blocks
+from bayescal._base.log_sum import log_sum
 from bayescal.model.curve import expit_in_place
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.gauss import gauss_of_groups
@@ -230,7 +231,7 @@ class _Binomial(_OfStretches):
         fitted = BINOMIAL.mean(self.nodes.x + delta)
         fitted *= self.nodes.weight
         information = fitted * (1 - fitted / self.nodes.weight)
-        slopes = [self._sum(self.nodes.hits * v) - self._sum(fitted * v) for v in variables]
+        slopes = [self._sum((self.nodes.hits - fitted) * v) for v in variables]
         products = [
             self._sum(information * v * w)
             for k, v in enumerate(variables)
@@ -500,7 +501,7 @@ def _ridge(x: Floats) -> Floats:
 
 def _weighted(log_density: Floats, shift: Floats, slope: Floats) -> Part:
     """Evidence, normalised log weights, and the points, one row a stretch."""
-    evidence = np.asarray(logsumexp(log_density, axis=0))
+    evidence = log_sum(log_density, axis=0)
     log_weight = np.ascontiguousarray((log_density - evidence).T)
     return evidence, log_weight, np.ascontiguousarray(shift.T), np.ascontiguousarray(slope.T)
 
