@@ -35,16 +35,16 @@ def replace_scale(samples):
 
 
 def test_its_weight_goes_to_the_others():
-    whole, left = mixture({}), mixture({"spline": 3.0})
+    before, left = mixture({}), mixture({"spline": 3.0})
     at = [each.family == "spline" for each in left.components]
     with pytest.warns(bc.errors.DiagnosticWarning, match=r"spline .*, 3 of 400"):
         shares = left.shares
-    for each, before in zip(shares, whole.shares, strict=True):
+    for each, full in zip(shares, before.shares, strict=True):
         assert each.sum() == pytest.approx(1)
         assert not each[at].any()
-        assert before[at].all()
+        assert full[at].all()
     others = np.logical_not(at) & ~np.array([each.is_exact for each in left.components])
-    ratio = shares.curves[others] / whole.shares.curves[others]
+    ratio = shares.curves[others] / before.shares.curves[others]
     np.testing.assert_allclose(ratio, ratio[0])
     posterior = left.posterior()
     drawn = np.unique(posterior.curve([0.3]).to_numpy()).size
