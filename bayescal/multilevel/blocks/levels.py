@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, stdtrit
+from scipy.special import gammaln
 
 from bayescal._base.arrays import Floats
 from bayescal._base.sampling.chi_square import student_stretch
+from bayescal._base.sampling.even import EVEN_POINTS, even_points
 from bayescal.multilevel.blocks.density import (
     EffectsDensity,
     Given,
@@ -23,16 +24,12 @@ from bayescal.multilevel.blocks.density import (
 )
 from bayescal.multilevel.blocks.layout import sums_of
 
-__all__ = ["LEVEL_PROPOSALS", "draw_effects_at", "even_points"]
+__all__ = ["draw_effects_at"]
 
-LEVEL_PROPOSALS = 4
-"""Proposals of the effects of a level, of which one is kept."""
 DEGREES = 4
 """Degrees of freedom of the proposals of the rest, for each of its dimensions."""
 LEAST_DEGREES = 5
 """Least degrees of freedom of the proposals of levels, of which many levels need more."""
-
-TINY = 1e-300
 
 
 def draw_effects_at(
@@ -60,7 +57,7 @@ def draw_effects_at(
     log_ratio = _log_density_of_levels(density, given, levels, rest) - log_proposed
     largest = log_ratio.max(axis=-1, keepdims=True)
     ladder = np.exp(log_ratio - largest).cumsum(axis=-1)
-    log_weight += (np.log(ladder[..., -1] / LEVEL_PROPOSALS) + largest[..., 0]).sum(axis=0)
+    log_weight += (np.log(ladder[..., -1] / EVEN_POINTS) + largest[..., 0]).sum(axis=0)
     limit = rng.random(ladder.shape[:2]) * ladder[..., -1]
     kept = (ladder < limit[..., None]).sum(axis=-1)
     drawn = np.take_along_axis(levels, kept[:, None, :, None], axis=-1)[..., 0]
@@ -94,7 +91,7 @@ def _proposed_levels(
     log_density = log_student((standard**2).sum(axis=1), r, degrees)
     log_density -= np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=-1)[..., None]
     standard -= information.pulled(off)[..., None]
-    levels = np.repeat(peaks.levels[..., chosen, None], LEVEL_PROPOSALS, axis=-1)
+    levels = np.repeat(peaks.levels[..., chosen, None], EVEN_POINTS, axis=-1)
     for i in range(r):
         for k in range(i + 1):
             levels[:, i] += factor[:, i, k, :, None] * standard[:, k]
@@ -117,35 +114,3 @@ def _log_density_of_levels(
     given, flat = given.at(repeated), levels.reshape(size, r, n * count)
     value = sums_of(density.layout.of_level, density.log_likelihood(given, flat, rest[repeated]))
     return (value + density.log_prior_of_levels(given, flat)).reshape(size, n, count)
-
-
-def even_points(shape: tuple[int, int, int], degrees: int, rng: np.random.Generator) -> Floats:
-    """Student-t points in one or two dimensions, spread evenly round zero.
-
-    Each has the law by itself, and those of one set balance, so that the mean of a function over
-    the set varies little: two are near and two far, each pair on opposite sides.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        L, r and n.
-
-    Returns
-    -------
-    ndarray of shape (L, r, n, 4)
-    """
-    size, r, n = shape
-    points = np.empty((*shape, LEVEL_PROPOSALS))
-    turn, share = rng.random((2, size, n))
-    if r == 1:
-        near, far = stdtrit(degrees, (1 + share / 2) / 2), -stdtrit(degrees, (1 - share) / 4 + TINY)
-        points[:, 0] = np.stack([near, -near, far, -far], axis=-1)
-        return points
-    near, far = (
-        np.sqrt(degrees * np.expm1(-2 / degrees * np.log(beyond)))
-        for beyond in (1 - share / 2, (1 - share) / 2 + TINY)
-    )
-    x, y = np.cos(np.pi * turn), np.sin(np.pi * turn)
-    points[:, 0] = np.stack([near * x, -near * x, -far * y, far * y], axis=-1)
-    points[:, 1] = np.stack([near * y, -near * y, far * x, -far * x], axis=-1)
-    return points

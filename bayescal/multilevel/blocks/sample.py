@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bayescal._base.arrays import Floats, blocks
+from bayescal._base.sampling.even import EVEN_POINTS
 from bayescal._base.sampling.importance import (
     Sample,
     importance_sample,
@@ -16,7 +17,7 @@ from bayescal._base.sampling.importance import (
 )
 from bayescal._base.sampling.pareto import smooth_rows
 from bayescal.multilevel.blocks.density import EffectsDensity
-from bayescal.multilevel.blocks.levels import LEVEL_PROPOSALS, draw_effects_at
+from bayescal.multilevel.blocks.levels import draw_effects_at
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.robust import log_prior_of_one
@@ -35,7 +36,9 @@ FEWER_DRAWS = 500
 """Draws of each level being unlike the others, but for those that need more."""
 
 
-def draw_effects(problem: MultilevelProblem, draws: int) -> MultilevelDraws:
+def draw_effects(
+    problem: MultilevelProblem, draws: int, proposals: int | None = None
+) -> MultilevelDraws:
     """Posterior draws of equal weight by importance sampling.
 
     The scales are drawn from their Laplace-approximated posterior. Round the mode of all effects at
@@ -43,9 +46,14 @@ def draw_effects(problem: MultilevelProblem, draws: int) -> MultilevelDraws:
     term, level by level. All are weighted by the exact density, so that the approximation is no
     part of the answer. Of a robust term this is done with every level alike, and with each of them
     unlike the others; their draws are mixed by the evidence of each.
+
+    Parameters
+    ----------
+    proposals : int, optional
+        Of the scales; by default as many as draws.
     """
     density = EffectsDensity(problem)
-    alike = _draw(density, draws, "effects")
+    alike = _draw(density, draws, "effects", proposals)
     if problem.robust_term is None:
         return MultilevelDraws.of_effects(
             problem, alike.average, alike.scales, alike.effects, "importance", CHAINS, alike.stats
@@ -104,12 +112,14 @@ def _with_unlike(density: EffectsDensity, alike: _Drawn, draws: int) -> Multilev
     return replace(drawn, unlike=np.array(term.of_group)[:, None] == part - 1)
 
 
-def _draw(density: EffectsDensity, draws: int, purpose: str) -> _Drawn:
+def _draw(
+    density: EffectsDensity, draws: int, purpose: str, proposals: int | None = None
+) -> _Drawn:
     """Draws of equal weight, where it is known which level is unlike the others, if any."""
     rng = density.problem.pooled.rng(purpose)
-    outer = importance_sample(density, density.mode(), draws, rng, ENOUGH_OF_SCALES)
+    outer = importance_sample(density, density.mode(), draws, rng, ENOUGH_OF_SCALES, proposals)
     points, count = np.unique(outer.draws, axis=0, return_counts=True)
-    width = density.width + EFFECTS_PROPOSALS * LEVEL_PROPOSALS * density.rows
+    width = density.width + EFFECTS_PROPOSALS * EVEN_POINTS * density.rows
     drawn = []
     for part in blocks(len(points), width, LATENT_ROOM):
         chosen = np.repeat(np.arange(len(points[part])), EFFECTS_PROPOSALS * count[part])

@@ -11,18 +11,29 @@ from bayescal.posterior.tree import CHAINS, SAMPLE_STATS
 
 __all__ = ["draw_sites"]
 
+ENOUGH_OF_POPULATION = 0.3
+"""Effective share of the proposals of the population from which no others are tried."""
 
-def draw_sites(problem: MultilevelProblem, draws: int) -> MultilevelDraws:
-    """Equal-weight posterior draws of the population and of every site."""
+
+def draw_sites(
+    problem: MultilevelProblem, draws: int, proposals: int | None = None
+) -> MultilevelDraws:
+    """Equal-weight posterior draws of the population and of every site.
+
+    Those of the population are chosen from as many proposals, by default from as many as draws.
+    """
     density, pooled = PopulationDensity(problem), problem.pooled
     population = importance_sample(
         density.of_robust if density.is_robust else density,
         *(density.peaks(), draws, pooled.rng("population of sites")),
+        *(ENOUGH_OF_POPULATION, proposals),
     )
     share = None
     if population.beside is not None:
         share = draw_shares(population.beside.T, pooled.rng("share of unlike sites"))
-    sites, unlike, least = density.draw_sites(population.draws, share, pooled.rng("sites"))
+    sites, unlike, least = density.draw_sites(
+        population.draws, share, population.beside, pooled.rng("sites")
+    )
     scales, correlation = density.heterogeneity(population.draws)
     stats = {name: float(getattr(population, name)) for name in SAMPLE_STATS}
     average = population.draws[:, : pooled.curve.size]
