@@ -41,6 +41,8 @@ REFITS = (1, 64, 64)  # kernels of each further proposal, when the one before wa
 MOST_BENT = 5
 """Dimensions up to which many kernels are tried: in more they are too far apart to gain."""
 WIDENING = 1.5
+LEAST_OF_PILOT = 8
+"""Effective proposals, for each dimension, by which others can be spread."""
 
 
 @dataclass(frozen=True)
@@ -188,6 +190,8 @@ def importance_sample(
     rng: np.random.Generator,
     good_ess: float = GOOD_ESS,
     proposals: int | None = None,
+    *,
+    pilot: int = 0,
 ) -> Sample:
     """Draw from a density known up to a constant.
 
@@ -203,6 +207,8 @@ def importance_sample(
         Effective sample size, as a share of the proposals, from which no others are tried.
     proposals : int, optional
         How many points to choose from; by default as many as draws, or a few more.
+    pilot : int
+        Proposals of a first round round the mode, if any, by whose weights the others are spread.
     """
     count = draws if proposals is None else proposals
     modes = [(mode, 1.0)] if isinstance(mode, Mode) else list(mode)
@@ -210,7 +216,11 @@ def importance_sample(
         evidence = float(_told(log_density, np.empty((1, 0)))[0][0])
         return Sample(np.empty((draws, 0)), evidence, 0.0, -np.inf, float(draws))
     around = [_Kernels.around(*each) for each in modes]
-    best = _propose(log_density, around, count, rng)
+    first = _propose(log_density, around, pilot, rng) if 0 < pilot < count else None
+    if first is None or first.ess < LEAST_OF_PILOT * modes[0][0].point.size:
+        best = _propose(log_density, around, count, rng)
+    else:
+        best = _refit(log_density, first, 1, count, rng)
     good_k = GOOD_K
     if len(modes) > 1:  # kernels of one scale would serve a mixture worse than its own do
         good_k = BAD_K

@@ -450,4 +450,7 @@ def _right(values: Floats, factor: Floats) -> Floats:
 
 def _squared(values: Floats) -> Floats:
     """Matrices (L, r, r, n) times their transposes."""
-    return np.asarray(np.einsum("gikn,gjkn->gijn", values, values))
+    squared = values[:, :, None, 0] * values[:, None, :, 0]
+    for k in range(1, values.shape[2]):
+        squared += values[:, :, None, k] * values[:, None, :, k]
+    return np.asarray(squared)

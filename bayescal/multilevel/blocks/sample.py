@@ -27,6 +27,9 @@ __all__ = ["draw_effects"]
 
 EFFECTS_PROPOSALS = 1
 """Proposals of the effects for each draw of the scales."""
+PILOT = 512
+"""Proposals of the scales by which the others are spread: a scale may be nearly zero, and the density
+falls more slowly on that side than at its mode."""
 ENOUGH_OF_SCALES = 0.2
 """Effective share of the proposals of the scales from which no others are tried."""
 LATENT_ROOM = 1 << 21
@@ -117,7 +120,9 @@ def _draw(
 ) -> _Drawn:
     """Draws of equal weight, where it is known which level is unlike the others, if any."""
     rng = density.problem.pooled.rng(purpose)
-    outer = importance_sample(density, density.mode(), draws, rng, ENOUGH_OF_SCALES, proposals)
+    outer = importance_sample(
+        density, density.mode(), draws, rng, ENOUGH_OF_SCALES, proposals, pilot=PILOT
+    )
     points, count = np.unique(outer.draws, axis=0, return_counts=True)
     width = density.width + EFFECTS_PROPOSALS * EVEN_POINTS * density.rows
     drawn = []

@@ -60,6 +60,8 @@ class PopulationDensity:
         for label, summary in problem.summaries.items():
             number = problem.labels.index(label)
             self.parts.append(SummaryLikelihood(summary, problem.columns, number))
+        for part in self.parts:
+            part.keep_quadratics()
 
     def spread(self, points: Floats) -> Spread:
         """The law of the sites' coordinates at points of shape (n, size)."""

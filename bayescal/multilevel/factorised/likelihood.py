@@ -104,6 +104,9 @@ class SiteLikelihood(ABC):
         shape = (len(self.curve.positive), self.curve.size)
         self._combination = np.array(self.curve.combination, dtype=np.float64).reshape(shape)
         self._positive = np.array(self.curve.positive, dtype=bool)
+
+    def keep_quadratics(self) -> None:
+        """Keep the second-order expansion of each site at its own mode, from which `modes` start."""
         centre = self._mode()
         gradient, information = (each[..., 0] for each in self.derivatives(centre[..., None]))
         self._information = information[:, self.moved]
@@ -136,7 +139,7 @@ class SiteLikelihood(ABC):
 
     @abstractmethod
     def _mode(self) -> Floats:
-        """Most probable coordinates (S, d) under the prior of the average site."""
+        """About the most probable coordinates (S, d) under the prior of the average site."""
 
     def _coefficients(self, u: Floats) -> Floats:
         weights = np.ones((len(u), 1 + len(self._positive), u.shape[2]))
@@ -158,7 +161,10 @@ class SiteLikelihood(ABC):
         return by_column.T @ gradient, (pairs.T @ information).reshape(len(u), r, r, -1)
 
     def modes(self, spread: Spread) -> tuple[Floats, Floats]:
-        """Most probable coordinates (S, d, n), and Cholesky factors (S, r, r, n) of covariances."""
+        """Most probable coordinates (S, d, n), and Cholesky factors (S, r, r, n) of covariances.
+
+        They start from the quadratics that are kept.
+        """
         u = np.repeat(np.clip(spread.mean, -MOST_OFF, MOST_OFF)[None], self.size, axis=0)
         moved, fixed = u[:, self.moved], spread.mean.copy()
         centre = spread.mean[self.moved]
@@ -329,9 +335,7 @@ class TableLikelihood(SiteLikelihood):
         return gradient, self._products @ fitted
 
     def _mode(self) -> Floats:
-        starts = [density.near_mode().point for density in self._densities]
-        modes = [each.mode(start) for each, start in zip(self._densities, starts, strict=True)]
-        return np.stack([mode.point for mode in modes])
+        return np.stack([density.near_mode().point for density in self._densities])
 
 
 class FollowedLikelihood(TableLikelihood):
