@@ -23,6 +23,7 @@ from bayescal.multilevel.blocks.density import (
     Peaks,
 )
 from bayescal.multilevel.blocks.layout import sums_of
+from bayescal.multilevel.blocks.triangular import solve_upper
 
 __all__ = ["draw_effects_at"]
 
@@ -47,7 +48,7 @@ def draw_effects_at(
         of its proposal and over Laplace's integral.
     """
     given = peaks.given.at(chosen)
-    off, log_proposed = _proposed_rest(peaks.root[chosen], rng)
+    off, log_proposed = _proposed_rest(peaks.information.root[chosen], rng)
     rest = peaks.rest[chosen] + off
     log_weight = density.log_prior_of_rest(given, rest) - log_proposed - peaks.log_integral[chosen]
     if density.layout.inner is None:
@@ -70,8 +71,7 @@ def _proposed_rest(root: Floats, rng: np.random.Generator) -> tuple[Floats, Floa
     degrees = DEGREES * size
     standard = rng.standard_normal((n, size))
     standard *= student_stretch(np.asarray(rng.standard_normal(n)), degrees)[:, None]
-    solved = np.linalg.solve(root.transpose(0, 2, 1), standard[..., None])
-    off: Floats = np.asarray(solved[..., 0], np.float64)
+    off = solve_upper(root, standard)
     log_density = log_student(np.vecdot(standard, standard), size, degrees)
     return off, log_density + np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
 

@@ -28,8 +28,8 @@ __all__ = ["draw_effects"]
 EFFECTS_PROPOSALS = 1
 """Proposals of the effects for each draw of the scales."""
 PILOT = 512
-"""Proposals of the scales by which the others are spread: a scale may be nearly zero, and the density
-falls more slowly on that side than at its mode."""
+"""Proposals of the scales by which the others are spread: a scale may be nearly zero, and the
+density falls more slowly on that side than at its mode."""
 ENOUGH_OF_SCALES = 0.2
 """Effective share of the proposals of the scales from which no others are tried."""
 LATENT_ROOM = 1 << 21

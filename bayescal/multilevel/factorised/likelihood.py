@@ -106,7 +106,7 @@ class SiteLikelihood(ABC):
         self._positive = np.array(self.curve.positive, dtype=bool)
 
     def keep_quadratics(self) -> None:
-        """Keep the second-order expansion of each site at its own mode, from which `modes` start."""
+        """Keep the quadratic of each site at its own mode, from which `modes` start."""
         centre = self._mode()
         gradient, information = (each[..., 0] for each in self.derivatives(centre[..., None]))
         self._information = information[:, self.moved]
