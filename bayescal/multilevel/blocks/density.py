@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.newton import Mode, by_differences, maximise
+from bayescal._base.progress import Advance, silent
 from bayescal.model.prior import Normal, StudentT
 from bayescal.multilevel.blocks.layout import Layout, sums_of
 from bayescal.multilevel.blocks.triangular import solve_lower, solve_upper
@@ -146,9 +147,12 @@ class EffectsDensity:
     ----------
     unlike : int or None
         Level of the term integrated level by level that is unlike the others.
+    advance : callable
+        Hears how many points have been evaluated.
     """
 
     unlike: int | None = None
+    advance: Advance = staticmethod(silent)
 
     def __init__(self, problem: MultilevelProblem) -> None:
         self.problem, self.prior = problem, problem.pooled.prior
@@ -219,6 +223,7 @@ class EffectsDensity:
         density = density + self.prior.logpdf(self.common, common)
         for part in blocks(len(points), self.width, EFFECTS_ROOM):
             density[part] += self.peaks(points[part]).log_integral
+            self.advance(len(points[part]))
         return np.asarray(density)
 
     def mode(self) -> Mode:
@@ -234,7 +239,9 @@ class EffectsDensity:
         value += self.log_prior_of_levels(given, levels).sum(axis=0)
         value += self.log_prior_of_rest(given, rest)
         *steps, gain = information.steps(*gradient)
-        value += np.minimum(gain, MOST_GAIN) / 2 + self.latents / 2 * LOG_2_PI - information.log_det / 2
+        value += (
+            np.minimum(gain, MOST_GAIN) / 2 + self.latents / 2 * LOG_2_PI - information.log_det / 2
+        )
         near = np.sqrt(MOST_GAIN / np.maximum(gain, MOST_GAIN))
         levels, rest = levels + near * steps[0], rest + near[:, None] * steps[1]
         return Peaks(given, levels, rest, information, value)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bayescal._base.arrays import Floats, blocks
+from bayescal._base.newton import Mode
+from bayescal._base.progress import PATIENCE, bar
 from bayescal._base.sampling.even import EVEN_POINTS
 from bayescal._base.sampling.importance import (
     Sample,
@@ -119,16 +121,26 @@ def _draw(
     density: EffectsDensity, draws: int, purpose: str, proposals: int | None = None
 ) -> _Drawn:
     """Draws of equal weight, where it is known which level is unlike the others, if any."""
+    title = f"Fitting {density.groups:,} curves"
+    work = PILOT + (draws if proposals is None else proposals) + draws
+    mode = density.mode()
+    with bar(title, work, patience=PATIENCE) as density.advance:
+        return _draw_round(density, mode, draws, purpose, proposals)
+
+
+def _draw_round(
+    density: EffectsDensity, mode: Mode, draws: int, purpose: str, proposals: int | None
+) -> _Drawn:
+    """The same round the mode of the scales."""
     rng = density.problem.pooled.rng(purpose)
-    outer = importance_sample(
-        density, density.mode(), draws, rng, ENOUGH_OF_SCALES, proposals, pilot=PILOT
-    )
+    outer = importance_sample(density, mode, draws, rng, ENOUGH_OF_SCALES, proposals, pilot=PILOT)
     points, count = np.unique(outer.draws, axis=0, return_counts=True)
     width = density.width + EFFECTS_PROPOSALS * EVEN_POINTS * density.rows
     drawn = []
     for part in blocks(len(points), width, LATENT_ROOM):
         chosen = np.repeat(np.arange(len(points[part])), EFFECTS_PROPOSALS * count[part])
         drawn.append(draw_effects_at(density, density.peaks(points[part]), chosen, rng))
+        density.advance(len(chosen))
     levels, rest, log_ratio = (
         np.concatenate(each, axis=axis)
         for each, axis in zip(zip(*drawn, strict=True), (1, 0, 0), strict=True)

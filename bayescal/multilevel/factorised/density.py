@@ -16,6 +16,7 @@ from scipy.special import expit, logit, logsumexp
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.newton import Mode, by_differences, maximise
+from bayescal._base.progress import Advance, silent
 from bayescal._base.sampling.even import even_points
 from bayescal.multilevel.factorised.likelihood import (
     SITE_LONGEST_STEP,
@@ -47,7 +48,14 @@ class PopulationDensity:
 
     Points have the coordinates of the average site, then a standard normal point for each scale,
     and for the correlation if two coordinates differ between sites.
+
+    Attributes
+    ----------
+    advance : callable
+        Hears how many points have been evaluated, or drawn for all sites.
     """
+
+    advance: Advance = staticmethod(silent)
 
     def __init__(self, problem: MultilevelProblem) -> None:
         self.problem, self.pooled = problem, problem.pooled
@@ -124,6 +132,7 @@ class PopulationDensity:
                         own = part.of(sites)
                         _, log_ratio = own.log_ratios(there, standard)
                         of_law[own.numbers, some] = _log_sums(log_ratio, log_weight)
+            self.advance(some.stop - some.start)
         return integrals
 
     def mode(self) -> Mode:
@@ -192,6 +201,7 @@ class PopulationDensity:
                 drawn[number, some] = proposed[:, np.arange(len(weight)), chosen].T
                 counts += (ladder[:, -1] ** 2 / (weight**2).sum(axis=1)).sum()
             least = min(least, counts / (standard.shape[-1] * len(points)))
+            self.advance(len(points) // len(drawn))
         return drawn, unlike, float(least)
 
     def _one_by_one(self) -> Iterator[tuple[int, SiteLikelihood]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bayescal._base.newton import Mode
+from bayescal._base.progress import PATIENCE, bar
 from bayescal._base.sampling.importance import importance_sample
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.factorised.density import PopulationDensity
@@ -22,10 +24,21 @@ def draw_sites(
 
     Those of the population are chosen from as many proposals, by default from as many as draws.
     """
-    density, pooled = PopulationDensity(problem), problem.pooled
+    density = PopulationDensity(problem)
+    title = f"Fitting {len(problem.labels):,} sites"
+    work, peaks = draws + (draws if proposals is None else proposals), density.peaks()
+    with bar(title, work, patience=PATIENCE) as density.advance:
+        return _draw_round(density, peaks, draws, proposals)
+
+
+def _draw_round(
+    density: PopulationDensity, peaks: list[tuple[Mode, float]], draws: int, proposals: int | None
+) -> MultilevelDraws:
+    """The same round the peaks of the population."""
+    problem, pooled = density.problem, density.pooled
     population = importance_sample(
         density.of_robust if density.is_robust else density,
-        *(density.peaks(), draws, pooled.rng("population of sites")),
+        *(peaks, draws, pooled.rng("population of sites")),
         *(ENOUGH_OF_POPULATION, proposals),
     )
     share = None
