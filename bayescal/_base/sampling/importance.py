@@ -39,7 +39,7 @@ GOOD_K = 0.5
 GOOD_ESS = 0.5
 REFITS = (1, 64, 64)  # kernels of each further proposal, when the one before was poor
 MOST_BENT = 5
-"""Dimensions up to which many kernels are tried: in more they are too far apart to gain."""
+"""Dimensions up to which many kernels are tried after a pilot: in more they are too far apart."""
 WIDENING = 1.5
 LEAST_OF_PILOT = 8
 """Effective proposals, for each dimension, by which others can be spread."""
@@ -229,8 +229,8 @@ def importance_sample(
             again = _propose(log_density, wider, count, rng)
             best = min(best, again, key=lambda each: each.faults(GOOD_K))
     for kernels in REFITS:
-        many = kernels > 1 and modes[0][0].point.size > MOST_BENT
-        if many or not best.is_poor(good_k, good_ess):
+        far_apart = pilot and kernels > 1 and modes[0][0].point.size > MOST_BENT
+        if far_apart or not best.is_poor(good_k, good_ess):
             break
         again = _refit(log_density, best, kernels, count, rng)
         best = min(best, again, key=lambda each: each.faults(good_k))
