@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -90,9 +91,10 @@ class _Bar:
             self._bar.update(self._task, completed=self._done)
 
     def stop(self) -> None:
-        """Take the bar away."""
+        """Take the bar away; it does not come back."""
         if self._bar is not None:
             self._bar.stop()
+        self._bar, self._begins = None, math.inf
 
     def _start(self) -> None:
         from rich.console import Console
