@@ -194,18 +194,15 @@ def area_at(coefs: Floats, sigma: Floats, nodes: int = NODES) -> tuple[Floats, F
     least = float(sigma.min())
     intervals = fast_size(nodes / least)
     kept = min(coefs.shape[1], int(3 / least) + 2, intervals)
-    wave = np.pi * np.arange(kept)
-    damped = coefs[:, :kept] * np.exp(-0.5 * (sigma[:, None] * wave) ** 2)
+    k = np.arange(kept)
+    wave = np.pi * np.maximum(k, 1)
+    damped = coefs[:, :kept] * np.exp(-0.5 * (np.pi * sigma[:, None] * k) ** 2)
     # One series whose even part is the smoothed mass, and whose odd part is its integral.
-    both_parts = np.zeros(damped.shape, dtype=np.complex128)
-    both_parts.real = damped
-    both_parts.imag[:, 1:] = damped[:, 1:] / -wave[1:]
-    both = fft.irfft(both_parts, 2 * intervals, axis=1, norm="forward")
+    both = fft.irfft(damped * (1 - 1j * (k > 0) / wave), 2 * intervals, axis=1, norm="forward")
     right = both[:, : intervals + 1]
     left = np.concatenate([both[:, :1], both[:, : intervals - 1 : -1]], axis=1)
-    mass, integral, step = (right + left) / 2, (right - left) / 2, 1 / intervals
-    pieces = integral[:, 1:] - integral[:, :-1] + damped[:, :1] * step
-    area, slope = absolute_area(mass, pieces, step)
+    mass, step = (right + left) / 2, 1 / intervals
+    area, slope = absolute_area(mass, np.diff((right - left) / 2) + damped[:, :1] * step, step)
     return area, -2 * sigma**2 * slope
 
 
@@ -225,8 +222,7 @@ def absolute_area(height: Floats, pieces: Floats, step: float) -> tuple[Floats, 
     integral.
     """
     up = height > 1e-13 * np.abs(height).max(axis=1, keepdims=True)
-    crosses = up[:, :-1] != up[:, 1:]
-    row, at = np.divmod(np.flatnonzero(crosses), crosses.shape[1])  # numpy.nonzero takes longer
+    row, at = np.nonzero(up[:, :-1] != up[:, 1:])
     turn = np.where(up[row, at], -1.0, 1.0)  # as if every crossing were upwards
     first = np.minimum(turn * height[row, at], 0)
     last = np.maximum(turn * height[row, at + 1], 0)
