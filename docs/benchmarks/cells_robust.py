@@ -4,8 +4,8 @@ Cells of three factors (2 x 2 x 3) with effects of their levels, and one of thei
 truths one cell of 80 patients, or two of them, which change from data set to data set, have a true
 O/E of 1.56; in the others no cell is unlike the rest. Each data set is fitted with normal effects,
 the default, and with a robust effect of the cells, by the engine alone; where there is a bad cell
-also by a robust fit that is told which it is. Results are kept in `results/cells_robust.json`, truth
-by truth.
+also by a robust fit that is told which it is. Results are kept in `results/cells_robust.json`,
+truth by truth.
 """
 
 from __future__ import annotations
