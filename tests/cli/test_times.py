@@ -193,6 +193,8 @@ def test_several_horizons_are_those_of_python(by_years, capsys):
         ("assess", ["--score", "r2,r4", "--horizon", "2,x"], "'x' is no number"),
         ("assess", ["--score", "r2,r4", "--curve", "beta"], "--curve beta goes with one horizon"),
         ("compare", ["--score", "r2,r4"], "bayescal assess alone takes several"),
+        ("gain", ["--before", "r2", "--after", "r4"], "bayescal assess alone takes several"),
+        ("compare-models", ["--model", "r2", "--model", "r4"], "assess alone takes several"),
     ],
 )
 def test_columns_and_horizons_that_do_not_pair_are_refused(
@@ -215,6 +217,21 @@ def test_columns_and_horizons_that_do_not_pair_are_refused(
 def test_a_column_of_times_has_one_meaning(by_years, capsys, options, message):
     asked = ("assess", by_years[0], "--time", "years", "--event", "died")
     assert ran(*asked, *options) == 2
+    assert message in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--leaving", "0.3"], "--leaving was given without --horizon"),
+        (["--follow-up", "2", "6"], "--follow-up was given without --horizon"),
+        (["--horizon", "5"], "--leaving is missing: how many patients leave before the horizon?"),
+        (["--horizon", "5", "--leaving", "2"], "--leaving must be a share"),
+    ],
+)
+def test_a_plan_with_times_names_its_options(capsys, options, message):
+    setting = ("--prevalence", "0.2", "--c-statistic", "0.75", "--width", "0.2")
+    assert ran("plan", *setting, *options) == 2
     assert message in " ".join(capsys.readouterr().err.split())
 
 
