@@ -310,6 +310,22 @@ def test_assess_of_times_has_its_sites(hospitals, capsys):
 
 
 @pytest.mark.slow
+def test_predict_is_that_of_python(patients, capsys):
+    path, frame = patients
+    asked = ("predict", path, *TIMES, "--score", "risk", "--risk", "0.3", "--threshold", "0.2")
+    told = recorded(path, *asked)
+    outcome = bc.Survival(frame["years"], frame["died"])
+    post = bc.fit(outcome, frame["risk"], horizon=5, random_state=1)
+    row = post.risks([0.3], [0.2]).iloc[0]
+    assert told["risks"][0]["risk"] == pytest.approx(row["risk"])
+    assert told["risks"][0]["flips@0.2"] == pytest.approx(row["flips@0.2"])
+    assert told["source"]["horizon"] == 5
+    assert "censored before" in capsys.readouterr().out
+    assert ran("predict", path, "--score", "risk", "--risk", "0.3", "--horizon", "5") == 2
+    assert "--horizon goes with --time" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.slow
 def test_recommend_and_gain_are_those_of_python(patients, capsys):
     path, frame = patients
     frame = frame.assign(new=0.7 * frame["risk"])
