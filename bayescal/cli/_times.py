@@ -277,7 +277,9 @@ def _read(
     roles = columns.roles(lambda name: role_of(of_cases[name], is_time=name == columns.period))
 
     def about(score: str) -> AbstractContextManager[None]:
-        told = columns._replace(score=score, outcome=None, **used)
+        told = columns._replace(
+            score=score, outcome=None, time=times.time, event=times.event, entry=times.entry
+        )
         return in_file(told, lambda row: _line_of(source, int(rows[row])), form.scale)
 
     each = [values[~missing] for values in risks]
