@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 import bayescal as bc
-from bayescal.assessment.html import _figures, _svg
+from bayescal.assessment.html import _figures
 
 
 @pytest.fixture(scope="module")
@@ -39,8 +39,8 @@ def assessment(request) -> bc.Assessment:
 def test_axes_and_all_round_them_have_room(assessment, name) -> None:
     draw = getattr(_figures, f"{name}_figure")
     drawn = draw(assessment, "risk in predictions") if name == "benefit" else draw(assessment)
-    with _svg.drawing():
-        _svg.lay_out(drawn.figure)
+    with _figures.drawing():
+        _figures.lay_out(drawn.figure)
         figure, boxes = drawn.figure, [axes.get_tightbbox() for axes in drawn.figure.axes]
     width, height = figure.bbox.size
     assert all(0 <= box.x0 < box.x1 <= width for box in boxes)

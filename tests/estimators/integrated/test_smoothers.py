@@ -13,11 +13,9 @@ from numpy.typing import NDArray
 from scipy.special import logit
 
 from bayescal import simulate
-from bayescal.data.table import tabulate
 from bayescal.data.weights import quantile
 from bayescal.errors import InputError, SeparationError
 from bayescal.estimators import e50, e90, emax, flexible_curve, ici
-from bayescal.estimators.integrated import _loess
 
 Floats = NDArray[np.float64]
 
@@ -356,14 +354,3 @@ def test_clipping_changes_nothing_but_what_lies_outside():
     assert ici(outcomes, scores, clip=True) == pytest.approx(np.abs(clipped - scores).mean())
     with pytest.raises(InputError, match="clip must be True or False, got 'yes'"):
         flexible_curve(outcomes, scores, clip="yes")
-
-
-@pytest.mark.parametrize("law", ["even", "tail"])
-def test_a_long_table_hardly_changes_local_lines_when_its_rows_are_merged(law, monkeypatch):
-    rng = np.random.default_rng(0)
-    x = rng.random(4000) if law == "even" else np.r_[rng.beta(1, 100, 3950), rng.random(50)]
-    y, table = (rng.random(x.size) < x**1.3)[None], tabulate(x, None)
-    exact = _loess.lowess(table, table.score, 2 / 3)(table.hits(y))
-    monkeypatch.setattr(_loess, "MOST_LOCAL_ROWS", 2000)
-    merged = _loess.lowess(table, table.score, 2 / 3)(table.hits(y))
-    assert 0 < np.abs(merged - exact).max() < 1e-3  # 2000 rows; with 65 536 about 1e-6
