@@ -52,7 +52,7 @@ NEARLY = {"left": 0.14, "right": 0.97, "bottom": 0.18, "top": 0.86}
 NEARLY_IN_PANELS = {"left": 0.12, "right": 0.97, "bottom": 0.12, "top": 0.94, "hspace": 0.2}
 """About the place of axes in a figure, where they are measured: of one, and of several."""
 
-MOST_PLACES = 3
+MOST_ROUNDS = 3
 """Times that axes are measured and placed, at most."""
 
 NOTHING = dict.fromkeys(("Creator", "Date", "Format", "Type"))
@@ -96,9 +96,9 @@ def lay_out(figure: Figure) -> None:
         return
     figure.set_layout_engine(None)
     figure.subplots_adjust(**(NEARLY if len(figure.axes) == 1 else NEARLY_IN_PANELS))
-    for _ in range(MOST_PLACES):
+    for _ in range(MOST_ROUNDS):
         measured = _ticks(figure)
-        _place(figure)
+        _position(figure)
         if _ticks(figure) == measured:
             return
 
@@ -109,12 +109,12 @@ def _ticks(figure: Figure) -> list[list[float]]:
     return [np.asarray(axis.get_majorticklocs()).tolist() for axis in both]
 
 
-def _place(figure: Figure) -> None:
+def _position(figure: Figure) -> None:
     """Place the axes by the room that all round them takes now."""
     pad, (width, height) = ROOM_BESIDE * figure.dpi, figure.bbox.size
-    around = [axes.get_tightbbox(for_layout_only=True) for axes in figure.axes]
     inside = [axes.get_window_extent() for axes in figure.axes]
-    pairs = [(box, own) for box, own in zip(around, inside, strict=True) if box is not None]
+    around = [axes.get_tightbbox(for_layout_only=True) for axes in figure.axes]
+    pairs = [(box or own, own) for box, own in zip(around, inside, strict=True)]
     left = pad + max(own.x0 - box.x0 for box, own in pairs)
     right = pad + max(box.x1 - own.x1 for box, own in pairs)
     above = [pad + box.y1 - own.y1 for box, own in pairs]
@@ -124,8 +124,8 @@ def _place(figure: Figure) -> None:
     top = height
     for axes, over, own, under in zip(figure.axes, above, free, below, strict=True):
         bottom = top - over - own
-        place = left / width, bottom / height, (width - left - right) / width, own / height
-        axes.set_position(place)
+        position = left / width, bottom / height, (width - left - right) / width, own / height
+        axes.set_position(position)
         axes.set_in_layout(True)
         axes.apply_aspect()
         top = bottom - under
