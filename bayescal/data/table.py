@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 LIMIT = 2048
-MANY = 1000
+MANY_VALUES = 1000
 """Values from which on `numpy.add.at` is the fastest sum."""
 
 _CELLS = LIMIT - 2  # scores of exactly 0 and 1 keep rows of their own
@@ -255,7 +255,7 @@ def add_up(row: NDArray[Any], values: NDArray[Any], size: int = 0) -> Floats:
     Without it there are as many as occur. Of many values `numpy.add.at` gives the same sums as
     `numpy.bincount` in two thirds of the time.
     """
-    if not size or row.size < MANY:
+    if not size or row.size < MANY_VALUES:
         return np.asarray(np.bincount(row, values, minlength=size), dtype=np.float64)
     total = np.zeros(size)
     np.add.at(total, row.astype(np.intp, copy=False), values.astype(np.float64, copy=False))

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 import bayescal as bc
 from bayescal._base.decision import net_benefit
 from bayescal._base.errors import InputError
-from bayescal.data.table import MANY, add_up, levels_of, tabulate
+from bayescal.data.table import MANY_VALUES, add_up, levels_of, tabulate
 from bayescal.data.validate import as_count, as_probability_matrix
 from bayescal.data.weights import effective_size, kish, quantile
 
 SCORES = st.lists(st.sampled_from([0, 0.1, 0.25, 0.5, 1]), min_size=1, max_size=30).map(np.array)
 
 
-@pytest.mark.parametrize("cases", [7, 3 * MANY])
+@pytest.mark.parametrize("cases", [7, 3 * MANY_VALUES])
 @pytest.mark.parametrize("kind", [np.int32, np.intp])
 def test_sums_of_few_and_of_many_values_are_those_of_each_row(cases, kind):
     rng = np.random.default_rng(cases)

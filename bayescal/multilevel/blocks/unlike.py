@@ -77,7 +77,7 @@ def with_unlike_levels(
     again, until there is no other such set.
     """
     every = density.with_unlike(tuple(range(density.layout.levels)))
-    parts = {(): _part(density, every, alike, "levels")}
+    parts: dict[tuple[int, ...], _Part] = {(): _part(density, every, alike, "levels")}
     for _ in range(MOST_ROUNDS):
         drawn, unlike = _mixed(density, parts, draws)
         new = {}
