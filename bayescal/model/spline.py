@@ -79,7 +79,8 @@ def spline_frame(score: Floats, trials: Floats, centre: float) -> Frame:
     Quantiles are of cases weighted as `weight_of_rows` says, so that knots go where outcomes can
     tell one curve from another, and where there are many cases. Deviations are the Demmler-Reinsch
     basis of the natural cubic splines: orthogonal over the cases and in the integrated squared
-    second derivative alike. Prior variance is that penalty to the power -2 SMOOTHNESS, scaled so
+    second derivative alike. They are positive at the last knot: their signs are free, and a
+    linear algebra library may choose others on another processor. Prior variance is that penalty to the power -2 SMOOTHNESS, scaled so
     that the trial-weighted mean variance of their sum is one. Deviations too faint for this many
     cases to show are left out.
 
@@ -107,6 +108,7 @@ def spline_frame(score: Floats, trials: Floats, centre: float) -> Frame:
     size = np.count_nonzero(trials.sum() / 8 * left_out > FAINT)
     scale = smooth[:size] ** (SMOOTHNESS - 0.5) / np.sqrt(variance[:size].sum())
     deviations = (at_knots - _line(np.array(knots)) @ line) @ vectors[:, :size] * scale
+    deviations *= np.where(deviations[-1] < 0, -1, 1)
     return Frame(centre, knots, tuple(map(tuple, deviations.tolist())))
 
 

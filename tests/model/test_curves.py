@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy import integrate, interpolate, stats
+from scipy import integrate, interpolate, linalg, stats
 from scipy.special import expit, logit
 
 import bayescal as bc
@@ -182,6 +182,21 @@ def test_too_few_scores_leave_a_line(score):
         post = bc.fit(y, np.resize(score, 12), curve="spline", random_state=0)
     assert post.prob_monotone() == 1
     assert np.isfinite(post.tce()).all()
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_deviations_do_not_depend_on_the_signs_of_eigenvectors(sign, monkeypatch):
+    problem = spline_problem()
+    solved = linalg.eigh
+
+    def other_signs(*matrices):
+        values, vectors = solved(*matrices)
+        return values, vectors * np.where(np.arange(len(values)) % 2, 1, sign)
+
+    monkeypatch.setattr(linalg, "eigh", other_signs)
+    frame = make_frame(problem.data.score, problem.data.trials, problem.frame.centre)
+    assert frame == problem.frame
+    assert np.all(np.array(frame.deviations)[-1] > 0)
 
 
 def test_a_spline_bends_where_curves_of_few_parameters_cannot():
