@@ -19,6 +19,7 @@ import pandas as pd
 from bayescal._base.versions import library_versions
 from bayescal.validation import coverage, coverage_table
 from bayescal.validation.simulate import Truth
+from kept import folder
 from truths import DEVELOPMENT, HELD_OUT, RARE, SECOND, near_calibration
 
 RESULTS = Path(__file__).parent / "results"
@@ -41,7 +42,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=400)
     parser.add_argument("--sizes", type=int, nargs="+")
     parser.add_argument("--methods", nargs="+", default=["families"])
-    parser.add_argument("--path", type=Path, default=RESULTS / "coverage-batches")
+    parser.add_argument("--path", type=Path, default=folder("interval_coverage"))
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     warnings.simplefilter("ignore")

@@ -5,6 +5,9 @@ source of every module that the script uses, of this folder and of the package. 
 the hash has changed. What cannot change a number does not enter the hash: comments, docstrings and
 layout, annotations of functions, imports for types alone, and what errors and warnings say; and,
 unless times are the result, the modules that print, draw and write pages.
+
+Where the code has changed, the first data sets of each cell can be made again: if each of their
+numbers is what it was, the result is confirmed for the present code (`run.py --confirm`).
 """
 
 from __future__ import annotations
@@ -20,7 +23,9 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 RECORDS = HERE / "results" / "runs.json"
 PACKAGE = "bayescal"
-NOT_STANDING_ALONE = {"run", "provenance", "speed_cells"}
+MACHINERY = {"kept", "provenance", "run"}
+"""Files of this folder that run, keep and record, and compute no number."""
+NOT_STANDING_ALONE = MACHINERY | {"speed_cells"}
 """Files with a command that no page shows: this machinery, and what `speed.py` calls."""
 
 SHOWING = (
@@ -162,7 +167,8 @@ class Sources:
         reached, waiting = set(), [module]
         while waiting:
             name = waiting.pop()
-            if name in reached or (module not in TIMED and _is_showing(name)):
+            shows = module not in TIMED and _is_showing(name)
+            if name in reached or name in MACHINERY or shows:
                 continue
             reached.add(name)
             if name not in self._below:
@@ -230,12 +236,25 @@ def records(path: Path = RECORDS) -> dict[str, dict[str, Any]]:
     return json.loads(path.read_text("utf-8")) if path.is_file() else {}
 
 
+def confirmed(known: dict[str, dict[str, Any]], sources: Sources) -> dict[str, str]:
+    """Results of earlier code whose first data sets came out the same with this one."""
+    told = {}
+    for name in sources.scripts:
+        again = known.get(name, {}).get("confirmed")
+        if again and sources.code(name) == again["code"] != known[name]["code"]:
+            told[name] = (
+                f"confirmed by {again['sets']} of {again['of']} data sets at version "
+                f"{again['version']}, commit {again['commit'][:9]}"
+            )
+    return told
+
+
 def stale(known: dict[str, dict[str, Any]], sources: Sources) -> dict[str, str]:
-    """Scripts whose results are old or missing, and why."""
-    why = {}
+    """Scripts whose results are old or missing and not confirmed, and why."""
+    why, same = {}, confirmed(known, sources)
     for name in sources.scripts:
         if name not in known:
             why[name] = "no record of a run"
-        elif known[name]["code"] != sources.code(name):
+        elif known[name]["code"] != sources.code(name) and name not in same:
             why[name] = f"made at {known[name]['commit'][:9]}; the code has changed since"
     return why

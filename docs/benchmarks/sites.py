@@ -14,6 +14,7 @@ import json
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ import numpy as np
 from scipy.special import expit
 
 import bayescal as bc
+from kept import Rows
 
 RESULTS = Path(__file__).with_name("results")
 SITES, SPREADS, TRUTHS = (5, 15, 50), (0.0, 0.15, 0.33), ("calibrated", "miscalibrated")
@@ -181,21 +183,14 @@ def run_cells(name: str, one: Callable[[int, float, str, int], Run]) -> None:
     parser.add_argument("--cells", nargs="+", help="only these, such as calibrated-15-0.33")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    batches, record = RESULTS / f"{name}-batches", []
-    batches.mkdir(exist_ok=True)
+    kept, record = Rows(name), []
     for sites, spread, truth in cells():
-        file = batches / f"{truth}-{sites}-{spread:g}.jsonl"
-        done = file.read_text("utf-8").splitlines() if file.exists() else []
-        rows = [json.loads(line) for line in done]
-        if options.cells is None or file.stem in options.cells:
-            with file.open("a", encoding="utf-8") as stream:
-                for seed in range(len(rows), options.runs // (3 if sites == max(SITES) else 1)):
-                    rows.append(one(sites, spread, truth, seed))
-                    stream.write(json.dumps(rows[-1]) + "\n")
-                    stream.flush()
-        if rows:
-            cell = {"truth": truth, "sites": sites, "spread": spread}
-            record.append(cell | summarised(rows))
+        cell = f"{truth}-{sites}-{spread:g}"
+        if options.cells is None or cell in options.cells:
+            runs = options.runs // (3 if sites == max(SITES) else 1)
+            rows = kept.of(cell, max(runs, 2), partial(one, sites, spread, truth))
+            named = {"truth": truth, "sites": sites, "spread": spread}
+            record.append(named | summarised(rows))
     lines = ",\n".join(map(json.dumps, record))
     (RESULTS / f"{name}.json").write_text(f'{{"cells": [\n{lines}\n]}}\n', "utf-8")
 

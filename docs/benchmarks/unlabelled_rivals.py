@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import os
 
+from kept import Rows
+
 os.environ["NML_DISABLE_USAGE_LOGGING"] = "1"  # it reports each call to its makers otherwise
 
 import argparse
@@ -18,6 +20,7 @@ import importlib.metadata
 import json
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -109,10 +112,10 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     rows: list[dict[str, Any]] = []
-    for run in range(options.runs):
-        for setting in SETTINGS:
-            for n in SIZES:
-                rows += one(setting, n, run)
+    kept = Rows("unlabelled_rivals")
+    for setting in SETTINGS:
+        for n in SIZES:
+            rows += kept.all_of(f"{setting}, {n} cases", options.runs, partial(one, setting, n))
     options.out.write_text(json.dumps(summarise(rows), indent=1) + "\n", "utf-8")
 
 
