@@ -341,3 +341,64 @@ def test_the_page_says_how_a_result_was_confirmed(monkeypatch: pytest.MonkeyPatc
 
 def test_machinery_does_not_make_results_old() -> None:
     assert not provenance.MACHINERY & provenance.here().used("slopes")
+
+
+CALLED = """
+class Sum:
+    factor = 2
+    def twice(self, x):
+        return self.factor * x
+
+def twice(x):
+    return Sum().twice(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ("\ndef twice", "\ndef thrice(x):\n    return 3 * x\n\ndef twice", True),
+        ("\ndef twice", "\nclass Other:\n    pass\n\ndef twice", True),
+        ("    factor = 2", "    factor = 2\n    def thrice(self, x):\n        return 3", True),
+        ("    factor = 2", "    'What it is.'\n    factor = 2", True),
+        ("    factor = 2", "    factor = 3", False),
+        ("self.factor * x", "self.factor + x", False),
+        ("Sum().twice(x)", "Sum().twice(x) + 1", False),
+        ("    factor = 2", "    factor = 2\n    def __init__(self):\n        pass", False),
+        ("\ndef twice", "\n@register\ndef thrice(x):\n    return 3\n\ndef twice", False),
+        ("\ndef twice", "\nTHREE = 3\n\ndef twice", False),
+        ("class Sum:", "class Sum(dict):", False),
+    ],
+)
+def test_what_nothing_names_does_not_make_a_result_old(
+    repository: Path, old: str, new: str, same: bool
+) -> None:
+    room = repository / "bayescal" / "room" / "_sum.py"
+    room.write_text(CALLED)
+    before = provenance.Sources(repository).code("one")
+    assert CALLED.count(old) == 1
+    room.write_text(CALLED.replace(old, new))
+    assert (provenance.Sources(repository).code("one") == before) is same
+
+
+def test_methods_that_another_library_may_call_count(repository: Path) -> None:
+    room, codes = repository / "bayescal" / "room" / "_sum.py", set()
+    for factor in (2, 3):
+        room.write_text(
+            f"class Sum(dict):\n    def __missing__(self, x):\n        return x\n"
+            f"    def pop(self, x):\n        return {factor} * x\n\n"
+            "def twice(x):\n    return Sum()[x]\n"
+        )
+        codes.add(provenance.Sources(repository).code("one"))
+    assert len(codes) == 2
+
+
+def test_a_function_that_is_named_in_a_string_counts(repository: Path) -> None:
+    room, codes = repository / "bayescal" / "room" / "_sum.py", set()
+    for factor in (2, 3):
+        room.write_text(
+            f"def other(x):\n    return {factor} * x\n\n"
+            "def twice(x):\n    return globals()['other'](x)\n"
+        )
+        codes.add(provenance.Sources(repository).code("one"))
+    assert len(codes) == 2

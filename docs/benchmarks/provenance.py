@@ -3,8 +3,9 @@
 `results/runs.json` has a record for each script: version, commit, date, duration, and a hash of the
 source of every module that the script uses, of this folder and of the package. A result is old if
 the hash has changed. What cannot change a number does not enter the hash: comments, docstrings and
-layout, annotations of functions, imports for types alone, and what errors and warnings say; and,
-unless times are the result, the modules that print, draw and write pages.
+layout, annotations of functions, imports for types alone, and what errors and warnings say; unless
+times are the result, the modules that print, draw and write pages; and functions, classes and
+methods whose name is written in none of the modules that the script uses, such as a new one.
 
 Where the code has changed, the first data sets of each cell can be made again: if each of their
 numbers is what it was, the result is confirmed for the present code (`run.py --confirm`).
@@ -15,10 +16,12 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 HERE = Path(__file__).resolve().parent
 RECORDS = HERE / "results" / "runs.json"
@@ -55,6 +58,83 @@ def essence(node: Any) -> str:
     return f"{type(node).__name__}({','.join(shown)})"
 
 
+@dataclass(frozen=True)
+class Piece:
+    """A part of a module: a function, a class without its methods, a method, or all the rest.
+
+    Attributes
+    ----------
+    needs : tuple of str
+        Names without which nothing calls it; none for what runs when the module is loaded.
+    bases : tuple of str
+        What its class is derived from: a class of another library may call its methods.
+    digest : str
+    """
+
+    needs: tuple[str, ...]
+    bases: tuple[str, ...]
+    digest: str
+
+
+PASSED_ON = {"cache", "cached_property", "classmethod", "contextmanager", "dataclass"} | {
+    "lru_cache", "property", "setter", "staticmethod",
+}  # fmt: skip
+"""Decorators that call nothing and enter nothing into a register."""
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def pieces(tree: ast.Module) -> list[Piece]:
+    """The parts of a module."""
+    found, rest = [], []
+    for node in tree.body:
+        if _is_unread(node):
+            continue
+        if not isinstance(node, DEFINITIONS) or not _is_plain(node):
+            rest.append(node)
+        elif isinstance(node, ast.ClassDef):
+            bases = tuple(ast.unparse(base).partition("[")[0] for base in node.bases)
+            own = [part for part in node.body if not (_is_method(part) or _is_unread(part))]
+            found.append(Piece((node.name,), (), _digest([node.bases, node.keywords, own])))
+            found += [
+                Piece((node.name, part.name), bases, _digest(part))
+                for part in node.body
+                if _is_method(part)
+            ]
+        else:
+            found.append(Piece((node.name,), (), _digest(node)))
+    return [*found, Piece((), (), _digest(rest))]
+
+
+def _is_plain(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
+    """Whether a definition by itself does nothing; special names are called by Python."""
+    names = (ast.unparse(each).partition("(")[0] for each in node.decorator_list)
+    passed_on = all(name.rpartition(".")[2] in PASSED_ON for name in names)
+    return passed_on and not node.name.startswith("__")
+
+
+def _is_method(node: ast.AST) -> TypeGuard[ast.FunctionDef]:
+    return isinstance(node, ast.FunctionDef) and _is_plain(node)
+
+
+def _digest(node: Any) -> str:
+    return hashlib.sha256(essence(node).encode()).hexdigest()
+
+
+def written(tree: ast.Module) -> set[str]:
+    """Names that a module reads, imports or has in strings, and not those it only defines."""
+    names = set()
+    for node in _executed(tree):
+        if isinstance(node, ast.Name):
+            names.add(node.id)
+        elif isinstance(node, ast.Attribute):
+            names.add(node.attr)
+        elif isinstance(node, ast.alias):
+            names |= set(node.name.split("."))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            names |= set(re.findall(r"\w+", node.value))
+    return names
+
+
 def _is_text(node: ast.AST) -> bool:
     """A string that stands by itself: a docstring, or a remark on a constant."""
     return (
@@ -78,13 +158,19 @@ def _without_message(node: ast.AST) -> ast.AST:
 
 
 def _executed(tree: ast.Module) -> Iterator[ast.AST]:
-    """All nodes but those that only type checkers read."""
+    """All nodes but those that only type checkers and people read."""
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
-        if not _is_for_types(node):
+        if not _is_unread(node):
             yield node
             waiting += ast.iter_child_nodes(node)
+
+
+def _is_unread(node: ast.AST) -> bool:
+    """A text, an import for types, or the list of public names."""
+    lists = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+    return lists or _is_text(node) or _is_for_types(node)
 
 
 class Sources:
@@ -100,7 +186,8 @@ class Sources:
         self.root = root
         self._trees: dict[Path, ast.Module] = {}
         self._below: dict[str, set[str]] = {}
-        self._digests: dict[str, str] = {}
+        self._pieces: dict[str, list[Piece]] = {}
+        self._written: dict[str, set[str]] = {}
 
     @cached_property
     def modules(self) -> dict[str, Path]:
@@ -205,13 +292,19 @@ class Sources:
                     yield f"{aliases[head]}.{rest}"
 
     def code(self, script: str) -> str:
-        """A hash of the source of all modules that a script uses."""
+        """A hash of the source of what a script uses."""
+        used = sorted(self.used(script))
+        for name in used:
+            if name not in self._pieces:
+                tree = self.tree(self.modules[name])
+                self._pieces[name], self._written[name] = pieces(tree), written(tree)
+        names = set().union(*(self._written[name] for name in used))
+        ours = {piece.needs[0] for name in used for piece in self._pieces[name] if piece.needs}
         digest = hashlib.sha256()
-        for name in sorted(self.used(script)):
-            if name not in self._digests:
-                text = essence(self.tree(self.modules[name]))
-                self._digests[name] = hashlib.sha256(text.encode()).hexdigest()
-            digest.update(f"{name}:{self._digests[name]}\n".encode())
+        for name in used:
+            for piece in self._pieces[name]:
+                if names.issuperset(piece.needs) or not ours.issuperset(piece.bases):
+                    digest.update(f"{name}:{piece.digest}\n".encode())
         return digest.hexdigest()[:16]
 
 
