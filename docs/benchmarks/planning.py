@@ -25,7 +25,7 @@ from bayescal.posterior.intervals import verdict_of
 from kept import Rows
 
 RESULTS = Path(__file__).with_name("results") / "planning.json"
-STUDIES = 500
+STUDIES, DRAWS = 200, 1000
 ASSURANCE = 0.8
 PREVALENCE, C_STATISTIC = 0.2, 0.75
 FINE = np.linspace(-40, 40, 4001)
@@ -83,12 +83,12 @@ def reached(goal: dict[str, Any], analysis: str, y: np.ndarray, p: np.ndarray, s
     if goal.get("of") == "c_statistic":
         return bool(width_of_c(y, p) <= goal["width"])
     if "conclude" in goal and analysis == "average":
-        verdict = bc.assess(y, p, close=goal["close"], random_state=seed).verdict
-        return bool(verdict == goal["conclude"])
+        options = {"close": goal["close"], "draws": DRAWS, "estimators": ("ece",)}
+        return bool(bc.assess(y, p, random_state=seed, **options).verdict == goal["conclude"])
     if analysis == "average":
-        post = bc.compare(y, p, random_state=seed).posterior
+        post = bc.compare(y, p, draws=DRAWS, random_state=seed).posterior
     else:
-        post = bc.fit(y, p, curve="beta", engine="importance", random_state=seed)
+        post = bc.fit(y, p, curve="beta", engine="importance", draws=DRAWS, random_state=seed)
     if "conclude" in goal:
         return verdict_of(post.prob_tce_below(goal["close"]), 0.95) == goal["conclude"]
     lower, upper = post.interval(goal["of"])

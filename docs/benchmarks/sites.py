@@ -29,7 +29,7 @@ SITES, SPREADS, TRUTHS = (5, 15, 50), (0.0, 0.15, 0.33), ("calibrated", "miscali
 MEAN, WIDTH = -1.3, 1.2
 POPULATION = {"calibrated": (0.0, 0.0), "miscalibrated": (0.25, -0.2)}
 SLOPE_SHARE, CORRELATION = 0.5, 0.4
-OFF = 0.05
+OFF, DRAWS = 0.05, 1000
 NEW_SITES = 100
 """New sites that one data set is asked about; what it says of them does not depend on them."""
 NORMAL = bc.by("site", robust=False)
@@ -93,7 +93,7 @@ def one_run(sites: int, spread: float, truth: str, seed: int) -> Run:
     """What one data set says of sites, of the average site and of a new one."""
     at, new_at, outcome, score, site = draw(sites, spread, truth, seed)
     labels = np.array([f"{k:03}" for k in range(sites)])[site]
-    options: dict[str, Any] = {"curve": "logistic", "random_state": seed}
+    options: dict[str, Any] = {"curve": "logistic", "random_state": seed, "draws": DRAWS}
     start = time.process_time()
     data = bc.CalibrationData(outcome, score, site=labels)
     post = bc.fit(data, vary=NORMAL, **options)

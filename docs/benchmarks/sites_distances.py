@@ -77,7 +77,12 @@ def one_run(kind: str, sites: int, seed: int) -> dict[str, Any]:
     labels = np.array([f"{k:03}" for k in range(sites)])
     start = time.process_time()
     post = bc.fit(
-        outcome, expit(MEAN + x), groups=labels[site], curve="logistic", random_state=seed
+        outcome,
+        expit(MEAN + x),
+        groups=labels[site],
+        curve="logistic",
+        draws=1000,
+        random_state=seed,
     )
     views = {"average": (post.average(), average[None]), "new": (post.new(), new_at)}
     views |= {f"site {k}": (post.at(site=labels[k]), at[[k]]) for k in range(min(sites, ASKED))}

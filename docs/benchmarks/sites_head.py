@@ -84,7 +84,7 @@ def one_run(hospitals: int, spread: float, truth: str, seed: int) -> Run:
     others = np.random.default_rng([seed, hospitals, round(100 * spread), 7])
     start = time.process_time()
     data = bc.CalibrationData(outcome, score, site=np.array([f"{k:03}" for k in site]))
-    post = bc.fit(data, vary="site", curve="logistic", random_state=seed)
+    post = bc.fit(data, vary="site", curve="logistic", draws=1000, random_state=seed)
     table = populations_of(post, CLOSE, CI)
     row = {"seconds": time.process_time() - start, "k": float(post.diagnostics["pareto_k"])}
     share = np.bincount(site) / site.size
