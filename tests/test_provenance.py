@@ -320,6 +320,7 @@ def test_a_result_without_rows_is_not_confirmed(repository: Path) -> None:
         ([1.0, {"a": None}], [1 + 1e-9, {"a": None}], True),
         (float("nan"), float("nan"), True),
         (True, True, True),
+        ({"fit.seconds": 1.0, "a": 1}, {"fit.seconds": 2.0, "a": 1}, True),
         (1.0, 1.00001, False),
         ({"a": 1.0}, {"b": 1.0}, False),
         ([1.0], [1.0, 2.0], False),
