@@ -403,3 +403,44 @@ def test_a_function_that_is_named_in_a_string_counts(repository: Path) -> None:
         )
         codes.add(provenance.Sources(repository).code("one"))
     assert len(codes) == 2
+
+
+def calls(tree: ast.AST, *names: str) -> list[ast.Call]:
+    return [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names
+    ]
+
+
+def test_scripts_keep_what_is_finished_under_their_own_names() -> None:
+    named = 0
+    for name, path in provenance.here().scripts.items():
+        for call in calls(ast.parse(path.read_text("utf-8")), "Rows", "folder"):
+            if isinstance(call.args[0], ast.Constant):
+                assert call.args[0].value == name
+                named += 1
+    assert named > 40
+
+
+REPLACED = {
+    "dong",
+    "estimator_cost",
+    "several_terms",
+    "sites_speed",
+    "speed",
+    "tables",
+    "terms_sbc",
+    "torabian",
+}
+"""Scripts that can make a part alone and keep the other parts; as a whole they make all again."""
+
+
+def test_no_script_takes_a_stored_result_for_finished() -> None:
+    reading = {
+        name
+        for name, path in provenance.here().scripts.items()
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.IfExp) and "json.loads" in ast.unparse(node.body)
+    }
+    assert reading <= REPLACED

@@ -64,7 +64,8 @@ def versions_page() -> str:
         "# Which version made each result",
         "",
         "Each benchmark stores its result with a hash of the code that it uses: its own, and that "
-        "of the modules of bayescal that it needs, without comments. A result is *old* if this "
+        "of the modules of bayescal that it needs, without comments and without what none of them "
+        "names. A result is *old* if this "
         "code has changed since. An old number is not necessarily wrong: most changes do not "
         "move it. It is computed again before a release. A result is *confirmed* if its code has "
         "changed, the first data sets of each cell were made again, and all of their numbers are "
