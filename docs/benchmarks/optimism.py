@@ -98,7 +98,7 @@ def summarised(rows: list[dict[str, Any]]) -> dict[str, Any]:
 def main() -> None:
     """Run what is not stored yet."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--runs", type=int, default=40)
+    parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--output", type=Path, default=RESULTS)
     options = parser.parse_args()
     stored: dict[str, Any] = {"cells": {}}

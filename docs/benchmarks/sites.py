@@ -179,7 +179,7 @@ def summarised(rows: list[Run]) -> dict[str, Any]:
 def run_cells(name: str, one: Callable[[int, float, str, int], Run]) -> None:
     """Make the runs that are not there yet, and write the results of all that are."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--runs", type=int, default=60, help="a third of it with 50 sites")
+    parser.add_argument("--runs", type=int, default=100, help="half of it with 50 sites")
     parser.add_argument("--cells", nargs="+", help="only these, such as calibrated-15-0.33")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -187,7 +187,7 @@ def run_cells(name: str, one: Callable[[int, float, str, int], Run]) -> None:
     for sites, spread, truth in cells():
         cell = f"{truth}-{sites}-{spread:g}"
         if options.cells is None or cell in options.cells:
-            runs = options.runs // (3 if sites == max(SITES) else 1)
+            runs = options.runs // (2 if sites == max(SITES) else 1)
             rows = kept.of(cell, max(runs, 2), partial(one, sites, spread, truth))
             named = {"truth": truth, "sites": sites, "spread": spread}
             record.append(named | summarised(rows))
