@@ -49,7 +49,7 @@ TARGETS = (
 FAMILIES = ("identity", "logistic", "beta", "spline")
 NEAR_A_JUMP = 0.2
 NEAR_AN_END = 1e-6
-WORST = 10
+WORST = 3
 
 
 def populations(name: str, n: int) -> tuple[Truth, ...]:
