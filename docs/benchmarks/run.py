@@ -47,11 +47,18 @@ LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "pymc", "arviz-base")
 FIRST_SETS = HERE / "results" / "first_sets"
 """Of each script that keeps rows: those of the first data sets of each cell."""
 SETS_TO_CONFIRM = 2
+OTHERS = ("ece", "debiased", "bins_beta11", "logistic_ici", "rcs_ici")
+"""Methods that the page on coverage has beside ours."""
 CALLS = {
     "deciding_coverage": [[], ["--kl"]],
     "ends": [["--version", "present"], ["--version", "present", "--few"]],
-    "interval_coverage": [[name] for name in ("development", "held-out", "near", "rare")],
+    "interval_coverage": [
+        *([name] for name in ("development", "held-out", "near", "rare")),
+        *([name, "--methods", *OTHERS, "--runs", "100"] for name in ("development", "held-out")),
+        ["held-out", "--methods", "smooth", "--runs", "100"],
+    ],
     "one_posterior": [["--version", "present"]],
+    "peers": [["--memory"]],
 }
 """Arguments of the calls that make all results of a script; of others one call without any."""
 ALONE = provenance.TIMED | {"estimator_cost", "nodes", "peers", "sites_speed"}
