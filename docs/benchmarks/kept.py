@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -31,11 +32,16 @@ def folder(name: str) -> Path:
 
 
 def read(file: Path) -> dict[tuple[str, int], Any]:
-    """What a file of finished data sets says, by cell and number of the data set."""
-    if not file.is_file():
-        return {}
-    lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
-    return {(line["cell"], line["set"]): line["row"] for line in lines}
+    """What a file of finished data sets says, by cell and number of the data set.
+
+    A line that was cut when a run was stopped is left out.
+    """
+    found = {}
+    for text in file.read_text("utf-8").splitlines() if file.is_file() else ():
+        with suppress(ValueError):
+            line = json.loads(text)
+            found[line["cell"], line["set"]] = line["row"]
+    return found
 
 
 class Rows:

@@ -104,7 +104,7 @@ def page_table(results, beside):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--out", type=Path, default=RESULTS / "survival_second_opinions.json")
     options = parser.parse_args()
     rows, kept = [], Rows("survival_second_opinions")
