@@ -26,9 +26,9 @@ ROWS = "rows.jsonl"
 @cache
 def folder(name: str) -> Path:
     """Where finished work of a script is kept, for the present state of the code."""
-    place = provenance.HERE / "results" / f"{name}-batches" / provenance.here().code(name)
-    place.mkdir(parents=True, exist_ok=True)
-    return place
+    path = provenance.HERE / "results" / f"{name}-batches" / provenance.here().code(name)
+    path.mkdir(parents=True, exist_ok=True)
+    return path
 
 
 def read(file: Path) -> dict[tuple[str, int], Any]:
@@ -36,12 +36,12 @@ def read(file: Path) -> dict[tuple[str, int], Any]:
 
     A line that was cut when a run was stopped is left out.
     """
-    found = {}
+    rows = {}
     for text in file.read_text("utf-8").splitlines() if file.is_file() else ():
         with suppress(ValueError):
             line = json.loads(text)
-            found[line["cell"], line["set"]] = line["row"]
-    return found
+            rows[line["cell"], line["set"]] = line["row"]
+    return rows
 
 
 class Rows:

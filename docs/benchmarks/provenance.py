@@ -85,7 +85,7 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 def pieces(tree: ast.Module) -> list[Piece]:
     """The parts of a module."""
-    found, rest = [], []
+    parts, rest = [], []
     for node in tree.body:
         if _is_unread(node):
             continue
@@ -94,15 +94,15 @@ def pieces(tree: ast.Module) -> list[Piece]:
         elif isinstance(node, ast.ClassDef):
             bases = tuple(ast.unparse(base).partition("[")[0] for base in node.bases)
             own = [part for part in node.body if not (_is_method(part) or _is_unread(part))]
-            found.append(Piece((node.name,), (), _digest([node.bases, node.keywords, own])))
-            found += [
+            parts.append(Piece((node.name,), (), _digest([node.bases, node.keywords, own])))
+            parts += [
                 Piece((node.name, part.name), bases, _digest(part))
                 for part in node.body
                 if _is_method(part)
             ]
         else:
-            found.append(Piece((node.name,), (), _digest(node)))
-    return [*found, Piece((), (), _digest(rest))]
+            parts.append(Piece((node.name,), (), _digest(node)))
+    return [*parts, Piece((), (), _digest(rest))]
 
 
 def _is_plain(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:

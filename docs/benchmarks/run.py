@@ -297,16 +297,16 @@ def run_in_copy(
     name: str, script: Path, copy: Path, arguments: list[str], more: dict[str, str] | None = None
 ) -> tuple[str, float]:
     """The last line of the error of a script in a copy, or nothing; and its CPU seconds."""
-    said, used = copy / "said", 0.0
+    errors, used = copy / "errors.txt", 0.0
     for call in CALLS.get(name, [[]]):
         command = [sys.executable, str(copy / script.relative_to(HERE)), *call, *arguments]
-        with said.open("w") as written:
+        with errors.open("w") as written:
             status, seconds = in_process(
                 command, more, cwd=copy, stdout=subprocess.DEVNULL, stderr=written
             )
         used += seconds
         if status:
-            lines = said.read_text("utf-8").strip().splitlines()
+            lines = errors.read_text("utf-8").strip().splitlines()
             return lines[-1] if lines else "no message", used
     return "", used
 
