@@ -444,4 +444,50 @@ def test_no_script_takes_a_stored_result_for_finished() -> None:
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.IfExp) and "json.loads" in ast.unparse(node.body)
     }
-    assert reading <= REPLACED
+    assert reading <= REPLACED | run.GOING_ON
+
+
+def test_what_other_code_stored_is_removed_before_a_script_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "HERE", tmp_path)
+    results = tmp_path / "results"
+    stored = [results / "drift_now.json", results / "drift_now-batches" / "1.npz"]
+
+    def store() -> None:
+        for path in stored:
+            path.parent.mkdir(exist_ok=True, parents=True)
+            path.touch()
+
+    store()
+    run.begin("drift_now", "a")
+    assert not any(path.exists() for path in stored)
+    store()
+    run.begin("drift_now", "a")  # the same code goes on
+    assert all(path.exists() for path in stored)
+    run.begin("drift_now", "b")
+    assert not any(path.exists() for path in stored)
+
+
+def test_hashes_are_those_of_the_commits_that_made_the_results(finished: Path) -> None:
+    def git(*words: str) -> str:
+        own = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
+        done = subprocess.run(
+            ["git", *own, *words], cwd=finished, capture_output=True, text=True, check=True
+        )
+        return done.stdout.strip()
+
+    git("init")
+    git("add", ".")
+    git("commit", "-m", "one")
+    records = finished / "docs" / "benchmarks" / "results" / "runs.json"
+    known = json.loads(records.read_text())
+    code, known["rows"]["commit"] = known["rows"]["code"], git("rev-parse", "HEAD")
+    known["rows"]["code"] = "of a former rule"
+    records.write_text(json.dumps(known))
+    change(finished, "return 3 * x")
+    assert command(finished, "--rehash").stdout == "rows\n"
+    assert json.loads(records.read_text())["rows"]["code"] == code
+    assert command(finished, "--stale", "rows").returncode == 1
+    change(finished, "return 2 * x")
+    assert command(finished, "--stale", "rows").returncode == 0

@@ -8,6 +8,7 @@ batches resumes inside as well. Each result is recorded in `results/runs.json`.
 `--stale` lists what is old, and ends with status 1 if anything is: the check before a release.
 `--plan` lists how long each old one took when it was last run, and the sum; `--quick` says how long
 the full number of repeats would take, where a script has such an option.
+`--rehash` replaces stored hashes after a change of the rule by which they are made.
 `--again` runs the named scripts although they are current.
 `--confirm` makes the first data sets of each cell again, for results whose code has changed: if all
 of their numbers are what they were, the result counts as confirmed and is not old.
@@ -20,6 +21,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import io
 import json
 import math
 import os
@@ -27,6 +29,7 @@ import platform
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import threading
 import time
@@ -61,6 +64,8 @@ CALLS = {
     "peers": [["--memory"]],
 }
 """Arguments of the calls that make all results of a script; of others one call without any."""
+GOING_ON = {"cells_robust", "drift_now", "subgroups", "terms_sbc"}
+"""Scripts that go on from what is stored, of whatever code: it is removed when theirs changed."""
 ALONE = provenance.TIMED | {"estimator_cost", "nodes", "peers", "sites_speed"}
 """Scripts that measure times or memory: nothing may run beside them."""
 FEW = {
@@ -157,9 +162,21 @@ def in_process(
     return started.returncode, used.ru_utime + used.ru_stime
 
 
+def begin(name: str, code: str) -> None:
+    """Remove what other code has stored of a script that would take it for finished."""
+    batches = HERE / "results" / f"{name}-batches"
+    begun = batches / f"begun-{code}"
+    if name in GOING_ON and not begun.is_file():
+        shutil.rmtree(batches, ignore_errors=True)
+        (HERE / "results" / f"{name}.json").unlink(missing_ok=True)
+        batches.mkdir()
+        begun.touch()
+
+
 def run(name: str, script: Path, arguments: list[str]) -> dict[str, Any] | None:
     """Run a script, and what is recorded of it; nothing if it failed."""
     before, code = commit(), provenance.here().code(name)
+    begin(name, code)
     processors = 0.0
     start = time.perf_counter()
     for call in CALLS.get(name, [[]]):
@@ -263,6 +280,30 @@ def _long(seconds: float) -> str:
     if seconds < 120:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def rehash(known: dict[str, dict[str, Any]]) -> list[str]:
+    """Write the hashes that the present rule gives of the commits that made the results.
+
+    Commits with changes that were not committed, or that are not there, keep their hashes.
+    """
+    told = []
+    for made in sorted({one["commit"] for one in known.values()}):
+        names = [name for name, one in known.items() if one["commit"] == made]
+        command = ["git", "archive", made, provenance.PACKAGE, "docs/benchmarks"]
+        packed = subprocess.run(command, cwd=REPOSITORY, capture_output=True)
+        if packed.returncode:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as archive:
+                archive.extractall(folder, filter="data")
+            sources = provenance.Sources(Path(folder))
+            for name in set(names) & set(sources.scripts):
+                code = sources.code(name)
+                if known[name]["code"] not in ("unknown", code):
+                    write_record(name, known[name] | {"code": code})
+                    told.append(name)
+    return sorted(told)
 
 
 def keep_first_sets(name: str, folder: Path) -> int | None:
@@ -381,6 +422,7 @@ def main() -> None:
     parser.add_argument("--plan", action="store_true")
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--confirm", action="store_true")
+    parser.add_argument("--rehash", action="store_true")
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args(sys.argv[1:cut])
     sources = provenance.here()
@@ -389,6 +431,9 @@ def main() -> None:
         parser.error(f"no script is called {', '.join(sorted(unknown))}")
     if arguments and len(options.names) != 1:
         parser.error("arguments after -- are those of one script: name it")
+    if options.rehash:
+        print("\n".join(rehash(provenance.records())) or "no hash differs")
+        return
     old = provenance.stale(provenance.records(), sources)
     asked = options.names or list(sources.scripts)
     if options.stale:
