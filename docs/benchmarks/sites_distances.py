@@ -133,7 +133,7 @@ def summarised(rows: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
 def main() -> None:
     """Run what is missing, and write the tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--runs", type=int, default=34, help="data sets of each cell")
+    parser.add_argument("--runs", type=int, default=100, help="data sets of each cell")
     options = parser.parse_args()
     kept = Rows("sites_distances")
     cells = {f"{kind}, {sites} sites": (kind, sites) for kind in KINDS for sites in SITES}
