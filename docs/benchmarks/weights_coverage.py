@@ -83,6 +83,30 @@ def cell(name, design, runs):
     return table
 
 
+def page_table(stored):
+    """Rows of a table in Markdown."""
+    titles = {
+        "clinical-middle-overconfident": "over-confident",
+        "clinical-middle-shifted": "shifted",
+        "outcome": "with the event",
+        "risk": "score above .3",
+    }
+    lines = [
+        "| population | sampled more often | treated as | cases | TCE covered | TCE width "
+        "| O/E covered | O/E width |",
+        "|---|---|---|--:|--:|--:|--:|--:|",
+    ]
+    for row in stored["cells"]:
+        told = [titles[row["truth"]], titles[row["design"]], row["reading"], f"{row['cases']:.0f}"]
+        told += [
+            f"{row[f'{name}_{what}']:.3f}"
+            for name in ("tce", "observed_expected")
+            for what in ("covered", "width")
+        ]
+        lines.append(f"| {' | '.join(told)} |")
+    return "\n".join(lines)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=200)
