@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import os
 
-from kept import Rows
-
 os.environ["NML_DISABLE_USAGE_LOGGING"] = "1"  # it reports each call to its makers otherwise
 
 import argparse
@@ -27,6 +25,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from kept import Rows
 from unlabelled_coverage import RESULTS, SETTINGS, SIZES, THRESHOLD, study, true_performance
 
 MEASURES = {"accuracy": "accuracy", "c_statistic": "roc_auc"}
