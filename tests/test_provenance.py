@@ -361,6 +361,11 @@ def twice(x):
     [
         ("\ndef twice", "\ndef thrice(x):\n    return 3 * x\n\ndef twice", True),
         ("\ndef twice", "\nclass Other:\n    pass\n\ndef twice", True),
+        (
+            "\ndef twice",
+            "\ndef helper():\n    return 3\n\ndef thrice(x):\n    return helper() * x\n\ndef twice",
+            True,
+        ),
         ("    factor = 2", "    factor = 2\n    def thrice(self, x):\n        return 3", True),
         ("    factor = 2", "    'What it is.'\n    factor = 2", True),
         ("    factor = 2", "    factor = 3", False),

@@ -5,7 +5,7 @@ source of every module that the script uses, of this folder and of the package. 
 the hash has changed. What cannot change a number does not enter the hash: comments, docstrings and
 layout, annotations of functions, imports for types alone, and what errors and warnings say; unless
 times are the result, the modules that print, draw and write pages; and functions, classes and
-methods whose name is written in none of the modules that the script uses, such as a new one.
+methods that nothing names which the script uses, such as new ones.
 
 Where the code has changed, the first data sets of each cell can be made again: if each of their
 numbers is what it was, the result is confirmed for the present code (`run.py --confirm`).
@@ -68,12 +68,20 @@ class Piece:
         Names without which nothing calls it; none for what runs when the module is loaded.
     bases : tuple of str
         What its class is derived from: a class of another library may call its methods.
+    names : frozenset of str
+        Names that it reads, imports or has in strings.
     digest : str
     """
 
     needs: tuple[str, ...]
     bases: tuple[str, ...]
+    names: frozenset[str]
     digest: str
+
+    def is_used(self, names: set[str], classes: set[str]) -> bool:
+        """Whether it counts, if these names are written and these classes are ours."""
+        foreign = not classes.issuperset(self.bases)
+        return names.issuperset(self.needs[:1] if foreign else self.needs)
 
 
 PASSED_ON = {"cache", "cached_property", "classmethod", "contextmanager", "dataclass"} | {
@@ -94,15 +102,21 @@ def pieces(tree: ast.Module) -> list[Piece]:
         elif isinstance(node, ast.ClassDef):
             bases = tuple(ast.unparse(base).partition("[")[0] for base in node.bases)
             own = [part for part in node.body if not (_is_method(part) or _is_unread(part))]
-            parts.append(Piece((node.name,), (), _digest([node.bases, node.keywords, own])))
+            shell = [*node.bases, *node.keywords, *node.decorator_list, *own]
+            parts.append(_piece((node.name,), (), shell))
             parts += [
-                Piece((node.name, part.name), bases, _digest(part))
+                _piece((node.name, part.name), bases, [part])
                 for part in node.body
                 if _is_method(part)
             ]
         else:
-            parts.append(Piece((node.name,), (), _digest(node)))
-    return [*parts, Piece((), (), _digest(rest))]
+            parts.append(_piece((node.name,), (), [node]))
+    return [*parts, _piece((), (), rest)]
+
+
+def _piece(needs: tuple[str, ...], bases: tuple[str, ...], nodes: list[ast.AST]) -> Piece:
+    digest = hashlib.sha256(essence(nodes).encode()).hexdigest()
+    return Piece(needs, bases, frozenset(written(nodes)), digest)
 
 
 def _is_plain(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
@@ -116,14 +130,10 @@ def _is_method(node: ast.AST) -> TypeGuard[ast.FunctionDef]:
     return isinstance(node, ast.FunctionDef) and _is_plain(node)
 
 
-def _digest(node: Any) -> str:
-    return hashlib.sha256(essence(node).encode()).hexdigest()
-
-
-def written(tree: ast.Module) -> set[str]:
-    """Names that a module reads, imports or has in strings, and not those it only defines."""
+def written(nodes: list[ast.AST]) -> set[str]:
+    """Names that are read, imported or in strings, and not those that are only defined."""
     names = set()
-    for node in _executed(tree):
+    for node in _executed(nodes):
         if isinstance(node, ast.Name):
             names.add(node.id)
         elif isinstance(node, ast.Attribute):
@@ -157,9 +167,9 @@ def _without_message(node: ast.AST) -> ast.AST:
     return node
 
 
-def _executed(tree: ast.Module) -> Iterator[ast.AST]:
+def _executed(nodes: list[ast.AST]) -> Iterator[ast.AST]:
     """All nodes but those that only type checkers and people read."""
-    waiting: list[ast.AST] = [tree]
+    waiting = list(nodes)
     while waiting:
         node = waiting.pop()
         if not _is_unread(node):
@@ -187,7 +197,6 @@ class Sources:
         self._trees: dict[Path, ast.Module] = {}
         self._below: dict[str, set[str]] = {}
         self._pieces: dict[str, list[Piece]] = {}
-        self._written: dict[str, set[str]] = {}
 
     @cached_property
     def modules(self) -> dict[str, Path]:
@@ -270,7 +279,7 @@ class Sources:
         if path.with_suffix(".pyi").is_file():  # a lazy package loads what is asked of it
             return
         aliases = {}
-        for node in _executed(self.tree(path)):
+        for node in _executed([self.tree(path)]):
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     if alias.name == PACKAGE:
@@ -284,7 +293,7 @@ class Sources:
                     drop = node.level - (path.name == "__init__.py")
                     source = ".".join([*above[: len(above) - drop], *filter(None, [node.module])])
                 yield from (f"{source}.{alias.name}" for alias in node.names)
-        for node in _executed(self.tree(path)):
+        for node in _executed([self.tree(path)]):
             if isinstance(node, ast.Attribute):
                 dotted = ast.unparse(node) if _is_dotted(node) else ""
                 head, _, rest = dotted.partition(".")
@@ -292,20 +301,27 @@ class Sources:
                     yield f"{aliases[head]}.{rest}"
 
     def code(self, script: str) -> str:
-        """A hash of the source of what a script uses."""
-        used = sorted(self.used(script))
-        for name in used:
+        """A hash of the source of what a script uses.
+
+        What runs when its modules are loaded counts, and what is named there, and what is named in
+        these parts, and so on.
+        """
+        waiting = []
+        for name in sorted(self.used(script)):
             if name not in self._pieces:
-                tree = self.tree(self.modules[name])
-                self._pieces[name], self._written[name] = pieces(tree), written(tree)
-        names = set().union(*(self._written[name] for name in used))
-        ours = {piece.needs[0] for name in used for piece in self._pieces[name] if piece.needs}
-        digest = hashlib.sha256()
-        for name in used:
-            for piece in self._pieces[name]:
-                if names.issuperset(piece.needs) or not ours.issuperset(piece.bases):
-                    digest.update(f"{name}:{piece.digest}\n".encode())
-        return digest.hexdigest()[:16]
+                self._pieces[name] = pieces(self.tree(self.modules[name]))
+            waiting += [(name, piece) for piece in self._pieces[name]]
+        classes = {piece.needs[0] for _, piece in waiting if piece.needs}
+        names: set[str] = set()
+        used: list[str] = []
+        while True:
+            told = [(name, piece) for name, piece in waiting if piece.is_used(names, classes)]
+            if not told:
+                break
+            used += [f"{name}:{piece.digest}\n" for name, piece in told]
+            waiting = [each for each in waiting if not each[1].is_used(names, classes)]
+            names.update(*(piece.names for _, piece in told))
+        return hashlib.sha256("".join(sorted(used)).encode()).hexdigest()[:16]
 
 
 def _is_showing(module: str) -> bool:

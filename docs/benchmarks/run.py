@@ -431,11 +431,12 @@ def main() -> None:
         parser.error(f"no script is called {', '.join(sorted(unknown))}")
     if arguments and len(options.names) != 1:
         parser.error("arguments after -- are those of one script: name it")
+    asked = options.names or list(sources.scripts)
     if options.rehash:
-        print("\n".join(rehash(provenance.records())) or "no hash differs")
+        known = {name: one for name, one in provenance.records().items() if name in asked}
+        print("\n".join(rehash(known)) or "no hash differs")
         return
     old = provenance.stale(provenance.records(), sources)
-    asked = options.names or list(sources.scripts)
     if options.stale:
         lines = [f"{name}: {old[name]}" for name in asked if name in old]
         same_again = provenance.confirmed(provenance.records(), sources)
