@@ -490,7 +490,11 @@ def test_hashes_are_those_of_the_commits_that_made_the_results(finished: Path) -
     code, known["rows"]["commit"] = known["rows"]["code"], git("rev-parse", "HEAD")
     known["rows"]["code"] = "of a former rule"
     records.write_text(json.dumps(known))
+    assert command(finished, "--again", "one").returncode == 0  # new results are no new code
+    assert json.loads(records.read_text())["one"]["commit"] == known["rows"]["commit"]
     change(finished, "return 3 * x")
+    assert command(finished, "--again", "one").returncode == 0
+    assert json.loads(records.read_text())["one"]["commit"].endswith("-dirty")
     assert command(finished, "--rehash").stdout == "rows\n"
     assert json.loads(records.read_text())["rows"]["code"] == code
     assert command(finished, "--stale", "rows").returncode == 1

@@ -129,12 +129,17 @@ def repeats_of(script: Path, arguments: list[str]) -> Any:
 
 
 def commit() -> str:
-    """The commit of the code, with a mark if files have changed since; "unknown" without git."""
-    done = subprocess.run(
-        ["git", "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"],
-        cwd=REPOSITORY, capture_output=True, text=True,
-    )  # fmt: skip
-    return done.stdout.strip() if done.returncode == 0 else "unknown"
+    """The commit of the code, with a mark if code has changed since; "unknown" without git."""
+    told = []
+    for words in (
+        ["rev-parse", "HEAD"],
+        ["status", "--porcelain", "-uno", "--", ".", ":!docs/benchmarks/results"],
+    ):
+        done = subprocess.run(["git", *words], cwd=REPOSITORY, capture_output=True, text=True)
+        if done.returncode:
+            return "unknown"
+        told.append(done.stdout.strip())
+    return f"{told[0]}-dirty" if told[1] else told[0]
 
 
 def environment(root: Path) -> dict[str, str]:
