@@ -119,12 +119,12 @@ def by_differences(function: Callable[[Floats], Floats]) -> Objective:
 
 def _ascent_step(gradient: Floats, information: Floats) -> Floats:
     """Solve for the Newton step, adding just enough ridge to make it point uphill."""
-    ridge = 0.0
-    unit = max(float(np.abs(np.diag(information)).max()), 1e-8)
+    ridge, lifted = 0.0, information
     while True:
-        lifted = information + ridge * np.eye(gradient.size)
         try:
             np.linalg.cholesky(lifted)  # only a positive definite matrix has one
             return np.asarray(np.linalg.solve(lifted, gradient), np.float64)
         except np.linalg.LinAlgError:
+            unit = max(float(np.abs(np.diag(information)).max()), 1e-8)
             ridge = 1e-6 * unit if ridge == 0 else 10 * ridge
+            lifted = information + ridge * np.eye(gradient.size)

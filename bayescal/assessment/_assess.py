@@ -23,7 +23,7 @@ from bayescal.assessment.groups import (
 )
 from bayescal.assessment.horizons import HorizonAssessment
 from bayescal.assessment.notes import assessment_notes
-from bayescal.assessment.panel import PANEL, none_of_times
+from bayescal.assessment.panel import PANEL, panel_for
 from bayescal.assessment.performance import close_enough
 from bayescal.assessment.record import as_dict, metrics
 from bayescal.assessment.tables import Tables
@@ -40,9 +40,8 @@ from bayescal.data.keywords import as_data
 from bayescal.data.multiclass import ClassMode, binary_cases
 from bayescal.data.predicted import risks_by
 from bayescal.data.survival import Survival
-from bayescal.data.validate import as_level, as_levels, check_choice, is_matrix
+from bayescal.data.validate import as_level, as_levels, is_matrix
 from bayescal.data.weights import WeightType
-from bayescal.estimators.registry import ESTIMATORS
 from bayescal.fitting import compare
 from bayescal.fitting.horizons import each_horizon, is_several
 from bayescal.inference.candidates import PRIOR_CALIBRATED
@@ -144,8 +143,9 @@ def assess(
     thresholds : sequence of float in (0, 1)
         Risks from which a patient is treated. The report then has the net benefit at each.
     estimators : sequence of str
-        The panel, by names in `bayescal.estimators`. Of times to an event there is none, since
-        estimators are of outcomes that are known.
+        The panel, by names in `bayescal.estimators`. Of times to an event there is none unless
+        some of those of `check_consistency` are named: "survival_ici", "survival_emax",
+        "survival_observed_expected" and "one_calibration_test".
     draws : int
     groups : array-like of shape (n,), data frame or mapping, optional
         A label for each case, such as its hospital. All cases together are assessed, and each
@@ -209,9 +209,7 @@ def assess(
         risks = risks_by(y_true, y_prob, horizon)
         assessed = each_horizon(partial(assess, **options, **of_cases), risks, refused)
         return HorizonAssessment(assessed, risks, of_cases)
-    panel = as_items(estimators, "estimators")
-    for name in panel:
-        check_choice(name, ESTIMATORS, "estimators")
+    named = as_items(estimators, "estimators")
     at: Any = horizon
     level, told = as_level(ci_prob), STANDARD_WORDS if labels is None else labels
     check_type(told, Words, "labels", "Make them with bc.words(case=..., site=..., event=...).")
@@ -237,8 +235,7 @@ def assess(
     )
     check_roles(data)
     refuse_judged(data)
-    if data.follow_up is not None:
-        panel = list(none_of_times(panel))
+    panel = panel_for(data, named)
     crossed = CrossedTable(data) if len(data.factors) > 1 else None
     check_few_groups(len(data.groups))
     if crossed is None:
@@ -265,7 +262,7 @@ def assess(
     }
     comparison = compare(pooled, random_state=random_state, **of_fit)
     own = data if crossed is None else pooled
-    made = (comparison, own, enough, level, tuple(panel), of_fit, treated, crossed, raw, told)
+    made = (comparison, own, enough, level, panel, of_fit, treated, crossed, raw, told)
     return Assessment(*made)
 
 

@@ -19,9 +19,10 @@ from bayescal.assessment.essentials import (
     decision_range,
     part_row,
 )
+from bayescal.assessment.followed import ratio_at_other_hazard
 from bayescal.assessment.groups import LEAST_SITES, group_table
 from bayescal.assessment.imputed import combined_estimates
-from bayescal.assessment.panel import no_panel, panel_of
+from bayescal.assessment.panel import PANEL, no_panel, panel_of
 from bayescal.assessment.performance import (
     is_extreme,
     mean_score,
@@ -129,6 +130,11 @@ class Findings:
     def seed(self) -> int:
         """The seed: as `random_state` it gives the same numbers again."""
         return self.comparison.problem.seed
+
+    @cached_property
+    def ratio_at_other_hazard(self) -> float:
+        """O/E if those who left before the horizon had a higher hazard; NaN if nobody left."""
+        return ratio_at_other_hazard(self.posterior)
 
     def worded(self, text: str) -> str:
         """A sentence in the words of `labels`; names from the data stay as they are."""
@@ -298,9 +304,14 @@ class Findings:
         simulated data sets shared among them. For an interval see
         `bayescal.estimators.estimator_interval`.
         """
-        if self.posterior.problem.of_times:
+        if not self.has_estimators:
             return no_panel()
         return panel_of(by_imputation(self.posterior), self.panel, self.seed)
+
+    @property
+    def has_estimators(self) -> bool:
+        """Whether there is a panel; of times to an event only if it was named."""
+        return not self.posterior.problem.of_times or self.panel not in ((), PANEL)
 
     @cached_property
     def performance(self) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,8 +12,10 @@ from bayescal._base.errors import InputError
 from bayescal._base.text import capitalised, cases_and_events, count, only
 from bayescal.assessment.performance import mean_score
 from bayescal.data.data import CalibrationData
-from bayescal.data.follow_up import EARLY_SHARE, LEFT
+from bayescal.data.follow_up import EARLY_SHARE, LEFT, TIME_STEPS, FollowUp
 from bayescal.estimators.survival.censoring import censoring_depends_on_score
+from bayescal.fitting.imputed.posterior import by_imputation
+from bayescal.posterior.leaving import other_hazard
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
@@ -20,16 +23,23 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "OTHER_HAZARD",
     "cases_and_events_of",
     "censoring_by_fifth",
+    "follow_up_words",
     "followed_words",
+    "median_follow_up",
     "observed_words",
+    "points_words",
     "quarters",
+    "ratio_at_other_hazard",
 ]
 
 SAME_OUTLOOK = (
-    "This holds if those who left had the same outlook as others with the same predicted risk."
+    "This holds if those who left had the same outlook as others with the same predicted risk"
 )
+OTHER_HAZARD = 1.5
+"""How many times as high the hazard of those who left is, in the sentence on what is assumed."""
 FEW_AT_RISK = 20
 BY_SCORE = 0.01
 """P-value below which leaving is said to depend on the score."""
@@ -43,11 +53,19 @@ def cases_and_events_of(data: CalibrationData, joint: str = ", ") -> str:
     cases = count(data.n, "case")
     if data.is_pseudo:
         cases = f"sampling weights worth {data.effective_size:,.1f} cases"
-    events = f"{100 * data.events / data.n:.3g} % with the event by {followed.horizon:g}"
+    seen = [_seen(data, data.events, "event", f" by {followed.horizon:g}")]
     if followed.competing:
-        events += f", {100 * followed.competing / data.n:.3g} % with a competing event"
-    left = f"{100 * followed.censored / data.n:.3g} % censored before"
-    return f"{cases}{joint}{events} and {left}"
+        seen.append(_seen(data, followed.competing, "competing event"))
+    seen.append(_seen(data, followed.censored, "", " censored before"))
+    return f"{cases}{joint}{', '.join(seen[:-1])} and {seen[-1]}"
+
+
+def _seen(data: CalibrationData, number: float, noun: str, when: str = "") -> str:
+    """A number of cases and its share; of sampling weights the share alone."""
+    share = f"{100 * number / data.n:.3g} %"
+    if data.is_pseudo:
+        return f"{share}{f' with {noun}s' if noun else ''}{when}"
+    return f"{count(number, noun)}{when} ({share})"
 
 
 def censoring_by_fifth(data: CalibrationData) -> pd.DataFrame:
@@ -91,8 +109,27 @@ def quarters(horizon: float) -> Floats:
     return np.arange(1, 4) / 4 * horizon
 
 
-def followed_words(data: CalibrationData) -> list[str]:
-    """How many were censored before the horizon, where, and what is assumed of them."""
+def ratio_at_other_hazard(post: CalibrationPosterior) -> float:
+    """O/E if the hazard of those who left was `OTHER_HAZARD` times as high; NaN if nobody left."""
+    followed = post.data.follow_up
+    if followed is None or not followed.censored:
+        return math.nan
+    each = [
+        one._departing(other_hazard(one.problem, math.log(OTHER_HAZARD)))
+        for one in by_imputation(post)
+    ]
+    return float(np.mean([there.estimate("observed_expected") for there in each]))
+
+
+def followed_words(post: CalibrationPosterior, ratio: float = math.nan) -> list[str]:
+    """How many were censored before the horizon, where, and what is assumed of them.
+
+    Parameters
+    ----------
+    ratio : float
+        Of `ratio_at_other_hazard`.
+    """
+    data = post.data
     followed = data.follow_up
     if followed is None:
         return []
@@ -101,10 +138,15 @@ def followed_words(data: CalibrationData) -> list[str]:
     if followed.censored:
         shares = 100 * table["censored"] / table["cases"]
         by_fifth = ", ".join(f"{share:.0f}" for share in shares)
+        otherwise = (
+            ""
+            if math.isnan(ratio)
+            else f"; if their hazard was {OTHER_HAZARD:g} times as high, O/E would be {ratio:.2f}"
+        )
         told.append(
             f"{100 * followed.censored / data.n:.0f} % left before {at:g} without the event "
             f"({by_fifth} % by fifth of the score, from low to high). They count up to the time at "
-            f"which they left. {SAME_OUTLOOK}"
+            f"which they left. {SAME_OUTLOOK}{otherwise}."
         )
         told += _leaving_by_score(data)
     if followed.competing:
@@ -140,6 +182,43 @@ def followed_words(data: CalibrationData) -> list[str]:
             "happens shortly before it is hardly known."
         )
     return told
+
+
+def points_words(data: CalibrationData) -> str:
+    """What the points beside the curve are."""
+    if data.follow_up is None:
+        return "observed proportions in bins"
+    by = "Aalen and Johansen" if data.follow_up.competing else "Kaplan and Meier"
+    return f"risks by {by} in groups of the score"
+
+
+def follow_up_words(data: CalibrationData) -> list[str]:
+    """Median follow-up, and how many were followed to the horizon; nothing of known outcomes."""
+    followed = data.follow_up
+    if followed is None:
+        return []
+    median = median_follow_up(followed)
+    late = f"more than {followed.horizon:g}, the horizon"
+    told = late if math.isinf(median) else f"{median:.3g}"
+    stayed = (followed.kind == LEFT) & ~followed.left_early
+    share = 100 * float(followed.weight[stayed].sum()) / data.n
+    return [
+        f"Median follow-up was {told} (Kaplan and Meier, with leaving as the event); {share:.3g} % "
+        f"were followed to {followed.horizon:g} without an event."
+    ]
+
+
+def median_follow_up(followed: FollowUp) -> float:
+    """The time by which half would have left if no event came; infinite if past the horizon."""
+    steps = TIME_STEPS + 1
+    left = followed.left_early
+    went = np.bincount(followed.exit[left], followed.weight[left], steps)
+    gone = np.bincount(followed.exit[~left], followed.weight[~left], steps)
+    came = np.bincount(followed.entry, followed.weight, steps)
+    there = np.cumsum(came) - np.cumsum(gone) - (np.cumsum(went) - went)
+    staying = np.cumprod(1 - went / np.maximum(there, went + np.finfo(float).tiny))
+    below = np.flatnonzero(staying <= 0.5)
+    return float(below[0]) * followed.horizon / TIME_STEPS if below.size else math.inf
 
 
 def _leaving_by_score(data: CalibrationData) -> list[str]:

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, check_choice
 from bayescal.data.data import CalibrationData
 from bayescal.estimators.registry import ESTIMATORS
+from bayescal.estimators.survival.numbers import NUMBERS_OF_TIMES
 from bayescal.estimators.uncertainty.applied import applied_of
 from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.validation.consistency import RARE, CalibratedOutcomes, Consistency
+from bayescal.validation.consistency import (
+    RARE,
+    RESAMPLES_OF_TIMES,
+    CalibratedOutcomes,
+    Consistency,
+    check_consistency,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["PANEL", "no_panel", "none_of_times", "panel_of", "resamples_for"]
+__all__ = ["PANEL", "no_panel", "panel_for", "panel_of", "resamples_for"]
 
 PANEL = ("ece", "debiased_ece", "sweep_ece", "smooth_ece", "ici", "ks_error")
 RESAMPLES = 400
@@ -56,16 +63,16 @@ def panel_of(
     """
     import pandas as pd
 
-    size = max(resamples_for(posts[0].problem.data), len(posts))
-    calibrated = [
-        CalibratedOutcomes(post, size, seed, (k, len(posts))) for k, post in enumerate(posts)
-    ]
+    of_times = posts[0].problem.of_times
+    titles = NUMBERS_OF_TIMES if of_times else ESTIMATORS
+    check = (_checks_of_times if of_times else _checks_of_outcomes)(posts, seed)
     rows = {}
     for name in names:
+        title = titles[name].title
         try:
-            checks = [each.check(applied_of(name, {})) for each in calibrated]
+            checks = check(name)
         except InputError as error:
-            rows[name] = _undefined(name, str(error))
+            rows[name] = _undefined(title, str(error))
             continue
         simulated = np.concatenate([check.under_calibration for check in checks])
         known = [np.count_nonzero(~np.isnan(check.under_calibration)) for check in checks]
@@ -74,7 +81,7 @@ def panel_of(
         high = np.nanquantile(simulated, 1 - RARE, method="higher")
         share = float(np.average(exceeds, weights=known))
         rows[name] = {
-            "title": ESTIMATORS[name].title,
+            "title": title,
             "estimate": float(np.mean([check.observed for check in checks])),
             "calibrated_lower": float(low),
             "calibrated_upper": float(high),
@@ -84,6 +91,26 @@ def panel_of(
     table = pd.DataFrame.from_dict(rows, orient="index")
     table.index.name = "estimator"
     return table
+
+
+def _checks_of_outcomes(
+    posts: Sequence[CalibrationPosterior], seed: int
+) -> Callable[[str], list[Consistency]]:
+    """Of known outcomes: the simulated data sets are drawn once for all estimators."""
+    size = max(resamples_for(posts[0].problem.data), len(posts))
+    calibrated = [
+        CalibratedOutcomes(post, size, seed, (k, len(posts))) for k, post in enumerate(posts)
+    ]
+    return lambda name: [each.check(applied_of(name, {})) for each in calibrated]
+
+
+def _checks_of_times(
+    posts: Sequence[CalibrationPosterior], seed: int
+) -> Callable[[str], list[Consistency]]:
+    """Of times to an event: every estimator sees the same simulated data sets."""
+    size = -(-RESAMPLES_OF_TIMES // len(posts))
+    how = {"n_resamples": size, "predict": False, "random_state": seed}
+    return lambda name: [check_consistency(post, name, **how) for post in posts]
 
 
 def _verdict(checks: Sequence[Consistency], share: float) -> str:
@@ -100,14 +127,20 @@ def no_panel() -> pd.DataFrame:
     return pd.DataFrame(columns=[*columns, "verdict"], index=pd.Index([], name="estimator"))
 
 
-def none_of_times(panel: Sequence[str]) -> tuple[str, ...]:
-    """No estimators, of times to an event; those that a user named are refused."""
-    if tuple(panel) not in ((), PANEL):
+def panel_for(data: CalibrationData, names: Sequence[str]) -> tuple[str, ...]:
+    """The estimators of a table as they were named; of times to an event none by default."""
+    if data.follow_up is None:
+        for name in names:
+            check_choice(name, ESTIMATORS, "estimators")
+        return tuple(names)
+    if tuple(names) == PANEL:
+        return ()
+    if not {*names} <= {*NUMBERS_OF_TIMES}:
         raise InputError(
-            f"estimators={list(panel)!r} was given with times to an event, and estimators are of "
-            "outcomes that are known. Leave estimators= out."
+            f"estimators={[*names]!r} was given with times to an event, and other estimators are "
+            f"of outcomes that are known. Choose from {', '.join(NUMBERS_OF_TIMES)}."
         )
-    return ()
+    return tuple(names)
 
 
 def resamples_for(data: CalibrationData) -> int:
@@ -115,6 +148,6 @@ def resamples_for(data: CalibrationData) -> int:
     return LARGE_RESAMPLES if data.effective_size > MANY_CASES else RESAMPLES
 
 
-def _undefined(name: str, why: str) -> dict[str, object]:
+def _undefined(title: str, why: str) -> dict[str, object]:
     numbers = ("estimate", "calibrated_lower", "calibrated_upper", "prob_exceeds")
-    return {"title": ESTIMATORS[name].title, **dict.fromkeys(numbers, np.nan), "verdict": why}
+    return {"title": title, **dict.fromkeys(numbers, np.nan), "verdict": why}

@@ -14,6 +14,7 @@ from bayescal._base.errors import InputError, check_type
 from bayescal._base.files import existing_file
 from bayescal._base.text import shortened
 from bayescal.assessment.findings import Findings
+from bayescal.assessment.followed import OTHER_HAZARD, censoring_by_fifth, median_follow_up
 from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.performance import mean_score, values_in_data
 from bayescal.assessment.schema.validate import first_fault, parsed
@@ -143,6 +144,8 @@ def as_dict(f: Findings) -> dict[str, Any]:
         "notes": assessment_notes(f),
         "versions": f.versions,
     }
+    if f.posterior.data.follow_up is not None:
+        record["follow_up"] = follow_up_record(f)
     if f.data.groups:
         record["groups"] = _rows(f.by_group)
         if f.sites is not None:
@@ -181,6 +184,23 @@ def e_value_record(evidence: EValue) -> dict[str, Any]:
         "log_value": evidence.log_value,
         "cases": evidence.cases,
         "is_infinite": bool(np.isinf(evidence.log_value)),
+    }
+
+
+def follow_up_record(f: Findings) -> dict[str, Any]:
+    """How long cases were followed, and what is assumed of those who left, in numbers."""
+    data = f.posterior.data
+    followed = data.follow_up
+    assert followed is not None
+    median = median_follow_up(followed)
+    return {
+        "horizon": followed.horizon,
+        "censored": followed.censored,
+        "competing": followed.competing,
+        "median": median,
+        "hazard_ratio": OTHER_HAZARD,
+        "observed_expected_at_other_hazard": f.ratio_at_other_hazard,
+        "by_fifth": _rows(censoring_by_fifth(data)),
     }
 
 

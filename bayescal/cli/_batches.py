@@ -116,7 +116,7 @@ class _Batches:
                 )
                 self.location = cases.location(source)
                 self.dropped += cases.dropped
-                kept += cases.rows.size
+                kept += len(cases.rows)
                 yield cases.given
                 done += len(batch.table)
                 progress(done, self.files.rows)

@@ -22,6 +22,7 @@ from bayescal.cli._read import Source
 from bayescal.cli._terminal import as_command
 from bayescal.cli.form import PERCENT, Scale
 from bayescal.data.sources.columns import Columns
+from bayescal.data.validate import are_binary_integers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +49,7 @@ class Cases(NamedTuple):
         Outcomes, scores, weights and roles, by the arguments of `CalibrationData`.
     others : dict of str to ndarray of shape (n,)
         Further columns of scores, by their argument.
-    rows : ndarray of int of shape (n,)
+    rows : sequence of int of length n
         Where each case stands in the table.
     dropped : int
         Rows left out because a value was missing.
@@ -56,7 +57,7 @@ class Cases(NamedTuple):
 
     given: dict[str, Any]
     others: dict[str, Any]
-    rows: NDArray[np.intp]
+    rows: NDArray[np.intp] | range
     dropped: int
 
     def location(self, source: Source) -> Callable[[int], str]:
@@ -115,12 +116,15 @@ def read_cases(
         raise InputError(told)
     if missing.all() and not part:
         raise InputError(f"every row of {source.path} lacks {needed}.")
-    kept = frame[~missing]
-    given = {name: values[~missing] for name, values in numbers.items()}
+    kept, given = frame, dict(numbers)
+    rows: NDArray[np.intp] | range = range(missing.size)
+    if missing.any():  # else nothing is copied
+        kept, rows = frame[~missing], np.flatnonzero(~missing)
+        given = {name: values[rows] for name, values in numbers.items()}
     given["y_true"] = _labels(kept[outcome], event)
     given |= columns.roles(lambda name: role_of(kept[name], is_time=name == columns.period))
     further = {name: given.pop(name) for name in others}
-    return Cases(given, further, np.flatnonzero(~missing), int(missing.sum()))
+    return Cases(given, further, rows, missing.size - len(rows))
 
 
 def as_numbers(column: pd.Series, source: Source, scale: Scale | None = None) -> NDArray[Any]:
@@ -150,6 +154,10 @@ def _labels(column: pd.Series, event: str | None) -> NDArray[Any]:
     """Outcomes as they are, but for the event, which is called as it was typed."""
     import pandas as pd
 
+    if event is None and len(column) and isinstance(column.dtype, np.dtype):
+        values = column.to_numpy()
+        if are_binary_integers(values):
+            return values.astype(np.float64)
     codes, labels = pd.factorize(column)
     distinct = np.empty(len(labels), dtype=object)
     distinct[:] = labels.tolist()

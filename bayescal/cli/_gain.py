@@ -176,7 +176,7 @@ def gain(
     else_say = "" if folds is not None or result.in_sample else "; if not: --in-sample"
     say(console, f"{count(result.n, 'case')}; {result.evidence}{else_say}.")
     if reading.weight is not None:
-        say(console, about_weights(data, pairs.cases.rows.size))
+        say(console, about_weights(data, len(pairs.cases.rows)))
     if mark is not None:
         say(console, f"{mark.name} says that the map was fitted to these patients.")
     if result.in_sample:

@@ -99,6 +99,8 @@ class Predictions(NamedTuple):
         }
         if self.data.imputations:
             told["imputations"] = len(self.data.imputations)
+        if self.data.follow_up is not None:
+            told["horizon"] = self.data.follow_up.horizon
         if self.data.judged is not None:
             told["judged"] = self.data.judged.to_dict()
         return told | self.form.source

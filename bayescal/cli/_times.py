@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -24,6 +25,7 @@ from bayescal.cli.reading import TimedRowReading, TimeReading
 from bayescal.data.data import CalibrationData
 from bayescal.data.sources.columns import Columns
 from bayescal.data.survival import Survival
+from bayescal.data.validate import check_scores
 
 __all__ = [
     "TimeColumns",
@@ -172,7 +174,8 @@ def read_times(reading: TimeReading, times: TimeColumns) -> Predictions:
     event = f"{times.cause or 1} {times.by(at)}"
     data, form, path = made[0], reading.form(), reading.file
     size = (read.dropped, read.rows)
-    return Predictions(data, read.columns, event, *size, path, form, read.original)
+    columns = read.columns._replace(time=times.time, entry=times.entry)
+    return Predictions(data, columns, event, *size, path, form, read.original)
 
 
 def read_models_of_times(
@@ -234,9 +237,11 @@ def _read(
     names = [str(name) for name in frame.columns]
     used = {"time": times.time, "event": times.event, "entry": times.entry}
     options = times.options or ("score",) * len(times.scores)
-    for option, name in [*used.items(), *zip(options, times.scores, strict=True)]:
+    named_scores = [*zip(options, times.scores, strict=True)]
+    for option, name in [*used.items(), *named_scores]:
         if name is not None:
             check_column(name, names, option)
+    _refuse_shared(used, named_scores, reading)
     others = [name for name in (times.time, times.entry) if name is not None]
     of_event = replace(reading, outcome=times.event, event=None)
     if times.scores:
@@ -265,10 +270,17 @@ def _read(
     kept = {what: values[~missing] for what, values in read.items()}
     rows, of_cases = np.flatnonzero(~missing), frame[~missing]
     roles = columns.roles(lambda name: role_of(of_cases[name], is_time=name == columns.period))
-    about = in_file(columns, lambda row: _line_of(source, int(rows[row])), form.scale)
-    with about, noted(lambda text: note(output(), text)):
+
+    def about(score: str) -> AbstractContextManager[None]:
+        told = columns._replace(score=score, outcome=None, **used)
+        return in_file(told, lambda row: _line_of(source, int(rows[row])), form.scale)
+
+    each = [values[~missing] for values in risks]
+    for name, values in zip(scores, each, strict=True):
+        with about(name):
+            check_scores(values)
+    with about(scores[0]), noted(lambda text: note(output(), text)):
         outcome = Survival(kept["time"], kept["event"], kept.get("entry"), cause=times.cause)
-        each = [values[~missing] for values in risks]
         rows_told = (int(missing.sum()), size - original, original)
         cases = (outcome, each, kept.get("weight"), columns, roles)
         told = TimesRead(*cases, *rows_told, source, rows)
@@ -276,6 +288,24 @@ def _read(
     if outcome.other.any():
         note(output(), _about_codes(outcome, times))
     return told
+
+
+def _refuse_shared(
+    used: dict[str, str | None], scores: list[tuple[str, str]], reading: AnyTimeReading
+) -> None:
+    """Refuse a column of times that is named for something else too, and a score named twice."""
+    told = [each for each in (*scores, *reading.told) if each[0] != "ignore-column"]
+    of_times = [(option, name) for option, name in used.items() if name is not None]
+    for k, (option, name) in enumerate(of_times):
+        for other, theirs in (*of_times[k + 1 :], *told):
+            if name == theirs:
+                raise InputError(
+                    f"--{option} and --{other} name the same column, {name!r}. Name one for each."
+                )
+    risks = [name for _, name in scores]
+    for option, name in scores:
+        if risks.count(name) > 1:
+            raise InputError(f"--{option} names the column {name!r} twice. Name one for each time.")
 
 
 def _as_horizons(typed: str) -> tuple[float, ...]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal._base.text import count
 from bayescal.data.members import Members
 from bayescal.data.table import add_up
 
@@ -32,6 +33,8 @@ TIME_STEPS = 1200
 STEP_ROUNDING = 1e-6
 EARLY_SHARE = 0.05
 """Share of the time to the horizon by which some case must be under observation."""
+FEW_UNDER_OBSERVATION, LEFT_FOR_EACH = 10, 20
+"""Fewer cases, each for so many that have left, say too little of what happens from then on."""
 FOLLOWED_COLUMNS = ("row", "entry", "exit", "kind")
 """What tells the entries of a follow-up apart, each an array of whole numbers."""
 EXIT_ENTRY = "exit_entry"
@@ -138,7 +141,7 @@ class FollowUp:
         return self if self.members is None else replace(self, members=None)
 
     def check(self) -> None:
-        """Refuse a horizon that no case was followed to, or a start that none was observed at."""
+        """Refuse a horizon of which, or of a time before which, the cases say nothing."""
         at, longest = self.horizon, float(self.exit.max()) * self.horizon / TIME_STEPS
         if self.exit.max() < TIME_STEPS and self.left_early.any():
             left = self.censored
@@ -154,6 +157,36 @@ class FollowUp:
                 f"had the event by then, and the scores are risks from 0 to {at:g}. Count time "
                 "from a moment at which cases were under observation, with risks from then on."
             )
+        self._refuse_thin()
+
+    def _refuse_thin(self) -> None:
+        """Refuse a stretch of time in which nobody, or hardly anybody, is under observation."""
+        at, under = self.horizon, self._under_observation
+        left = np.bincount(self.exit, self.weight * self.left_early, TIME_STEPS + 1)
+        left = np.cumsum(left)[:TIME_STEPS]
+        first = int(self.entry.min())
+        thin = (under < FEW_UNDER_OBSERVATION) & (left >= LEFT_FOR_EACH * under)
+        thin &= np.arange(TIME_STEPS) >= first
+        for some in (thin & (under <= 0), thin):
+            start, end = _longest(some)
+            if end - start <= EARLY_SHARE * TIME_STEPS:
+                continue
+            since, until = start * at / TIME_STEPS, end * at / TIME_STEPS
+            most, gone = float(under[start:end].max()), float(left[start])
+            who = f"never more than {count(most, 'case')} were" if most > 0 else "no case was"
+            before = f", and {gone:.6g} had left by {since:.3g}" if gone else ""
+            raise InputError(
+                f"between {since:.3g} and {until:.3g} {who} under observation{before}: hardly "
+                f"anything says what happens then. Choose a horizon of at most {since:.3g}, with "
+                "risks by then."
+            )
+
+    @property
+    def _under_observation(self) -> Floats:
+        """Cases under observation in each step, without any event before."""
+        came = np.bincount(self.entry, self.weight, TIME_STEPS + 1)
+        went = np.bincount(self.exit, self.weight, TIME_STEPS + 1)
+        return np.maximum(np.cumsum(came - went)[:TIME_STEPS], 0.0)
 
     @property
     def event(self) -> NDArray[np.bool_]:
@@ -201,9 +234,7 @@ class FollowUp:
 
     def cuts(self, intervals: int) -> tuple[int, ...]:
         """Steps between intervals with as much time at risk each: from 0 to the horizon."""
-        came = np.bincount(self.entry, self.weight, TIME_STEPS + 1)
-        went = np.bincount(self.exit, self.weight, TIME_STEPS + 1)
-        risk = np.cumsum(came - went)[:TIME_STEPS]  # in the step after each time
+        risk = self._under_observation
         share = np.cumsum(risk) / max(float(risk.sum()), np.finfo(float).tiny)
         inner = np.searchsorted(share, np.arange(1, intervals) / intervals) + 1
         inner = np.unique(np.clip(inner, 1, TIME_STEPS - 1))
@@ -249,3 +280,13 @@ class FollowUp:
             members = replace(members, layer=None)  # strata are those of the table
         kind, weight = kind.astype(np.int8), weight.astype(np.float64)
         return cls(horizon, row, entry, exit_, kind, weight, members)
+
+
+def _longest(some: NDArray[np.bool_]) -> tuple[int, int]:
+    """Start and end of the longest run of true values; (0, 0) without any."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], some.astype(np.int8), [0]])))
+    starts, ends = edges[::2], edges[1::2]
+    if not starts.size:
+        return 0, 0
+    longest = int(np.argmax(ends - starts))
+    return int(starts[longest]), int(ends[longest])

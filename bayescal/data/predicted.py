@@ -197,8 +197,11 @@ def risks_by(outcome: Any, predicted: Any, horizons: Any) -> Risks:
         )
     times = tuple(as_horizon(each) for each in np.ravel(np.asarray(horizons, dtype=object)))
     if not 0 < len(times) <= MOST_HORIZONS or (np.diff(times) <= 0).any():
-        told = ", ".join(f"{each:g}" for each in times)
-        raise InputError(f"horizon must be at most {MOST_HORIZONS} ascending times, got {told}.")
+        told = ", ".join(f"{each:g}" for each in times) or "none"
+        raise InputError(
+            f"horizon must be from 1 to {MOST_HORIZONS} ascending times, got {told}. Pass each "
+            "once, in order, such as horizon=[1, 3, 5]."
+        )
     if is_whole_curve(predicted):
         curves = PredictedCurves.of(predicted)
         columns = tuple(curves.risk_by(at) for at in times)
@@ -212,7 +215,7 @@ def _columns_of(risks: Any, horizons: tuple[float, ...]) -> tuple[Any, ...]:
     if np.ndim(risks) != 2 or np.shape(risks)[1] != size:
         shape = f"the shape {np.shape(risks)}" if risks is not None else "no scores"
         raise InputError(
-            f"y_prob has {shape}, and {size} horizons were given. Pass a column of risks for each "
+            f"y_prob has {shape}, for {count(size, 'horizon')}. Pass a column of risks for each "
             "horizon, in their order; or whole predicted curves, as a data frame whose columns are "
             "named by the times."
         )

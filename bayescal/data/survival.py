@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Sequence
 from copy import copy
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,6 +36,11 @@ WITHIN_STEP = 0.25
 """How far from the end of its step a time is put, so that rounding leaves it there."""
 CODES = (
     "Pass 0 for a case that left, 1 for the event, and 2, 3, ... for other events that rule it out"
+)
+WHERE_TAKEN = (
+    "a Survival was passed where outcomes are 0 or 1. Times to an event are taken by "
+    "bayescal.fit, compare, update, assess, recommend, recalibration_gain, build_model and "
+    "CalibrationData, with horizon=."
 )
 
 
@@ -138,11 +143,10 @@ class Survival:
         return int(self.time.size)
 
     def __array__(self, *args: Any, **kwargs: Any) -> NDArray[Any]:
-        raise InputError(
-            "a Survival was passed where outcomes are 0 or 1. Times to an event are taken by "
-            "bayescal.fit, compare, update, assess, recommend, recalibration_gain, build_model and "
-            "CalibrationData, with horizon=."
-        )
+        raise InputError(WHERE_TAKEN)
+
+    def __iter__(self) -> NoReturn:
+        raise InputError(WHERE_TAKEN)
 
     def __repr__(self) -> str:
         events, others, size = int(self.event.sum()), int(self.other.sum()), self.time.size
@@ -336,6 +340,13 @@ def _as_codes(event: Any) -> NDArray[np.int64]:
     vector = as_vector(event, "event")
     if vector.dtype == np.bool_:
         return vector.astype(np.int64)
+    if vector.dtype.kind in "OUST":
+        at = next((k for k, label in enumerate(vector.tolist()) if isinstance(label, str)), None)
+        if at is not None:
+            raise InputError(
+                f"event[{at}] = {shortened(repr(str(vector[at])))} is no code of what ended it. "
+                f"{CODES}, as in event == 'dead' of a column of texts."
+            )
     values = as_floats(vector, "event")
     wrong = ~np.isin(values, np.arange(MOST_CAUSES + 1))
     if wrong.any():

@@ -132,6 +132,8 @@ def evaluate(
     """
     statistic = core(cases.scores, cases.weights, **options)
     replicates, size = cases.outcomes.shape
+    if replicates == 1:
+        return cases.result(np.asarray(statistic(cases.outcomes), dtype=np.float64))
     values = np.empty(replicates)
     for part in blocks(replicates, size, block or DOOR_BLOCK):
         values[part] = statistic(cases.outcomes[part])

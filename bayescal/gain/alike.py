@@ -12,6 +12,7 @@ from bayescal._base.arrays import BLOCK, Floats, blocks
 from bayescal._base.decision import least_treated
 from bayescal.data.clusters import Clusters
 from bayescal.data.data import CalibrationData
+from bayescal.data.table import add_up
 from bayescal.gain.paired import PairedPredictions
 from bayescal.model.problem import Problem
 from bayescal.posterior.populations.clusters import ClusterBootstrap
@@ -178,5 +179,5 @@ def _sums(row: Rows, rows: int, values: Callable[[slice], Floats]) -> Floats:
     """Sum in each row of values that are made a block of cases at a time."""
     total = np.zeros(rows)
     for part in blocks(row.size, room=max(BLOCK, 4 * rows)):
-        total += np.bincount(row[part], values(part), rows)
+        total += add_up(row[part], values(part), rows)
     return total

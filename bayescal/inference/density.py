@@ -78,6 +78,7 @@ class CurveDensity:
                 "written for outcomes that are known. Fit one curve, without sites or periods."
             )
         self.curve, self.prior = problem.curve, problem.prior
+        self._of_coordinates = self.prior.joint(self.curve.coordinates)
         shape = (len(self.curve.positive), self.curve.size)
         self.combination = np.array(self.curve.combination, dtype=np.float64).reshape(shape)
         self.positive = np.array(self.curve.positive, dtype=bool)
@@ -126,22 +127,21 @@ class CurveDensity:
 
     def __call__(self, u: Floats) -> Floats:
         """Log density at points `u` of shape (n, d)."""
-        return self.log_likelihood(u) + self.prior.logpdf(self.curve.coordinates, u)
+        return self.log_likelihood(u) + self._of_coordinates.logpdf(u)
 
     def derivatives(self, u: Floats) -> tuple[float, Floats, Floats]:
         """Value, gradient and exact Hessian at one point `u` of shape (d,)."""
         coefficients = self.curve.with_offset(u[None])[0, 1:]
         value, by_coefficient, information = self.by_coefficients(coefficients)
-        jacobian = self.jacobian(u)
+        jacobian = self._jacobian_at(coefficients)
         bend = np.where(self.positive, by_coefficient * coefficients, 0.0)
         gradient = jacobian.T @ by_coefficient
         hessian = (self.combination.T * bend) @ self.combination
         hessian -= jacobian.T @ information @ jacobian
-        value += float(self.prior.logpdf(self.curve.coordinates, u[None])[0])
-        for index, name in enumerate(self.curve.coordinates):
-            slope, curvature = self.prior.of(name).slope_and_curvature(u[index])
-            gradient[index] += slope
-            hessian[index, index] += curvature
+        value += float(self._of_coordinates.logpdf(u[None])[0])
+        slope, curvature = self._of_coordinates.slope_and_curvature(u)
+        gradient += slope
+        hessian[np.diag_indices(u.size)] += curvature
         return float(value), gradient, hessian
 
     def by_coefficients(self, coefficients: Floats) -> tuple[float, Floats, Floats]:
@@ -156,7 +156,9 @@ class CurveDensity:
 
     def jacobian(self, u: Floats) -> Floats:
         """Derivative of the coefficients by the coordinates, (k, d), at one point."""
-        coefficients = self.curve.with_offset(u[None])[0, 1:]
+        return self._jacobian_at(self.curve.with_offset(u[None])[0, 1:])
+
+    def _jacobian_at(self, coefficients: Floats) -> Floats:
         return np.where(self.positive, coefficients, 1.0)[:, None] * self.combination
 
     def mode(self, start: Floats | None = None, tolerance: float = DENSITY_TOLERANCE) -> Mode:
@@ -191,6 +193,7 @@ class CurveDensity:
         """The same density with the scale of the deviations fixed."""
         density = copy(self)
         density.prior, density.peak = self.prior.at(tau), None
+        density._of_coordinates = density.prior.joint(self.curve.coordinates)
         return density
 
 

@@ -13,11 +13,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit, log_expit, logit, logsumexp, xlog1py, xlogy
+from scipy.special import expit, logit, logsumexp, xlog1py, xlogy
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.errors import InputError, check_type
 from bayescal._base.log_odds import clipped
+from bayescal._base.logistic import softplus
 from bayescal._base.text import count
 from bayescal.data.data import CalibrationData
 from bayescal.data.keywords import as_data
@@ -117,7 +118,8 @@ class EValue:
         for part in blocks(total.size, score.size):
             known = self.deviation[part]
             line = x + known[:, right - 1] + share * (known[:, right] - known[:, right - 1])
-            total[part] = log_expit(line) @ data.trials - line @ misses
+            lost = line @ misses
+            total[part] = -(softplus(np.negative(line, out=line)) @ data.trials) - lost
         calibrated = xlogy(hits, score).sum() + xlog1py(misses, -score).sum()
         return np.asarray(total - calibrated)
 

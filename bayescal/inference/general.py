@@ -57,6 +57,7 @@ class GeneralDensity:
         self.at_rates = [k for k, name in enumerate(names) if name in rates]
         self.at_linear = [k for k, name in enumerate(names) if name not in rates]
         self.linear = tuple(names[k] for k in self.at_linear)
+        self._of_linear = self.prior.joint(self.linear)
         self.laws = [_law_of(problem, names[k]) for k in self.at_rates]
         # Rates near 0 are skewed, however often they are proposed again.
         self.good_ess = BOUNDED_ESS if self.curve.is_bounded else GOOD_ESS
@@ -127,7 +128,7 @@ class GeneralDensity:
 
     def __call__(self, v: Floats) -> Floats:
         """Log density at points `v` of shape (n, d)."""
-        prior = self.prior.logpdf(self.linear, v[:, self.at_linear])
+        prior = self._of_linear.logpdf(v[:, self.at_linear])
         normal = v[:, self.at_rates]
         prior -= np.vecdot(normal, normal) / 2 + self._log_constant
         return self.nodes.log_likelihood(*self._read(v)) + prior
@@ -153,12 +154,11 @@ class GeneralDensity:
         gradient = jacobian.T @ by_part
         gradient[self.at_rates] -= normal
         hessian = jacobian.T @ curvature @ jacobian + bend
-        value += float(self.prior.logpdf(self.linear, v[None, self.at_linear])[0])
+        value += float(self._of_linear.logpdf(v[None, self.at_linear])[0])
         value -= float(normal @ normal / 2 + self._log_constant)
-        for column, name in zip(self.at_linear, self.linear, strict=True):
-            slope_of_prior, its_bend = self.prior.of(name).slope_and_curvature(v[column])
-            gradient[column] += slope_of_prior
-            hessian[column, column] += its_bend
+        slope_of_prior, its_bend = self._of_linear.slope_and_curvature(v[self.at_linear])
+        gradient[linear] += slope_of_prior
+        hessian[linear, linear] += its_bend
         return value, gradient, hessian
 
     def jacobian(self, v: Floats) -> Floats:
@@ -197,6 +197,7 @@ class GeneralDensity:
         """The same density with the scale of the deviations fixed."""
         density = copy(self)
         density.prior = self.prior.at(tau)
+        density._of_linear = density.prior.joint(self.linear)
         return density
 
     def mode(self, start: Floats | None, tolerance: float) -> Mode:

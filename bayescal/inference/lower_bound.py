@@ -239,6 +239,6 @@ def _signs(
             warnings.simplefilter("ignore")
             problem = prepare(table, curve=curve, random_state=seed)
             post = fit_curve(problem, SIGN_DRAWS, "importance", {})
-        mean = post.curve(data.score).to_numpy().reshape(-1, data.score.size).mean(axis=0)
+        mean = post.curves_of_draws.curve(data.score).mean(axis=0)
         signs[:, block] = np.sign(mean - data.score)
     return signs

@@ -17,7 +17,7 @@ from bayescal.model.clusters.design import cluster_design
 from bayescal.model.families import BETA, IDENTITY
 from bayescal.model.likelihood.law import Likelihood
 from bayescal.model.likelihood.times.late import late_of_cells, late_rows
-from bayescal.model.partition.paths import draw_partitions, partition_sums
+from bayescal.model.partition.paths import draw_partitions, sums_by_prior
 from bayescal.model.partition.prior import PartitionPrior
 from bayescal.model.partition.stretches import stretch_evidences
 from bayescal.model.pieces import PIECES, PIECES_PRIOR
@@ -75,8 +75,7 @@ def sample_pieces(
         hinges=any(prior.hinge > 0 for prior in priors),
     )
     samples = []
-    for index, prior in enumerate(priors):
-        sums = partition_sums(stretches, prior)
+    for index, sums in enumerate(sums_by_prior(stretches, priors)):
         drawn = draw_partitions(sums, draws, problem.rng(f"curve {index}" if index else "curve"))
         u = np.hstack([drawn.shift, drawn.slope])
         log_evidence = sums.log_evidence + (effect - 1) * stretches.log_diagonal
@@ -101,7 +100,7 @@ def _under_law(problem: Problem, draws: int, priors: Sequence[PartitionPrior]) -
                 hinges=any(prior.hinge > 0 for prior in priors),
                 law=(law, own),
             )
-            sums.append([partition_sums(stretches, prior) for prior in priors])
+            sums.append(sums_by_prior(stretches, priors))
         log_weight = _log_weights(proposals, normal)
         evidence = np.array([[each.log_evidence for each in of_point] for of_point in sums])
         log_joint = log_weight[:, None] + evidence
@@ -140,8 +139,7 @@ def _of_times(problem: Problem, draws: int, priors: Sequence[PartitionPrior]) ->
     log_diagonal = effect * (stretches.log_diagonal - float(late.log_likelihood(expit(late.x))))
     log_diagonal += float(exact.log_likelihood(expit(exact.x)[None])[0])
     samples = []
-    for index, prior in enumerate(priors):
-        sums = partition_sums(stretches, prior)
+    for index, sums in enumerate(sums_by_prior(stretches, priors)):
         rng = problem.rng(f"curve {index}" if index else "curve")
         drawn = draw_partitions(sums, draws, rng)
         u = np.hstack([drawn.shift, drawn.slope])

@@ -49,6 +49,11 @@ class Frame:
     cells: tuple[float, ...] = ()
     scores: tuple[float, ...] = ()
 
+    @cached_property
+    def sized(self) -> list[tuple[Curve, Curve]]:
+        """Families, and what `Curve.at` made of each at this frame."""
+        return []
+
 
 def _only_centre(score: Floats, trials: Floats, centre: float) -> Frame:
     return Frame(centre)
@@ -141,13 +146,18 @@ class Curve:
 
     def at(self, frame: Frame) -> Curve:
         """The family with the coordinates that it has at one fit."""
+        for curve, sized in frame.sized:
+            if self is curve or self is sized:
+                return sized
         numbered = ("error_", "cell_")
         smooth = tuple(name for name in self.coordinates if not name.startswith(numbered))
         curve = self.sized(replace(self, coordinates=smooth), frame)
         errors = [f"error_{k}" for k in range(1, self._errors(frame) + 1)]
         numbers = range(1, self._cells(frame) + 1)
         cells = [f"cell_{name}_{k}" for name in ("shift", "slope") for k in numbers]
-        return replace(curve, coordinates=(*curve.coordinates, *errors, *cells))
+        curve = replace(curve, coordinates=(*curve.coordinates, *errors, *cells))
+        frame.sized.append((self, curve))
+        return curve
 
     def with_nuisance(self, names: tuple[str, ...]) -> Curve:
         """The family with the coordinates of a likelihood beside its own.
@@ -231,8 +241,9 @@ class Curve:
         weights = np.ones((u.shape[0], 1 + len(self.positive)))
         if self.positive:
             np.matmul(u, self._combined.T, out=weights[:, 1:])
-        for column in np.flatnonzero(self.positive) + 1:
-            np.exp(weights[:, column], out=weights[:, column])
+        for column, positive in enumerate(self.positive, start=1):
+            if positive:
+                np.exp(weights[:, column], out=weights[:, column])
         return weights
 
     def log_odds(self, u: Floats, score: Floats, frame: Frame) -> Floats:

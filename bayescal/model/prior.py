@@ -270,13 +270,13 @@ class Prior:
             return float(expit(np.average(log_odds, weights=trials)))
         return float(self.centre)
 
+    def joint(self, coordinates: tuple[str, ...]) -> JointPrior:
+        """The joint law of some coordinates, looked up once for many points."""
+        return JointPrior(self, coordinates)
+
     def logpdf(self, coordinates: tuple[str, ...], u: Floats) -> Floats:
         """Joint log density of draws `u` of shape (draws, d)."""
-        rough = np.array([name.startswith("deviation") for name in coordinates], dtype=bool)
-        density = np.zeros(u.shape[0])
-        for column in np.flatnonzero(~rough):
-            density += self.of(coordinates[column]).logpdf(u[:, column])
-        return density + self.deviation_logpdf(u[:, rough]) if rough.any() else density
+        return self.joint(coordinates).logpdf(u)
 
     def deviation_logpdf(self, deviations: Floats) -> Floats:
         """Joint log density of deviations of shape (draws, k), tau summed out."""
@@ -323,6 +323,45 @@ class Prior:
             centre=described["centre"],
             name=described["name"],
         )
+
+
+class JointPrior:
+    """The prior of all coordinates of a curve; its deviations share one scale.
+
+    Parameters
+    ----------
+    prior : Prior
+    coordinates : tuple of str
+    """
+
+    def __init__(self, prior: Prior, coordinates: tuple[str, ...]) -> None:
+        self._prior = prior
+        rough = np.array([name.startswith("deviation") for name in coordinates], dtype=bool)
+        self._rough = np.flatnonzero(rough)
+        self._laws = [(int(k), prior.of(coordinates[k])) for k in np.flatnonzero(~rough)]
+
+    def logpdf(self, u: Floats) -> Floats:
+        """Joint log density of draws `u` of shape (draws, d)."""
+        density = np.zeros(u.shape[0])
+        for column, law in self._laws:
+            density += law.logpdf(u[:, column])
+        if not self._rough.size:
+            return density
+        return density + self._prior.deviation_logpdf(u[:, self._rough])
+
+    def slope_and_curvature(self, u: Floats) -> tuple[Floats, Floats]:
+        """First and second derivatives of the log density at one point of shape (d,).
+
+        Where there are deviations, their scale is fixed.
+        """
+        slope, curvature = np.empty((2, u.size))
+        for column, law in self._laws:
+            slope[column], curvature[column] = law.slope_and_curvature(u[column])
+        if self._rough.size:
+            ((tau, _),) = self._prior.roughness
+            slope[self._rough] = -u[self._rough] / tau**2
+            curvature[self._rough] = -1 / tau**2
+        return slope, curvature
 
 
 def _described(distribution: Distribution) -> dict[str, Any]:

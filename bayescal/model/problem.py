@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +25,7 @@ from bayescal.data.weights import WeightType
 from bayescal.model.curve import CurveAtScores
 from bayescal.model.curves import AVERAGE, Curve, Frame, as_curve, stored_curve, stored_frame
 from bayescal.model.likelihood.binomial import BINOMIAL
+from bayescal.model.likelihood.gauss import gauss_rule
 from bayescal.model.likelihood.judged import JudgedOutcomes
 from bayescal.model.likelihood.law import Likelihood
 from bayescal.model.likelihood.laws import law_of, stored_likelihood
@@ -36,6 +37,12 @@ from bayescal.model.saturated.family import ANY_RISKS, MOST_SCORES, are_few, pri
 from bayescal.model.saturated.law import RiskPrior
 
 __all__ = ["Problem", "prepare"]
+
+
+OF_TABLE = (
+    "table", "score", "stated", "log_odds", "trials", "hits", "_first", "_merged_in", "_rules",
+)  # fmt: skip
+"""What a problem keeps that no family and no prior changes."""
 
 
 @dataclass(frozen=True)
@@ -177,6 +184,22 @@ class Problem:
         total = self.sum_of_rows(number)
         return np.asarray(self.sum_of_rows(number * values) / np.where(total > 0, total, 1))
 
+    def rule(self, of: Literal["trials", "hits", "misses"], count: int) -> tuple[Floats, Floats]:
+        """Nodes and weights of the Gauss rule of these cases in log-odds; see `gauss_rule`.
+
+        Computed once for all families and priors.
+        """
+        if (of, count) not in self._rules:
+            table = self.table
+            cases = table.trials - table.hits if of == "misses" else getattr(table, of)
+            some = cases > 0
+            self._rules[of, count] = gauss_rule(logit(table.score[some]), cases[some], count)
+        return self._rules[of, count]
+
+    @cached_property
+    def _rules(self) -> dict[tuple[str, int], tuple[Floats, Floats]]:
+        return {}
+
     @property
     def n(self) -> float:
         """Cases that the likelihood counts."""
@@ -221,12 +244,19 @@ class Problem:
         """The same table for another family; one family's constants serve the simpler ones."""
         law = self.likelihood
         prior = self.prior.with_others(curve.priors).naming(law.priors)
-        return replace(self, curve=curve.with_nuisance(law.coordinates).at(self.frame), prior=prior)
+        curve = curve.with_nuisance(law.coordinates).at(self.frame)
+        return self._of_same_rows(curve=curve, prior=prior)
+
+    def _of_same_rows(self, **changes: Any) -> Problem:
+        """The same table, edges and scores, with what was read off them."""
+        other = replace(self, **changes)
+        other.__dict__.update({name: getattr(self, name) for name in OF_TABLE})
+        return other
 
     def with_prior(self, prior: Prior) -> Problem:
         """The same table under another prior, with its own centre."""
         frame = replace(self.frame, centre=self._centre_for(prior))
-        return replace(self, prior=prior, frame=frame).of_family(self.curve)
+        return self._of_same_rows(prior=prior, frame=frame).of_family(self.curve)
 
     def _centre_for(self, prior: Prior) -> float:
         return prior.centre_for(logit(self._moved(self.data.score)), self.table.trials)

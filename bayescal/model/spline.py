@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import logit
@@ -11,6 +13,9 @@ from bayescal._base.arrays import Floats
 from bayescal.model.curve import Curve, Frame
 from bayescal.model.families import line_basis, slope_of
 from bayescal.model.partition.cells import weight_of_rows
+
+if TYPE_CHECKING:
+    from scipy.interpolate import CubicSpline
 
 __all__ = ["KNOTS", "REACH", "SPLINE", "deviation_columns", "spline_frame", "with_deviations"]
 
@@ -32,11 +37,19 @@ def _knots(x: Floats, weight: Floats) -> tuple[float, ...]:
     return tuple(np.unique(np.round(quantiles, 6)).tolist())
 
 
-def _natural_spline(x: Floats, knots: tuple[float, ...], at_knots: Floats) -> Floats:
-    """Natural cubic splines through `at_knots`, one a column; straight beyond the outer knots."""
+def _natural_splines(knots: tuple[float, ...], at_knots: Any) -> CubicSpline:
+    """Natural cubic splines through `at_knots`, one a column."""
     from scipy.interpolate import CubicSpline
 
-    spline = CubicSpline(knots, at_knots, bc_type="natural")
+    return CubicSpline(knots, np.array(at_knots), bc_type="natural")
+
+
+_deviations = lru_cache(maxsize=8)(_natural_splines)
+"""The splines of a frame's deviations, which a fit evaluates at several sets of scores."""
+
+
+def _straight_beyond(spline: CubicSpline, x: Floats, knots: tuple[float, ...]) -> Floats:
+    """Values of natural splines, straight beyond the outer knots."""
     inside = np.clip(x, knots[0], knots[-1])
     return np.asarray(spline(inside) + (x - inside)[:, None] * spline(inside, 1))
 
@@ -81,7 +94,7 @@ def spline_frame(score: Floats, trials: Floats, centre: float) -> Frame:
     if len(knots) < 3:
         return Frame(centre, knots)
     at_knots, penalty = _hats(knots)
-    at_scores = _natural_spline(x, knots, at_knots)
+    at_scores = _straight_beyond(_natural_splines(knots, at_knots), x, knots)
     mass = np.sqrt(trials / trials.sum())[:, None]
     line = np.linalg.lstsq(mass * _line(x), mass * at_scores, rcond=None)[0]
     bent = mass * (at_scores - _line(x) @ line)
@@ -106,7 +119,7 @@ def deviation_columns(score: Floats, frame: Frame) -> Floats:
     if not frame.deviations:
         return np.zeros((score.size, 0))
     x = np.clip(logit(score), -REACH, REACH)
-    return _natural_spline(x, frame.knots, np.array(frame.deviations))
+    return _straight_beyond(_deviations(frame.knots, frame.deviations), x, frame.knots)
 
 
 def with_deviations(curve: Curve, frame: Frame) -> Curve:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal.multilevel.problem import MultilevelProblem
-from bayescal.multilevel.robust import SHARE_UNLIKE, log_prior_of_one, unlike_scales
+from bayescal.multilevel.robust import PROB_UNLIKE, SHARE_UNLIKE, unlike_scales
 from bayescal.posterior.checks.verdict import verdict_of
 
 __all__ = ["MultilevelDraws", "effects_of_prior", "sites_of_prior"]
@@ -209,7 +209,9 @@ class MultilevelDraws:
         for term, scales in zip(problem.terms, self.scales, strict=True):
             if axis in term.axes and term is not walk:
                 if term.robust:
-                    scales = new_scales(problem, scales, len(term.levels), rng)[0]
+                    unlike = rng.random(len(scales)) < PROB_UNLIKE
+                    farther = unlike_scales(problem.prior_of_unlike, problem.varying, scales)
+                    scales = np.where(unlike[:, None], farther, scales)
                 drawn[:, problem.columns] += scales * rng.standard_normal(scales.shape)
         return drawn
 
@@ -233,15 +235,6 @@ def levels_round(drawn: MultilevelDraws, purpose: str) -> tuple[Floats, NDArray[
     return levels, unlike
 
 
-def new_scales(
-    problem: MultilevelProblem, scales: Floats, levels: int, rng: np.random.Generator
-) -> tuple[Floats, NDArray[np.bool_]]:
-    """Scales (draws, r) of one more level of a robust term beside others, and if it is unlike."""
-    unlike = rng.random(len(scales)) < np.exp(log_prior_of_one(levels)[-1])
-    farther = unlike_scales(problem.prior_of_unlike, problem.varying, scales)
-    return np.where(unlike[:, None], farther, scales), unlike
-
-
 def effects_of_prior(problem: MultilevelProblem, size: int, chains: int) -> MultilevelDraws:
     """Prior draws of groups whose terms are independent in shift and log slope."""
     rng, varying = problem.pooled.rng("prior of effects"), problem.varying
@@ -258,12 +251,11 @@ def effects_of_prior(problem: MultilevelProblem, size: int, chains: int) -> Mult
     )
     term, unlike = problem.robust_term, None
     if term is not None:
-        at, rows = problem.terms.index(term), np.arange(size)
-        one = rng.choice(len(term.levels) + 1, size, p=np.exp(log_prior_of_one(len(term.levels))))
-        unlike = np.array(term.of_group)[:, None] == one - 1
-        some = rows[one > 0]
+        at = problem.terms.index(term)
+        of_levels = rng.random((len(term.levels), size)) < PROB_UNLIKE
+        unlike = of_levels[list(term.of_group)]
         farther = unlike_scales(problem.prior_of_unlike, varying, scales[at])
-        scaled[at][one[some] - 1, some] *= (farther / scales[at])[some]
+        scaled[at][:] *= np.where(of_levels[..., None], farther / scales[at], 1.0)
     drawn = MultilevelDraws.of_effects(
         problem, average, np.stack(scales), scaled, "prior", chains, {}
     )

@@ -15,7 +15,7 @@ from bayescal.data.validate import as_level, as_number
 from bayescal.multilevel.compared import OFF_BY, Part, parts_of, subgroups_of
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.problem import MultilevelProblem
-from bayescal.multilevel.robust import CLEARLY_UNLIKE, log_prior_of_one
+from bayescal.multilevel.robust import CLEARLY_UNLIKE, PROB_UNLIKE
 from bayescal.multilevel.rows import beside_raw, raw_of, size_of
 from bayescal.multilevel.view import CurveView
 
@@ -99,8 +99,8 @@ class SubgroupPosterior(MultilevelPosterior):
     def prob_unlike(self) -> pd.Series:
         """Probability that a level of the robust term is unlike the others.
 
-        At most one of them is, in both its shift and its slope: none before the data with
-        probability 0.9 / (0.9 + 0.1 L) of L levels, and each with probability 0.1 / (0.9 + 0.1 L).
+        A level that is, is so in both its shift and its slope. Before the data the probability of
+        each level is 0.1, whatever the others.
 
         Returns
         -------
@@ -196,16 +196,17 @@ class SubgroupPosterior(MultilevelPosterior):
         return [*self._sizes(), *self._unlike(), f"TCE of all cases {error}"]
 
     def _unlike(self) -> list[str]:
-        """A line on the level that is likely to be unlike the others, if there is one."""
+        """A line on the levels that are likely to be unlike the others, if there are any."""
         if not self.is_robust:
             return []
-        unlike = self.prob_unlike()
-        label, prob = str(unlike.idxmax()), float(unlike.max())
-        before = float(np.exp(log_prior_of_one(unlike.size)[-1]))
-        if prob < CLEARLY_UNLIKE:
+        prob = self.prob_unlike()
+        clear = prob[prob >= CLEARLY_UNLIKE].sort_values(ascending=False)
+        if clear.empty:
             return []
-        told = f"{shortened(label)} ({chance(prob)})"
-        return [f"unlike the others: {told}; probability before the data {before:.2f}"]
+        told = ", ".join(
+            f"{shortened(str(label))} ({chance(each)})" for label, each in clear.items()
+        )
+        return [f"unlike the others: {told}; probability before the data {PROB_UNLIKE:g}"]
 
     def _shown(self) -> dict[str, CurveView]:
         return {

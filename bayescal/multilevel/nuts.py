@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import expit, logit, softmax
+from scipy.special import expit, logit
 
 from bayescal._base.arrays import Floats
 from bayescal._base.versions import sample_nuts
@@ -20,7 +19,7 @@ from bayescal.model.problem import Problem
 from bayescal.model.pymc.model import coordinates_of_model
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.problem import MOST_SITE_ROWS, MultilevelProblem
-from bayescal.multilevel.robust import draw_shares, log_prior_of_one, shares_unlike, unlike_scale
+from bayescal.multilevel.robust import LOG_ODDS_UNLIKE, draw_shares, shares_unlike, unlike_scale
 from bayescal.multilevel.summary import Summary
 from bayescal.multilevel.term import Term
 from bayescal.posterior.checks.verdict import convergence
@@ -47,8 +46,8 @@ def multilevel_model(problem: MultilevelProblem, *, merged: bool = True) -> pm.M
         With coordinates `site` (or `period`, or `cell`) and `row`, and data `site_of_row`; scales
         `sd_shift` and `sd_log_slope`, with the number of the term where there are several; of a
         robust term the `log_ratio_unlike` of each level, and the potential `robust`, which sums
-        over which levels are unlike the others; and a potential for each site that is known by its
-        summaries.
+        over whether each level is unlike the others; and a potential for each site that is known by
+        its summaries.
     """
     import pymc as pm
     import pytensor.tensor as pt
@@ -164,21 +163,14 @@ def _effects(problem: MultilevelProblem, term: Term, suffix: str) -> dict[str, A
             log_ratio += (z**2 - (scale * effect / far) ** 2) / 2 + pt.log(scale / far)
         if not term.correlated:
             log_ratio = pm.Deterministic("log_ratio_unlike", log_ratio)
-            log_prior = log_prior_of_one(len(term.levels))
-            pm.Potential("robust", pt.logsumexp(pt.concatenate([[0.0], log_ratio]) + log_prior))
+            log_odds = log_ratio + LOG_ODDS_UNLIKE
+            pm.Potential("robust", (pt.softplus(log_odds) - np.logaddexp(0, LOG_ODDS_UNLIKE)).sum())
             return dict(zip(problem.varying, scaled, strict=True))
         log_ratio = pm.Deterministic("log_ratio_unlike", log_ratio[of_group], dims=problem.dim)
         shares, log_prior = shares_unlike(len(problem.labels))
         each = pt.softplus(log_ratio + logit(shares)[:, None]) + np.log1p(-shares)[:, None]
         pm.Potential("robust", pt.logsumexp(each.sum(axis=1) + log_prior))
     return dict(zip(problem.varying, scaled, strict=True))
-
-
-def _one_unlike(log_ratio: Floats, rng: np.random.Generator) -> NDArray[np.intp]:
-    """0 where no level is unlike the others, or 1 + the level, for ratios of (draws, levels)."""
-    each = np.column_stack([np.zeros(len(log_ratio)), log_ratio])
-    ladder = softmax(each + log_prior_of_one(log_ratio.shape[1]), axis=1).cumsum(axis=1)
-    return np.asarray((ladder[:, :-1] < rng.random(len(ladder))[:, None]).sum(axis=1))
 
 
 def _known_log_likelihood(summary: Summary, u: list[Any]) -> Any:
@@ -222,9 +214,9 @@ def sample_terms_nuts(
         )
         if problem.robust_term is None:
             return drawn
-        of_group = np.array(problem.robust_term.of_group)[:, None]
-        one = _one_unlike(values("log_ratio_unlike"), problem.pooled.rng("unlike levels"))
-        return replace(drawn, unlike=of_group == one - 1)
+        prob = expit(values("log_ratio_unlike").T + LOG_ODDS_UNLIKE)
+        unlike = problem.pooled.rng("unlike levels").random(prob.shape) < prob
+        return replace(drawn, unlike=unlike[list(problem.robust_term.of_group)])
     groups = np.repeat(average[None], len(problem.labels), axis=0)
     for name, column in zip(varying, problem.columns, strict=True):
         groups[:, :, column] = values(f"{problem.dim}_{name}").T

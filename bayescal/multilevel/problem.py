@@ -24,7 +24,7 @@ from bayescal.model.priors import Prior, as_prior
 from bayescal.model.problem import Problem, prepare
 from bayescal.multilevel.known import KnownSite, as_known, check_few_sites
 from bayescal.multilevel.mixture import mixture_of, shares_of
-from bayescal.multilevel.robust import LIKE_SHARE, MOST_TRIED
+from bayescal.multilevel.robust import LIKE_SHARE
 from bayescal.multilevel.steps import steps_in_common
 from bayescal.multilevel.summary import MOST_KNOWN_ROWS, Summary, scores_of_known
 from bayescal.multilevel.term import Term, Vary, VaryBy, as_vary
@@ -311,12 +311,6 @@ def _term(vary: Vary, problem: MultilevelProblem, prior: Heterogeneity, alone: b
         levels = sorted(set(of_group))
     index = {level: k for k, level in enumerate(levels)}
     is_robust = vary.is_robust(alone)
-    if is_robust and not alone and len(levels) > MOST_TRIED:
-        raise InputError(
-            f"vary has {vary!r}, of {len(levels)} levels, but beside other terms each level is "
-            f"tried as the one unlike the others, at most {MOST_TRIED} of them. Leave robust=True "
-            "out, or join levels."
-        )
     elapsed: tuple[float, ...] = ()
     if vary.kind == "walk":
         elapsed = tuple(_periods_of(problem.data, vary).checked().elapsed.tolist())

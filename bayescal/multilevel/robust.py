@@ -1,7 +1,8 @@
 """Robust effects: a level is like the others or, with a small probability, unlike them.
 
-The share of levels that are unlike is not known. Its prior has a mean of 0.1 and most of its mass
-near zero, so that levels of which none stands out are not taken for a mixture.
+Of a term that stands alone, the share of levels that are unlike is not known. Its prior has a mean
+of 0.1 and most of its mass near zero, so that levels of which none stands out are not taken for a
+mixture. Beside other terms each level is unlike with probability 0.1, independently.
 """
 
 from __future__ import annotations
@@ -19,11 +20,10 @@ __all__ = [
     "CLEARLY_UNLIKE",
     "FARTHER",
     "LIKE_SHARE",
-    "MOST_TRIED",
+    "LOG_ODDS_UNLIKE",
     "PROB_UNLIKE",
     "SHARE_UNLIKE",
     "draw_shares",
-    "log_prior_of_one",
     "log_weights_of_shares",
     "shares_unlike",
     "unlike_scale",
@@ -36,28 +36,12 @@ LIKE_SHARE = 0.6
 """Expected size of the effects of like levels, relative to that of normal effects of all levels."""
 PROB_UNLIKE = SHARE_UNLIKE[0] / sum(SHARE_UNLIKE)
 """Prior probability that a level is unlike the others."""
+LOG_ODDS_UNLIKE = float(np.log(PROB_UNLIKE / (1 - PROB_UNLIKE)))
 CLEARLY_UNLIKE = 0.75
 """Probability of being unlike the others from which on a level is named."""
 MOST_SHARES_UNLIKE = 64
-MOST_TRIED = 100
-"""Levels of a robust term beside others: each of them is fitted as the one that is unlike."""
 FARTHER = 2.0
 """Levels unlike the others are spread at least so many times as far as those that are like them."""
-
-
-def log_prior_of_one(levels: int) -> Floats:
-    """Log prior probabilities that no level, or each of them alone, is unlike the others.
-
-    Of a term beside others. Levels are unlike with probability `PROB_UNLIKE`, independently of each
-    other, but not more than one of them.
-
-    Returns
-    -------
-    ndarray of shape (levels + 1,)
-    """
-    weight = np.full(levels + 1, PROB_UNLIKE / (1 - PROB_UNLIKE))
-    weight[0] = 1.0
-    return np.asarray(np.log(weight / weight.sum()))
 
 
 def unlike_scale(prior: Prior, name: str, scale: Any) -> Any:

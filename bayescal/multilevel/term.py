@@ -92,7 +92,7 @@ def by(name: str, *more: str, robust: bool | None = None) -> Vary:
     Every level has a shift and a slope of its own, drawn towards those of the average as far as
     the levels are alike. A level of a term that stands alone is like the others or, with prior
     probability 0.1, unlike them, so that one bad hospital does not change what is said of the rest.
-    Effects of several terms are normal; `robust=True` says of one of them that one of its levels
+    Effects of several terms are normal; `robust=True` says of one of them that each of its levels
     may be unlike the others, such as a single bad cell.
 
     Parameters
@@ -104,8 +104,7 @@ def by(name: str, *more: str, robust: bool | None = None) -> Vary:
         those of each factor.
     robust : bool, optional
         Whether a level may be unlike the others; by default where the term stands alone. Beside
-        other terms at most one level of at most 100 is unlike the others, and the time of a fit
-        grows with the number of levels.
+        other terms a fit takes several times as long.
 
     Returns
     -------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.special import expit, logit
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from bayescal.posterior.posterior import CalibrationPosterior
 
 __all__ = ["Bands", "curve_bands", "error_interval"]
+
+_KNOWN: WeakKeyDictionary[CalibrationPosterior, dict[float, tuple[Floats, Floats, Floats]]]
+_KNOWN = WeakKeyDictionary()
+"""Mean and ends of the bands of posteriors, by probability: a report draws one curve twice."""
 
 BAND_POINTS = 101
 STUB = 0.01
@@ -54,14 +59,19 @@ def curve_bands(post: CalibrationPosterior, ci_probs: Sequence[float]) -> Bands:
     >>> bands.score.min(), bands.score.max()
     (np.float64(0.2), np.float64(0.9))
     """
-    levels = np.array(as_levels(ci_probs, "ci_probs"))
-    tails = np.concatenate([(1 - levels) / 2, (1 + levels) / 2])
+    levels = as_levels(ci_probs, "ci_probs")
+    known = _KNOWN.setdefault(post, {})
+    missing = [level for level in levels if level not in known]
     few = bool(post.problem.frame.scores)
     score = post.data.score if few else _grid(post.data.score)
-    draws = post.curve(score).to_numpy().reshape(-1, score.size)
-    ends = np.quantile(draws, tails, axis=0)
-    lower, upper = np.reshape(ends, (2, levels.size, score.size))
-    return Bands(score, draws.mean(axis=0), lower, upper, few)
+    if missing:
+        tails = np.array([side for level in missing for side in ((1 - level) / 2, (1 + level) / 2)])
+        draws = post.curve(score).to_numpy().reshape(-1, score.size)
+        ends = np.quantile(draws, tails, axis=0).reshape(-1, 2, score.size)
+        mean = draws.mean(axis=0)
+        known |= {level: (mean, *pair) for level, pair in zip(missing, ends, strict=True)}
+    mean, lower, upper = zip(*(known[level] for level in levels), strict=True)
+    return Bands(score, mean[0], np.array(lower), np.array(upper), few)
 
 
 def error_interval(

@@ -401,6 +401,9 @@ FUNCTIONALS: dict[str, Functional] = {
         is_extra=True,
         of_times=True,
         needs_line=True,
+        definition="Slope and intercept in complementary log-log are those of the line closest to "
+        "the curve on that scale",
+        result="the slope in complementary log-log was {}",
     ),
     "cloglog_intercept": Functional(
         cloglog_intercept,
@@ -412,6 +415,7 @@ FUNCTIONALS: dict[str, Functional] = {
         is_extra=True,
         of_times=True,
         needs_line=True,
+        result="the intercept fitted jointly with that slope was {}",
     ),
     "cutoff_error": _distance(
         cutoff_error,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -387,11 +388,19 @@ class Measures(PosteriorView):
         floor: FunctionalCalls = [] if pairs else [("signed_error", {})]
         evaluate([(self._posterior, of_curve + floor), (distances, own)], population)
         values = self._posterior.values(of_curve, population) | distances.values(own, population)
-        for name, _ in own if floor else []:
+        for name, options in own if floor else []:
             if FUNCTIONALS[name].is_floored:
-                signed = self._posterior.values(floor, population)["signed_error"]
-                values[name] = floored(values[name], signed)
+                key = name, population, *sorted(options.items())
+                if key not in self._floored:
+                    signed = self._posterior.values(floor, population)["signed_error"]
+                    self._floored[key] = floored(values[name], signed)
+                values[name] = self._floored[key].copy()
         return values
+
+    @cached_property
+    def _floored(self) -> dict[tuple[Any, ...], Floats]:
+        """Draws of distances that were floored already, by name, population and options."""
+        return {}
 
     def _draws_of(self, name: str, population: str, options: dict[str, Any]) -> Floats:
         """The same of one functional."""

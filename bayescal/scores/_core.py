@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.optimize import isotonic_regression
@@ -43,12 +44,13 @@ def mean(cases: Cases, loss: Loss) -> Floats:
 
 def _mean_square(cases: Cases) -> Floats:
     """Average of (score - outcome)^2, of shape (replicates,)."""
-    total = np.zeros(cases.outcomes.shape[0])
-    for part in blocks(cases.scores.size, total.size):
+    total: Any = 0.0
+    for part in blocks(cases.scores.size, cases.outcomes.shape[0]):
         gap = gaps(cases.outcomes[:, part], cases.scores[part])
         weighted = gap if cases.weights is None else gap * cases.weights[part]
-        total += np.vecdot(gap, weighted)
-    return total / cases.mass
+        total = np.vecdot(gap, weighted) + total
+    mean: Floats = total / cases.mass
+    return mean
 
 
 def base_rate(cases: Cases) -> Floats:

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 import bayescal as bc
-from bayescal.errors import DiagnosticWarning, InputError
+from bayescal.errors import DiagnosticWarning, ImputationWarning, InputError
 from bayescal.fitting import ModelComparison, ModelDifferences
 from bayescal.gain import SeveralGains, SeveralRecommendations
 
@@ -52,6 +52,10 @@ class Part:
         By keyword, for the doors that have one.
     words : tuple of str
         A refusal has one of them.
+    is_imputed : bool
+        Whether there are two imputations, of scores that differ.
+    has_imputed_outcomes : bool
+        Whether outcomes of a few cases differ between them, and scores do not.
     terms : tuple
         What curves vary by, which is said where two parts have terms.
     """
@@ -60,6 +64,7 @@ class Part:
     roles: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     is_imputed: bool = False
+    has_imputed_outcomes: bool = False
     is_followed: bool = False
     terms: tuple[Any, ...] = ()
 
@@ -78,9 +83,16 @@ PARTS = {
         {"factors": {"sex": ROWS % 2, "age": (ROWS // 2) % 2}},
         terms=("sex", "age"),
     ),
+    "robust cells": Part(
+        ("factor", "sex", "age", "vary"),
+        {"factors": {"sex": ROWS % 2, "age": (ROWS // 2) % 2}},
+        options={"vary": ["sex", "age", bc.by("sex", "age", robust=True)]},
+        terms=("sex", "age", bc.by("sex", "age", robust=True)),
+    ),
     "clusters": Part(("cluster",), {"cluster": CLUSTER}),
     "strata": Part(("cluster", "strat"), {"cluster": CLUSTER, "stratum": CLUSTER % 2}),
     "imputations": Part(("imputation",), is_imputed=True),
+    "imputed outcomes": Part(("imputation",), is_imputed=True, has_imputed_outcomes=True),
     "sampling weights": Part(
         ("weight", "sampling"),
         {"sample_weight": np.linspace(0.6, 1.4, N), "weight_type": "sampling"},
@@ -92,7 +104,12 @@ PARTS = {
     "spline": Part(("spline",), options={"curve": "spline", "curves": ["spline"]}),
     "pieces": Part(("pieces",), options={"curve": "pieces", "curves": ["pieces"]}),
 }
-ALTERNATIVES = {frozenset({"spline", "pieces"}), frozenset({"clusters", "strata"})}
+ALTERNATIVES = {
+    frozenset({"spline", "pieces"}),
+    frozenset({"clusters", "strata"}),
+    frozenset({"factors", "robust cells"}),
+    frozenset({"imputations", "imputed outcomes"}),
+}
 """Pairs that are one choice, or one that has the other."""
 
 
@@ -108,11 +125,20 @@ def table_of(names: Sequence[str], rows: slice = slice(None)) -> bc.CalibrationD
     for name in names:
         roles |= PARTS[name].roles
     own = {key: _rows(values, rows) for key, values in roles.items()}
-    shifts = (0.0, 0.02) if any(PARTS[name].is_imputed for name in names) else (0.0,)
-    outcome: Any = OUTCOME[rows]
-    if any(PARTS[name].is_followed for name in names):
-        outcome, own["horizon"] = bc.Survival(TIME[rows], EVENT[rows]), 1
-    each = [bc.CalibrationData(outcome, SCORE[rows] + by, **own) for by in shifts]
+    parts = [PARTS[name] for name in names]
+    outcomes, shifts = [OUTCOME], [0.0]
+    if any(part.is_imputed for part in parts):
+        other = any(part.has_imputed_outcomes for part in parts)
+        flipped = np.where(np.arange(N) % 16 == 0, 1 - OUTCOME, OUTCOME)
+        outcomes, shifts = [OUTCOME, flipped if other else OUTCOME], [0.0, 0.0 if other else 0.02]
+    if any(part.is_followed for part in parts):
+        own["horizon"] = 1
+    each = []
+    for outcome, shift in zip(outcomes, shifts, strict=True):
+        seen: Any = outcome[rows]
+        if "horizon" in own:
+            seen = bc.Survival(TIME[rows], np.where(outcome == OUTCOME, EVENT, 1 - EVENT)[rows])
+        each.append(bc.CalibrationData(seen, SCORE[rows] + shift, **own))
     return each[0] if len(each) == 1 else bc.CalibrationData.from_imputations(each)
 
 
@@ -207,6 +233,7 @@ def outcome(names: tuple[str, ...], door: str) -> str:
     """What a door makes of some parts: "works", "no keyword", "no fit", or the refusal."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DiagnosticWarning)
+        warnings.simplefilter("ignore", ImputationWarning)
         try:
             if door in OF_A_FIT:
                 fitted(names)

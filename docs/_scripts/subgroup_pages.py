@@ -42,6 +42,7 @@ def estimates(record: dict) -> str:
             "truth": row["truth"],
             "combinations": row["subgroups"],
             "patients": row["n"],
+            "data sets": row["runs"],
             "of": title,
             "covered": row[kind]["covered"],
             "error, shrunk": row[kind]["shrunk"] ** 0.5,
@@ -125,9 +126,9 @@ def subgroups_page() -> str:
     if one_bad:
         paragraphs += [
             "## One bad cell",
-            "Twelve cells of three factors (2 x 2 x 3). One small cell has 80 patients, and each "
-            "other one 300 (or 80: *all small*). With *one bad cell* the small one has a true O/E "
-            "of 1.56, and all others are calibrated; with *differences* the shift has effects of "
+            "Twelve cells of three factors (2 x 2 x 3). One small cell has 80 patients, or two of "
+            "them have, and each other one 300 (or 80: *all small*). With *one bad cell*, or two, "
+            "the small ones have a true O/E of 1.56, and all others are calibrated; with *differences* the shift has effects of "
             "levels of standard deviation .25, and of combinations of .1. Each data set is fitted "
             "with normal effects, the default, and with `robust=True` in the term of the cells. "
             "*Covered* is of 95 % intervals of O/E, and the score their mean interval score over "

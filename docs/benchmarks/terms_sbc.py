@@ -177,7 +177,7 @@ class Factors(Terms):
 
 
 class RobustFactors(Factors):
-    """The same, where at most one cell is unlike the others."""
+    """The same, where each cell may be unlike the others."""
 
     share = 0.6
 
@@ -186,12 +186,9 @@ class RobustFactors(Factors):
         return [*FACTORS, bc.by(*FACTORS, robust=True)]
 
     def spread(self, scales: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Scales of the effects of each cell: each is unlike at odds of 1 to 9 against none."""
-        spread = super().spread(scales, rng)
-        one = rng.choice(len(CELLS) + 1, p=np.array([9] + [1] * len(CELLS)) / (9 + len(CELLS)))
-        if one:
-            spread[one - 1] = np.hypot([1, 0.5], 2 * scales)
-        return spread
+        """Scales of the effects of each cell, which is unlike the others with probability 0.1."""
+        unlike = rng.random((len(CELLS), 1)) < 0.1
+        return np.where(unlike, np.hypot([1, 0.5], 2 * scales), super().spread(scales, rng))
 
 
 class Periods(Terms):

@@ -92,7 +92,7 @@ def test_codes_of_events_are_read_and_explained(two_causes, capsys):
     assert estimate == pytest.approx(post.estimate("observed_expected"), rel=1e-6)
     told = " ".join(capsys.readouterr().out.split())
     assert f"3 is the event ({int((frame['cause'] == 3).sum())} cases), 0 a case that left" in told
-    assert "% with a competing event" in told
+    assert f"{data.follow_up.competing:g} competing events (" in told
     assert "name it with --cause" not in told
     assert ran(*asked) == 0
     assert "If the event has another code, name it with --cause" in " ".join(
@@ -200,6 +200,42 @@ def test_columns_and_horizons_that_do_not_pair_are_refused(
 ):
     assert ran(command, by_years[0], *SEVERAL, *options) != 0
     assert message in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--horizon", "2", "--score", "years"], "--time and --score name the same column"),
+        (["--horizon", "2", "--score", "r2", "--entry", "died"], "--event and --entry name"),
+        (["--horizon", "2", "--score", "r2", "--weight", "years"], "--time and --weight name"),
+        (["--horizon", "2,4", "--score", "r2,r2"], "--score names the column 'r2' twice"),
+        (["--horizon", "2,4", "--score", "r2,died"], "--event and --score name the same column"),
+    ],
+)
+def test_a_column_of_times_has_one_meaning(by_years, capsys, options, message):
+    asked = ("assess", by_years[0], "--time", "years", "--event", "died")
+    assert ran(*asked, *options) == 2
+    assert message in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "options", "message"),
+    [
+        ("years", -1, ["--horizon", "2", "--score", "r2"], "column 'years': -1 is no time"),
+        ("died", 0.5, ["--horizon", "2", "--score", "r2"], "column 'died': 0.5 is no code"),
+        ("r4", 1.5, ["--horizon", "2,4", "--score", "r2,r4"], "column 'r4': 1.5 is outside [0, 1]"),
+    ],
+)
+def test_faults_are_told_by_column_and_line(by_years, capsys, column, value, options, message):
+    path, frame = by_years
+    wrong = frame.astype(float)
+    wrong.loc[7, column] = value
+    wrong.to_csv(path.with_name("wrong.csv"), index=False)
+    asked = ("assess", path.with_name("wrong.csv"), "--time", "years", "--event", "died")
+    assert ran(*asked, *options) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert message in told
+    assert "on line 9 of" in told
 
 
 @pytest.mark.slow

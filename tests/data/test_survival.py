@@ -143,6 +143,20 @@ def test_tables_of_two_causes_add_and_are_stored(tmp_path):
     assert bc.CalibrationData.from_netcdf(tmp_path / "table.nc") == both
 
 
+def test_texts_are_no_codes():
+    with pytest.raises(InputError, match=r"event\[1\] = 'dead' is no code.*as in event == 'dead'"):
+        bc.Survival([1.0, 2.0], np.array([0, "dead"], dtype=object))
+    with pytest.raises(InputError, match=r"event\[0\] = 'alive'"):
+        bc.Survival(pd.Series([1.0, 2.0]), pd.Series(["alive", "dead"]))
+
+
+def test_a_door_of_known_outcomes_says_where_times_are_taken():
+    with pytest.raises(InputError, match=r"Times to an event are taken by bayescal\.fit"):
+        bc.fit_known(bc.Survival(TIME, EVENT), RISK)
+    with pytest.raises(InputError, match="a Survival was passed"):
+        list(bc.Survival(TIME, EVENT))
+
+
 def test_event_is_needed():
     with pytest.raises(InputError, match="event is missing"):
         bc.Survival([1.0, 2.0])
@@ -176,6 +190,35 @@ def test_a_horizon_needs_times():
 def test_entries_that_are_all_late_are_refused():
     with pytest.raises(InputError, match=r"no case was under observation before 0\.5"):
         table(entry=[0.5, 0.7, 0.6, 0.9, 0.5])
+
+
+def test_a_time_at_which_nobody_is_under_observation_is_refused():
+    first, last = np.full(40, 1.0), np.full(40, 6.0)
+    outcome = bc.Survival(
+        np.concatenate([first, last]), np.tile([0, 0, 0, 1], 20), np.repeat([0.0, 2.0], 40)
+    )
+    score = np.tile(np.linspace(0.1, 0.6, 40), 2)
+    with pytest.raises(InputError, match="between 1 and 2 no case was under observation, and 30"):
+        bc.CalibrationData(outcome, score, horizon=5)
+    short = bc.Survival(outcome.time, outcome.event, np.repeat([0.0, 1.2], 40))
+    assert bc.CalibrationData(short, score, horizon=5).follow_up.is_delayed  # 4 % of the time
+
+
+@pytest.mark.parametrize(("stay", "taken"), [(1, False), (4, False), (5, True), (30, True)])
+def test_few_who_stand_for_many_that_left_are_refused(stay, taken):
+    time = np.where(np.arange(100) < stay, 6.0, 1.5)
+    outcome, score = bc.Survival(time, np.zeros(100)), np.linspace(0.1, 0.6, 100)
+    if taken:
+        assert bc.CalibrationData(outcome, score, horizon=5).n == 100
+        return
+    told = f"between 1.5 and 5 never more than {stay} case"
+    with pytest.raises(InputError, match=told):
+        bc.CalibrationData(outcome, score, horizon=5)
+    assert bc.CalibrationData(outcome, score, horizon=1.5).n == 100
+    late = bc.Survival(np.where(time == 1.5, 4.9, time), np.zeros(100))
+    assert (
+        bc.CalibrationData(late, score, horizon=5).n == 100
+    )  # only 2 % of the time is hardly seen
 
 
 def test_entry_at_the_horizon_is_refused():

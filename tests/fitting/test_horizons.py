@@ -118,9 +118,10 @@ def test_frames_labels_competing_events_and_late_entry_are_taken():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"horizon": [1, 3]}, r"y_prob has the shape \(60, 3\), and 2 horizons were given"),
+        ({"horizon": [1, 3]}, r"y_prob has the shape \(60, 3\), for 2 horizons"),
         ({"horizon": [1, 0.5, 2]}, "ascending times, got 1, 0.5, 2"),
         ({"horizon": [0.5, 1, 1]}, "ascending times"),
+        ({"horizon": []}, "from 1 to 20 ascending times, got none"),
         ({"horizon": [0.5, 1, 9]}, "no case was followed beyond"),
         ({"horizon": [0, 1, 2]}, "horizon must be a positive time, got 0"),
         ({"groups": np.arange(60) % 2}, "groups was given beside several horizons"),

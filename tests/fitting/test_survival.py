@@ -362,9 +362,9 @@ def test_the_assessment_says_who_had_a_competing_event():
     )
     assessed = bc.assess(bc.Survival(time, code), risk, horizon=1, **FAST)
     text = " ".join(str(assessed).split())
-    assert "% with a competing event and" in text
     table = assessed.tables["followed"].to_frame()
     followed = assessed.posterior.data.follow_up
+    assert f"{followed.competing:g} competing events (" in text
     assert table["competing"].sum() == followed.competing
     kinds = ["events", "competing", "censored", "at_risk"]
     np.testing.assert_allclose(table[kinds].sum(axis=1), table["cases"])
@@ -382,7 +382,13 @@ def test_the_assessment_says_who_left(assessed):
     assert "Estimator" not in text
     table = assessed.tables["followed"].to_frame()
     assert len(table) == 5
-    assert "with the event by 1" in assessed.describe()
+    data = assessed.posterior.data
+    told = f"{data.events:g} events by 1 ({100 * data.events / data.n:.3g} %) and "
+    left = f"{data.follow_up.censored:g} censored before"
+    assert told + left in " ".join(assessed.describe().split())
+    others = bc.leaving_sensitivity(assessed.posterior, [np.log(1.5)]).table
+    ratio = others["observed_expected"].iloc[0]
+    assert f"if their hazard was 1.5 times as high, O/E would be {ratio:.2f}." in text
     record = assessed.to_dict()
     assert record["observed_expected_in_data"] is None
     assert not record["estimators"]
@@ -427,7 +433,7 @@ def test_other_doors_refuse_by_name(followed):
             door(followed)
     with pytest.raises(InputError, match="a Survival was passed where outcomes are 0 or 1"):
         bc.estimators.ece(outcome, risk)
-    with pytest.raises(InputError, match="estimators are of outcomes that are known"):
+    with pytest.raises(InputError, match="other estimators are of outcomes that are known"):
         bc.assess(outcome, risk, horizon=1, estimators=["ece"])
     post = bc.fit(followed, curve="beta", **FAST)
     with pytest.raises(InputError, match="some cases left before the horizon"):

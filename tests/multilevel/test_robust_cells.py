@@ -1,4 +1,4 @@
-"""One cell that is unlike the others, beside the effects of its factors: against exact sums."""
+"""Cells that are unlike the others, beside the effects of their factors: against exact sums."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy.special import expit, log_expit
+from scipy.special import expit, logit
 from scipy.stats import multivariate_normal, norm
 from scipy.stats import t as student
 
@@ -20,7 +20,6 @@ from bayescal.multilevel.problem import prepare_terms
 
 CELLS = list(product("FM", ["old", "young"]))
 TERMS = ["sex", "age", bc.by("sex", "age", robust=True)]
-ODDS = 1 / 9
 
 
 def factors_of(cell):
@@ -28,11 +27,14 @@ def factors_of(cell):
     return {"sex": levels[:, 0], "age": levels[:, 1]}
 
 
-def simulated(shifts=(1.5, 0.0, 0.1, -0.1), n=60, seed=1):
+def simulated(shifts=(1.5, 0.0, 0.1, -0.1), n=60, seed=1, slope=1.0):
+    """Four cells, of which the first has a slope of its own."""
     rng = np.random.default_rng(seed)
     cell = np.repeat(np.arange(4), n)
     x = rng.normal(-1.0, 1.0, cell.size)
-    y = (rng.random(cell.size) < expit(x + np.array(shifts)[cell])).astype(int)
+    y = (
+        rng.random(cell.size) < expit(np.where(cell == 0, slope, 1) * x + np.array(shifts)[cell])
+    ).astype(int)
     return bc.CalibrationData(y, expit(x), factors=factors_of(cell)), y, x, cell
 
 
@@ -46,65 +48,87 @@ def one_bad():
     return bc.fit(data, vary=TERMS, curve="logistic", draws=1000, random_state=1)
 
 
-def over(each):
-    """Product over cells: the first age is along the first axis."""
-    return (each[0] * each[2])[:, None] * (each[1] * each[3])[None]
+def points_of(scale, finest):
+    """Points of a half-t scale of 3 degrees, and the prior mass that each stands for.
 
-
-def exact(y, x, cell):
-    """P(unlike) of each cell, means of both ages, and the log evidence, on a grid.
-
-    Curves only shift, by an effect of age and one of the cell. Given both scales and z, the average
-    plus the effect of an age, the cells are independent.
+    The first is so wide that grids resolve it, and has the mass of all that is narrower.
     """
-    shift = np.linspace(-7, 7, 1401)
-    width = shift[1] - shift[0]
-    log_likelihood = np.array(
-        [
-            log_expit(np.where(y[cell == k] == 1, 1, -1) * (x[cell == k] + shift[:, None])).sum(1)
-            for k in range(4)
-        ]
-    )
-    top = log_likelihood.max(axis=1)
-    likelihood = np.exp(log_likelihood - top[:, None])
-    z = np.linspace(-2.5, 2.5, 51)
-    scales = np.geomspace(0.004, 4, 45)
-    step, of_z = np.log(scales[1] / scales[0]), z[1] - z[0]
-
-    def half_t(scale):
-        return 2 * student.pdf(scales / scale, 3) / scale * scales * step
-
-    grid = np.stack(np.meshgrid(z, z, indexing="ij"), axis=-1)
-    of_ages = sum(
-        weight * multivariate_normal([0, 0], 1 + tau**2 * np.eye(2)).pdf(grid)
-        for tau, weight in zip(scales, half_t(0.3), strict=True)
-    )
-    total, unlike, mean = 0.0, np.zeros(4), np.zeros(2)
-    for tau, weight in zip(scales, half_t(0.3 * 0.5 * 0.6), strict=True):
-        like, far = (
-            likelihood @ norm.pdf(shift[:, None], z, sd) * width
-            for sd in (max(tau, 0.012), np.hypot(1, 2 * tau))
-        )
-        one = [np.where(np.arange(4)[:, None] == k, far, like) for k in range(4)]
-        configurations = [over(like), *(ODDS * over(each) for each in one)]
-        each = np.array(configurations) * of_ages * weight * of_z**2 / (1 + 4 * ODDS)
-        total += each.sum()
-        unlike += each[1:].sum(axis=(1, 2))
-        mean += [(each.sum(axis=0) * grid[..., k]).sum() for k in range(2)]
-    return unlike / total, mean / total, np.log(total) + top.sum()
+    points = np.geomspace(finest, 4, 16)
+    edges = np.concatenate([[0], np.sqrt(points[1:] * points[:-1]), [np.inf]])
+    return points, 2 * np.diff(student.cdf(edges / scale, 3))
 
 
-def test_probabilities_and_evidence_agree_with_exact_sums():
-    data, y, x, cell = simulated()
-    problem = prepared(data, ["age", bc.by("sex", "age", robust=True)])
+def joint_prior(z, step, spread, scale):
+    """Mass at (z, z) of the average, of sd `spread`, plus the effects of both ages."""
+    one, two, mass = z[:, None], z, 0.0
+    for tau, weight in zip(*points_of(scale, 0.6 * step), strict=True):
+        covariance = spread**2 + tau**2 * np.eye(2)
+        each = np.stack(np.broadcast_arrays(one, two), axis=-1)
+        mass = mass + weight * multivariate_normal([0, 0], covariance).pdf(each) * step**2
+    return mass
+
+
+def exact(y, x, cell, centre):
+    """P(unlike) of each cell, log evidence, and mean and sd of the first cell's O/E, on grids.
+
+    Curves have a shift and a slope, moved by the age and by the cell. Given the scales and z, the
+    average plus the effect of an age, the cells are independent.
+    """
+    width, of_z, usual = (0.04, 0.04), (0.15, 0.12), (0.3, 0.15)
+    shift, log_slope = np.arange(-5, 5, width[0]), np.arange(-2.5, 1.6, width[1])
+    risk = [
+        expit(centre + shift[:, None, None] + np.exp(log_slope)[:, None] * (x[cell == k] - centre))
+        for k in range(4)
+    ]
+    log_likelihood = [
+        np.log(np.where(y[cell == k] == 1, risk[k], 1 - risk[k])).sum(-1) for k in range(4)
+    ]
+    top = [each.max() for each in log_likelihood]
+    likelihood = [np.exp(each - each.max()) for each in log_likelihood]
+    ratio = risk[0].sum(-1) / expit(x[cell == 0]).sum()
+    tables = np.array([*likelihood, likelihood[0] * ratio, likelihood[0] * ratio**2])
+    z = np.arange(-2.5, 3, of_z[0]), np.arange(-1.8, 1.4, of_z[1])
+    prior = [joint_prior(z[k], of_z[k], sd, usual[k]) for k, sd in enumerate((1.0, 0.5))]
+    scales = [points_of(usual[k] * 0.5 * 0.6, 0.6 * width[k]) for k in range(2)]
+
+    def smoothed(sd_shift, sd_slope):
+        along = norm.pdf(shift, z[0][:, None], sd_shift) * width[0]
+        across = norm.pdf(log_slope[:, None], z[1], sd_slope) * width[1]
+        return along @ tables @ across
+
+    sets = list(product([False, True], repeat=4))  # which of the cells are unlike
+    total = np.zeros((3, len(sets)))  # sums of 1, the ratio and its square, for each of them
+    for (one, of_one), (two, of_two) in product(*(zip(*each, strict=True) for each in scales)):
+        like = smoothed(one, two)
+        far = smoothed(np.hypot(1, 2 * one), np.hypot(0.5, 2 * two))
+        for at, unlike in enumerate(sets):
+            own = [far[k] if unlike[k] else like[k] for k in range(4)]
+            young = prior[0] @ (own[1] * own[3]) @ prior[1].T
+            first = (far if unlike[0] else like)[[0, 4, 5]]
+            chance = 0.1 ** sum(unlike) * 0.9 ** (4 - sum(unlike))
+            total[:, at] += of_one * of_two * chance * (first * own[2] * young).sum(axis=(1, 2))
+    evidence, mean, square = total.sum(axis=1)
+    mean, square = mean / evidence, square / evidence
+    prob = total[0] @ np.array(sets) / evidence
+    return prob, np.log(evidence) + sum(top), mean, np.sqrt(square - mean**2)
+
+
+@pytest.mark.parametrize(("shift", "slope", "seed"), [(1.0, 0.8, 7), (0.8, 1.0, 6)])
+def test_probabilities_evidence_and_the_cell_agree_with_exact_sums(shift, slope, seed):
+    data, y, x, cell = simulated((shift, 0.0, 0.0, -0.3), n=80, seed=seed, slope=slope)
+    problem = prepared(data, ["age", bc.by("sex", "age", robust=True)], "logistic")
+    centre = logit(problem.pooled.frame.centre)
+    unlike, log_evidence, mean, sd = exact(y, x, cell, centre)
     drawn = draw_effects(problem, 8000)
-    unlike, mean, log_evidence = exact(y, x, cell)
     assert list(problem.axes) == ["sex", "age"]
     order = [problem.cells.index(each) for each in CELLS]
-    np.testing.assert_allclose(drawn.unlike[order].mean(axis=1), unlike, atol=0.02)
-    ages = drawn.average[:, 0] + drawn.effects[0][:, :, 0]
-    np.testing.assert_allclose(ages.mean(axis=1), mean, atol=0.03)
-    assert drawn.stats["log_evidence"] == pytest.approx(log_evidence, abs=0.1)
+    np.testing.assert_allclose(drawn.unlike[order].mean(axis=1), unlike, atol=0.01)
+    assert drawn.stats["log_evidence"] == pytest.approx(log_evidence, abs=0.025)
+    own, scores = drawn.groups[order[0]], x[cell == 0]
+    curve = expit(centre + own[:, :1] + np.exp(own[:, 1:]) * (scores - centre))
+    ratio = curve.sum(axis=1) / expit(scores).sum()
+    assert ratio.mean() == pytest.approx(mean, abs=0.05 * sd)
+    assert ratio.std() == pytest.approx(sd, rel=0.03)
     assert drawn.stats["pareto_k"] < 0.7
     assert 0.2 < unlike[0] < 0.98  # neither is certain
 
@@ -116,11 +140,11 @@ def test_with_one_unlike_the_density_is_that_of_its_own_scale():
     point = np.array([[0.2, 0.1, 60.0]])  # the scale of cells is the largest there is
     density = EffectsDensity(problem)
     given = density.given(point)
-    spread = density.with_unlike(2).spread(given)[:, 0, 0]
+    spread = density.with_unlike((2,)).spread(given)[:, 0, 0]
     (like,) = given.scales[2, :, 0]
     np.testing.assert_allclose(spread[[0, 1, 3]], like)
     assert spread[2] == pytest.approx(np.hypot(1, 2 * like))
-    assert density.with_unlike(2)(point)[0] != pytest.approx(density(point)[0], abs=1e-3)
+    assert density.with_unlike((2,))(point)[0] != pytest.approx(density(point)[0], abs=1e-3)
 
 
 def test_a_bad_cell_is_named_and_its_interval_is_its_own(one_bad):
@@ -170,14 +194,16 @@ def test_the_order_of_terms_and_labels_of_outcomes_do_not_matter():
     np.testing.assert_allclose(one.unlike.mean(axis=1), mirrored.unlike.mean(axis=1), atol=0.03)
 
 
-def test_prior_draws_have_at_most_one_unlike_cell():
+def test_cells_of_prior_draws_are_unlike_independently():
     data, *_ = simulated(n=5)
-    drawn = effects_of_prior(prepared(data), 20_000, 4)
-    assert drawn.unlike.sum(axis=0).max() == 1
-    np.testing.assert_allclose(drawn.unlike.mean(axis=1), ODDS / (1 + 4 * ODDS), atol=0.01)
+    drawn = effects_of_prior(prepared(data), 40_000, 4)
+    np.testing.assert_allclose(drawn.unlike.mean(axis=1), 0.1, atol=0.01)
+    np.testing.assert_allclose(np.cov(drawn.unlike), 0.09 * np.eye(4), atol=0.005)
     far = drawn.effects[2][..., 0][drawn.unlike]
-    like = drawn.scales[2][np.flatnonzero(drawn.unlike.any(axis=0)), 0]
+    like = np.broadcast_to(drawn.scales[2][:, 0], (4, 40_000))[drawn.unlike]
     assert np.mean(far**2) == pytest.approx(np.mean(1 + 4 * like**2), rel=0.1)
+    near = drawn.effects[2][..., 0][~drawn.unlike]
+    assert np.quantile(near, 0.9) < 0.5 * np.quantile(far, 0.9)
 
 
 def test_a_next_level_is_drawn_from_both():
@@ -186,8 +212,7 @@ def test_a_next_level_is_drawn_from_both():
     drawn = effects_of_prior(problem, 40_000, 4)
     still = replace(drawn, average=0 * drawn.average, scales=0 * drawn.scales)
     new = still.of_new_level("age")[:, 0]
-    share = ODDS / (1 + 2 * ODDS)
-    assert np.mean(new != 0) == pytest.approx(share, abs=0.01)
+    assert np.mean(new != 0) == pytest.approx(0.1, abs=0.01)
     assert new[new != 0].std() == pytest.approx(1, rel=0.05)
 
 
@@ -197,11 +222,3 @@ def test_robust_terms_that_no_engine_has_are_refused():
         prepared(data, [bc.by("sex", robust=True), bc.by("age", robust=True)])
     with pytest.raises(InputError, match="effects are normal"):
         bc.fit(data, curve="intercept", draws=400, random_state=1).prob_unlike()
-    rng = np.random.default_rng(1)
-    s = rng.random(1200)
-    many = bc.CalibrationData(
-        (rng.random(1200) < s).astype(int), s,
-        factors={"sex": np.resize(["F", "M"], 1200), "ward": np.repeat(np.arange(120), 10)},
-    )  # fmt: skip
-    with pytest.raises(InputError, match="at most 100"):
-        prepared(many, ["sex", bc.by("ward", robust=True)])

@@ -12,6 +12,7 @@ from bayescal import plots
 from bayescal._base.arrays import Floats
 from bayescal._base.text import percent, shortened, told_apart
 from bayescal.assessment.findings import Findings
+from bayescal.assessment.followed import points_words
 from bayescal.assessment.html._svg import THEMED, Zone, drawing, fit_height, inline_svg, lay_out
 from bayescal.assessment.tables.decisions import benefit_table
 from bayescal.assessment.tables.groups import groups_table
@@ -309,6 +310,7 @@ def _curve_in_words(f: Findings) -> str:
     few = at[np.unique(np.linspace(0, at.size - 1, 5).round().astype(int))]
     return (
         "Probability of the event against predicted probability: the posterior mean of the "
-        f"calibration curve with its 50 % and {percent(f.ci_prob)} bands, observed proportions in "
-        f"bins, and the diagonal of perfect calibration. {'; '.join(_readings(f, few))}."
+        f"calibration curve with its 50 % and {percent(f.ci_prob)} bands, "
+        f"{points_words(f.posterior.data)}, and the diagonal of perfect calibration. "
+        f"{'; '.join(_readings(f, few))}."
     )

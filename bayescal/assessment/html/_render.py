@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 from bayescal._base.files import as_path, check_page, replacing
 from bayescal._base.text import count, percent, plain, shortened
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.followed import cases_and_events_of, observed_words
+from bayescal.assessment.followed import cases_and_events_of, observed_words, points_words
 from bayescal.assessment.html import _about, _figures
 from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.performance import mean_score
@@ -173,6 +173,8 @@ def page_title(source: Mapping[str, object], title: str | None = None) -> str:
     if not score or not file:
         return REPORT_TITLE
     ending = f", outcome {outcome}" if outcome else ""
+    horizon = source.get("Horizon")
+    ending += f" by {horizon:g}" if isinstance(horizon, float) else ""
     return shortened(f"{score} in {file}{ending}", LONGEST_TITLE)
 
 
@@ -195,6 +197,7 @@ def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
         "sign": sign,
         "verdict": words.title(f),
         "population": population_words(f),
+        "points": points_words(f.posterior.data),
         "headline": words.headline(f),
         "says": first_screen(f, alarms),
         "to_do": words.to_do(f),

@@ -88,8 +88,10 @@ class Tables(Mapping[str, Table]):
             "val_prob": val_prob_table,
         }
         if f.posterior.problem.of_times:
-            del known["estimators"], known["val_prob"]  # of outcomes that are known
+            del known["val_prob"]  # of outcomes that are known
             known["followed"] = followed_table
+        if not f.has_estimators:
+            del known["estimators"]
         is_imputed = len(by_imputation(f.posterior)) > 1
         if f.thresholds:
             known["benefit"] = benefit_table

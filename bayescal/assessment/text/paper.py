@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from bayescal._base.text import capitalised, percent
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.followed import cases_and_events_of
+from bayescal.assessment.followed import cases_and_events_of, follow_up_words
 from bayescal.assessment.imputed import imputations_sentence
 from bayescal.assessment.performance import mean_score
 from bayescal.assessment.text.references import REFERENCES, cited
@@ -26,6 +26,7 @@ from bayescal.assessment.words import (
     whose_words,
     with_interval,
 )
+from bayescal.model.likelihood.times.law import TimeToEvent
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS
 
@@ -64,12 +65,13 @@ def short_method(f: Findings) -> str:
 def methods(f: Findings) -> str:
     """What was done, with citations."""
     others = [
-        each.definition for name, each in FUNCTIONALS.items() if each.definition and name != "tce"
+        each.definition
+        for name, each in FUNCTIONALS.items()
+        if each.definition and name != "tce" and (name in f.table.index or not each.of_times)
     ]
     scores = "scores" if f.posterior.design is None else "clusters"
     return (
-        "Calibration was assessed by the posterior of the calibration curve, with a "
-        f"binomial likelihood (Dong et al., 2025). {_curves_in_words(f)}"
+        f"{_likelihood_in_words(f)} {_curves_in_words(f)}"
         f"{imputations_sentence(f.posterior)}"
         f"The {f.prior.name} prior was used for the coordinates of the curves. "
         f"{_clusters_in_words(f)}"
@@ -79,11 +81,46 @@ def methods(f: Findings) -> str:
         "the interval of the error started above 0 and perfect calibration was outside the joint "
         f"{percent(f.ci_prob)} region of calibration-in-the-large and slope, or predictions over a "
         f"range were too high, or too low, with a probability of {(1 + f.ci_prob) / 2:g}. "
-        f"{''.join(f'{text}. ' for text in others)}Estimators were "
-        "compared with "
-        "their distribution under perfect calibration, by consistency resampling (Broecker and "
-        f"Smith, 2007). {_updates_in_words(f)}Computed with bayescal "
-        f"{f.versions['bayescal']}, seed {f.seed}."
+        f"{''.join(f'{text}. ' for text in others)}{_estimators_in_words(f)}"
+        f"{_updates_in_words(f)}Computed with bayescal {f.versions['bayescal']}, seed {f.seed}."
+    )
+
+
+def _likelihood_in_words(f: Findings) -> str:
+    """What the curve is of, and the likelihood of the outcomes."""
+    problem = f.posterior.problem
+    law, followed = problem.likelihood, problem.data.follow_up
+    if not isinstance(law, TimeToEvent) or followed is None:
+        return (
+            "Calibration was assessed by the posterior of the calibration curve, with a binomial "
+            "likelihood (Dong et al., 2025)."
+        )
+    told = [
+        f"Calibration of the risks by {followed.horizon:g} was assessed by the posterior of the "
+        "calibration curve. The likelihood is of times to an event: an event by the horizon has "
+        "the probability of the curve, and when it comes, given that, follows a distribution over "
+        f"{law.size} intervals whose log-odds are linear in those of the score, so that hazards "
+        "need not be proportional."
+    ]
+    if followed.censored:
+        told.append(
+            "Cases that left before count up to the time at which they left. Leaving may depend on "
+            "the score; given the score it was taken to say nothing of the event."
+        )
+    if law.competes:
+        told.append("Competing events have a distribution of their own, and rule out the event.")
+    if followed.is_delayed:
+        told.append("Cases that came under observation late count from then on.")
+    return " ".join(told)
+
+
+def _estimators_in_words(f: Findings) -> str:
+    """How estimators were compared; nothing where there are none."""
+    if not f.has_estimators:
+        return ""
+    return (
+        "Estimators were compared with their distribution under perfect calibration, by "
+        "consistency resampling (Broecker and Smith, 2007). "
     )
 
 
@@ -182,7 +219,14 @@ def _performance_in_words(f: Findings) -> str:
 
 def results(f: Findings) -> str:
     """The results, with the numbers that TRIPOD+AI asks for."""
-    parts = [sample(f), *first_words(f), *performance(f), whom(f), lost_at_thresholds(f)]
+    parts = [
+        sample(f),
+        *follow_up_words(f.posterior.data),
+        *first_words(f),
+        *performance(f),
+        whom(f),
+        lost_at_thresholds(f),
+    ]
     parts += [to_do(f), settling(f)]
     return " ".join(part for part in parts if part)
 

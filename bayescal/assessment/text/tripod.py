@@ -15,7 +15,7 @@ from bayescal._base.text import (
     shortened,
 )
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.followed import cases_and_events_of
+from bayescal.assessment.followed import cases_and_events_of, follow_up_words, points_words
 from bayescal.assessment.groups import LEAST_SITES
 from bayescal.assessment.imputed import imputations_sentence
 from bayescal.assessment.notes import posterior_notes
@@ -164,13 +164,17 @@ def _flow(f: Findings, source: Mapping[str, object]) -> list[str]:
     if data.follow_up is None and not data.is_pseudo:
         has = f"{count(data.n, 'case')}: {count(data.events)} with the event and "
         has += f"{count(data.n - data.events)} without it"
-    return [*text, f"The analysis has {has}."]
+    return [*text, f"The analysis has {has}.", *follow_up_words(data)]
 
 
 def _heterogeneity_methods(f: Findings) -> list[str]:
     groups = f.data.groups
     if not groups:
         return ["No groups were given, so heterogeneity was not examined."]
+    if len(groups) == 1:
+        kind = "period" if tuple(f.data.levels) == ("period",) else "group"
+        one = shortened(groups[0])
+        return [f"All cases are of one {kind}, {one}, so heterogeneity was not examined."]
     each = f"Calibration was assessed in each of {count(len(groups), 'group')}"
     if f.several is None:
         return [
@@ -190,8 +194,9 @@ def _measures(f: Findings) -> list[str]:
         "mean size, O/E and calibration-in-the-large whether risks are too high or too low on "
         "average, and the slope whether they are too extreme. Discrimination was measured by the "
         f"C-statistic and overall performance by the Brier score, {performance_source(f)}. Plots: "
-        "the posterior mean of the curve with pointwise bands, over observed proportions in bins; "
-        f"the posterior of the true calibration error; {_other_plots(f)}.",
+        f"the posterior mean of the curve with pointwise bands, over "
+        f"{points_words(f.posterior.data)}; the posterior of the true calibration error; "
+        f"{_other_plots(f)}.",
     ]
     if not f.thresholds:
         return [*text, "Clinical utility was not measured, since no threshold was given."]
@@ -284,7 +289,7 @@ def _by_subgroup(f: Findings) -> list[str]:
 
 
 def _heterogeneity(f: Findings) -> list[str]:
-    if not f.data.groups:
+    if len(f.data.groups) < 2:
         return ["Not examined."]
     each = {
         group: ", ".join(

@@ -312,9 +312,11 @@ def whom(f: Findings) -> str:
     post = f.posterior
     if tuple(f.data.levels) == ("period",) and len(f.data.groups) == 1:
         return (
-            f"This is of one period, {f.data.groups[0]}, of which no drift can be seen. Add the "
-            "next period, and ask again whether the model has changed."
+            f"This is of one period, {shortened(f.data.groups[0])}, of which no drift can be seen. "
+            "Add the next period, and ask again whether the model has changed."
         )
+    if len(f.data.groups) == 1:
+        return f"This is of one group, {shortened(f.data.groups[0])}; {_NOTHING_OF_NEXT}"
     if f.data.groups:
         told = f"This is of the patients of {count(len(f.data.groups), 'group')} taken together"
         return f"{told}; {_NOTHING_OF_NEXT}"

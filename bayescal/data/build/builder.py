@@ -19,7 +19,7 @@ from bayescal.data.build.digits import (
     digits_of,
     map_digits,
 )
-from bayescal.data.table import GRID, LIMIT, Rows, from_cells, locate
+from bayescal.data.table import GRID, LIMIT, Rows, add_up, from_cells, locate
 
 __all__ = ["TableBuilder", "collapse", "merge", "sum_rows"]
 
@@ -242,7 +242,7 @@ class TableBuilder:
         cell *= 2
         cell += outcome.astype(np.intp)
         position += 2.0**CASE_BIT
-        sums = np.bincount(cell, position, 2 * GRID).astype(np.int64).reshape(GRID, 2)
+        sums = add_up(cell, position, 2 * GRID).astype(np.int64).reshape(GRID, 2)
         both = sums[:, 0] + sums[:, 1]
         columns = np.stack([both >> CASE_BIT, sums[:, 1] >> CASE_BIT, both & ((1 << CASE_BIT) - 1)])
         add_digits(self._grid, {0: columns})

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bayescal._base.arrays import Floats, blocks, gaps
-from bayescal.data.table import levels_of
+from bayescal._base.arrays import BLOCK, Floats, blocks, gaps
+from bayescal.data.table import add_up, levels_of
 from bayescal.data.validate import as_count, check_choice
 from bayescal.data.weights import are_counts
 
@@ -33,7 +33,6 @@ TIES = ("split", "together")
 MOST_BINS_ASKED = 1_000_000
 BINS_SAME = 1e-9
 
-_BLOCK = 1 << 15
 _MOST_CELLS = 4096
 _CASES_PER_CELL = 16
 
@@ -69,7 +68,7 @@ class Members:
     def index(self) -> Index:
         """The bin of every case."""
         index = np.empty(self.size, np.int32)
-        for part in blocks(self.size, room=_BLOCK):
+        for part in blocks(self.size):
             index[part] = self.find(part)
         return index
 
@@ -100,14 +99,15 @@ class Members:
         return self._tally(lambda part: None if weight is None else weight[part])
 
     def _tally(self, values: Callable[[slice], NDArray[Any] | None]) -> Floats:
-        sums = (
-            np.bincount(self.find(part), values(part), self.n_bins)
-            for part in blocks(self.size, room=max(_BLOCK, self.n_bins))
-        )
-        total = next(sums).astype(np.float64, copy=False)
-        for more in sums:
-            total += more
-        return total
+        total: Any = 0.0
+        for part in blocks(self.size, room=max(BLOCK, self.n_bins)):
+            index, each = self.find(part), values(part)
+            if each is None:
+                total = np.bincount(index, minlength=self.n_bins) + total
+            else:
+                total = add_up(index, each, self.n_bins) + total
+        sums: Floats = total
+        return sums
 
 
 class Rebins(NamedTuple):
@@ -223,7 +223,7 @@ def _width_members(scores: NDArray[Any], weights: Floats | None, n_bins: int) ->
     def find(part: slice) -> NDArray[np.intp]:
         score = scores[part].astype(np.float64, copy=False)
         product = score * n_bins
-        floor = np.floor(product)
+        floor = product.astype(np.int32)
         index = floor.astype(np.intp)
         product -= floor
         if product.min() < BINS_SAME:
@@ -267,7 +267,7 @@ def _mass_index(scores: NDArray[Any], weights: Floats | None, cuts: Floats) -> I
     first = np.searchsorted(cuts, below, side="right")
     parted = np.searchsorted(cuts, above) > first
     bin_of_cell = np.where(parted, -1 - np.arange(cells), first).astype(np.int32)
-    for part in blocks(scores.size, room=_BLOCK):
+    for part in blocks(scores.size):
         index[part] = bin_of_cell.take(index[part])
     within = np.flatnonzero(index < 0)
     case = within[np.argsort(scores[within])]

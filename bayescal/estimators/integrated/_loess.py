@@ -28,6 +28,8 @@ MOST_SWAY = 100.0
 SPREAD = 1e-7
 """Least spread of the scores about lower powers, in reaches, that is more than rounding."""
 LOESS_BLOCK = 1 << 14
+MOST_LOCAL_ROWS = 1 << 16
+"""Rows past which neighbouring ones are merged for local lines."""
 
 
 class Local(NamedTuple):
@@ -44,7 +46,8 @@ def loess(table: Table, at: Floats, span: float) -> Curve:
     count = max(1, int(table.total * span + 1e-5))
 
     def curve(hits: Floats) -> Floats:
-        fits = _fits(table, hits, anchors, count, Local(degree=2, least=0.0))
+        reaches = _reaches(table, anchors, count)
+        fits = _fits(table, hits, anchors, reaches, Local(degree=2, least=0.0))
         spline = CubicHermiteSpline(anchors, fits[..., 0], fits[..., 1])
         joined = np.empty((hits.shape[0], at.size))
         for start in range(0, at.size, LOESS_BLOCK):
@@ -60,9 +63,11 @@ def lowess(table: Table, at: Floats, span: float) -> Curve:
     anchors = _steps(table.score)
     count = min(max(2, int(table.total * span + 1e-7)), math.ceil(table.total))
     least = 0.001 * float(np.ptp(table.score))
+    few, reaches = _merged(table), _reaches(table, anchors, count)
 
     def curve(hits: Floats) -> Floats:
-        fits = _fits(table, hits, anchors, count, Local(degree=1, least=least))
+        merged = hits if few is table else np.add.reduceat(hits, _first_of(table), axis=1)
+        fits = _fits(few, merged, anchors, reaches, Local(degree=1, least=least))
         return np.stack([np.interp(at, anchors, values) for values in fits[..., 0].T])
 
     return curve
@@ -119,14 +124,33 @@ def _steps(score: Floats) -> Floats:
     return score[rows]
 
 
-def _fits(table: Table, hits: Floats, anchors: Floats, count: int, local: Local) -> Floats:
-    """Value and slope at each anchor, from the `count` cases nearest to it.
+def _merged(table: Table) -> Table:
+    """A long table with neighbouring rows merged: a local line hardly bends between them.
+
+    The mean of the scores of a row stands for them; that moves a curve by about 1e-6 at most.
+    """
+    if table.score.size <= MOST_LOCAL_ROWS:
+        return table
+    first = _first_of(table)
+    trials = np.add.reduceat(table.trials, first)
+    score = np.add.reduceat(table.trials * table.score, first) / trials
+    return table._replace(score=score, trials=trials)
+
+
+def _first_of(table: Table) -> NDArray[np.intp]:
+    """Where the merged rows of a table begin: they have one width, and few scores stay alone."""
+    low, high = table.score[[0, -1]]
+    part = ((table.score - low) * (MOST_LOCAL_ROWS / (high - low))).astype(np.intp)
+    return np.flatnonzero(np.diff(part, prepend=-1))
+
+
+def _fits(table: Table, hits: Floats, anchors: Floats, reaches: Floats, local: Local) -> Floats:
+    """Value and slope at each anchor, from the cases within its reach.
 
     Returns
     -------
     ndarray of shape (anchors, replicates, 2)
     """
-    reaches = _reaches(table, anchors, count)
     return np.stack([_fit(table, hits, *at, local) for at in zip(anchors, reaches, strict=True)])
 
 

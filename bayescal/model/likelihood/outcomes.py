@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from scipy.special import expit, logit
@@ -10,7 +11,6 @@ from scipy.special import expit, logit
 from bayescal._base.arrays import Floats, blocks
 from bayescal.model.curve import expit_in_place
 from bayescal.model.lapse.bounds import bounded_probability
-from bayescal.model.likelihood.gauss import gauss_rule
 from bayescal.model.likelihood.rows import basis_at
 from bayescal.model.problem import Problem
 
@@ -112,20 +112,21 @@ def outcome_nodes(problem: Problem, count: int | None = None) -> OutcomeNodes:
     count : int, optional
         Most nodes of each; every row of the table by default.
     """
-    table = problem.table
-    sides = [
-        _side(problem, cases, sign, count)
-        for cases, sign in ((table.hits, 1), (table.trials - table.hits, -1))
-    ]
+    sides = [_side(problem, "hits", 1, count), _side(problem, "misses", -1, count)]
     columns, weight = zip(*sides, strict=True)
     return OutcomeNodes((columns[0], columns[1]), (weight[0], weight[1]))
 
 
-def _side(problem: Problem, cases: Floats, sign: int, count: int | None) -> tuple[Floats, Floats]:
+def _side(
+    problem: Problem, of: Literal["hits", "misses"], sign: int, count: int | None
+) -> tuple[Floats, Floats]:
     """Columns and weights of the cases of one outcome."""
+    table = problem.table
+    cases = table.hits if of == "hits" else table.trials - table.hits
     some = cases > 0
-    x, weight = logit(problem.table.score[some]), cases[some]
-    if count is not None and weight.size > count:
-        x, weight = gauss_rule(x, weight, count)
+    if count is not None and np.count_nonzero(some) > count:
+        x, weight = problem.rule(of, count)
+    else:
+        x, weight = logit(table.score[some]), cases[some]
     offset, basis = basis_at(problem, x)
     return sign * np.vstack([offset, basis.T]), weight

@@ -10,7 +10,6 @@ from scipy.special import expit, logit
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal.model.likelihood.binomial import BINOMIAL
-from bayescal.model.likelihood.gauss import gauss_rule
 from bayescal.model.problem import Problem
 
 __all__ = ["LikelihoodRows", "at_nodes", "basis_at", "every_row", "merged_rows"]
@@ -126,7 +125,7 @@ def at_nodes(problem: Problem, every: LikelihoodRows, count: int) -> LikelihoodR
     """
     if every.size <= count:
         return every
-    nodes, trials = gauss_rule(logit(problem.table.score), every.trials, count)
+    nodes, trials = problem.rule("trials", count)
     offset, basis = basis_at(problem, nodes)
     return replace(every, offset=offset, basis=basis, trials=trials)
 

@@ -7,13 +7,15 @@ it otherwise. The path that never leaves the diagonal is left out of everything.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from bayescal._base.arrays import Floats
+from bayescal._base.log_sum import log_sum
 from bayescal._base.sampling.even import even_uniforms
 from bayescal.model.partition.prior import PartitionPrior
 from bayescal.model.partition.stretches import LEFT, LINE, RIGHT, SHIFT, TYPES, Stretches
@@ -24,11 +26,14 @@ __all__ = [
     "assemble",
     "draw_partitions",
     "partition_sums",
+    "sums_by_prior",
     "type_weights",
 ]
 
 ON, BEFORE_ON, OFF = range(3)  # how a stretch ends
 SMOOTHING = 0.4
+BOTH = (-2, -1)
+"""Axes of the steps that are summed over: the left neighbour, and the start."""
 
 Index = NDArray[np.intp]
 
@@ -52,6 +57,7 @@ class PartitionSums:
     probability: Floats
     _steps: Floats
     _stretches: Stretches
+    _points: tuple[_Points, ...]
     _prior: PartitionPrior
 
 
@@ -73,44 +79,66 @@ class PartitionDraws:
 
 
 def partition_sums(stretches: Stretches, prior: PartitionPrior) -> PartitionSums:
-    """Sum likelihood times prior over all partitions but the one that is all diagonal.
+    """Sum likelihood times prior over all partitions but the one that is all diagonal."""
+    (sums,) = sums_by_prior(stretches, [prior])
+    return sums
+
+
+def sums_by_prior(stretches: Stretches, priors: Sequence[PartitionPrior]) -> list[PartitionSums]:
+    """The sums of `partition_sums` under each prior, in one pass where their hinges are the same.
 
     Parameters
     ----------
     stretches : Stretches
         One set serves every prior.
+    priors : sequence of PartitionPrior
     """
+    if len({prior.hinge for prior in priors}) > 1:
+        return [partition_sums(stretches, prior) for prior in priors]
     k = stretches.cells
-    end, rho = prior.grid(k)
+    grids = [prior.grid(k) for prior in priors]
+    end, rho = (np.concatenate(each) for each in zip(*grids, strict=True))
     stay = np.log1p(-end)
-    off = _off_diagonal(stretches, prior.hinge)
+    off = _off_diagonal(stretches, priors[0].hinge)
     # steps[setting, end state, stop - 1, left neighbour, start]: log weight of all paths whose
     # last stretch is cells start..stop-1; the left neighbour is ON, or off the diagonal or none
     steps = np.full((end.size, 3, k, 2, k), -np.inf)
     starts = np.full((end.size, 3, k), -np.inf)  # of a stretch: on, off after on, off otherwise
     starts[:, 0, 0] = np.log(rho / (1 + rho))
     starts[:, 2, 0] = -np.log1p(rho)
+    to_on, from_on, to_off = np.log(end * rho), np.log(end), np.log(end * (1 - rho))
     for stop in range(1, k + 1):
         before = np.arange(stop)
         length = stay[:, None] * (stop - 1 - before)
         steps[:, ON, stop - 1, 0, :stop] = starts[:, 0, :stop] + length
-        for neighbour in (0, 1):
-            start = starts[:, 1 + neighbour, :stop] + length
-            for state in (BEFORE_ON, OFF):
-                value = start + off[neighbour, state - 1, :stop, stop - 1]
-                steps[:, state, stop - 1, neighbour, :stop] = value
+        start = starts[:, 1:, :stop] + length[:, None]
+        steps[:, BEFORE_ON:, stop - 1, :, :stop] = start[:, None] + off[:, :, stop - 1, :stop]
         if stop < k:
-            reached = _log_sum(steps[:, :, stop - 1, :, :stop])
-            starts[:, 0, stop] = reached[:, BEFORE_ON] + np.log(end * rho)
-            starts[:, 1, stop] = reached[:, ON] + np.log(end)
-            starts[:, 2, stop] = reached[:, OFF] + np.log(end * (1 - rho))
+            reached = log_sum(steps[:, :, stop - 1, :, :stop], BOTH)
+            starts[:, 0, stop] = reached[:, BEFORE_ON] + to_on
+            starts[:, 1, stop] = reached[:, ON] + from_on
+            starts[:, 2, stop] = reached[:, OFF] + to_off
     steps[:, ON, k - 1, 0, 0] = -np.inf  # the diagonal throughout
-    total = logsumexp(_log_sum(steps[:, :, k - 1])[:, [ON, OFF]], axis=1)
+    total = log_sum(log_sum(steps[:, :, k - 1], BOTH)[:, [ON, OFF]], axis=1)
     diagonal = rho / (1 + rho) * np.exp((k - 1) * stay)
     by_setting = total - np.log1p(-diagonal) + stretches.log_diagonal
-    log_evidence = float(logsumexp(by_setting) - np.log(end.size))
-    probability = np.exp(by_setting - logsumexp(by_setting))
-    return PartitionSums(log_evidence, by_setting, probability, steps, stretches, prior)
+    borders = np.cumsum([ends.size for ends, _ in grids])[:-1]
+    parts = zip(np.split(by_setting, borders), np.split(steps, borders), priors, strict=True)
+    points = tuple(_Points(stretches, type_) for type_ in range(TYPES))
+    return [_of_prior(*part, stretches, points) for part in parts]
+
+
+def _of_prior(
+    by_setting: Floats,
+    steps: Floats,
+    prior: PartitionPrior,
+    stretches: Stretches,
+    points: tuple[_Points, ...],
+) -> PartitionSums:
+    total = log_sum(by_setting, axis=0)
+    log_evidence = float(total - np.log(by_setting.size))
+    probability = np.exp(by_setting - total)
+    return PartitionSums(log_evidence, by_setting, probability, steps, stretches, points, prior)
 
 
 def draw_partitions(sums: PartitionSums, draws: int, rng: np.random.Generator) -> PartitionDraws:
@@ -122,7 +150,7 @@ def draw_partitions(sums: PartitionSums, draws: int, rng: np.random.Generator) -
     k = stretches.cells
     setting = np.sort(_systematic(sums.probability, draws, rng))
     tables = _Tables(steps.reshape(-1, 2 * k))
-    last = np.stack([_log_sum(steps[:, :, k - 1])[:, state] for state in (ON, OFF)], axis=1)
+    last = np.stack([log_sum(steps[:, :, k - 1], BOTH)[:, state] for state in (ON, OFF)], axis=1)
     ends_off = (
         even_uniforms(setting, rng) * np.exp(np.logaddexp(*last.T) - last.max(axis=1))[setting]
     )
@@ -139,7 +167,7 @@ def draw_partitions(sums: PartitionSums, draws: int, rng: np.random.Generator) -
         unfinished = start > 0
         active, state, stop = active[unfinished], state[unfinished], start[unfinished]
     draw, start, stop, state, neighbour = (np.concatenate(part) for part in zip(*rows, strict=True))
-    shift, slope = _coefficients(stretches, sums._prior, start, stop, state, neighbour, rng)
+    shift, slope = _coefficients(sums, start, stop, state, neighbour, rng)
     mixed = rng.permutation(draws)
     return assemble(mixed[draw], start, stop, shift, slope, setting[np.argsort(mixed)], k)
 
@@ -183,21 +211,20 @@ def _by_type(stretches: Stretches, neighbour: int, state: int, hinge: float) -> 
 
 
 def _off_diagonal(stretches: Stretches, hinge: float) -> Floats:
-    """Log evidence of each stretch, types summed: (left neighbour, end state, first, last)."""
+    """Log evidence of each stretch, types summed: (end state, left neighbour, last, first)."""
     k = stretches.cells
     out = np.full((2, 2, k, k), -np.inf)
     for neighbour in (0, 1):
         for state in (BEFORE_ON, OFF):
-            evidence = logsumexp(_by_type(stretches, neighbour, state, hinge), axis=0)
-            out[neighbour, state - 1] = np.where(
+            evidence = log_sum(_by_type(stretches, neighbour, state, hinge), axis=0)
+            out[state - 1, neighbour] = np.where(
                 stretches.index >= 0, evidence[stretches.index], -np.inf
-            )
+            ).T
     return out
 
 
 def _coefficients(
-    stretches: Stretches,
-    prior: PartitionPrior,
+    sums: PartitionSums,
     start: Index,
     stop: Index,
     state: Index,
@@ -205,6 +232,7 @@ def _coefficients(
     rng: np.random.Generator,
 ) -> tuple[Floats, Floats]:
     """Shift and slope of each stretch drawn."""
+    stretches, prior = sums._stretches, sums._prior
     shift, slope = np.zeros((2, start.size))
     index = stretches.index[start, stop - 1]
     kind = np.full(start.size, -1)
@@ -217,32 +245,38 @@ def _coefficients(
     for type_ in range(TYPES):
         mine = np.flatnonzero(kind == type_)
         if mine.size:
-            drawn = _smoothed(
-                stretches.log_weight[type_],
-                (stretches.shift[type_], stretches.slope[type_]),
-                index[mine],
-                rng,
-            )
-            shift[mine], slope[mine] = drawn
+            shift[mine], slope[mine] = sums._points[type_].draw(index[mine], rng)
     return shift, slope
 
 
-def _smoothed(
-    log_weight: Floats, points: tuple[Floats, ...], row: Index, rng: np.random.Generator
-) -> list[Floats]:
-    """Draws from each row's weighted points, smoothed.
+class _Points:
+    """The weighted points of all stretches of one type; draws under any prior are of the same."""
 
-    Two points are drawn and combined so that mean and covariance stay as they are.
-    """
-    tables = _Tables(log_weight)
-    first, second = tables.draw(row, rng, 1), tables.draw(row, rng, 2)
-    weight = np.exp(log_weight)
-    drawn = []
-    for values in points:
-        mean = np.einsum("ij,ij->i", weight, values)[row]
-        kept = np.sqrt(1 - SMOOTHING**2) * (values[row, first] - mean)
-        drawn.append(mean + kept + SMOOTHING * (values[row, second] - mean))
-    return drawn
+    def __init__(self, stretches: Stretches, type_: int) -> None:
+        self._log_weight = stretches.log_weight[type_]
+        self._values = stretches.shift[type_], stretches.slope[type_]
+
+    @cached_property
+    def _tables(self) -> _Tables:
+        return _Tables(self._log_weight)
+
+    @cached_property
+    def _means(self) -> list[Floats]:
+        weight = np.exp(self._log_weight)
+        return [np.einsum("ij,ij->i", weight, values) for values in self._values]
+
+    def draw(self, row: Index, rng: np.random.Generator) -> list[Floats]:
+        """Shifts and slopes of the stretches given, from their weighted points, smoothed.
+
+        Two points are drawn and combined so that mean and covariance stay as they are.
+        """
+        first, second = (self._tables.draw(row, rng, axis) for axis in (1, 2))
+        drawn = []
+        for values, means in zip(self._values, self._means, strict=True):
+            mean = means[row]
+            kept = np.sqrt(1 - SMOOTHING**2) * (values[row, first] - mean)
+            drawn.append(mean + kept + SMOOTHING * (values[row, second] - mean))
+        return drawn
 
 
 class _Tables:
@@ -264,14 +298,6 @@ class _Tables:
         order = np.argsort(row, kind="stable")  # a search is fast where the last one ended
         position[order] = np.searchsorted(self.cumulative, wanted[order], side="right")
         return np.asarray(position - row * self.columns)
-
-
-def _log_sum(steps: Floats) -> Floats:
-    """Sum over the last two axes, on the log scale; -inf where there is nothing."""
-    top = steps.max(axis=(-2, -1))
-    safe = np.where(np.isfinite(top), top, 0.0)
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(np.exp(steps - safe[..., None, None]).sum(axis=(-2, -1))) + safe)
 
 
 def _systematic(probability: Floats, draws: int, rng: np.random.Generator) -> Index:

@@ -13,9 +13,10 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, gammaln, logit, logsumexp, roots_legendre, stdtrit
+from scipy.special import expit, gammaln, logit, roots_legendre, stdtrit
 
 from bayescal._base.arrays import Floats, blocks
+from bayescal._base.log_sum import log_sum
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.law import Likelihood
 from bayescal.model.likelihood.times.shared import Shared, log_without
@@ -215,7 +216,7 @@ class _Binomial(_OfStretches):
         fitted = BINOMIAL.mean(self.nodes.x + delta)
         fitted *= self.nodes.weight
         information = fitted * (1 - fitted / self.nodes.weight)
-        slopes = [self._sum(self.nodes.hits * v) - self._sum(fitted * v) for v in variables]
+        slopes = [self._sum((self.nodes.hits - fitted) * v) for v in variables]
         products = [
             self._sum(information * v * w)
             for k, v in enumerate(variables)
@@ -389,7 +390,7 @@ def _ridge(x: Floats) -> Floats:
 
 def _weighted(log_density: Floats, shift: Floats, slope: Floats) -> Part:
     """Evidence, normalised log weights, and the points, one row a stretch."""
-    evidence = np.asarray(logsumexp(log_density, axis=0))
+    evidence = log_sum(log_density, axis=0)
     log_weight = np.ascontiguousarray((log_density - evidence).T)
     return evidence, log_weight, np.ascontiguousarray(shift.T), np.ascontiguousarray(slope.T)
 

@@ -28,7 +28,7 @@ __all__ = ["EffectsDensity", "Given", "Peaks"]
 
 EFFECTS_ROOM = 1 << 20
 """Numbers that a block of scales may need at a time."""
-FIRST_STEPS, EFFECTS_STEPS = 30, 1
+FIRST_STEPS, EFFECTS_STEPS, LEVEL_STEPS = 30, 1, 4
 EFFECTS_LONGEST_STEP = 2.0
 MOST_GAIN = 1.0
 """Most that twice the last step is taken to gain: a quadratic does not reach further."""
@@ -138,11 +138,11 @@ class EffectsDensity:
 
     Attributes
     ----------
-    unlike : int or None
-        Level of the term integrated level by level that is unlike the others.
+    unlike : tuple of int
+        Levels of the term integrated level by level that are unlike the others.
     """
 
-    unlike: int | None = None
+    unlike: tuple[int, ...] = ()
 
     def __init__(self, problem: MultilevelProblem) -> None:
         self.problem, self.prior = problem, problem.pooled.prior
@@ -165,10 +165,10 @@ class EffectsDensity:
         self.width = 4 * coupled + 2 * self.rest_size**2 + 2 * r * self.rows
         self._keep_quadratic(self.given(np.zeros((1, self.size))))
 
-    def with_unlike(self, level: int) -> EffectsDensity:
-        """The same where one level is unlike the others."""
+    def with_unlike(self, levels: tuple[int, ...]) -> EffectsDensity:
+        """The same where some levels are unlike the others."""
         made = copy(self)
-        made.unlike = level
+        made.unlike = levels
         made._keep_quadratic(made.given(np.zeros((1, made.size))))
         return made
 
@@ -235,6 +235,21 @@ class EffectsDensity:
         levels, rest = levels + near * steps[0], rest + near[:, None] * steps[1]
         return Peaks(given, levels, rest, information, root, value)
 
+    def peaks_of_levels(self, given: Given, levels: Floats, rest: Floats) -> tuple[Floats, Floats]:
+        """Modes (L, r, n) of the levels given the rest, and factors (L, r, r, n) of covariances."""
+        precision = self.spread(given) ** -2.0
+        for _ in range(LEVEL_STEPS):
+            u = self._coordinates(given, levels, rest)
+            of_groups = self._by_group(u, self.parts[0].moved)
+            gradient, information = (sums_of(self.layout.of_level, each) for each in of_groups)
+            gradient -= levels * precision
+            for column in range(levels.shape[1]):
+                information[:, column, column] += precision[:, column]
+            factor = covariance_factor(information)
+            step = _times(factor, _times(factor, gradient, transposed=True))
+            levels = levels + np.clip(step, -EFFECTS_LONGEST_STEP, EFFECTS_LONGEST_STEP)
+        return levels, factor
+
     def log_likelihood(self, given: Given, levels: Floats, rest: Floats) -> Floats:
         """Of each group, (groups, n), at effects of levels (L, r, n) and the rest (n, R)."""
         u = self._coordinates(given, levels, rest)
@@ -258,10 +273,12 @@ class EffectsDensity:
         """Standard deviations (L or 1, r, n) of the effects of the levels of the largest term."""
         assert self.layout.inner is not None
         like = given.scales[self.layout.inner]
-        if self.unlike is None:
+        if not self.unlike:
             return np.asarray(like.T[None])
         spread: Floats = np.repeat(like.T[None], self.layout.levels, axis=0)
-        spread[self.unlike] = unlike_scales(self.problem.prior_of_unlike, self.varying, like).T
+        spread[list(self.unlike)] = unlike_scales(
+            self.problem.prior_of_unlike, self.varying, like
+        ).T
         return spread
 
     def log_prior_of_rest(self, given: Given, rest: Floats) -> Floats:

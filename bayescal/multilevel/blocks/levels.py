@@ -3,9 +3,7 @@
 The integral over the effects of each level of the largest term is estimated without bias by a few
 proposals, spread evenly round its mode, and one of them is its draw. The product of the estimates
 weights the draw of all levels together, as in a random-weight particle filter (Fearnhead,
-Papaspiliopoulos & Roberts, 2008), and its variance grows slowly with the number of levels. It is a
-sum over the proposals of each level alone, so that a law of the effects with several components
-would add the proposals of each.
+Papaspiliopoulos & Roberts, 2008), and its variance grows slowly with the number of levels.
 """
 
 from __future__ import annotations
@@ -23,10 +21,18 @@ from bayescal.multilevel.blocks.density import (
 )
 from bayescal.multilevel.blocks.layout import sums_of
 
-__all__ = ["LEVEL_PROPOSALS", "draw_effects_at", "even_points"]
+__all__ = [
+    "LEVEL_PROPOSALS",
+    "LEVEL_SETS",
+    "draw_effects_at",
+    "even_points",
+    "integrals_of_levels",
+]
 
 LEVEL_PROPOSALS = 4
 """Proposals of the effects of a level, of which one is kept."""
+LEVEL_SETS = 4
+"""Sets of so many proposals, where the integral over the effects of a level is a number we need."""
 DEGREES = 4
 """Degrees of freedom of the proposals of the rest, for each of its dimensions."""
 LEAST_DEGREES = 5
@@ -58,13 +64,37 @@ def draw_effects_at(
         return np.zeros((0, len(chosen), len(density.varying))), rest, log_weight
     levels, log_proposed = _proposed_levels(peaks, chosen, off, rng)
     log_ratio = _log_density_of_levels(density, given, levels, rest) - log_proposed
+    log_integral, drawn = _one_of(levels, log_ratio, rng)
+    return drawn, rest, log_weight + log_integral.sum(axis=0)
+
+
+def integrals_of_levels(
+    density: EffectsDensity, given: Given, start: Floats, rest: Floats, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Log integral (L, n) over the effects of each level given the rest, and a draw (L, n, r).
+
+    Parameters
+    ----------
+    start : ndarray of shape (L, n, r)
+        Effects from which the modes are looked for.
+    """
+    centre, factor = density.peaks_of_levels(given, start.transpose(0, 2, 1), rest)
+    shape, degrees = centre.shape, max(LEAST_DEGREES, len(centre))
+    sets = [even_points(shape, degrees, rng) for _ in range(LEVEL_SETS)]
+    levels, log_density = _spread_round(centre, factor, np.concatenate(sets, axis=-1), degrees)
+    log_ratio = _log_density_of_levels(density, given, levels, rest) - log_density
+    return _one_of(levels, log_ratio, rng)
+
+
+def _one_of(levels: Floats, log_ratio: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Log mean of the ratios (L, n, K) of each level, and one of its proposals (L, r, n, K)."""
     largest = log_ratio.max(axis=-1, keepdims=True)
     ladder = np.exp(log_ratio - largest).cumsum(axis=-1)
-    log_weight += (np.log(ladder[..., -1] / LEVEL_PROPOSALS) + largest[..., 0]).sum(axis=0)
+    log_mean = np.log(ladder[..., -1] / log_ratio.shape[-1]) + largest[..., 0]
     limit = rng.random(ladder.shape[:2]) * ladder[..., -1]
     kept = (ladder < limit[..., None]).sum(axis=-1)
     drawn = np.take_along_axis(levels, kept[:, None, :, None], axis=-1)[..., 0]
-    return drawn.transpose(0, 2, 1), rest, log_weight
+    return log_mean, drawn.transpose(0, 2, 1)
 
 
 def _proposed_rest(root: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -91,10 +121,32 @@ def _proposed_levels(
     size, r, n = len(factor), factor.shape[1], len(chosen)
     degrees = max(LEAST_DEGREES, size)
     standard = even_points((size, r, n), degrees, rng)
+    pulled = information.pulled(off)
+    return _spread_round(peaks.levels[..., chosen], factor, standard, degrees, pulled)
+
+
+def _spread_round(
+    centre: Floats,
+    factor: Floats,
+    standard: Floats,
+    degrees: int,
+    pulled: Floats | None = None,
+) -> tuple[Floats, Floats]:
+    """Student-t points (L, r, n, K) round centres (L, r, n) less F times `pulled`, and log density.
+
+    Parameters
+    ----------
+    factor : ndarray of shape (L, r, r, n)
+        Lower factors F of the points' covariances.
+    standard : ndarray of shape (L, r, n, K)
+        Points at a scale of one.
+    """
+    r = standard.shape[1]
     log_density = log_student((standard**2).sum(axis=1), r, degrees)
     log_density -= np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=-1)[..., None]
-    standard -= information.pulled(off)[..., None]
-    levels = np.repeat(peaks.levels[..., chosen, None], LEVEL_PROPOSALS, axis=-1)
+    if pulled is not None:
+        standard = standard - pulled[..., None]
+    levels = np.repeat(centre[..., None], standard.shape[-1], axis=-1)
     for i in range(r):
         for k in range(i + 1):
             levels[:, i] += factor[:, i, k, :, None] * standard[:, k]

@@ -1,0 +1,80 @@
+"""Draws of equal weight round the peak of the scales, and of the effects given them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayescal._base.arrays import Floats, blocks
+from bayescal._base.sampling.importance import importance_sample, resample
+from bayescal._base.sampling.pareto import smooth_rows
+from bayescal.multilevel.blocks.density import EffectsDensity
+from bayescal.multilevel.blocks.levels import LEVEL_PROPOSALS, draw_effects_at
+
+__all__ = ["LATENT_ROOM", "Drawn", "draw_round"]
+
+EFFECTS_PROPOSALS = 1
+"""Proposals of the effects for each draw of the scales."""
+ENOUGH_OF_SCALES = 0.2
+"""Effective share of the proposals of the scales from which no others are tried."""
+LATENT_ROOM = 1 << 21
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Draws of equal weight.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n, size)
+        Of the scales and of what effects do not move, as the density takes them.
+    levels : ndarray of shape (L, n, r)
+        Effects of the largest term.
+    rest : ndarray of shape (n, R)
+        The average and the effects of the smaller terms.
+    stats : dict
+        Pareto k-hat, effective sample size, log evidence and its error.
+    """
+
+    points: Floats
+    levels: Floats
+    rest: Floats
+    stats: dict[str, float]
+
+
+def draw_round(density: EffectsDensity, draws: int, purpose: str) -> Drawn:
+    """Draws of equal weight, where it is known which levels are unlike the others.
+
+    The scales are drawn from their Laplace-approximated posterior. Round the mode of all effects at
+    each draw of them the average and the smaller terms are proposed, and given these the largest
+    term, level by level. All are weighted by the exact density, so that the approximation is no
+    part of the answer.
+    """
+    rng = density.problem.pooled.rng(purpose)
+    outer = importance_sample(density, density.mode(), draws, rng, ENOUGH_OF_SCALES)
+    points, count = np.unique(outer.draws, axis=0, return_counts=True)
+    width = density.width + EFFECTS_PROPOSALS * LEVEL_PROPOSALS * density.rows
+    drawn = []
+    for part in blocks(len(points), width, LATENT_ROOM):
+        chosen = np.repeat(np.arange(len(points[part])), EFFECTS_PROPOSALS * count[part])
+        drawn.append(draw_effects_at(density, density.peaks(points[part]), chosen, rng))
+    levels, rest, log_ratio = (
+        np.concatenate(each, axis=axis)
+        for each, axis in zip(zip(*drawn, strict=True), (1, 0, 0), strict=True)
+    )
+    smoothed, pareto_k = smooth_rows(log_ratio[None])
+    weights = np.exp(smoothed[0])
+    weights /= weights.sum()
+    kept = resample(weights, draws, rng)
+    points = np.repeat(points, EFFECTS_PROPOSALS * count, axis=0)[kept]
+    largest = log_ratio.max()
+    ratio = np.exp(log_ratio - largest)
+    error = ratio.std() / ratio.mean() / np.sqrt(ratio.size)
+    stats = {
+        "pareto_k": max(outer.pareto_k, float(pareto_k[0])),
+        "ess": float(min(outer.ess, 1 / np.sum(weights**2))),
+        "log_evidence": float(outer.log_evidence + largest + np.log(ratio.mean())),
+        "log_evidence_error": float(np.hypot(outer.log_evidence_error, error)),
+    }
+    return Drawn(points, levels[:, kept], rest[kept], stats)
