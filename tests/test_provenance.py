@@ -449,29 +449,7 @@ def test_no_script_takes_a_stored_result_for_finished() -> None:
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.IfExp) and "json.loads" in ast.unparse(node.body)
     }
-    assert reading <= REPLACED | run.GOING_ON
-
-
-def test_what_other_code_stored_is_removed_before_a_script_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(run, "HERE", tmp_path)
-    results = tmp_path / "results"
-    stored = [results / "drift_now.json", results / "drift_now-batches" / "1.npz"]
-
-    def store() -> None:
-        for path in stored:
-            path.parent.mkdir(exist_ok=True, parents=True)
-            path.touch()
-
-    store()
-    run.begin("drift_now", "a")
-    assert not any(path.exists() for path in stored)
-    store()
-    run.begin("drift_now", "a")  # the same code goes on
-    assert all(path.exists() for path in stored)
-    run.begin("drift_now", "b")
-    assert not any(path.exists() for path in stored)
+    assert reading <= REPLACED
 
 
 def test_hashes_are_those_of_the_commits_that_made_the_results(finished: Path) -> None:

@@ -13,6 +13,7 @@ import argparse
 import json
 import time
 import warnings
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from scipy.special import expit, logit
 import bayescal as bc
 from bayescal.multilevel.engine import draw_terms
 from bayescal.multilevel.problem import prepare_terms
+from kept import Rows
 
 RESULTS = Path(__file__).with_name("results") / "cells_robust.json"
 FACTORS = {"sex": ("F", "M"), "device": ("A", "B"), "age": ("<60", "60-79", "80+")}
@@ -117,15 +119,9 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=RESULTS)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    stored, kept = {}, Rows("cells_robust")
     for truth in options.truth or TRUTHS:
-        stored = json.loads(options.output.read_text()) if options.output.exists() else {}
-        if stored.get(truth, {}).get("runs", 0) >= options.runs:
-            continue
-        rows = []
-        for seed in range(options.runs):
-            rows.append(one_run(truth, seed))
-            print(truth, seed, json.dumps(rows[-1]), flush=True)
-        stored = json.loads(options.output.read_text()) if options.output.exists() else {}
+        rows = kept.of(truth, options.runs, partial(one_run, truth))
         stored[truth] = {"truth": truth} | summarised(rows)
         options.output.write_text(json.dumps(stored, indent=1) + "\n")
 

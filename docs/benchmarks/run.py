@@ -64,8 +64,6 @@ CALLS = {
     "peers": [["--memory"]],
 }
 """Arguments of the calls that make all results of a script; of others one call without any."""
-GOING_ON = {"cells_robust", "drift_now", "subgroups", "terms_sbc"}
-"""Scripts that go on from what is stored, of whatever code: it is removed when theirs changed."""
 ALONE = provenance.TIMED | {"estimator_cost", "nodes", "peers", "sites_speed"}
 """Scripts that measure times or memory: nothing may run beside them."""
 FEW = {
@@ -167,21 +165,9 @@ def in_process(
     return started.returncode, used.ru_utime + used.ru_stime
 
 
-def begin(name: str, code: str) -> None:
-    """Remove what other code has stored of a script that would take it for finished."""
-    batches = HERE / "results" / f"{name}-batches"
-    begun = batches / f"begun-{code}"
-    if name in GOING_ON and not begun.is_file():
-        shutil.rmtree(batches, ignore_errors=True)
-        (HERE / "results" / f"{name}.json").unlink(missing_ok=True)
-        batches.mkdir()
-        begun.touch()
-
-
 def run(name: str, script: Path, arguments: list[str]) -> dict[str, Any] | None:
     """Run a script, and what is recorded of it; nothing if it failed."""
     before, code = commit(), provenance.here().code(name)
-    begin(name, code)
     processors = 0.0
     start = time.perf_counter()
     for call in CALLS.get(name, [[]]):
