@@ -1,8 +1,9 @@
 """Make every published number with this version: `python docs/benchmarks/run.py [NAME ...]`.
 
-Without names, all benchmarks whose results are old are run, one after the other; one that is
-current is left out, so that an interrupted run goes on where it stopped. A script that keeps
-batches resumes inside as well. Each result is recorded in `results/runs.json`.
+Without names, all benchmarks whose results are old are run, one after the other, the shortest of
+those that were timed first; one that is current is left out, so that an interrupted run goes on
+where it stopped. A script that keeps rows or batches resumes inside as well. Each result is
+recorded in `results/runs.json`.
 
 `--quick` tries each script with few repeats in a temporary copy, and stores nothing.
 `--stale` lists what is old, and ends with status 1 if anything is: the check before a release.
@@ -452,7 +453,9 @@ def main() -> None:
             print(f"{name}: {answers[name]}", flush=True)
         failed = [name for name, answer in answers.items() if answer.startswith("FAILED")]
     else:
+        known = provenance.records()
         due = [name for name in asked if name in old or options.again]
+        due.sort(key=lambda name: known.get(name, {}).get("cpu_seconds") or math.inf)
         for name in sorted(set(asked) - set(due)):
             print(f"{name}: current", flush=True)
         failed = run_all(
