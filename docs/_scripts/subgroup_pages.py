@@ -128,7 +128,8 @@ def subgroups_page() -> str:
             "## One bad cell",
             "Twelve cells of three factors (2 x 2 x 3). One small cell has 80 patients, or two of "
             "them have, and each other one 300 (or 80: *all small*). With *one bad cell*, or two, "
-            "the small ones have a true O/E of 1.56, and all others are calibrated; with *differences* the shift has effects of "
+            "the small ones have a true O/E of 1.56, and all others are calibrated; with "
+            "*differences* the shift has effects of "
             "levels of standard deviation .25, and of combinations of .1. Each data set is fitted "
             "with normal effects, the default, and with `robust=True` in the term of the cells. "
             "*Covered* is of 95 % intervals of O/E, and the score their mean interval score over "

@@ -105,8 +105,8 @@ def lay_out(figure: Figure) -> None:
     top = height
     for axes, over, own, under in zip(figure.axes, above, free, below, strict=True):
         bottom = top - over - own
-        place = left / width, bottom / height, (width - left - right) / width, own / height
-        axes.set_position(place)
+        rectangle = left / width, bottom / height, (width - left - right) / width, own / height
+        axes.set_position(rectangle)
         axes.apply_aspect()
         top = bottom - under
 
