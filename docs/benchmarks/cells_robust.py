@@ -3,8 +3,9 @@
 Cells of three factors (2 x 2 x 3) with effects of their levels, and one of their own. In three
 truths one cell of 80 patients, or two of them, which change from data set to data set, have a true
 O/E of 1.56; in the others no cell is unlike the rest. Each data set is fitted with normal effects,
-the default, and with a robust effect of the cells, by the engine alone. Results are kept in
-`results/cells_robust.json`, truth by truth.
+the default, and with a robust effect of the cells, by the engine alone; where there is a bad cell
+also by a robust fit that is told which it is. Results are kept in `results/cells_robust.json`,
+truth by truth.
 """
 
 from __future__ import annotations
@@ -22,8 +23,11 @@ import numpy as np
 from scipy.special import expit, logit
 
 import bayescal as bc
+from bayescal.multilevel.blocks.density import EffectsDensity
+from bayescal.multilevel.blocks.drawn import draw_round
+from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.engine import draw_terms
-from bayescal.multilevel.problem import prepare_terms
+from bayescal.multilevel.problem import MultilevelProblem, prepare_terms
 from kept import Rows
 
 RESULTS = Path(__file__).with_name("results") / "cells_robust.json"
@@ -63,19 +67,36 @@ def sample(
     return (rng.random(at.size) < risk).astype(int), expit(log_odds), risk, at, small
 
 
+def draw_told(problem: MultilevelProblem, bad: np.ndarray) -> MultilevelDraws:
+    """Posterior draws of a robust fit that is told which cells are unlike the others."""
+    density = EffectsDensity(problem)
+    of_group = problem.terms[-1].of_group
+    levels = tuple(of_group[problem.cells.index(CELLS[k])] for k in bad)
+    drawn = draw_round(density.with_unlike(levels), DRAWS, "told")
+    return MultilevelDraws.of_effects(
+        problem,
+        density.average(drawn.points, drawn.rest),
+        np.stack(density.scales(drawn.points)),
+        density.effects(drawn.levels, drawn.rest),
+        "importance",
+        4,
+        drawn.stats,
+    )
+
+
 def one_run(truth: str, seed: int) -> dict[str, Any]:
-    """What both fits of one data set say of the O/E of every cell."""
+    """What the fits of one data set say of the O/E of every cell."""
     rng = np.random.default_rng([seed, list(TRUTHS).index(truth)])
     outcome, score, risk, at, small = sample(truth, rng)
     factors = {name: np.array([CELLS[k][j] for k in at]) for j, name in enumerate(FACTORS)}
     data, row = bc.CalibrationData(outcome, score, factors=factors), {}
-    for how in ("normal", "robust"):
+    for how in ("normal", "robust", "told") if TRUTHS[truth][2] else ("normal", "robust"):
         start = time.process_time()
-        term = bc.by(*FACTORS, robust=True if how == "robust" else None)
+        term = bc.by(*FACTORS, robust=None if how == "normal" else True)
         problem = prepare_terms(
             data, [*FACTORS, term], prior="neutral", curve="logistic", random_state=seed
         )
-        drawn = draw_terms(problem, DRAWS)
+        drawn = draw_told(problem, small) if how == "told" else draw_terms(problem, DRAWS)
         row[f"{how}.seconds"] = time.process_time() - start
         row[f"{how}.k"] = drawn.stats["pareto_k"]
         centre = logit(problem.pooled.frame.centre)
@@ -94,8 +115,9 @@ def one_run(truth: str, seed: int) -> dict[str, Any]:
             row[f"{how}.small.{name}"] = float(values[small].mean())
             row[f"{how}.rest.{name}"] = float(values[rest].mean())
             row[f"{how}.all.{name}"] = float(values.mean())
-    unlike = drawn.unlike.mean(axis=1)[[problem.cells.index(cell) for cell in CELLS]]
-    row["unlike.small"], row["unlike.rest"] = unlike[small].mean(), unlike[rest].mean()
+        if how == "robust":
+            unlike = drawn.unlike.mean(axis=1)[[problem.cells.index(cell) for cell in CELLS]]
+            row["unlike.small"], row["unlike.rest"] = unlike[small].mean(), unlike[rest].mean()
     return {name: float(value) for name, value in row.items()}
 
 

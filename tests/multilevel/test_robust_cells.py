@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
+import pymc as pm
 import pytest
 from scipy.special import expit, logit
 from scipy.stats import multivariate_normal, norm
@@ -16,6 +17,7 @@ from bayescal.errors import InputError
 from bayescal.multilevel.blocks.density import EffectsDensity
 from bayescal.multilevel.blocks.sample import draw_effects
 from bayescal.multilevel.draws import effects_of_prior
+from bayescal.multilevel.nuts import multilevel_model
 from bayescal.multilevel.problem import prepare_terms
 
 CELLS = list(product("FM", ["old", "young"]))
@@ -163,6 +165,34 @@ def test_a_bad_cell_is_named_and_its_interval_is_its_own(one_bad):
     assert table.loc["sex x age", "F, old"] == prob["F, old"]
     assert table.loc["sex"].isna().all()
     assert "prob_unlike" not in normal.subgroups
+
+
+def test_two_bad_cells_are_both_named():
+    rng = np.random.default_rng(4)
+    cells = list(product("FM", ["old", "middle", "young"]))
+    cell = np.repeat(np.arange(6), 200)
+    x = rng.normal(-1.0, 1.0, cell.size)
+    shift = 1.5 * np.isin(cell, [0, 4])
+    sex, age = np.array(cells)[cell].T
+    data = bc.CalibrationData(
+        (rng.random(cell.size) < expit(x + shift)).astype(int),
+        expit(x),
+        factors={"sex": sex, "age": age},
+    )
+    drawn = draw_effects(prepared(data, curve="logistic"), 1000)
+    prob = dict(zip(drawn.problem.cells, drawn.unlike.mean(axis=1), strict=True))
+    shift_of = dict(zip(cells, 1.5 * np.isin(np.arange(6), [0, 4]), strict=True))
+    assert min(prob["F", "old"], prob["M", "middle"]) > 0.6  # were one at most unlike: 0.5
+    assert max(prob[cell] for cell in prob if shift_of[cell] == 0) < 0.3
+
+
+@pytest.mark.slow
+def test_the_pymc_model_has_the_sum_over_all_sets_of_unlike_cells():
+    data, *_ = simulated(n=20)
+    model = multilevel_model(prepared(data, curve="logistic"))
+    log_ratio, told = pm.draw([model["log_ratio_unlike"], model["robust"]], 20, random_seed=1)
+    assert log_ratio.shape == (20, 4)
+    np.testing.assert_allclose(told, np.log(0.9 + 0.1 * np.exp(log_ratio)).sum(axis=1), rtol=1e-9)
 
 
 def test_stored_and_read_back(one_bad, tmp_path):
