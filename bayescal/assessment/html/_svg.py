@@ -98,7 +98,7 @@ def lay_out(figure: Figure) -> None:
     figure.subplots_adjust(**(NEARLY if len(figure.axes) == 1 else NEARLY_IN_PANELS))
     for _ in range(MOST_PLACES):
         measured = _ticks(figure)
-        _place(figure)
+        _set_positions(figure)
         if _ticks(figure) == measured:
             return
 
@@ -109,7 +109,7 @@ def _ticks(figure: Figure) -> list[list[float]]:
     return [np.asarray(axis.get_majorticklocs()).tolist() for axis in both]
 
 
-def _place(figure: Figure) -> None:
+def _set_positions(figure: Figure) -> None:
     """Place the axes by the room that all round them takes now."""
     pad, (width, height) = ROOM_BESIDE * figure.dpi, figure.bbox.size
     around = [axes.get_tightbbox(for_layout_only=True) for axes in figure.axes]
@@ -124,8 +124,8 @@ def _place(figure: Figure) -> None:
     top = height
     for axes, over, own, under in zip(figure.axes, above, free, below, strict=True):
         bottom = top - over - own
-        place = left / width, bottom / height, (width - left - right) / width, own / height
-        axes.set_position(place)
+        rectangle = left / width, bottom / height, (width - left - right) / width, own / height
+        axes.set_position(rectangle)
         axes.set_in_layout(True)
         axes.apply_aspect()
         top = bottom - under
