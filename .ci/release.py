@@ -1,11 +1,12 @@
 """The check before a release: `python .ci/release.py 0.1.0`. It is not part of `.ci/run`.
 
-The version stands in `pyproject.toml` alone and is the one to release; the citation file and the
-changes name it, and every stored number was made by this code.
+The version stands in `pyproject.toml` alone and is the one to release; the citation file, the
+changes and the site name it, and every stored number was made by this code, or confirmed with it.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -26,8 +27,16 @@ def problems(root: Path, asked: str) -> list[str]:
     if cited is None or cited[1] != asked:
         wrong.append(f"CITATION.cff: the version is {cited[1] if cited else 'missing'}")
     changes = (root / "CHANGELOG.md").read_text("utf-8")
-    if not re.search(rf"^## \[?{re.escape(asked)}\b", changes, re.M):
+    section = re.search(rf"^## \[?{re.escape(asked)}\b.*", changes, re.M)
+    if section is None:
         wrong.append(f"CHANGELOG.md: there is no section for {asked}")
+    elif "in preparation" in section[0]:
+        wrong.append(f"CHANGELOG.md: the section says {section[0].removeprefix('## ')}")
+    switcher = json.loads((root / "docs" / "_static" / "switcher.json").read_text("utf-8"))
+    if asked not in [one["version"] for one in switcher]:
+        wrong.append(f"docs/_static/switcher.json: there is no {asked}")
+    if f"(version {asked})" not in (root / "docs" / "cite.md").read_text("utf-8"):
+        wrong.append(f"docs/cite.md: the version to cite is not {asked}")
     for name, address in project.get("urls", {}).items():
         if "OWNER" in address:
             wrong.append(f"pyproject.toml: the address of {name} is still {address}")

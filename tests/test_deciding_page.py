@@ -23,8 +23,9 @@ def stored(name: str):
 def test_the_page_has_the_coverage_of_losses_and_cutoff_errors() -> None:
     results = stored("deciding_coverage")
     assert deciding.page_table(results) in PAGE.read_text("utf-8")
-    assert {row["data_sets"] for row in results["rows"]} == {60}
-    assert f"{60} data sets" in PAGE.read_text("utf-8")
+    (sets,) = {row["data_sets"] for row in results["rows"]}
+    assert sets >= 60
+    assert f"{sets} data sets" in PAGE.read_text("utf-8")
 
 
 def test_an_average_covers_no_loss_and_one_family_does_not() -> None:
@@ -40,7 +41,9 @@ def test_an_average_covers_no_loss_and_one_family_does_not() -> None:
 def test_the_page_has_the_coverage_of_the_kullback_leibler_error() -> None:
     results = stored("kl_coverage")
     assert deciding.page_table(results) in PAGE.read_text("utf-8")
-    assert {row["data_sets"] for row in results["rows"]} == {40}
+    (sets,) = {row["data_sets"] for row in results["rows"]}
+    assert sets >= 40
+    assert f"{sets} data sets a cell" in PAGE.read_text("utf-8")
     average = [row for row in results["rows"] if row["analysis"] == "average"]
     assert len(average) == len(deciding.KL_TRUTHS) * len(deciding.KL_SIZES)
     assert min(row["covered"] for row in average) >= 0.9
@@ -51,7 +54,8 @@ def test_the_page_has_the_lower_bounds_and_these_keep_what_was_asked() -> None:
     assert bound.page_table(rows) in PAGE.read_text("utf-8")
     sets = sum(row["sets"] for row in rows)
     false = sum(row["sets"] * row["false"] for row in rows) / sets
-    assert sets == 2000
+    assert sets >= 2000
+    assert f"bounds of {sets} data sets" in PAGE.read_text("utf-8")
     assert false <= bound.MOST
     assert f"{false:.3f} of all".lstrip("0") in PAGE.read_text("utf-8")
     for row in rows:
@@ -83,7 +87,9 @@ def test_the_page_has_the_e_values_and_these_keep_what_was_asked() -> None:
     rows = stored("e_value")
     assert e_value.page_table(rows) in PAGE.read_text("utf-8")
     calibrated = [row for row in rows if row["cell"].startswith("calibrated")]
-    assert sum(row["series"] for row in calibrated) == 2000
+    series = sum(row["series"] for row in calibrated)
+    reached = sum(row["series"] * row["ever_20"] for row in calibrated) / series
+    assert f"Of {series} calibrated series {reached:.3f} ever" in PAGE.read_text("utf-8")
     for row in calibrated:
         assert row["ever_20"] <= 0.05
         assert row["ever_10"] <= 0.1

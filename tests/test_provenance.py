@@ -43,7 +43,7 @@ def repository(tmp_path: Path) -> Path:
     (package / "room" / "_sum.py").write_text("def twice(x):\n    '''Two.'''\n    return 2 * x\n")
     (package / "other" / "__init__.py").write_text("x = 1\n")
     (benchmarks / "one.py").write_text(SCRIPT)
-    for name in ("run.py", "provenance.py"):
+    for name in ("kept.py", "provenance.py", "run.py"):
         shutil.copy2(FOLDER / name, benchmarks / name)
     return tmp_path
 
@@ -195,13 +195,13 @@ def test_pages_say_which_version_made_them(monkeypatch: pytest.MonkeyPatch) -> N
     one = {"version": "1", "commit": "abcdef0123", "date": "2026-01-02", "code": "x"}
     one |= {"repeats": 20, "seconds": 61.2, "seeds": "seed 1"}
     known = {"sbc": one, "verdict": one}
-    monkeypatch.setattr(versions_page, "state", lambda: (known, {"sbc": "changed"}))
+    monkeypatch.setattr(versions_page, "state", lambda: (known, {"sbc": "changed"}, {}))
     assert "an earlier version" in versions_page.sentence("sbc")
     assert "the present code" in versions_page.sentence("verdict")
     assert "commit abcdef012, 2026-01-02 (20 repeats, 61 s)" in versions_page.sentence("verdict")
     assert versions_page.sentence("no such page") == ""
     page = versions_page.versions_page()
-    assert "1 of 2 results are of the present code." in page
+    assert "1 of 2 results are of the present code, and 0 of an earlier one" in page
     assert "| `sbc` | 1 | abcdef012 | 2026-01-02 | 20 | seed 1 | 61 s | old |" in page
 
 
@@ -237,3 +237,244 @@ def test_seeds_and_repeats_are_those_of_the_script(tmp_path: Path) -> None:
     assert run.repeats_of(script, []) == 5
     assert run.repeats_of(script, ["--runs", "9"]) == 9
     assert run.few(script) == ["--runs", "2"]
+
+
+ROWS = """
+import argparse, json
+from functools import partial
+from pathlib import Path
+import bayescal as bc
+from kept import Rows
+
+def one(factor, number):
+    yield {"cell": factor, "value": factor * bc.room.twice(number) / 3}
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--runs", type=int, default=5)
+    runs, kept = parser.parse_args().runs, Rows("rows")
+    rows = []
+    for factor in (1, 2):
+        rows += kept.all_of(str(factor), runs, partial(one, factor))
+    (Path(__file__).parent / "results" / "rows.json").write_text(json.dumps(rows))
+"""
+
+
+@pytest.fixture
+def finished(repository: Path) -> Path:
+    """The same with the result of a benchmark that keeps rows."""
+    (repository / "docs" / "benchmarks" / "rows.py").write_text(ROWS)
+    done = command(repository, "rows")
+    assert done.returncode == 0, done.stderr
+    return repository
+
+
+def change(repository: Path, code: str) -> None:
+    room = repository / "bayescal" / "room" / "_sum.py"
+    room.write_text(f"def twice(x):\n    {code}\n")
+
+
+def test_finished_data_sets_are_kept_apart_for_each_code(finished: Path) -> None:
+    results = finished / "docs" / "benchmarks" / "results"
+    before = json.loads((results / "rows.json").read_text())
+    (first,) = (results / "rows-batches").iterdir()
+    lines = (first / "rows.jsonl").read_text().splitlines()
+    assert len(lines) == len(before) == 10
+
+    stopped = "\n".join([*lines[:3], lines[3][:20], ""])
+    (first / "rows.jsonl").write_text(stopped)
+    assert command(finished, "--again", "rows").returncode == 0
+    assert json.loads((results / "rows.json").read_text()) == before
+    assert (first / "rows.jsonl").read_text() == stopped + "\n".join([*lines[3:], ""])
+
+    change(finished, "return 3 * x")
+    assert command(finished, "rows").returncode == 0
+    after = json.loads((results / "rows.json").read_text())
+    assert [row["value"] for row in after] == [1.5 * row["value"] for row in before]
+
+
+def test_a_result_is_confirmed_by_its_first_data_sets(finished: Path) -> None:
+    change(finished, "return x + x")
+    assert "rows: made at" in command(finished, "--stale", "rows").stdout
+    done = command(finished, "--confirm", "rows")
+    assert "4 of 10 data sets are as they were" in done.stdout, done.stderr
+    stale = command(finished, "--stale", "rows")
+    assert stale.returncode == 0
+    assert "confirmed by 4 of 10 data sets at version" in stale.stdout
+
+    change(finished, "return 2 * x + (x == 1) * 1e-4")
+    done = command(finished, "--confirm", "rows")
+    assert "2 of 4 data sets differ, first set 1 of 1" in done.stdout
+    assert "rows: made at" in command(finished, "--stale", "rows").stdout
+
+
+def test_a_result_without_rows_is_not_confirmed(repository: Path) -> None:
+    assert command(repository, "one").returncode == 0
+    change(repository, "return x + x")
+    assert "no data sets are stored" in command(repository, "--confirm", "one").stdout
+    assert command(repository, "--stale", "one").returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ([1.0, {"a": None}], [1 + 1e-9, {"a": None}], True),
+        (float("nan"), float("nan"), True),
+        (True, True, True),
+        ({"fit.seconds": 1.0, "a": 1}, {"fit.seconds": 2.0, "a": 1}, True),
+        (1.0, 1.00001, False),
+        ({"a": 1.0}, {"b": 1.0}, False),
+        ([1.0], [1.0, 2.0], False),
+        ("yes", "no sign", False),
+        (1.0, None, False),
+    ],
+)
+def test_rows_are_the_same_to_a_millionth(one: object, other: object, alike: bool) -> None:
+    assert run.same(one, other) is alike
+
+
+def test_the_page_says_how_a_result_was_confirmed(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = provenance.records()
+    again = {"sbc": "confirmed by 4 of 10 data sets at version 1, commit abc"}
+    monkeypatch.setattr(versions_page, "state", lambda: (known, {}, again))
+    assert "confirmed by 4 of 10 data sets" in versions_page.sentence("sbc")
+    assert "1 of an earlier one were confirmed" in versions_page.versions_page()
+
+
+def test_machinery_does_not_make_results_old() -> None:
+    assert not provenance.MACHINERY & provenance.here().used("slopes")
+
+
+CALLED = """
+class Sum:
+    factor = 2
+    def twice(self, x):
+        return self.factor * x
+
+def twice(x):
+    return Sum().twice(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ("\ndef twice", "\ndef thrice(x):\n    return 3 * x\n\ndef twice", True),
+        ("\ndef twice", "\nclass Other:\n    pass\n\ndef twice", True),
+        (
+            "\ndef twice",
+            "\ndef helper():\n    return 3\n\ndef thrice(x):\n    return helper() * x\n\ndef twice",
+            True,
+        ),
+        ("    factor = 2", "    factor = 2\n    def thrice(self, x):\n        return 3", True),
+        ("    factor = 2", "    'What it is.'\n    factor = 2", True),
+        ("    factor = 2", "    factor = 3", False),
+        ("self.factor * x", "self.factor + x", False),
+        ("Sum().twice(x)", "Sum().twice(x) + 1", False),
+        ("    factor = 2", "    factor = 2\n    def __init__(self):\n        pass", False),
+        ("\ndef twice", "\n@register\ndef thrice(x):\n    return 3\n\ndef twice", False),
+        ("\ndef twice", "\nTHREE = 3\n\ndef twice", False),
+        ("class Sum:", "class Sum(dict):", False),
+    ],
+)
+def test_what_nothing_names_does_not_make_a_result_old(
+    repository: Path, old: str, new: str, same: bool
+) -> None:
+    room = repository / "bayescal" / "room" / "_sum.py"
+    room.write_text(CALLED)
+    before = provenance.Sources(repository).code("one")
+    assert CALLED.count(old) == 1
+    room.write_text(CALLED.replace(old, new))
+    assert (provenance.Sources(repository).code("one") == before) is same
+
+
+def test_methods_that_another_library_may_call_count(repository: Path) -> None:
+    room, codes = repository / "bayescal" / "room" / "_sum.py", set()
+    for factor in (2, 3):
+        room.write_text(
+            f"class Sum(dict):\n    def __missing__(self, x):\n        return x\n"
+            f"    def pop(self, x):\n        return {factor} * x\n\n"
+            "def twice(x):\n    return Sum()[x]\n"
+        )
+        codes.add(provenance.Sources(repository).code("one"))
+    assert len(codes) == 2
+
+
+def test_a_function_that_is_named_in_a_string_counts(repository: Path) -> None:
+    room, codes = repository / "bayescal" / "room" / "_sum.py", set()
+    for factor in (2, 3):
+        room.write_text(
+            f"def other(x):\n    return {factor} * x\n\n"
+            "def twice(x):\n    return globals()['other'](x)\n"
+        )
+        codes.add(provenance.Sources(repository).code("one"))
+    assert len(codes) == 2
+
+
+def calls(tree: ast.AST, *names: str) -> list[ast.Call]:
+    return [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names
+    ]
+
+
+def test_scripts_keep_what_is_finished_under_their_own_names() -> None:
+    named = 0
+    for name, path in provenance.here().scripts.items():
+        for call in calls(ast.parse(path.read_text("utf-8")), "Rows", "folder"):
+            if isinstance(call.args[0], ast.Constant):
+                assert call.args[0].value == name
+                named += 1
+    assert named > 40
+
+
+REPLACED = {
+    "dong",
+    "estimator_cost",
+    "several_terms",
+    "sites_speed",
+    "speed",
+    "tables",
+    "terms_sbc",
+    "torabian",
+}
+"""Scripts that can make a part alone and keep the other parts; as a whole they make all again."""
+
+
+def test_no_script_takes_a_stored_result_for_finished() -> None:
+    reading = {
+        name
+        for name, path in provenance.here().scripts.items()
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.IfExp) and "json.loads" in ast.unparse(node.body)
+    }
+    assert reading <= REPLACED
+
+
+def test_hashes_are_those_of_the_commits_that_made_the_results(finished: Path) -> None:
+    def git(*words: str) -> str:
+        own = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
+        done = subprocess.run(
+            ["git", *own, *words], cwd=finished, capture_output=True, text=True, check=True
+        )
+        return done.stdout.strip()
+
+    git("init")
+    git("add", ".")
+    git("commit", "-m", "one")
+    records = finished / "docs" / "benchmarks" / "results" / "runs.json"
+    known = json.loads(records.read_text())
+    code, known["rows"]["commit"] = known["rows"]["code"], git("rev-parse", "HEAD")
+    known["rows"]["code"] = "of a former rule"
+    records.write_text(json.dumps(known))
+    assert command(finished, "--again", "one").returncode == 0  # new results are no new code
+    assert json.loads(records.read_text())["one"]["commit"] == known["rows"]["commit"]
+    change(finished, "return 3 * x")
+    assert command(finished, "--again", "one").returncode == 0
+    assert json.loads(records.read_text())["one"]["commit"].endswith("-dirty")
+    assert command(finished, "--rehash").stdout == "rows\n"
+    assert json.loads(records.read_text())["rows"]["code"] == code
+    assert command(finished, "--stale", "rows").returncode == 1
+    change(finished, "return 2 * x")
+    assert command(finished, "--stale", "rows").returncode == 0

@@ -80,9 +80,9 @@ def spline_frame(score: Floats, trials: Floats, centre: float) -> Frame:
     tell one curve from another, and where there are many cases. Deviations are the Demmler-Reinsch
     basis of the natural cubic splines: orthogonal over the cases and in the integrated squared
     second derivative alike. They are positive at the last knot: their signs are free, and a
-    linear algebra library may choose others on another processor. Prior variance is that penalty to the power -2 SMOOTHNESS, scaled so
-    that the trial-weighted mean variance of their sum is one. Deviations too faint for this many
-    cases to show are left out.
+    linear algebra library may choose others on another processor. Prior variance is that penalty to
+    the power -2 SMOOTHNESS, scaled so that the trial-weighted mean variance of their sum is one.
+    Deviations too faint for this many cases to show are left out.
 
     References
     ----------

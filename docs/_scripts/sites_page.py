@@ -45,7 +45,7 @@ def sites_page() -> str:
         f"Hierarchical fits of 5, 15 and 50 sites with 20 to 500 patients each, from {runs(table)} "
         "simulated data sets a cell. A *cell* is a number of sites, a standard deviation of the "
         "shift between sites (that of the log slope is half of it) and a population: calibrated on "
-        "average, or with a shift of 0.25 and a slope of 0.82. Curve, priors and draws are of "
+        "average, or with a shift of 0.25 and a slope of 0.82. Curve and priors are of "
         '`bc.fit(data, vary=bc.by("site", robust=False), curve="logistic")`, so that effects are '
         "normal. How robust effects differ, the default, stands in a part of its own. Made by "
         "`docs/benchmarks/sites.py`, `sites_rivals.py`, `sites_sbc.py` and `sites_speed.py`; what "

@@ -25,13 +25,13 @@ SCRIPTS = {
 
 
 @cache
-def state() -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
-    """Records of all runs, and why some are old."""
-    known = provenance.records()
-    return known, provenance.stale(known, provenance.here())
+def state() -> tuple[dict[str, dict[str, Any]], dict[str, str], dict[str, str]]:
+    """Records of all runs, why some are old, and how others were confirmed."""
+    known, sources = provenance.records(), provenance.here()
+    return known, provenance.stale(known, sources), provenance.confirmed(known, sources)
 
 
-def described(name: str, record: dict[str, Any], old: bool) -> str:
+def described(name: str, record: dict[str, Any], old: bool, again: str = "") -> str:
     """One result: version, commit, date, and whether the code has changed."""
     made = (
         f"`{name}`: bayescal {record['version']}, commit {record['commit'][:9]}, {record['date']}"
@@ -40,31 +40,39 @@ def described(name: str, record: dict[str, Any], old: bool) -> str:
     parts += [f"{record['seconds']:.0f} s"] if record["seconds"] else []
     if parts:
         made += f" ({', '.join(parts)})"
-    return f"{made}, **an earlier version of the code**" if old else f"{made}, the present code"
+    if old:
+        return f"{made}, **an earlier version of the code**"
+    return f"{made}, {again or 'the present code'}"
 
 
 def sentence(page: str) -> str:
     """The last paragraph of a page: which version made its numbers."""
-    known, old = state()
+    known, old, again = state()
     names = [name for name in SCRIPTS.get(page, (page,)) if name in known]
     if not names:
         return ""
-    made = "; ".join(described(name, known[name], name in old) for name in names)
+    made = "; ".join(
+        described(name, known[name], name in old, again.get(name, "")) for name in names
+    )
     return f"\n\n**Version.** These numbers were stored by {made}. [All results](versions.md)\n"
 
 
 def versions_page() -> str:
     """Every benchmark, the version that made its result, and whether that is the present one."""
-    known, old = state()
+    known, old, again = state()
     lines = [
         "# Which version made each result",
         "",
         "Each benchmark stores its result with a hash of the code that it uses: its own, and that "
-        "of the modules of bayescal that it needs, without comments. A result is *old* if this "
+        "of the modules of bayescal that it needs, without comments and without what none of them "
+        "names. A result is *old* if this "
         "code has changed since. An old number is not necessarily wrong: most changes do not "
-        "move it. It is computed again before a release.",
+        "move it. It is computed again before a release. A result is *confirmed* if its code has "
+        "changed, the first data sets of each cell were made again, and all of their numbers are "
+        "what they were, to a millionth.",
         "",
-        f"{len(known.keys() - old.keys())} of {len(known)} results are of the present code.",
+        f"{len(known.keys() - old.keys() - again.keys())} of {len(known)} results are of the "
+        f"present code, and {len(again)} of an earlier one were confirmed.",
         "",
         "| benchmark | version | commit | date | repeats | random numbers | duration | code |",
         "|---|---|---|---|---|---|---|---|",
@@ -73,9 +81,10 @@ def versions_page() -> str:
         one = known[name]
         seconds = f"{one['seconds']:.0f} s" if one["seconds"] else "not recorded"
         repeats = one["repeats"] or "as the page says"
+        code = "old" if name in old else again.get(name, "present")
         lines.append(
             f"| `{name}` | {one['version']} | {one['commit'][:9]} | {one['date']} | {repeats} "
-            f"| {one['seeds']} | {seconds} | {'old' if name in old else 'present'} |"
+            f"| {one['seeds']} | {seconds} | {code} |"
         )
     missing = sorted(set(old) - set(known))
     if missing:
@@ -83,8 +92,9 @@ def versions_page() -> str:
     lines += [
         "",
         "`python docs/benchmarks/run.py --stale` lists what is old. "
-        "`python docs/benchmarks/run.py` runs it again and goes on where it stopped; `--quick` "
-        "tries every script with few repeats and stores nothing.",
+        "`python docs/benchmarks/run.py` runs it again and goes on where it stopped; `--confirm` "
+        "makes the first data sets again; `--quick` tries every script with few repeats and stores "
+        "nothing.",
         "",
     ]
     return "\n".join(lines)

@@ -21,6 +21,7 @@ from bayescal.inference.samples import FamilySamples
 from bayescal.model.curves import AVERAGE
 from bayescal.model.problem import prepare
 from bayescal.validation.simulate import Truth
+from kept import Rows
 from truths import BENDS
 
 RESULTS = Path(__file__).parent / "results"
@@ -50,10 +51,11 @@ def covered(truth: Truth, data: CalibrationData, seed: int) -> list[bool]:
 
 
 def cell(truth: Truth, n: int, runs: int) -> dict[str, Any]:
-    rows = []
-    for run in range(runs):
+    def one(run: int) -> list[bool]:
         rng = np.random.default_rng([SEED, run, n, *truth.name.encode()])
-        rows.append(covered(truth, table(truth, n, rng), run))
+        return covered(truth, table(truth, n, rng), run)
+
+    rows = Rows("bends").of(f"{truth.name}, {n} cases", runs, one)
     shares = np.mean(rows, axis=0)
     return {
         "truth": truth.name,

@@ -14,6 +14,7 @@ import argparse
 import json
 import time
 import warnings
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from bayescal.multilevel.blocks.drawn import draw_round
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.engine import draw_terms
 from bayescal.multilevel.problem import MultilevelProblem, prepare_terms
+from kept import Rows
 
 RESULTS = Path(__file__).with_name("results") / "cells_robust.json"
 FACTORS = {"sex": ("F", "M"), "device": ("A", "B"), "age": ("<60", "60-79", "80+")}
@@ -139,15 +141,9 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=RESULTS)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    stored, kept = {}, Rows("cells_robust")
     for truth in options.truth or TRUTHS:
-        stored = json.loads(options.output.read_text()) if options.output.exists() else {}
-        if stored.get(truth, {}).get("runs", 0) >= options.runs:
-            continue
-        rows = []
-        for seed in range(options.runs):
-            rows.append(one_run(truth, seed))
-            print(truth, seed, json.dumps(rows[-1]), flush=True)
-        stored = json.loads(options.output.read_text()) if options.output.exists() else {}
+        rows = kept.of(truth, options.runs, partial(one_run, truth))
         stored[truth] = {"truth": truth} | summarised(rows)
         options.output.write_text(json.dumps(stored, indent=1) + "\n")
 

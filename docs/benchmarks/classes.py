@@ -14,6 +14,7 @@ import argparse
 import json
 import os
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import numpy as np
 from scipy.special import softmax
 
 import bayescal as bc
+from kept import Rows
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "classes.json"
@@ -90,12 +92,10 @@ def main() -> None:
     options = parser.parse_args()
     if not FILE.is_file():
         parser.error(f"no data at {FILE}: set BAYESCAL_DATA to the folder that holds data/")
-    stored = json.loads(options.output.read_text()) if options.output.exists() else {}
+    stored, kept = {}, Rows("classes")
     warnings.simplefilter("ignore")
     for n in SIZES:
-        if stored.get(str(n), {}).get("splits", 0) >= options.splits:
-            continue
-        rows = [one_split(n, seed) for seed in range(options.splits)]
+        rows = kept.of(f"{n} cases", options.splits, partial(one_split, n))
         stored[str(n)] = {"n": n} | summarised(rows)
         options.output.write_text(json.dumps(stored, indent=1) + "\n")
         print(n, json.dumps(stored[str(n)]), flush=True)

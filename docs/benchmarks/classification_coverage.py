@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from scipy.stats import norm
 import bayescal as bc
 from bayescal._base.versions import library_versions
 from bayescal.assessment.essentials import CLASSIFIED, classification_table
+from kept import Rows
 
 RESULTS = Path(__file__).parent / "results"
 SEED, DRAWS, SPREAD = 3511, 1000, 1.2
@@ -92,12 +94,10 @@ def main():
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--out", type=Path, default=RESULTS / "classification_coverage.json")
     options = parser.parse_args()
-    rows = []
-    for run in range(options.runs):
-        for setting, n in product(SETTINGS, SIZES):
-            rows += one(setting, n, run)
+    rows, kept = [], Rows("classification_coverage")
+    for setting, n in product(SETTINGS, SIZES):
+        rows += kept.all_of(f"{setting}, {n} cases", options.runs, partial(one, setting, n))
         options.out.write_text(json.dumps(summarise(rows), indent=1) + "\n")
-        print(run + 1, flush=True)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from scipy.special import expit
 
 import bayescal as bc
 from bayescal._base.versions import library_versions
+from kept import Rows
 
 Cell = tuple[int, int, float, float, float]
 RESULTS = Path(__file__).with_name("results") / "cluster_coverage.json"
@@ -147,9 +149,9 @@ def run_cell(cell: Cell, runs: int) -> dict[str, Any]:
     """All runs of one cell."""
     spread = spread_of(cell[2])
     true = truths(spread, cell[3])
-    done = [one_run(cell, spread, seed) for seed in range(runs)]
+    done = Rows("cluster_coverage").of(str(cell), runs, partial(one_run, cell, spread))
     return dict(zip(KEYS, cell, strict=True)) | {
-        "runs": runs,
+        "runs": len(done),
         "truth": true,
         "effective_n": float(np.median([run["effective_n"] for run in done])),
         "intervals": summarised(done, true),
@@ -160,11 +162,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=200)
     options = parser.parse_args()
-    known = json.loads(RESULTS.read_text())["cells"] if RESULTS.exists() else []
-    keys = [tuple(cell[key] for key in KEYS) for cell in known]
+    known: list[dict[str, Any]] = []
     for cell in CELLS:
-        if cell in keys:
-            continue
         known.append(run_cell(cell, options.runs))
         print(json.dumps(known[-1]), flush=True)
         versions = library_versions("bayescal", "numpy", "scipy")

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from scipy.special import expit
 import bayescal as bc
 from bayescal._base.logistic import logistic_mle
 from bayescal._base.versions import library_versions
+from kept import Rows
 
 RESULTS = Path(__file__).with_name("results") / "cluster_groups.json"
 MEAN, SPREAD, WITHIN = -1.0, 1.0, 0.7
@@ -183,21 +185,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=200)
     options = parser.parse_args()
-    kept = RESULTS.with_name("cluster_groups-batches") / "runs.jsonl"
-    kept.parent.mkdir(exist_ok=True)
-    lines = [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
-    known = {(line["cell"], line["seed"]): line["run"] for line in lines}
-    for seed in range(options.runs):
-        for name in CELLS:
-            if (name, seed) in known:
-                continue
-            known[name, seed] = one_run(name, seed)
-            with kept.open("a") as file:
-                line = {"cell": name, "seed": seed, "run": known[name, seed]}
-                file.write(json.dumps(line) + "\n")
+    kept = Rows("cluster_groups")
     cells = {}
     for name, cell in CELLS.items():
-        runs = [run for (own, _), run in known.items() if own == name]
+        runs = kept.of(name, options.runs, partial(one_run, name))
         cells[name] = {"runs": len(runs), **cell._asdict(), **summarised(runs)}
     versions = library_versions("bayescal", "numpy", "scipy")
     RESULTS.write_text(json.dumps({"versions": versions, "cells": cells}, indent=1) + "\n")

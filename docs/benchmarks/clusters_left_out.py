@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from scipy.special import expit
 
 import bayescal as bc
 from bayescal._base.versions import library_versions
+from kept import Rows
 
 RESULTS = Path(__file__).with_name("results") / "clusters_left_out.json"
 FAMILIES = ("intercept", "logistic", "beta", "noise", "pieces")
@@ -68,9 +70,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", type=int, default=10)
     sets = parser.parse_args().sets
-    cells = []
+    cells, kept = [], Rows("clusters_left_out")
     for frailty in FRAILTIES:
-        runs = [one_set(frailty, seed) for seed in range(sets)]
+        runs = kept.of(f"frailty {frailty:g}", sets, partial(one_set, frailty))
         for family in FAMILIES:
             each = [run[family] for run in runs]
             cell: dict[str, Any] = {"frailty": frailty, "family": family, "sets": sets}

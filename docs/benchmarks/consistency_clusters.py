@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from scipy.special import expit
 
 import bayescal as bc
 from bayescal._base.versions import library_versions
+from kept import Rows
 
 RESULTS = Path(__file__).with_name("results") / "consistency_clusters.json"
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(41)
@@ -86,20 +88,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=400)
     options = parser.parse_args()
-    kept = RESULTS.with_name("consistency_clusters-batches") / "runs.jsonl"
-    kept.parent.mkdir(exist_ok=True)
-    lines = [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
-    known = {(line["cell"], line["seed"]): line["run"] for line in lines}
-    for seed in range(options.runs):
-        for name in CELLS:
-            if (name, seed) not in known:
-                known[name, seed] = one_run(name, seed)
-                with kept.open("a") as file:
-                    line = {"cell": name, "seed": seed, "run": known[name, seed]}
-                    file.write(json.dumps(line) + "\n")
+    kept = Rows("consistency_clusters")
     cells = {}
     for name, cell in CELLS.items():
-        runs = [run for (own, _), run in known.items() if own == name]
+        runs = kept.of(name, options.runs, partial(one_run, name))
         below = {key: float(np.mean([run[key] < 0.05 for run in runs])) for key in runs[0]}
         cells[name] = {"runs": len(runs), **cell._asdict(), "below": below}
     versions = library_versions("bayescal", "numpy", "scipy")

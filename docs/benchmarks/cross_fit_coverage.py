@@ -20,6 +20,7 @@ import pandas as pd
 import bayescal as bc
 from bayescal._base.versions import library_versions
 from bayescal.validation.batches import Batch, run_batches, spans, stream
+from kept import folder
 
 RESULTS = Path(__file__).parent / "results"
 TRUTHS = ("clinical-middle-calibrated", "clinical-middle-overconfident")
@@ -81,7 +82,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES))
-    parser.add_argument("--path", type=Path, default=RESULTS / "coverage-batches")
+    parser.add_argument("--path", type=Path, default=folder("cross_fit_coverage"))
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     parts = spans(options.runs, 20)

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import argparse
 import json
+from functools import partial
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
@@ -18,6 +20,7 @@ import pandas as pd
 import bayescal as bc
 from bayescal._base.versions import library_versions
 from bayescal.validation import batches
+from kept import Rows
 
 RESULTS = Path(__file__).parent / "results"
 SEED, DRAWS = 34_001, 1000
@@ -40,7 +43,7 @@ KL_TRUTHS = TRUTHS[:-1]
 ANALYSES = {"average": {}, "one family": {"curve": "spline"}}
 
 
-def one(name, n, run, numbers):
+def one(name, n, numbers, run):
     """Whether each interval of one data set contains the true value."""
     truth = bc.simulate.truth(name)
     y, s = truth.sample(n, batches.stream(SEED, "data", name, n, run))
@@ -101,11 +104,11 @@ def main():
     out = RESULTS / ("kl_coverage.json" if options.kl else "deciding_coverage.json")
     cells = (KL_NUMBERS, KL_SIZES, KL_TRUTHS) if options.kl else (NUMBERS, SIZES, TRUTHS)
     numbers, sizes, truths = cells
-    rows = []
-    for run in range(options.runs):
-        rows += [row for name in truths for n in sizes for row in one(name, n, run, numbers)]
-        if run % 10 == 9 or run == options.runs - 1:
-            out.write_text(json.dumps(summarise(rows), indent=1) + "\n")
+    rows, kept = [], Rows("deciding_coverage")
+    for name, n in product(truths, sizes):
+        cell = f"{name}, {n} cases{', KL' if options.kl else ''}"
+        rows += kept.all_of(cell, options.runs, partial(one, name, n, numbers))
+        out.write_text(json.dumps(summarise(rows), indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from scipy.special import expit, log_expit
 
 import bayescal as bc
 from bayescal.multilevel.changes import PROB_CONSTANT, PROB_GRADUAL, PROB_SUDDEN
+from kept import Rows
 
 RESULTS = Path(__file__).with_name("results") / "drift.json"
 MONTHS, PATIENTS, CHANGE = 12, 100, 6
@@ -100,12 +102,10 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--output", type=Path, default=RESULTS)
     options = parser.parse_args()
-    stored = json.loads(options.output.read_text()) if options.output.exists() else {}
+    stored, kept = {}, Rows("drift")
     warnings.simplefilter("ignore")
     for key, truth in CELLS.items():
-        if stored.get(key, {}).get("runs", 0) >= options.runs:
-            continue
-        rows = [one_run(seed, **truth) for seed in range(options.runs)]
+        rows = kept.of(key, options.runs, partial(one_run, **truth))
         means = {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
         moved = [abs(row["above"] - row["above_single"]) for row in rows]
         stored[key] = {

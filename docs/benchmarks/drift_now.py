@@ -12,6 +12,7 @@ import argparse
 import json
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -21,6 +22,7 @@ from scipy.special import expit
 
 import bayescal as bc
 from bayescal.multilevel import changes
+from kept import Rows
 
 RESULTS = Path(__file__).with_name("results") / "drift_now.json"
 WIDTH, MISS = 1.2, 40
@@ -157,7 +159,7 @@ def main() -> None:
     parser.add_argument("--others", type=int, default=100, help="of the others")
     parser.add_argument("--output", type=Path, default=RESULTS)
     options = parser.parse_args()
-    stored = json.loads(options.output.read_text()) if options.output.exists() else {}
+    stored, kept = {}, Rows("drift_now")
     warnings.simplefilter("ignore")
     plans: list[tuple[Callable[..., Any], dict[str, dict[str, Any]], int]] = [
         (one_run, MAIN, options.runs),
@@ -166,9 +168,7 @@ def main() -> None:
     ]
     for run, cells, runs in plans:
         for key, truth in cells.items():
-            if stored.get(key, {}).get("runs", 0) >= runs:
-                continue
-            stored[key] = summarised([run(seed, **truth) for seed in range(runs)])
+            stored[key] = summarised(kept.of(key, runs, partial(run, **truth)))
             options.output.write_text(json.dumps(stored, indent=1) + "\n")
             print(key, json.dumps(stored[key]), flush=True)
 

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import argparse
 import json
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from scipy.special import expit
 
 import bayescal as bc
+from kept import Rows
 
 RESULTS = Path(__file__).parent / "results"
 SEED, MONTHS = 34_003, 24
@@ -50,14 +52,13 @@ def log_looks(cell, run):
     return evidence.log_looks
 
 
-def row_of(cell, runs):
+def row_of(cell, looks):
     """Shares of series that ever reach a value, and the month in which they do."""
-    looks = np.array([log_looks(cell, run) for run in range(runs)])
     reached = looks >= np.log(20)
     first = reached.argmax(axis=1)[reached.any(axis=1)] + 1
     return {
         "cell": cell,
-        "series": runs,
+        "series": len(looks),
         "ever_20": float(reached.any(axis=1).mean()),
         "ever_10": float((looks >= np.log(10)).any(axis=1).mean()),
         "mean_first_look": float(np.exp(looks[:, 0]).mean()),
@@ -85,13 +86,11 @@ def main():
     parser.add_argument("--runs", type=int, default=500)
     parser.add_argument("--out", type=Path, default=RESULTS / "e_value.json")
     options = parser.parse_args()
-    rows = json.loads(options.out.read_text()) if options.out.exists() else []
-    known = {row["cell"] for row in rows}
+    rows, kept = [], Rows("e_value")
     for cell in CELLS:
-        if cell not in known:
-            runs = options.runs if cell.startswith("calibrated") else max(options.runs // 5, 1)
-            rows.append(row_of(cell, runs))
-            options.out.write_text(json.dumps(rows, indent=1) + "\n")
+        runs = options.runs if cell.startswith("calibrated") else max(options.runs // 5, 1)
+        rows.append(row_of(cell, np.array(kept.of(cell, runs, partial(log_looks, cell)))))
+        options.out.write_text(json.dumps(rows, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from scipy.special import expit, ndtri
 
 import bayescal as bc
 from bayescal._base.versions import library_versions
+from kept import Rows
 
 RESULTS = Path(__file__).with_name("results") / "gain_clusters.json"
 CELLS = list(product((8, 20), ("equal", "unequal"), (0.05, 0.2)))
@@ -89,20 +90,23 @@ def sample(cell: tuple[int, str, float], spread: float, rng: np.random.Generator
 def run_cell(cell: tuple[int, str, float], runs: int) -> list[dict[str, Any]]:
     """Coverage and mean width of each measure."""
     spread = spread_of(cell[2])
-    true, ends = truths(spread), np.empty((runs, len(MEASURES), 2))
-    for run in range(runs):
+    true = truths(spread)
+
+    def one(run: int) -> list[tuple[float, float]]:
         rng = np.random.default_rng([run, cell[0], cell[1] == "unequal", round(100 * cell[2])])
         y, x, cluster = sample(cell, spread, rng)
         gain = bc.recalibration_gain(
             y, expit(x), mended(x), thresholds=(THRESHOLD,), cluster=cluster, draws=DRAWS,
             random_state=run,
         )  # fmt: skip
-        ends[run] = [gain.interval(name) for name in MEASURES]
+        return [gain.interval(name) for name in MEASURES]
+
+    ends = np.array(Rows("gain_clusters").of(str(cell), runs, one))
     rows = []
     for name, (low, high) in zip(MEASURES, np.moveaxis(ends, 0, 2), strict=True):
         covered = float(np.mean((low <= true[name]) & (true[name] <= high)))
         row = {"clusters": cell[0], "sizes": cell[1], "icc": cell[2], "measure": name}
-        row |= {"gain": true[name], "runs": runs, "coverage": covered}
+        row |= {"gain": true[name], "runs": len(ends), "coverage": covered}
         rows.append(row | {"width": float(np.mean(high - low))})
     return rows
 
@@ -111,11 +115,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=200)
     options = parser.parse_args()
-    known = json.loads(RESULTS.read_text())["cells"] if RESULTS.exists() else []
-    done = {(row["clusters"], row["sizes"], row["icc"]) for row in known}
+    known: list[dict[str, Any]] = []
     for cell in CELLS:
-        if cell in done:
-            continue
         start = time.perf_counter()
         known += run_cell(cell, options.runs)
         print(cell, known[-len(MEASURES) :], f"{time.perf_counter() - start:.0f} s", flush=True)

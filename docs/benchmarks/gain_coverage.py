@@ -26,6 +26,7 @@ from bayescal._base.versions import library_versions
 from bayescal.validation import coverage_table
 from bayescal.validation.batches import Batch, run_batches, spans, stream
 from bayescal.validation.simulate import BetaScores, LogitNormalScores
+from kept import folder
 
 RESULTS = Path(__file__).parent / "results"
 SIZES = (100, 200, 500)
@@ -159,7 +160,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES))
-    parser.add_argument("--path", type=Path, default=RESULTS / "coverage-batches")
+    parser.add_argument("--path", type=Path, default=folder("gain_coverage"))
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     parts = spans(options.runs, 20)

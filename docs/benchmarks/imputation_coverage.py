@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from scipy.special import expit, log_expit
 
 import bayescal as bc
 from bayescal._base.versions import library_versions
+from kept import Rows
 
 RESULTS = Path(__file__).parent / "results"
 SEED = 1807
@@ -122,7 +124,7 @@ def intervals(post, name):
         yield ", mixed only", ends, np.mean(draws)
 
 
-def study(run, n, true):
+def study(n, true, run):
     """One row for each method and functional."""
     for method, post in posteriors(run, n):
         for name in FUNCTIONALS:
@@ -149,7 +151,8 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=500)
     options = parser.parse_args()
     true = true_values()
-    rows = [row for run in range(options.runs) for row in study(run, options.size, true)]
+    kept, study_of = Rows("imputation_coverage"), partial(study, options.size, true)
+    rows = kept.all_of(f"{options.size} cases", options.runs, study_of)
     table = pd.DataFrame(rows).groupby(["method", "functional"]).mean().round(4).reset_index()
     print(table.to_string())
     rngs = (np.random.default_rng([SEED, options.size, run]) for run in range(options.runs))

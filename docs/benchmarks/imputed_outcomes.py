@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from scipy.special import expit, log_expit
 
 import bayescal as bc
 from bayescal._base.versions import library_versions
+from kept import Rows
 
 RESULTS = Path(__file__).parent / "results"
 SEED = 3338
@@ -89,6 +91,21 @@ def posteriors(run, n):
         yield f"{m} imputations", bc.fit(outcomes[:m], score, **how)
 
 
+def one(n, truth, run):
+    """The intervals of one study by each method."""
+    for method, post in posteriors(run, n):
+        for name in NAMES:
+            lower, upper = post.interval(name)
+            yield {
+                "n": n,
+                "method": method,
+                "functional": name,
+                "covered": bool(lower <= truth[name] <= upper),
+                "width": upper - lower,
+                "error": post.estimate(name) - truth[name],
+            }
+
+
 def summarise(rows):
     """Coverage, width and bias of each cell."""
     table = pd.DataFrame(rows)
@@ -125,24 +142,10 @@ def main():
     import warnings
 
     warnings.simplefilter("ignore", bc.errors.ImputationWarning)
-    truth, rows = true_values(), []
-    for run in range(options.runs):
-        for n in SIZES:
-            for method, post in posteriors(run, n):
-                for name in NAMES:
-                    lower, upper = post.interval(name)
-                    rows.append(
-                        {
-                            "n": n,
-                            "method": method,
-                            "functional": name,
-                            "covered": bool(lower <= truth[name] <= upper),
-                            "width": upper - lower,
-                            "error": post.estimate(name) - truth[name],
-                        }
-                    )
-        if run % 5 == 4 or run == options.runs - 1:
-            options.out.write_text(json.dumps(summarise(rows), indent=1) + "\n", "utf-8")
+    rows, kept = [], Rows("imputed_outcomes")
+    for n in SIZES:
+        rows += kept.all_of(f"{n} cases", options.runs, partial(one, n, true_values()))
+        options.out.write_text(json.dumps(summarise(rows), indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Coverage of 95 % intervals of the true calibration error, on populations where it is known.
 
-Run `python docs/benchmarks/interval_coverage.py development --methods families --runs 400`.
+Run `python docs/benchmarks/interval_coverage.py development --methods families`.
 Finished batches are kept under `--path`, so a run can be interrupted, lengthened, or given more
 sizes and methods. `families` is the average, `beta`, `spline` and `logistic` from one fit of each.
 The held-out populations are for reporting; `truths.py` says what was chosen by which.
@@ -19,6 +19,7 @@ import pandas as pd
 from bayescal._base.versions import library_versions
 from bayescal.validation import coverage, coverage_table
 from bayescal.validation.simulate import Truth
+from kept import folder
 from truths import DEVELOPMENT, HELD_OUT, RARE, SECOND, near_calibration
 
 RESULTS = Path(__file__).parent / "results"
@@ -38,10 +39,10 @@ def work(name: str, sizes: tuple[int, ...]) -> Iterator[tuple[tuple[Truth, ...],
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("populations", choices=SEEDS)
-    parser.add_argument("--runs", type=int, default=400)
+    parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--sizes", type=int, nargs="+")
     parser.add_argument("--methods", nargs="+", default=["families"])
-    parser.add_argument("--path", type=Path, default=RESULTS / "coverage-batches")
+    parser.add_argument("--path", type=Path, default=folder("interval_coverage"))
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     warnings.simplefilter("ignore")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from scipy.special import expit, log_expit, logit
 
 import bayescal as bc
 from bayescal._base.versions import library_versions
+from kept import Rows
 
 RESULTS = Path(__file__).parent / "results"
 SEED = 2611
@@ -125,11 +127,10 @@ def main():
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--out", type=Path, default=RESULTS / "judged_coverage.json")
     options = parser.parse_args()
-    rows = []
+    rows, kept = [], Rows("judged_coverage")
     for truth in TRUTHS:
         for n in SIZES:
-            for run in range(options.runs):
-                rows += one(truth, n, run)
+            rows += kept.all_of(f"{truth}, {n} cases", options.runs, partial(one, truth, n))
             options.out.write_text(json.dumps(summarise(rows), indent=1) + "\n")
 
 

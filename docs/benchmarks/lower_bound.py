@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from scipy.special import expit
 
 import bayescal as bc
 from bayescal.validation import batches
+from kept import Rows
 
 RESULTS = Path(__file__).parent / "results"
 SEED = 34_002
@@ -69,40 +71,32 @@ def true_error(sd, shift):
     return float(gap @ WEIGHTS.sum(axis=0))
 
 
-def of_cases(name, n, runs):
-    """One cell of independent cases."""
-    truth = bc.simulate.truth(name)
-    sets = [truth.sample(n, batches.stream(SEED, name, n, run)) for run in range(runs)]
-    bounds = [
-        bc.tce_lower_bound(y, s, prob=PROB, random_state=run) for run, (y, s) in enumerate(sets)
-    ]
-    return row_of(f"{name}, {n} cases", truth.tce(), bounds, sets)
+def of_cases(name, n, run):
+    """The bound of one set of independent cases."""
+    y, s = bc.simulate.truth(name).sample(n, batches.stream(SEED, name, n, run))
+    return told(bc.tce_lower_bound(y, s, prob=PROB, random_state=run), y, s)
 
 
-def of_units(name, runs):
-    """One cell of clusters or sites."""
+def of_units(name, run):
+    """The bound of one set of clusters or sites."""
     kind, units, size, sd, shift = UNITS[name]
-    sets, bounds = [], []
-    for run in range(runs):
-        rng = np.random.default_rng([SEED, list(UNITS).index(name), run])
-        y, s, label = sample_units(kind, units, size, sd, shift, rng)
-        named = {"cluster" if kind == "cluster" else "groups": label.astype(str)}
-        bounds.append(bc.tce_lower_bound(y, s, prob=PROB, random_state=run, **named))
-        sets.append((y, s))
-    return row_of(name, true_error(sd, shift), bounds, sets)
+    rng = np.random.default_rng([SEED, list(UNITS).index(name), run])
+    y, s, label = sample_units(kind, units, size, sd, shift, rng)
+    named = {"cluster" if kind == "cluster" else "groups": label.astype(str)}
+    return told(bc.tce_lower_bound(y, s, prob=PROB, random_state=run, **named), y, s)
 
 
-def row_of(name, true, bounds, sets):
+def told(bound, y, s):
+    """What is said of one set."""
+    debiased = bc.estimators.debiased_ece(y, s, p=1)
+    return {"estimate": bound.estimate, "bound": bound.lower, "debiased_ece": debiased}
+
+
+def row_of(name, true, sets):
     """How often the bound is false, and what it says."""
-    return {
-        "cell": name,
-        "sets": len(bounds),
-        "true": true,
-        "false": float(np.mean([bound.lower > true for bound in bounds])),
-        "estimate": float(np.mean([bound.estimate for bound in bounds])),
-        "bound": float(np.mean([bound.lower for bound in bounds])),
-        "debiased_ece": float(np.mean([bc.estimators.debiased_ece(*each, p=1) for each in sets])),
-    }
+    false = float(np.mean([each["bound"] > true for each in sets]))
+    means = {key: float(np.mean([each[key] for each in sets])) for key in sets[0]}
+    return {"cell": name, "sets": len(sets), "true": true, "false": false} | means
 
 
 def page_table(rows):
@@ -124,14 +118,17 @@ def main():
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--out", type=Path, default=RESULTS / "lower_bound.json")
     options = parser.parse_args()
-    rows = json.loads(options.out.read_text()) if options.out.exists() else []
-    known = {row["cell"] for row in rows}
-    cells = [(f"{name}, {n} cases", of_cases, (name, n)) for name in CASES for n in CASES[name]]
-    cells += [(name, of_units, (name,)) for name in UNITS]
-    for cell, run, arguments in cells:
-        if cell not in known:
-            rows.append(run(*arguments, options.runs))
-            options.out.write_text(json.dumps(rows, indent=1) + "\n")
+    rows, kept = [], Rows("lower_bound")
+    cells = {
+        f"{name}, {n} cases": (partial(of_cases, name, n), bc.simulate.truth(name).tce())
+        for name in CASES
+        for n in CASES[name]
+    }
+    for name, (*_, sd, shift) in UNITS.items():
+        cells[name] = (partial(of_units, name), true_error(sd, shift))
+    for cell, (one, true) in cells.items():
+        rows.append(row_of(cell, true, kept.of(cell, options.runs, one)))
+        options.out.write_text(json.dumps(rows, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ import bayescal as bc
 from bayescal._base.versions import library_versions
 from bayescal.validation import coverage, coverage_table
 from bayescal.validation.simulate import Truth
+from kept import folder
 from truths import DEVELOPMENT, HELD_OUT, JUMPS, near_calibration
 
 RESULTS = Path(__file__).parent / "results"
@@ -48,7 +49,7 @@ TARGETS = (
 FAMILIES = ("identity", "logistic", "beta", "spline")
 NEAR_A_JUMP = 0.2
 NEAR_AN_END = 1e-6
-WORST = 10
+WORST = 3
 
 
 def populations(name: str, n: int) -> tuple[Truth, ...]:
@@ -121,7 +122,7 @@ def main() -> None:
     parser.add_argument("--runs-of-worst", type=int, default=400)
     parser.add_argument("--draws", type=int, default=1000)
     parser.add_argument("--without-identity", action="store_true")
-    parser.add_argument("--path", type=Path, default=RESULTS / "coverage-batches")
+    parser.add_argument("--path", type=Path, default=folder("number_coverage"))
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--output", type=Path, default=RESULTS / "number_coverage.json")
     options = parser.parse_args()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from sklearn.pipeline import make_pipeline
 import bayescal as bc
 from bayescal._base.versions import library_versions
 from bayescal.gain.development.resampled import MEASURES_RESAMPLED, line_measures
+from kept import Rows
 
 RESULTS = Path(__file__).with_name("results") / "optimism.json"
 NEW, BINS = 100_000, 60
@@ -96,16 +98,15 @@ def summarised(rows: list[dict[str, Any]]) -> dict[str, Any]:
 def main() -> None:
     """Run what is not stored yet."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--runs", type=int, default=40)
+    parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--output", type=Path, default=RESULTS)
     options = parser.parse_args()
-    stored = json.loads(options.output.read_text()) if options.output.exists() else {"cells": {}}
+    stored: dict[str, Any] = {"cells": {}}
     stored["versions"] = library_versions("bayescal", "numpy", "scipy", "scikit-learn")
+    kept = Rows("optimism")
     warnings.simplefilter("ignore")
     for kind in CELLS:
-        if stored["cells"].get(kind, {}).get("runs", 0) >= options.runs:
-            continue
-        rows = [one_run(kind, seed) for seed in range(options.runs)]
+        rows = kept.of(kind, options.runs, partial(one_run, kind))
         stored["cells"][kind] = summarised(rows)
         options.output.write_text(json.dumps(stored, indent=1) + "\n")
         print(kind, json.dumps(stored["cells"][kind]), flush=True)

@@ -12,6 +12,8 @@ from __future__ import annotations
 import argparse
 import json
 import warnings
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +22,10 @@ from scipy.special import expit, logit
 
 import bayescal as bc
 from bayescal.posterior.intervals import verdict_of
+from kept import Rows
 
 RESULTS = Path(__file__).with_name("results") / "planning.json"
-STUDIES = 500
+STUDIES, DRAWS = 200, 1000
 ASSURANCE = 0.8
 PREVALENCE, C_STATISTIC = 0.2, 0.75
 FINE = np.linspace(-40, 40, 4001)
@@ -80,12 +83,12 @@ def reached(goal: dict[str, Any], analysis: str, y: np.ndarray, p: np.ndarray, s
     if goal.get("of") == "c_statistic":
         return bool(width_of_c(y, p) <= goal["width"])
     if "conclude" in goal and analysis == "average":
-        verdict = bc.assess(y, p, close=goal["close"], random_state=seed).verdict
-        return bool(verdict == goal["conclude"])
+        options = {"close": goal["close"], "draws": DRAWS, "estimators": ("ece",)}
+        return bool(bc.assess(y, p, random_state=seed, **options).verdict == goal["conclude"])
     if analysis == "average":
-        post = bc.compare(y, p, random_state=seed).posterior
+        post = bc.compare(y, p, draws=DRAWS, random_state=seed).posterior
     else:
-        post = bc.fit(y, p, curve="beta", engine="importance", random_state=seed)
+        post = bc.fit(y, p, curve="beta", engine="importance", draws=DRAWS, random_state=seed)
     if "conclude" in goal:
         return verdict_of(post.prob_tce_below(goal["close"]), 0.95) == goal["conclude"]
     lower, upper = post.interval(goal["of"])
@@ -105,19 +108,46 @@ def main() -> None:
     parser.add_argument("--studies", type=int, default=STUDIES)
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
-    kept: dict[str, Any] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    kept: dict[str, Any] = {}
+    finished = Rows("planning")
     warnings.simplefilter("ignore")
     for assumed, (right, wrong, goals) in TRUTHS.items():
         for name, goal in goals.items():
             truths = {assumed: right, NAMES[assumed]: wrong}
             scores = SPREAD if isinstance(right, bc.priors.Prior) else None
-            judge(kept, truths, name, goal, "curve", scores, options)
+            judge(finished, kept, truths, name, goal, "curve", scores, options)
     overconfident = bc.simulate.clinical(PREVALENCE, "overconfident")
     for name, goal in AVERAGES.items():
-        judge(kept, {"overconfident": overconfident}, name, goal, "average", None, options)
+        truths = {"overconfident": overconfident}
+        judge(finished, kept, truths, name, goal, "average", None, options)
+
+
+def judged(
+    planned: Callable[[], Any],
+    goal: dict[str, Any],
+    analysis: str,
+    truth: Any,
+    seed: list[int],
+    studies: int,
+) -> dict[str, Any]:
+    """The planned size, and the share of studies of that size that reach the goal."""
+    result, rng = planned(), np.random.default_rng(seed)
+    hits = [reached(goal, analysis, *study(truth, result.n, rng), seed=k) for k in range(studies)]
+    share = float(np.mean(hits))
+    return {
+        "n": result.n,
+        "n_error": result.monte_carlo_error,
+        "reached_at_n": float(
+            np.interp(np.log(result.n), np.log(result.table["n"]), result.table["reached"])
+        ),
+        "share": share,
+        "share_error": float(np.sqrt(share * (1 - share) / studies)),
+        "studies": studies,
+    }
 
 
 def judge(
+    finished: Rows,
     kept: dict[str, Any],
     truths: dict[str, Any],
     name: str,
@@ -127,36 +157,26 @@ def judge(
     options: argparse.Namespace,
 ) -> None:
     """Plan under the first truth, and see how often studies from each reach the goal."""
-    assumed, result = next(iter(truths)), None
-    for actual, truth in truths.items():
-        key = f"{assumed} | {name} | {actual}" + (" | average" if analysis == "average" else "")
-        if key in kept:
-            continue
-        result = result or bc.plan(
+    assumed = next(iter(truths))
+
+    @cache
+    def planned() -> Any:
+        return bc.plan(
             truth=truths[assumed], scores=scores, assurance=ASSURANCE, analysis=analysis,
             random_state=1, n_jobs=options.jobs, **goal,
         )  # fmt: skip
-        rng = np.random.default_rng([2, len(kept)])
-        hits = [
-            reached(goal, analysis, *study(truth, result.n, rng), seed=k)
-            for k in range(options.studies)
-        ]
-        share = float(np.mean(hits))
-        kept[key] = {
+
+    for actual, truth in truths.items():
+        key = f"{assumed} | {name} | {actual}" + (" | average" if analysis == "average" else "")
+        told = {
             "assumed": assumed,
             "actual": actual,
             "goal": name,
             "analysis": analysis,
             "width": goal.get("width"),
-            "n": result.n,
-            "n_error": result.monte_carlo_error,
-            "reached_at_n": float(
-                np.interp(np.log(result.n), np.log(result.table["n"]), result.table["reached"])
-            ),
-            "share": share,
-            "share_error": float(np.sqrt(share * (1 - share) / options.studies)),
-            "studies": options.studies,
         }
+        judging = partial(judged, planned, goal, analysis, truth, [2, len(kept)], options.studies)
+        kept[key] = told | finished.cell(key, judging)
         print(key, kept[key], flush=True)
         RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
 

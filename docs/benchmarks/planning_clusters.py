@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import numpy as np
 from scipy.special import expit
 
 import bayescal as bc
+from kept import Rows
 
 RESULTS = Path(__file__).with_name("results") / "planning_clusters.json"
 MEAN, SPREAD, FRAILTY = -1.6, 1.1, 0.7
@@ -97,12 +99,19 @@ def width_of(cell: dict[str, Any], n: int, seed: int) -> float:
     return float(upper - lower)
 
 
+def planned(**goal: Any) -> tuple[int, float | None]:
+    """The planned size, and its Monte Carlo error."""
+    result = bc.plan(**goal)
+    return result.n, result.monte_carlo_error
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--studies", type=int, default=200)
     parser.add_argument("--studies-of-sites", type=int, default=60)
     options = parser.parse_args()
-    kept: dict[str, Any] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    kept: dict[str, Any] = {}
+    finished = Rows("planning_clusters")
     icc = correlation()
     x = MEAN + SPREAD * np.random.default_rng(2).standard_normal(4000)
     truth = bc.simulate.truth("calibrated")
@@ -111,20 +120,21 @@ def main() -> None:
         "n_jobs": 1, "random_state": 1,
     }  # fmt: skip
     for name, cell in (CLUSTERS | SITES).items():
-        if name in kept:
-            continue
         is_sites = "sites" in cell
         own: dict[str, Any] = {"n_simulations": 50, "heterogeneity": BETWEEN}
         if not is_sites:
             own = {"n_simulations": 400, "icc": icc}
-        result = bc.plan(scores=expit(x) if is_sites else scores_of(x), **common, **own, **cell)
+        planning = partial(
+            planned, scores=expit(x) if is_sites else scores_of(x), **common, **own, **cell
+        )
+        n, error = finished.cell(f"{name}, plan", planning)
         studies = options.studies_of_sites if is_sites else options.studies
-        widths = np.array([width_of(cell, result.n, seed) for seed in range(studies)])
+        widths = np.array(finished.of(name, studies, partial(width_of, cell, n)))
         share = float(np.mean(widths <= cell["width"]))
         kept[name] = {
             "width": cell["width"],
-            "n": result.n,
-            "n_error": result.monte_carlo_error,
+            "n": n,
+            "n_error": error,
             "studies": studies,
             "share": share,
             "share_error": float(np.sqrt(max(share * (1 - share), 0.01) / studies)),

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from scipy.optimize import brentq
 from scipy.special import logit
 
 import bayescal as bc
+from kept import Rows
 
 RESULTS = Path(__file__).with_name("results") / "planning_times.json"
 ASSURANCE, DRAWS, HORIZON = 0.8, 1000, 5.0
@@ -191,11 +193,13 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     results: dict[str, Any] = {"planned": [], "riley": []}
+    kept = Rows("planning_times")
     for n in PUBLISHED:
-        results["riley"].append(riley_row(n, max(options.sets // 5, 2)))
+        row = partial(riley_row, n, max(options.sets // 5, 2))
+        results["riley"].append(kept.cell(f"published, {n} patients", row))
         options.out.write_text(json.dumps(results, indent=1) + "\n")
     for name in PLANNED:
-        results["planned"].append(reached(name, options.sets))
+        results["planned"].append(kept.cell(name, partial(reached, name, options.sets)))
         options.out.write_text(json.dumps(results, indent=1) + "\n")
     results["riley_plan"] = riley_plan(4000)
     options.out.write_text(json.dumps(results, indent=1) + "\n")

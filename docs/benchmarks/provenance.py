@@ -3,8 +3,12 @@
 `results/runs.json` has a record for each script: version, commit, date, duration, and a hash of the
 source of every module that the script uses, of this folder and of the package. A result is old if
 the hash has changed. What cannot change a number does not enter the hash: comments, docstrings and
-layout, annotations of functions, imports for types alone, and what errors and warnings say; and,
-unless times are the result, the modules that print, draw and write pages.
+layout, annotations of functions, imports for types alone, and what errors and warnings say; unless
+times are the result, the modules that print, draw and write pages; and functions, classes and
+methods that nothing names which the script uses, such as new ones.
+
+Where the code has changed, the first data sets of each cell can be made again: if each of their
+numbers is what it was, the result is confirmed for the present code (`run.py --confirm`).
 """
 
 from __future__ import annotations
@@ -12,15 +16,19 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 HERE = Path(__file__).resolve().parent
 RECORDS = HERE / "results" / "runs.json"
 PACKAGE = "bayescal"
-NOT_STANDING_ALONE = {"run", "provenance", "speed_cells"}
+MACHINERY = {"kept", "provenance", "run"}
+"""Files of this folder that run, keep and record, and compute no number."""
+NOT_STANDING_ALONE = MACHINERY | {"speed_cells"}
 """Files with a command that no page shows: this machinery, and what `speed.py` calls."""
 
 SHOWING = (
@@ -50,6 +58,93 @@ def essence(node: Any) -> str:
     return f"{type(node).__name__}({','.join(shown)})"
 
 
+@dataclass(frozen=True)
+class Piece:
+    """A part of a module: a function, a class without its methods, a method, or all the rest.
+
+    Attributes
+    ----------
+    needs : tuple of str
+        Names without which nothing calls it; none for what runs when the module is loaded.
+    bases : tuple of str
+        What its class is derived from: a class of another library may call its methods.
+    names : frozenset of str
+        Names that it reads, imports or has in strings.
+    digest : str
+    """
+
+    needs: tuple[str, ...]
+    bases: tuple[str, ...]
+    names: frozenset[str]
+    digest: str
+
+    def is_used(self, names: set[str], classes: set[str]) -> bool:
+        """Whether it counts, if these names are written and these classes are ours."""
+        foreign = not classes.issuperset(self.bases)
+        return names.issuperset(self.needs[:1] if foreign else self.needs)
+
+
+PASSED_ON = {"cache", "cached_property", "classmethod", "contextmanager", "dataclass"} | {
+    "lru_cache", "property", "setter", "staticmethod",
+}  # fmt: skip
+"""Decorators that call nothing and enter nothing into a register."""
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def pieces(tree: ast.Module) -> list[Piece]:
+    """The parts of a module."""
+    parts, rest = [], []
+    for node in tree.body:
+        if _is_unread(node):
+            continue
+        if not isinstance(node, DEFINITIONS) or not _is_plain(node):
+            rest.append(node)
+        elif isinstance(node, ast.ClassDef):
+            bases = tuple(ast.unparse(base).partition("[")[0] for base in node.bases)
+            own = [part for part in node.body if not (_is_method(part) or _is_unread(part))]
+            shell = [*node.bases, *node.keywords, *node.decorator_list, *own]
+            parts.append(_piece((node.name,), (), shell))
+            parts += [
+                _piece((node.name, part.name), bases, [part])
+                for part in node.body
+                if _is_method(part)
+            ]
+        else:
+            parts.append(_piece((node.name,), (), [node]))
+    return [*parts, _piece((), (), rest)]
+
+
+def _piece(needs: tuple[str, ...], bases: tuple[str, ...], nodes: list[ast.AST]) -> Piece:
+    digest = hashlib.sha256(essence(nodes).encode()).hexdigest()
+    return Piece(needs, bases, frozenset(written(nodes)), digest)
+
+
+def _is_plain(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
+    """Whether a definition by itself does nothing; special names are called by Python."""
+    names = (ast.unparse(each).partition("(")[0] for each in node.decorator_list)
+    passed_on = all(name.rpartition(".")[2] in PASSED_ON for name in names)
+    return passed_on and not node.name.startswith("__")
+
+
+def _is_method(node: ast.AST) -> TypeGuard[ast.FunctionDef]:
+    return isinstance(node, ast.FunctionDef) and _is_plain(node)
+
+
+def written(nodes: list[ast.AST]) -> set[str]:
+    """Names that are read, imported or in strings, and not those that are only defined."""
+    names = set()
+    for node in _executed(nodes):
+        if isinstance(node, ast.Name):
+            names.add(node.id)
+        elif isinstance(node, ast.Attribute):
+            names.add(node.attr)
+        elif isinstance(node, ast.alias):
+            names |= set(node.name.split("."))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            names |= set(re.findall(r"\w+", node.value))
+    return names
+
+
 def _is_text(node: ast.AST) -> bool:
     """A string that stands by itself: a docstring, or a remark on a constant."""
     return (
@@ -72,14 +167,20 @@ def _without_message(node: ast.AST) -> ast.AST:
     return node
 
 
-def _executed(tree: ast.Module) -> Iterator[ast.AST]:
-    """All nodes but those that only type checkers read."""
-    waiting: list[ast.AST] = [tree]
+def _executed(nodes: list[ast.AST]) -> Iterator[ast.AST]:
+    """All nodes but those that only type checkers and people read."""
+    waiting = list(nodes)
     while waiting:
         node = waiting.pop()
-        if not _is_for_types(node):
+        if not _is_unread(node):
             yield node
             waiting += ast.iter_child_nodes(node)
+
+
+def _is_unread(node: ast.AST) -> bool:
+    """A text, an import for types, or the list of public names."""
+    lists = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+    return lists or _is_text(node) or _is_for_types(node)
 
 
 class Sources:
@@ -95,7 +196,7 @@ class Sources:
         self.root = root
         self._trees: dict[Path, ast.Module] = {}
         self._below: dict[str, set[str]] = {}
-        self._digests: dict[str, str] = {}
+        self._pieces: dict[str, list[Piece]] = {}
 
     @cached_property
     def modules(self) -> dict[str, Path]:
@@ -162,7 +263,8 @@ class Sources:
         reached, waiting = set(), [module]
         while waiting:
             name = waiting.pop()
-            if name in reached or (module not in TIMED and _is_showing(name)):
+            shows = module not in TIMED and _is_showing(name)
+            if name in reached or name in MACHINERY or shows:
                 continue
             reached.add(name)
             if name not in self._below:
@@ -177,7 +279,7 @@ class Sources:
         if path.with_suffix(".pyi").is_file():  # a lazy package loads what is asked of it
             return
         aliases = {}
-        for node in _executed(self.tree(path)):
+        for node in _executed([self.tree(path)]):
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     if alias.name == PACKAGE:
@@ -191,7 +293,7 @@ class Sources:
                     drop = node.level - (path.name == "__init__.py")
                     source = ".".join([*above[: len(above) - drop], *filter(None, [node.module])])
                 yield from (f"{source}.{alias.name}" for alias in node.names)
-        for node in _executed(self.tree(path)):
+        for node in _executed([self.tree(path)]):
             if isinstance(node, ast.Attribute):
                 dotted = ast.unparse(node) if _is_dotted(node) else ""
                 head, _, rest = dotted.partition(".")
@@ -199,14 +301,27 @@ class Sources:
                     yield f"{aliases[head]}.{rest}"
 
     def code(self, script: str) -> str:
-        """A hash of the source of all modules that a script uses."""
-        digest = hashlib.sha256()
+        """A hash of the source of what a script uses.
+
+        What runs when its modules are loaded counts, and what is named there, and what is named in
+        these parts, and so on.
+        """
+        waiting = []
         for name in sorted(self.used(script)):
-            if name not in self._digests:
-                text = essence(self.tree(self.modules[name]))
-                self._digests[name] = hashlib.sha256(text.encode()).hexdigest()
-            digest.update(f"{name}:{self._digests[name]}\n".encode())
-        return digest.hexdigest()[:16]
+            if name not in self._pieces:
+                self._pieces[name] = pieces(self.tree(self.modules[name]))
+            waiting += [(name, piece) for piece in self._pieces[name]]
+        classes = {piece.needs[0] for _, piece in waiting if piece.needs}
+        names: set[str] = set()
+        used: list[str] = []
+        while True:
+            told = [(name, piece) for name, piece in waiting if piece.is_used(names, classes)]
+            if not told:
+                break
+            used += [f"{name}:{piece.digest}\n" for name, piece in told]
+            waiting = [each for each in waiting if not each[1].is_used(names, classes)]
+            names.update(*(piece.names for _, piece in told))
+        return hashlib.sha256("".join(sorted(used)).encode()).hexdigest()[:16]
 
 
 def _is_showing(module: str) -> bool:
@@ -230,12 +345,25 @@ def records(path: Path = RECORDS) -> dict[str, dict[str, Any]]:
     return json.loads(path.read_text("utf-8")) if path.is_file() else {}
 
 
+def confirmed(known: dict[str, dict[str, Any]], sources: Sources) -> dict[str, str]:
+    """Results of earlier code whose first data sets came out the same with this one."""
+    told = {}
+    for name in sources.scripts:
+        again = known.get(name, {}).get("confirmed")
+        if again and sources.code(name) == again["code"] != known[name]["code"]:
+            told[name] = (
+                f"confirmed by {again['sets']} of {again['of']} data sets at version "
+                f"{again['version']}, commit {again['commit'][:9]}"
+            )
+    return told
+
+
 def stale(known: dict[str, dict[str, Any]], sources: Sources) -> dict[str, str]:
-    """Scripts whose results are old or missing, and why."""
-    why = {}
+    """Scripts whose results are old or missing and not confirmed, and why."""
+    why, same = {}, confirmed(known, sources)
     for name in sources.scripts:
         if name not in known:
             why[name] = "no record of a run"
-        elif known[name]["code"] != sources.code(name):
+        elif known[name]["code"] != sources.code(name) and name not in same:
             why[name] = f"made at {known[name]['commit'][:9]}; the code has changed since"
     return why

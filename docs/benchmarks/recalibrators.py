@@ -25,6 +25,7 @@ from bayescal._base.versions import library_versions
 from bayescal.errors import SeparationError
 from bayescal.validation.batches import Batch, run_batches, spans, stream
 from bayescal.validation.simulate import truth
+from kept import folder
 from truths import HELD_OUT, NAMED
 
 RESULTS = Path(__file__).parent / "results"
@@ -125,7 +126,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=60)
     parser.add_argument("--held-out-runs", type=int, default=24)
     parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES))
-    parser.add_argument("--path", type=Path, default=RESULTS / "coverage-batches")
+    parser.add_argument("--path", type=Path, default=folder("recalibrators"))
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
     groups = {

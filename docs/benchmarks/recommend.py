@@ -27,6 +27,7 @@ from bayescal._base.versions import library_versions
 from bayescal.gain import recommendation
 from bayescal.inference.loo import elpd_difference
 from bayescal.model.curves import updates
+from kept import folder
 from one_posterior_designs import DESIGNS
 from recommend_kinds import CALIBRATED_SIZES, FORMS, KINDS, RATES, calibrated, drawn
 
@@ -204,7 +205,7 @@ def main() -> None:
     parts = ("kinds", "calibrated", "designs", "cost")
     parser.add_argument("--parts", nargs="+", choices=parts, default=parts)
     parser.add_argument("--share", type=float, default=1.0, help="of the data sets")
-    parser.add_argument("--path", type=Path, default=RESULTS / "recommend-batches")
+    parser.add_argument("--path", type=Path, default=folder("recommend"))
     parser.add_argument("--output", type=Path, default=RESULTS / "recommend")
     options = parser.parse_args()
     warnings.simplefilter("ignore")

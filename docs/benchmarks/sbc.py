@@ -16,6 +16,7 @@ from typing import Any
 
 from bayescal._base.versions import library_versions
 from bayescal.validation import sbc, uniformity
+from kept import folder
 
 RESULTS = Path(__file__).parent / "results"
 PRESETS = ("neutral", "clinical")
@@ -77,7 +78,9 @@ def main() -> None:
     parser.add_argument("--simulations", type=int, default=1000)
     parser.add_argument("--prob", type=float, default=0.99)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--path", help="folder for finished batches, to resume from")
+    parser.add_argument(
+        "--path", default=folder("sbc"), help="folder for finished batches, to resume from"
+    )
     parser.add_argument(
         "--curves",
         nargs="+",

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from scipy.special import expit, logit
 
 import bayescal as bc
 from bayescal._base.versions import library_versions
+from kept import Rows
 
 RESULTS = Path(__file__).with_name("results") / "selective.json"
 NEW = 200_000
@@ -112,10 +114,11 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=200)
     runs = parser.parse_args().runs
-    cells = []
+    cells, kept = [], Rows("selective")
     for truth in TRUTHS:
         for n in SIZES:
-            cells.append(summarised(truth, n, [one_run(truth, n, seed) for seed in range(runs)]))
+            rows = kept.of(f"{truth}, {n} cases", runs, partial(one_run, truth, n))
+            cells.append(summarised(truth, n, rows))
             stored = {
                 "asked": ASKED,
                 "at": COVERAGE,

@@ -17,6 +17,7 @@ import argparse
 import json
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from sklearn.linear_model import LogisticRegression
 
 import bayescal as bc
 from bayescal._base.versions import library_versions
+from kept import Rows
 
 RESULTS = Path(__file__).with_name("results")
 SITES, NEW_SITES, DRAWS = 10, 200, 1000
@@ -317,29 +319,16 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--doors", nargs="*", choices=DOORS, default=list(DOORS))
     options = parser.parse_args()
-    kept = RESULTS / "site_doors-batches" / "runs.jsonl"
-    kept.parent.mkdir(exist_ok=True)
-    lines = [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
-    known = {(line["door"], line["spread"], line["seed"]): line["run"] for line in lines}
+    kept = Rows("site_doors")
     warnings.simplefilter("ignore")
-    for seed in range(options.runs):
-        for spread in (*SPREADS, ANY):
-            for door in options.doors:
-                if (door, spread, seed) in known or (spread == ANY and door != "recommend"):
-                    continue
-                run = known[door, spread, seed] = DOORS[door](spread, seed)
-                line = {"door": door, "spread": spread, "seed": seed, "run": run}
-                with kept.open("a") as file:
-                    file.write(json.dumps(line) + "\n")
     result = RESULTS / "site_doors.json"
-    stored: Run = json.loads(result.read_text()) if result.exists() else {"doors": {}}
-    cells: dict[str, dict[str, Any]] = stored["doors"]
+    cells: dict[str, dict[str, Any]] = {}
     for door in options.doors:
         cells[door] = {}
         for spread in (*SPREADS, ANY):
-            runs = [run for (of, at, _), run in known.items() if (of, at) == (door, spread)]
-            if runs:
+            if spread != ANY or door == "recommend":
                 name = spread if isinstance(spread, str) else f"{spread:g}"
+                runs = kept.of(f"{door}, {name}", options.runs, partial(DOORS[door], spread))
                 cells[door][name] = summarised(runs)
     versions = library_versions("bayescal", "numpy", "scipy", "scikit-learn")
     record = {"versions": versions, "sites": SITES, "doors": cells}

@@ -14,6 +14,7 @@ import json
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,13 +22,14 @@ import numpy as np
 from scipy.special import expit
 
 import bayescal as bc
+from kept import Rows
 
 RESULTS = Path(__file__).with_name("results")
 SITES, SPREADS, TRUTHS = (5, 15, 50), (0.0, 0.15, 0.33), ("calibrated", "miscalibrated")
 MEAN, WIDTH = -1.3, 1.2
 POPULATION = {"calibrated": (0.0, 0.0), "miscalibrated": (0.25, -0.2)}
 SLOPE_SHARE, CORRELATION = 0.5, 0.4
-OFF = 0.05
+OFF, DRAWS = 0.05, 1000
 NEW_SITES = 100
 """New sites that one data set is asked about; what it says of them does not depend on them."""
 NORMAL = bc.by("site", robust=False)
@@ -91,7 +93,7 @@ def one_run(sites: int, spread: float, truth: str, seed: int) -> Run:
     """What one data set says of sites, of the average site and of a new one."""
     at, new_at, outcome, score, site = draw(sites, spread, truth, seed)
     labels = np.array([f"{k:03}" for k in range(sites)])[site]
-    options: dict[str, Any] = {"curve": "logistic", "random_state": seed}
+    options: dict[str, Any] = {"curve": "logistic", "random_state": seed, "draws": DRAWS}
     start = time.process_time()
     data = bc.CalibrationData(outcome, score, site=labels)
     post = bc.fit(data, vary=NORMAL, **options)
@@ -177,25 +179,18 @@ def summarised(rows: list[Run]) -> dict[str, Any]:
 def run_cells(name: str, one: Callable[[int, float, str, int], Run]) -> None:
     """Make the runs that are not there yet, and write the results of all that are."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--runs", type=int, default=60, help="a third of it with 50 sites")
+    parser.add_argument("--runs", type=int, default=100, help="half of it with 50 sites")
     parser.add_argument("--cells", nargs="+", help="only these, such as calibrated-15-0.33")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    batches, record = RESULTS / f"{name}-batches", []
-    batches.mkdir(exist_ok=True)
+    kept, record = Rows(name), []
     for sites, spread, truth in cells():
-        file = batches / f"{truth}-{sites}-{spread:g}.jsonl"
-        done = file.read_text("utf-8").splitlines() if file.exists() else []
-        rows = [json.loads(line) for line in done]
-        if options.cells is None or file.stem in options.cells:
-            with file.open("a", encoding="utf-8") as stream:
-                for seed in range(len(rows), options.runs // (3 if sites == max(SITES) else 1)):
-                    rows.append(one(sites, spread, truth, seed))
-                    stream.write(json.dumps(rows[-1]) + "\n")
-                    stream.flush()
-        if rows:
-            cell = {"truth": truth, "sites": sites, "spread": spread}
-            record.append(cell | summarised(rows))
+        cell = f"{truth}-{sites}-{spread:g}"
+        if options.cells is None or cell in options.cells:
+            runs = options.runs // (2 if sites == max(SITES) else 1)
+            rows = kept.of(cell, max(runs, 2), partial(one, sites, spread, truth))
+            named = {"truth": truth, "sites": sites, "spread": spread}
+            record.append(named | summarised(rows))
     lines = ",\n".join(map(json.dumps, record))
     (RESULTS / f"{name}.json").write_text(f'{{"cells": [\n{lines}\n]}}\n', "utf-8")
 

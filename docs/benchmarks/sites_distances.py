@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from scipy.stats import norm
 
 import bayescal as bc
 from bayescal._base.versions import library_versions
+from kept import Rows
 
 RESULTS = Path(__file__).parent / "results"
 KINDS = ("calibrated", "mixed", "off", "some")
@@ -75,7 +77,12 @@ def one_run(kind: str, sites: int, seed: int) -> dict[str, Any]:
     labels = np.array([f"{k:03}" for k in range(sites)])
     start = time.process_time()
     post = bc.fit(
-        outcome, expit(MEAN + x), groups=labels[site], curve="logistic", random_state=seed
+        outcome,
+        expit(MEAN + x),
+        groups=labels[site],
+        curve="logistic",
+        draws=1000,
+        random_state=seed,
     )
     views = {"average": (post.average(), average[None]), "new": (post.new(), new_at)}
     views |= {f"site {k}": (post.at(site=labels[k]), at[[k]]) for k in range(min(sites, ASKED))}
@@ -124,27 +131,18 @@ def summarised(rows: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Run what is missing, a data set of every cell in turn, and write the tables."""
+    """Run what is missing, and write the tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--runs", type=int, default=34, help="data sets of each cell")
-    parser.add_argument("--first", type=int, default=0, help="seed of the first")
-    parser.add_argument("--path", type=Path, default=RESULTS / "sites_distances-batches")
+    parser.add_argument("--runs", type=int, default=100, help="data sets of each cell")
     options = parser.parse_args()
-    options.path.mkdir(exist_ok=True, parents=True)
+    kept = Rows("sites_distances")
     cells = {f"{kind}, {sites} sites": (kind, sites) for kind in KINDS for sites in SITES}
-    rows: dict[str, list[dict[str, Any]]] = {cell: [] for cell in cells}
-    files = {cell: options.path / f"{cell.replace(', ', '-')}.jsonl" for cell in cells}
-    for cell, file in files.items():
-        if file.exists():
-            rows[cell] = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
-    for seed in range(options.first, options.first + options.runs):
-        for cell, (kind, sites) in cells.items():
-            if any(row["seed"] == seed for row in rows[cell]):
-                continue
-            rows[cell].append(one_run(kind, sites, seed))
-            with files[cell].open("a", encoding="utf-8") as out:
-                out.write(json.dumps(rows[cell][-1]) + "\n")
-    result = summarised(rows)
+    result = summarised(
+        {
+            cell: kept.of(cell, options.runs, partial(one_run, kind, sites))
+            for cell, (kind, sites) in cells.items()
+        }
+    )
     result["versions"] = library_versions("bayescal", "numpy", "scipy")
     (RESULTS / "sites_distances.json").write_text(json.dumps(result, indent=1) + "\n", "utf-8")
 

@@ -16,6 +16,7 @@ import json
 import time
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from scipy.special import expit, ndtri
 
 import bayescal as bc
 from bayescal.assessment.populations import populations_of
+from kept import Rows
 from sites import MEAN, POPULATION, RESULTS, TRUTHS, WIDTH, cases, coordinates, curve
 
 HOSPITALS, SPREADS = (5, 12, 40), (0.0, 0.2, 0.4)
@@ -82,7 +84,7 @@ def one_run(hospitals: int, spread: float, truth: str, seed: int) -> Run:
     others = np.random.default_rng([seed, hospitals, round(100 * spread), 7])
     start = time.process_time()
     data = bc.CalibrationData(outcome, score, site=np.array([f"{k:03}" for k in site]))
-    post = bc.fit(data, vary="site", curve="logistic", random_state=seed)
+    post = bc.fit(data, vary="site", curve="logistic", draws=1000, random_state=seed)
     table = populations_of(post, CLOSE, CI)
     row = {"seconds": time.process_time() - start, "k": float(post.diagnostics["pareto_k"])}
     share = np.bincount(site) / site.size
@@ -171,31 +173,19 @@ def page_table(stored: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Make the runs that are not there yet, a few of every cell in turn, and write all."""
+    """Make the runs that are not there yet, and write all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--truths", nargs="+", default=[EQUAL, *TRUTHS], help="only these")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    batches = RESULTS / "sites_head-batches"
-    batches.mkdir(exist_ok=True)
-    rows: dict[tuple[int, float, str], list[Run]] = {}
-    files = {each: batches / f"{each[2]}-{each[0]}-{each[1]:g}.jsonl" for each in cells()}
-    for each, file in files.items():
-        done = file.read_text("utf-8").splitlines() if file.exists() else []
-        rows[each] = [json.loads(line) for line in done]
-    for seed in range(options.runs):
-        for each, file in files.items():
-            if seed < len(rows[each]) or each[2] not in options.truths:
-                continue
-            rows[each].append(one_run(*each, seed))
-            with file.open("a", encoding="utf-8") as stream:
-                stream.write(json.dumps(rows[each][-1]) + "\n")
-    record = [
-        {"truth": truth, "hospitals": hospitals, "spread": spread, **summarised(done)}
-        for (hospitals, spread, truth), done in rows.items()
-        if done
-    ]
+    kept, record = Rows("sites_head"), []
+    for hospitals, spread, truth in cells():
+        if truth in options.truths:
+            one = partial(one_run, hospitals, spread, truth)
+            rows = kept.of(f"{truth}-{hospitals}-{spread:g}", options.runs, one)
+            cell = {"truth": truth, "hospitals": hospitals, "spread": spread}
+            record.append(cell | summarised(rows))
     lines = ",\n".join(map(json.dumps, record))
     plain = json.dumps({str(sets): plain_coverage(sets) for sets in (200, 2000)})
     text = f'{{"plain_brier": {plain},\n"cells": [\n{lines}\n]}}\n'

@@ -12,12 +12,14 @@ import argparse
 import json
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import bayescal as bc
+from kept import Rows
 from sites import GRID, NEW_SITES, SLOPE_SHARE, cases, coordinates, covered, curve, prefixed
 
 RESULTS = Path(__file__).with_name("results")
@@ -164,22 +166,10 @@ def main() -> None:
     parser.add_argument("--cells", nargs="+", choices=list(CELLS), default=list(CELLS))
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    batches, record = RESULTS / "sites_robust-batches", []
-    batches.mkdir(exist_ok=True)
+    kept, record = Rows("sites_robust"), []
     for name, cell in CELLS.items():
-        file = batches / f"{name}.jsonl"
-        rows = (
-            [json.loads(line) for line in file.read_text("utf-8").splitlines()]
-            if file.exists()
-            else []
-        )
         if name in options.cells:
-            with file.open("a", encoding="utf-8") as stream:
-                for seed in range(len(rows), options.runs):
-                    rows.append(one_run(name, seed))
-                    stream.write(json.dumps(rows[-1]) + "\n")
-                    stream.flush()
-        if rows:
+            rows = kept.of(name, options.runs, partial(one_run, name))
             values = {key: np.array([row[key] for row in rows]) for key in rows[0]}
             described = {key: value for key, value in cell._asdict().items() if np.isfinite(value)}
             record.append(

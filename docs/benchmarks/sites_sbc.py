@@ -26,6 +26,7 @@ from bayescal.multilevel.problem import MultilevelProblem, prepare_terms
 from bayescal.validation import uniformity
 from bayescal.validation.experiment import ENGINE_DRAWS, Facts
 from bayescal.validation.simulation_based import sbc_of
+from kept import folder
 
 RESULTS = Path(__file__).parent / "results" / "sites_sbc.json"
 SIZES = (60, 70, 80, 100, 120, 140, 170, 200)
@@ -136,7 +137,7 @@ def main() -> None:
     """Rank the truths, and say whether the ranks are uniform."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--simulations", type=int, default=400)
-    parser.add_argument("--path", default=RESULTS.with_name("sites_sbc-batches"))
+    parser.add_argument("--path", default=folder("sites_sbc"))
     options = parser.parse_args()
     start = time.process_time()
     result = sbc_of(

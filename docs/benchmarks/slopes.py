@@ -12,6 +12,8 @@ import argparse
 import json
 import warnings
 from dataclasses import replace
+from functools import partial
+from itertools import product
 from pathlib import Path
 from unittest.mock import patch
 
@@ -23,6 +25,7 @@ from bayescal._base.versions import library_versions
 from bayescal.model import mixture
 from bayescal.model.priors import MODEST, Normal
 from bayescal.validation.simulate import LogitNormalScores, Truth
+from kept import Rows
 
 RESULTS = Path(__file__).parent / "results"
 SEED, DRAWS = 60_914, 1000
@@ -121,12 +124,10 @@ def main():
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     rows = []
-    for run in range(options.runs):
-        for slope in SLOPES:
-            for n in SIZES:
-                rows += one(slope, n, run)
-        if (run + 1) % 10 == 0 or run + 1 == options.runs:
-            options.out.write_text(json.dumps(summarise(rows), indent=1) + "\n")
+    kept = Rows("slopes")
+    for slope, n in product(SLOPES, SIZES):
+        rows += kept.all_of(f"slope {slope}, {n} cases", options.runs, partial(one, slope, n))
+        options.out.write_text(json.dumps(summarise(rows), indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import json
 import time
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ import numpy as np
 from scipy.special import expit
 
 import bayescal as bc
+from kept import Rows
 
 RESULTS = Path(__file__).with_name("results") / "subgroups.json"
 SHAPES = {4: (2, 2), 16: (2, 2, 4), 64: (4, 4, 4)}
@@ -135,15 +137,13 @@ def main() -> None:
     parser.add_argument("--subgroups", type=int, choices=list(SHAPES), action="append")
     parser.add_argument("--output", type=Path, default=RESULTS)
     options = parser.parse_args()
-    stored = json.loads(options.output.read_text()) if options.output.exists() else {}
+    stored, kept = {}, Rows("subgroups")
     warnings.simplefilter("ignore")
     for truth, subgroups, n in settings():
         if options.subgroups and subgroups not in options.subgroups:
             continue
         key = f"{truth}, {subgroups} subgroups, {n} patients"
-        if stored.get(key, {}).get("runs", 0) >= options.runs:
-            continue
-        rows = [one_run(subgroups, n, truth, seed) for seed in range(options.runs)]
+        rows = kept.of(key, options.runs, partial(one_run, subgroups, n, truth))
         stored[key] = {"truth": truth, "subgroups": subgroups, "n": n} | summarised(rows)
         options.output.write_text(json.dumps(stored, indent=1) + "\n")
         print(key, json.dumps(stored[key]), flush=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from pathlib import Path
 
@@ -20,6 +20,7 @@ import pandas as pd
 from scipy.special import expit
 
 import bayescal as bc
+from kept import Rows
 from survival_coverage import (
     AT,
     CELLS,
@@ -126,10 +127,9 @@ def main():
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--out", type=Path, default=RESULTS / "survival_causes.json")
     options = parser.parse_args()
-    rows = []
-    for run in range(options.runs):
-        for cell, n in product((COMPETING, DELAYED), SIZES):
-            rows += one(cell, n, run)
+    rows, kept = [], Rows("survival_causes")
+    for cell, n in product((COMPETING, DELAYED), SIZES):
+        rows += kept.all_of(f"{cell}, {n} cases", options.runs, partial(one, cell, n))
         options.out.write_text(json.dumps(summarise(rows, KEYS, MEANS), indent=1) + "\n")
 
 

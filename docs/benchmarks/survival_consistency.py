@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from scipy.stats import kstest
 
 import bayescal as bc
 from bayescal._base.versions import library_versions
+from kept import Rows
 
 RESULTS = Path(__file__).parent / "results"
 SEED, CASES, RESAMPLES, DRAWS = 2043, 500, 99, 400
@@ -62,7 +64,7 @@ def summarise(rows, seconds, runs):
     cells = []
     for index, cell in enumerate(CELLS):
         for name in ESTIMATORS:
-            mine = [row[2:] for row in rows if row[:2] == (index, name)]
+            mine = [row[2:] for row in rows if row[:2] == [index, name]]
             if not mine:
                 continue
             p, posterior = np.array(mine).T
@@ -108,11 +110,10 @@ def main():
     parser.add_argument("--runs", type=int, default=60)
     parser.add_argument("--out", type=Path, default=RESULTS / "survival_consistency.json")
     options = parser.parse_args()
-    rows, start = [], time.perf_counter()
-    for run in range(options.runs):
-        for index in range(len(CELLS)):
-            rows += one(index, run)
-        results = summarise(rows, time.perf_counter() - start, run + 1)
+    rows, kept, start = [], Rows("survival_consistency"), time.perf_counter()
+    for index in range(len(CELLS)):
+        rows += kept.all_of(f"cell {index}", options.runs, partial(one, index))
+        results = summarise(rows, time.perf_counter() - start, options.runs)
         options.out.write_text(json.dumps(results, indent=1) + "\n")
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from scipy.special import expit, log_expit
 
 import bayescal as bc
 from bayescal._base.versions import library_versions
+from kept import Rows
 
 RESULTS = Path(__file__).parent / "results"
 SEED, DRAWS = 2032, 400
@@ -153,10 +154,9 @@ def main():
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--out", type=Path, default=RESULTS / "survival_coverage.json")
     options = parser.parse_args()
-    rows = []
-    for run in range(options.runs):
-        for index, n in product(range(len(CELLS)), SIZES):
-            rows += one(index, n, run)
+    rows, kept = [], Rows("survival_coverage")
+    for index, n in product(range(len(CELLS)), SIZES):
+        rows += kept.all_of(f"cell {index}, {n} cases", options.runs, partial(one, index, n))
         options.out.write_text(json.dumps(summarise(rows), indent=1) + "\n")
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
 import bayescal as bc
+from kept import Rows
 from survival_coverage import AT, MEAN, SPREAD, summarise
 
 RESULTS = Path(__file__).parent / "results"
@@ -146,10 +147,9 @@ def main():
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--out", type=Path, default=RESULTS / "survival_edges.json")
     options = parser.parse_args()
-    rows = []
-    for run in range(options.runs):
-        for cell in CELLS:
-            rows += one(cell, run)
+    rows, kept = [], Rows("survival_edges")
+    for cell in CELLS:
+        rows += kept.all_of(cell, options.runs, partial(one, cell))
         options.out.write_text(json.dumps(summarise(rows, KEYS, MEANS), indent=1) + "\n")
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -24,6 +25,7 @@ import bayescal as bc
 from bayescal._base.versions import library_versions
 from bayescal.gain import recommendation
 from bayescal.model.curves import updates
+from kept import Rows
 
 RESULTS = Path(__file__).parent / "results"
 SEED, DRAWS, NODES = 2041, 400, 1000
@@ -159,15 +161,12 @@ def page_table(results):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=60)
-    parser.add_argument("--first", type=int, default=0, help="the first data set of a part")
-    parser.add_argument("--parts", type=Path, nargs="*", default=(), help="parts that were run")
     parser.add_argument("--out", type=Path, default=RESULTS / "survival_gain.json")
     options = parser.parse_args()
-    rows = [row for part in options.parts for row in json.loads(part.read_text())["rows"]]
-    for run in () if options.parts else range(options.first, options.first + options.runs):
-        rows += [one(leaving, n, run) for leaving, n in product(LEAVING, SIZES)]
+    rows, kept = [], Rows("survival_gain")
+    for leaving, n in product(LEAVING, SIZES):
+        rows += kept.of(f"{leaving}, {n} cases", options.runs, partial(one, leaving, n))
         save(rows, options.out)
-    save(rows, options.out)
 
 
 def save(rows, path):

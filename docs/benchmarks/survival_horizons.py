@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import argparse
 import json
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 import bayescal as bc
 from bayescal._base.versions import library_versions
+from kept import Rows
 from survival_coverage import RESULTS
 
 SEED, DRAWS, CASES = 2033, 200, 400
@@ -33,7 +35,7 @@ def study(run, leaving):
     return bc.Survival(np.minimum(event, left), event <= left), risks
 
 
-def one(run, leaving):
+def one(leaving, run):
     """O/E at each horizon, and the correlation of the joint draws."""
     outcome, risks = study(run, leaving)
     post = bc.fit(outcome, risks, horizon=HORIZONS, curve="logistic", draws=DRAWS, random_state=run)
@@ -79,12 +81,12 @@ def main():
     parser.add_argument("--runs", type=int, default=150)
     parser.add_argument("--out", type=Path, default=RESULTS / "survival_horizons.json")
     options = parser.parse_args()
-    studies = {False: [], True: []}
-    for run in range(options.runs):
-        for leaving, each in studies.items():
-            each.append(one(run, leaving))
-        if run:
-            options.out.write_text(json.dumps(summarise(studies), indent=1) + "\n")
+    kept = Rows("survival_horizons")
+    studies = {
+        leaving: kept.of(f"leaving: {leaving}", options.runs, partial(one, leaving))
+        for leaving in (False, True)
+    }
+    options.out.write_text(json.dumps(summarise(studies), indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from scipy.special import expit, ndtri
 
 import bayescal as bc
 from bayescal._base.versions import library_versions
+from kept import Rows
 
 RESULTS = Path(__file__).parent / "results"
 SEED, CASES, DRAWS = 2041, 600, 1000
@@ -188,11 +190,10 @@ def main():
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--out", type=Path, default=RESULTS / "survival_models.json")
     options = parser.parse_args()
-    rows, start = [], time.perf_counter()
-    for run in range(options.runs):
-        for leaving in LEAVING:
-            rows += one(leaving, run)
-        results = summarise(rows, time.perf_counter() - start, run + 1)
+    rows, kept, start = [], Rows("survival_models"), time.perf_counter()
+    for leaving in LEAVING:
+        rows += kept.all_of(leaving, options.runs, partial(one, leaving))
+        results = summarise(rows, time.perf_counter() - start, options.runs)
         options.out.write_text(json.dumps(results, indent=1) + "\n")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from scipy.special import expit
 import bayescal as bc
 import survival_coverage as ours
 from bayescal.errors import InputError
+from kept import Rows
 
 RESULTS = Path(__file__).parent / "results"
 KNOTS = 5
@@ -102,16 +104,14 @@ def page_table(results, beside):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--out", type=Path, default=RESULTS / "survival_second_opinions.json")
     options = parser.parse_args()
-    rows = []
-    for run in range(options.runs):
-        for index, n in product(range(len(CELLS)), ours.SIZES):
-            rows += one(index, n, run)
-        if run % 10 == 9 or run == options.runs - 1:
-            summary = ours.summarise(rows, keys=KEYS, means=MEANS)
-            options.out.write_text(json.dumps(summary, indent=1) + "\n")
+    rows, kept = [], Rows("survival_second_opinions")
+    for index, n in product(range(len(CELLS)), ours.SIZES):
+        rows += kept.all_of(f"cell {index}, {n} cases", options.runs, partial(one, index, n))
+        summary = ours.summarise(rows, keys=KEYS, means=MEANS)
+        options.out.write_text(json.dumps(summary, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from scipy.special import expit
 
 import bayescal as bc
 from bayescal._base.versions import library_versions
+from kept import Rows
 from survival_coverage import RESULTS
 
 SEED, DRAWS, SITES, PATIENTS, VISITS = 2057, 400, 5, 40, 5
@@ -78,7 +79,7 @@ def summarise(runs):
     rows = []
     for kind in KINDS.values():
         for curve in CURVES:
-            own = [row[2:] for run in runs for row in run if row[:2] == (kind, curve)]
+            own = [row[2:] for run in runs for row in run if row[:2] == [kind, curve]]
             values = dict(zip(("coverage", "width", "error"), np.mean(own, axis=0), strict=True))
             rows.append({"fit": kind, "curve": curve} | values)
     versions = library_versions("bayescal", "numpy", "scipy")
@@ -90,10 +91,8 @@ def main():
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--out", type=Path, default=RESULTS / "survival_site_clusters.json")
     options = parser.parse_args()
-    runs = []
-    for run in range(options.runs):
-        runs.append(one(run))
-        options.out.write_text(json.dumps(summarise(runs), indent=1) + "\n")
+    runs = Rows("survival_site_clusters").of("both fits", options.runs, one)
+    options.out.write_text(json.dumps(summarise(runs), indent=1) + "\n")
 
 
 if __name__ == "__main__":

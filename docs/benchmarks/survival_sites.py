@@ -18,6 +18,7 @@ from scipy.special import expit
 
 import bayescal as bc
 from bayescal._base.versions import library_versions
+from kept import Rows
 from survival_coverage import RESULTS
 
 SEED, DRAWS, SITES, PATIENTS = 2041, 400, 5, 300
@@ -84,7 +85,7 @@ def summarise(runs):
         for curve in CURVES:
             for measure in MEASURES:
                 key = (kind, curve, measure)
-                own = [row[3:] for run in runs for row in run if row[:3] == key]
+                own = [row[3:] for run in runs for row in run if tuple(row[:3]) == key]
                 inside, width, error = np.mean(own, axis=0).tolist()
                 rows.append(
                     {
@@ -121,10 +122,8 @@ def main():
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--out", type=Path, default=RESULTS / "survival_sites.json")
     options = parser.parse_args()
-    runs = []
-    for run in range(options.runs):
-        runs.append(one(run))
-        options.out.write_text(json.dumps(summarise(runs), indent=1) + "\n")
+    runs = Rows("survival_sites").of("both studies", options.runs, one)
+    options.out.write_text(json.dumps(summarise(runs), indent=1) + "\n")
 
 
 if __name__ == "__main__":

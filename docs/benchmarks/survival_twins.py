@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from pathlib import Path
 
@@ -19,6 +19,7 @@ import pandas as pd
 from scipy.special import expit
 
 import bayescal as bc
+from kept import Rows
 from survival_coverage import CELLS, DRAWS, SEED, SIZES, risk, simulate, summarise, true_values
 
 RESULTS = Path(__file__).parent / "results"
@@ -109,10 +110,9 @@ def main():
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--out", type=Path, default=RESULTS / "survival_twins.json")
     options = parser.parse_args()
-    rows = []
-    for run in range(options.runs):
-        for index, n in product(LINES, SIZES):
-            rows += one(index, n, run)
+    rows, kept = [], Rows("survival_twins")
+    for index, n in product(LINES, SIZES):
+        rows += kept.all_of(f"cell {index}, {n} cases", options.runs, partial(one, index, n))
         options.out.write_text(json.dumps(summarise(rows, KEYS, MEANS), indent=1) + "\n")
 
 

@@ -29,6 +29,7 @@ from bayescal.multilevel.term import crossed, walk
 from bayescal.validation import uniformity
 from bayescal.validation.experiment import ENGINE_DRAWS, Facts
 from bayescal.validation.simulation_based import sbc_of
+from kept import folder
 
 RESULTS = Path(__file__).parent / "results" / "terms_sbc.json"
 FACTORS = {"sex": ("F", "M"), "age": ("<60", "60-80", "80+")}
@@ -263,7 +264,7 @@ def main() -> None:
     """Rank the truths, and say whether the ranks are uniform."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--simulations", type=int, default=200)
-    parser.add_argument("--path", type=Path, default=RESULTS.with_name("terms_sbc-batches"))
+    parser.add_argument("--path", type=Path, default=folder("terms_sbc"))
     names = list(experiments())
     parser.add_argument("--only", choices=names, help="and keep the other results")
     options = parser.parse_args()

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.stats import beta
 
 import bayescal as bc
+from kept import Rows
 
 RESULTS = Path(__file__).parent / "results"
 SEED, CASES, DRAWS = 34_005, 200, 1000
@@ -53,24 +54,26 @@ def told(run: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     return {"exact risks": (y, risk), "three values": (y, VALUES[third])}
 
 
+def measured(run: int) -> dict[str, list[float]]:
+    """Each measure of one set, told honestly and as one of three values."""
+    ways = told(run).values()
+    return {name: [float(measure(*each)) for each in ways] for name, measure in MEASURES.items()}
+
+
 def rows_of(runs: int) -> list[dict[str, Any]]:
     """Means of each measure, the difference with its standard error, and how often honesty wins."""
-    sets = [told(run) for run in range(runs)]
-    rows = []
-    for name, measure in MEASURES.items():
-        honest, lie = (
-            np.array([float(measure(*each[how])) for each in sets])
-            for how in ("exact risks", "three values")
-        )
+    sets, rows = Rows("truthfulness").of("all", runs, measured), []
+    for name in MEASURES:
+        honest, lie = np.array([each[name] for each in sets]).T
         less = honest - lie
         rows.append(
             {
                 "measure": name,
-                "sets": runs,
+                "sets": len(sets),
                 "honest": float(honest.mean()),
                 "lie": float(lie.mean()),
                 "difference": float(less.mean()),
-                "error": float(less.std(ddof=1) / np.sqrt(runs)),
+                "error": float(less.std(ddof=1) / np.sqrt(less.size)),
             }
         )
     return rows

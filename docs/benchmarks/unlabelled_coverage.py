@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from scipy.stats import rankdata
 
 import bayescal as bc
 from bayescal._base.versions import library_versions
+from kept import Rows
 
 RESULTS = Path(__file__).parent / "results"
 SEED = 3311
@@ -139,12 +141,10 @@ def main():
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--out", type=Path, default=RESULTS / "unlabelled_coverage.json")
     options = parser.parse_args()
-    rows = []
-    for run in range(options.runs):
-        for setting in SETTINGS:
-            for n in SIZES:
-                rows += one(setting, n, run)
-        if run % 5 == 4 or run == options.runs - 1:
+    rows, kept = [], Rows("unlabelled_coverage")
+    for setting in SETTINGS:
+        for n in SIZES:
+            rows += kept.all_of(f"{setting}, {n} cases", options.runs, partial(one, setting, n))
             options.out.write_text(json.dumps(summarise(rows), indent=1) + "\n")
 
 

@@ -18,12 +18,14 @@ import importlib.metadata
 import json
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from kept import Rows
 from unlabelled_coverage import RESULTS, SETTINGS, SIZES, THRESHOLD, study, true_performance
 
 MEASURES = {"accuracy": "accuracy", "c_statistic": "roc_auc"}
@@ -109,10 +111,10 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     rows: list[dict[str, Any]] = []
-    for run in range(options.runs):
-        for setting in SETTINGS:
-            for n in SIZES:
-                rows += one(setting, n, run)
+    kept = Rows("unlabelled_rivals")
+    for setting in SETTINGS:
+        for n in SIZES:
+            rows += kept.all_of(f"{setting}, {n} cases", options.runs, partial(one, setting, n))
     options.out.write_text(json.dumps(summarise(rows), indent=1) + "\n", "utf-8")
 
 

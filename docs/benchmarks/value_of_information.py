@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import numpy as np
 from scipy.special import expit, logit, ndtri
 
 import bayescal as bc
+from kept import Rows
 
 RESULTS = Path(__file__).with_name("results") / "value_of_information.json"
 THRESHOLDS = np.array([0.1, 0.2, 0.4])
@@ -143,17 +145,11 @@ def main() -> None:
         _, scores = known.sample(4000, random_state=0)
         few = max(options.runs // 6, 2)
         cells.append((name, lambda _, known=known: known.curve, scores, FIXED_SIZE, averaged, few))
-    stored = json.loads(options.output.read_text()) if options.output.exists() else {}
-    stored["thresholds"] = THRESHOLDS.tolist()
+    kept = Rows("value_of_information")
+    stored: dict[str, Any] = {"thresholds": THRESHOLDS.tolist()}
     for key, truth, population, n, fit, runs in cells:
-        if stored.get(key, {}).get("runs", 0) >= runs:
-            continue
-        stored[key] = {"n": n} | summarised(
-            [
-                one_run(truth, population, n, fit, seed, known=KINDS[0] in key)
-                for seed in range(runs)
-            ]
-        )
+        run = partial(one_run, truth, population, n, fit, known=KINDS[0] in key)
+        stored[key] = {"n": n} | summarised(kept.of(key, runs, run))
         options.output.write_text(json.dumps(stored, indent=1) + "\n")
         print(key, json.dumps(stored[key]), flush=True)
 

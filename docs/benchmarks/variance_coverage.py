@@ -20,6 +20,7 @@ from numpy.polynomial.hermite_e import hermegauss
 
 import bayescal as bc
 from bayescal._base.versions import library_versions
+from kept import Rows
 
 RESULTS = Path(__file__).parent / "results" / "variance_coverage.json"
 SIZES, METHODS, DEGREES = (50, 100, 500), ("bootstrap", "gaussian"), 5
@@ -55,29 +56,32 @@ def cell(name: str, number: int, n: int, runs: int) -> list[dict[str, Any]]:
     """Coverage, mean width and mean error of both methods."""
     law, heavy = LAWS[name]
     truth = true_gain(law)
-    ends: dict[str, list[tuple[float, float]]] = {method: [] for method in METHODS}
-    for run in range(runs):
+
+    def one(run: int) -> dict[str, tuple[float, float]]:
         rng = np.random.default_rng([SEED, number, n, run])
         v = np.exp(WIDTH * rng.standard_normal(n))
         unit = rng.standard_normal(n)
         if heavy:
             unit = rng.standard_t(DEGREES, n) * np.sqrt((DEGREES - 2) / DEGREES)
         error = np.sqrt(law(v)) * unit
-        for method in METHODS:
-            gain = bc.variance_gain(
+        return {
+            method: bc.variance_gain(
                 error, np.zeros(n), v, recalibrated(v), method=method, random_state=run
-            )
-            ends[method].append(gain.interval())
+            ).interval()
+            for method in METHODS
+        }
+
+    ends = Rows("variance_coverage").of(f"{name}, {n} cases", runs, one)
     rows = []
     for method in METHODS:
-        lower, upper = np.array(ends[method]).T
+        lower, upper = np.array([each[method] for each in ends]).T
         missed = np.maximum(lower - truth, 0) + np.maximum(truth - upper, 0)
         rows.append(
             {
                 "errors": name,
                 "n": n,
                 "method": method,
-                "runs": runs,
+                "runs": len(ends),
                 "gain": truth,
                 "coverage": float(np.mean(missed == 0)),
                 "below": float(np.mean(upper < truth)),

@@ -22,6 +22,7 @@ import numpy as np
 
 import bayescal as bc
 from bayescal.validation.simulate import BetaScores, LogitNormalScores, Truth
+from kept import Rows
 from one_posterior_designs import clusters
 from truths import RoundedScores, on_log_odds, on_probability
 
@@ -92,19 +93,27 @@ def answered(cases: dict[str, Any], seed: int, close: float | None = None) -> bc
     return bc.assess(**cases, close=close, draws=DRAWS, estimators=("ece",), random_state=seed)
 
 
-def cell_of(sample: Any, runs: int, number: int, truth: Truth | None) -> dict[str, Any]:
+def cell_of(
+    kept: Rows, key: str, sample: Any, runs: int, number: int, truth: Truth | None
+) -> dict[str, Any]:
     """Counts of answers over data sets, and of the ways that are wrong."""
     counts = dict.fromkeys(("yes", "no sign", "cannot say", "miscalibrated", "named", "wrong"), 0)
-    began = time.process_time()
-    for run in range(runs):
+
+    def one(run: int) -> dict[str, Any]:
         a = answered(sample(np.random.default_rng([SEED, number, run])), run)
-        counts[a.off.answer] += 1
-        counts["miscalibrated"] += a.verdict == "miscalibrated"
+        right = []
         if truth is not None and a.off.answer == "yes":
             right = [rightly(way, truth, a) for way in a.off.ways]
-            counts["named"] += len(right)
-            counts["wrong"] += right.count(False)
-    return counts | {"runs": runs, "seconds": time.process_time() - began}
+        return {"answer": a.off.answer, "verdict": a.verdict, "right": right}
+
+    began = time.process_time()
+    rows = kept.of(key, runs, one)
+    for row in rows:
+        counts[row["answer"]] += 1
+        counts["miscalibrated"] += row["verdict"] == "miscalibrated"
+        counts["named"] += len(row["right"])
+        counts["wrong"] += row["right"].count(False)
+    return counts | {"runs": len(rows), "seconds": time.process_time() - began}
 
 
 def rightly(way: str, truth: Truth, a: bc.Assessment) -> bool:
@@ -183,22 +192,23 @@ def main() -> None:
     parser.add_argument("--part", choices=list(RUNS), action="append")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    kept = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
-    parts = options.part or list(RUNS)
+    told: dict[str, Any] = {}
+    kept, parts = Rows("verdict"), options.part or list(RUNS)
     for number, (part, name, n, sample, runs, truth) in enumerate(cells()):
         key = f"{part} | {name} | {n}"
-        if part in parts and key not in kept:
-            cell = cell_of(sample, runs, number, truth)
+        if part in parts:
+            cell = cell_of(kept, key, sample, runs, number, truth)
             tce = 0.0 if truth is None else truth.functional("tce")
-            kept[key] = {"part": part, "name": name, "n": n, "tce": tce, **cell}
-            RESULTS.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
-            print(key, kept[key], flush=True)
+            told[key] = {"part": part, "name": name, "n": n, "tce": tce, **cell}
+            RESULTS.write_text(json.dumps(told, indent=1) + "\n", "utf-8")
+            print(key, told[key], flush=True)
     for number, name in enumerate(SETTLE):
         key = f"settle | {name}"
-        if "settle" in parts and key not in kept:
-            kept[key] = {"part": "settle", "name": name, **settled(name, number)}
-            RESULTS.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
-            print(key, kept[key], flush=True)
+        if "settle" in parts:
+            cell = kept.cell(key, partial(settled, name, number))
+            told[key] = {"part": "settle", "name": name, **cell}
+            RESULTS.write_text(json.dumps(told, indent=1) + "\n", "utf-8")
+            print(key, told[key], flush=True)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ import pandas as pd
 
 import bayescal as bc
 from bayescal._base.versions import library_versions
+from kept import Rows
 
 RESULTS = Path(__file__).parent / "results"
 TRUTHS = ("clinical-middle-overconfident", "clinical-middle-shifted")
@@ -53,8 +54,9 @@ def cell(name, design, runs):
     """One row for each reading: coverage, mean width and mean number of cases."""
     truth = bc.simulate.truth(name)
     true = true_values(truth)
-    results = []
-    for run in range(runs):
+
+    def one(run):
+        results = []
         y, s, weight = sampled(truth, design, np.random.default_rng([SEED, run, *design.encode()]))
         for reading in READINGS:
             post = bc.fit(
@@ -72,10 +74,37 @@ def cell(name, design, runs):
                 row[f"{functional}_covered"] = lower <= value <= upper
                 row[f"{functional}_width"] = upper - lower
             results.append(row)
+        return results
+
+    results = Rows("weights_coverage").all_of(f"{name}, {design}", runs, one)
     table = pd.DataFrame(results).groupby("reading").mean().round(4).reset_index()
     table = table.assign(truth=name, design=design, runs=runs)
     print(table.to_string(), flush=True)
     return table
+
+
+def page_table(stored):
+    """Rows of a table in Markdown."""
+    titles = {
+        "clinical-middle-overconfident": "over-confident",
+        "clinical-middle-shifted": "shifted",
+        "outcome": "with the event",
+        "risk": "score above .3",
+    }
+    lines = [
+        "| population | sampled more often | treated as | cases | TCE covered | TCE width "
+        "| O/E covered | O/E width |",
+        "|---|---|---|--:|--:|--:|--:|--:|",
+    ]
+    for row in stored["cells"]:
+        told = [titles[row["truth"]], titles[row["design"]], row["reading"], f"{row['cases']:.0f}"]
+        told += [
+            f"{row[f'{name}_{what}']:.3f}"
+            for name in ("tce", "observed_expected")
+            for what in ("covered", "width")
+        ]
+        lines.append(f"| {' | '.join(told)} |")
+    return "\n".join(lines)
 
 
 def main() -> None:

@@ -52,7 +52,7 @@ NEARLY = {"left": 0.14, "right": 0.97, "bottom": 0.18, "top": 0.86}
 NEARLY_IN_PANELS = {"left": 0.12, "right": 0.97, "bottom": 0.12, "top": 0.94, "hspace": 0.2}
 """About the place of axes in a figure, where they are measured: of one, and of several."""
 
-MOST_ROUNDS = 3
+MOST_PLACINGS = 3
 """Times that axes are measured and placed, at most."""
 
 NOTHING = dict.fromkeys(("Creator", "Date", "Format", "Type"))
@@ -96,7 +96,7 @@ def lay_out(figure: Figure) -> None:
         return
     figure.set_layout_engine(None)
     figure.subplots_adjust(**(NEARLY if len(figure.axes) == 1 else NEARLY_IN_PANELS))
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MOST_PLACINGS):
         measured = _ticks(figure)
         _position(figure)
         if _ticks(figure) == measured:

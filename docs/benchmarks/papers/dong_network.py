@@ -8,6 +8,7 @@ often does a map judged by other cases than its own come as low as the printed r
 from __future__ import annotations
 
 import os
+import sys
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ import numpy as np
 from dong_printed import COLUMNS, TABLE_1
 from numpy.typing import NDArray
 from scipy.special import softmax
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bayescal import estimators
 from bayescal import recalibrate as rc
