@@ -113,8 +113,7 @@ def test_equal_scores_are_collapsed_by_the_table() -> None:
 
     not_scores = {
         "data/follow_up:_summed",  # keys of row, entry, exit and event
-        "model/likelihood/times/entries:merged",  # keys of a row and a bin of time
-        "model/likelihood/times/rows:_weighted_columns",  # the same
+        "data/follow_up:_sums_by_key",  # the same
         "data/clusters:of_cases",  # pairs of a cluster and a row
         "data/members:summed",  # keys of clusters, and pairs of a cluster and a row
         "data/members:clusters",  # keys of strata

@@ -11,6 +11,7 @@ import pytest
 import bayescal as bc
 import survival_causes as causes
 import survival_consistency as checks
+import survival_cost as costs
 import survival_coverage as simulation
 import survival_edges as edges
 import survival_gain as gains
@@ -29,6 +30,19 @@ def test_the_page_has_the_stored_results():
     (sets,) = {row["data_sets"] for row in STORED["rows"]}
     assert f"of {sets} simulated data sets" in page
     assert {row["cases"] for row in STORED["rows"]} == set(simulation.SIZES)
+
+
+def test_the_page_has_the_stored_costs():
+    rows = json.loads((costs.RESULTS / "survival_cost.json").read_text("utf-8"))["rows"]
+    page = PAGE.read_text("utf-8")
+    assert costs.page_table({"rows": rows}) in page
+    assert {row["cases"] for row in rows} == set(costs.SIZES)
+    line = [row["logistic"] for row in rows]
+    assert f"a fit of `logistic` {min(line):.0f} to {max(line):.0f} times as" in page
+    largest = [row for row in rows if row["cases"] == max(costs.SIZES)]
+    assert all(3 < row["average"] < 4 for row in largest)  # "between three and four fits"
+    twice = [[row["seconds"] for row in rows if row["cases"] == n] for n in (1000, 1_000_000)]
+    assert 1.3 < np.mean(twice[1]) / np.mean(twice[0]) < 2.5
 
 
 def test_the_risk_by_the_horizon_is_the_true_curve():

@@ -10,7 +10,7 @@ __all__ = ["log_sum"]
 
 
 def log_sum(values: Floats, axis: int | tuple[int, ...]) -> Floats:
-    """log of the sum of exp along some axes; minus infinity where there is nothing.
+    """Log of the sum of exp along some axes; minus infinity where there is nothing.
 
     SciPy's `logsumexp` in a fraction of its time on small arrays: of real numbers alone.
 

@@ -121,7 +121,7 @@ def ratio_at_other_hazard(post: CalibrationPosterior) -> float:
     return float(np.mean([there.estimate("observed_expected") for there in each]))
 
 
-def followed_words(post: CalibrationPosterior, ratio: float = math.nan) -> list[str]:
+def followed_words(data: CalibrationData, ratio: float = math.nan) -> list[str]:
     """How many were censored before the horizon, where, and what is assumed of them.
 
     Parameters
@@ -129,7 +129,6 @@ def followed_words(post: CalibrationPosterior, ratio: float = math.nan) -> list[
     ratio : float
         Of `ratio_at_other_hazard`.
     """
-    data = post.data
     followed = data.follow_up
     if followed is None:
         return []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -109,7 +109,7 @@ def _checks_of_times(
 ) -> Callable[[str], list[Consistency]]:
     """Of times to an event: every estimator sees the same simulated data sets."""
     size = -(-RESAMPLES_OF_TIMES // len(posts))
-    how = {"n_resamples": size, "predict": False, "random_state": seed}
+    how: dict[str, Any] = {"n_resamples": size, "predict": False, "random_state": seed}
     return lambda name: [check_consistency(post, name, **how) for post in posts]
 
 

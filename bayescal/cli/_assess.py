@@ -72,7 +72,7 @@ def assess(
         alone = {name: True for name in groups[1:]}
         alone |= {"--cluster": "cluster" in reading.roles}
         _refuse(alone, f"all cases as one, not with {groups[0]}")
-    followed = TimeColumns.of(reading, update=update)
+    followed = TimeColumns.of(reading, update=update, takes_several=True)
     check_choice(curve, (AVERAGED, *CURVES), "curve")
     analysis: Analysis | Averaged
     common: dict[str, Any] = {

@@ -151,5 +151,6 @@ def _head(files: ParquetFiles, reading: Reading) -> pd.DataFrame:
 
 
 def _frame(batch: Batch) -> pd.DataFrame:
-    frame: pd.DataFrame = batch.table.to_pandas(ignore_metadata=True)
+    # a column by itself is not copied
+    frame: pd.DataFrame = batch.table.to_pandas(ignore_metadata=True, split_blocks=True)
     return frame

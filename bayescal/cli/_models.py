@@ -63,8 +63,6 @@ def compare_models(
                 "as counts. Leave it out."
             )
     times = TimeColumns.of(reading)
-    if times is not None and len(times.horizons) > 1:
-        raise InputError("--horizon names several times, and models are compared at one. Name one.")
     check_targets(None, json, inputs=[reading.file])
     how: dict[str, Any] = {"prior": chosen, "random_state": seed}
     told = _of_times(reading, names, how) if times else _of_outcomes(reading, names, how)

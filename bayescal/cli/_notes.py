@@ -60,12 +60,15 @@ def in_options(message: str, known: Collection[str]) -> str:
     known : collection of str
         The options of the subcommand, such as "--ci-prob".
     """
-    match = re.match(r"(\w+)(?= must | was given beside )", message)
+    match = re.match(
+        r"(\w+)(?= must | was given beside | was given without | is missing:)", message
+    )
     if match is None:
         return message
     named = {python: option for option, python in PYTHON_NAMES.items()}.get(match[0], match[0])
     option = "--" + named.replace("_", "-")
-    return (option if option in known else match[0]) + message[match.end() :]
+    rest = re.sub(r"\b(without|with) horizon=", r"\1 --horizon", message[match.end() :])
+    return (option if option in known else match[0]) + rest
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayescal.cli import _options as option
-from bayescal.cli.reading import GroupReading
+from bayescal.cli.reading import AssessReading
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +20,7 @@ __all__ = ["predict"]
 
 @option.bundled
 def predict(
-    reading: GroupReading,
+    reading: AssessReading,
     risk: Annotated[
         list[float] | None,
         typer.Option(help="The model's probability of a patient. Can be repeated."),
@@ -40,8 +40,9 @@ def predict(
 ) -> None:
     """Give the actual risk of single patients, with an interval.
 
-    FILE has patients with outcomes. The risk is also that in another hospital (with --site), or
-    now and in the next period (with --period).
+    FILE has patients with outcomes, or with --time of which some left before the --horizon. The
+    risk is also that in another hospital (with --site), or now and in the next period (with
+    --period).
     """
     from bayescal._base.arrays import as_seed
     from bayescal._base.errors import InputError
@@ -49,6 +50,7 @@ def predict(
     from bayescal.cli._progress import working
     from bayescal.cli._table import describe_cases
     from bayescal.cli._terminal import output, say, wrote
+    from bayescal.cli._times import TimeColumns, read_times
     from bayescal.cli._write import check_targets, write_record
     from bayescal.data.validate import as_level, as_scores
     from bayescal.model.priors import as_prior
@@ -66,8 +68,9 @@ def predict(
         raise InputError("--at goes with --site or --factor, whose level it is.")
     scores = as_scores(risk, "risk")
     thresholds = tuple(as_level(each, "threshold") for each in threshold or ())
+    followed = TimeColumns.of(reading)
     check_targets(plot, json, inputs=[reading.file])
-    predictions = read_predictions(reading)
+    predictions = read_predictions(reading) if followed is None else read_times(reading, followed)
     data = predictions.data
     from bayescal.fitting import fit
 

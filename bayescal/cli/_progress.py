@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, contextmanager
 from rich.console import Console
 from rich.text import Text
 
+from bayescal._base.progress import alone
 from bayescal._base.text import plain
 
 __all__ = ["Progress", "Steps", "counting", "working"]
@@ -75,7 +76,7 @@ def working(doing: str) -> Iterator[None]:
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
+    with alone(), Progress(*columns, console=console, transient=True) as bar:
         bar.add_task(text.plain, total=None)
         yield
 
@@ -110,7 +111,7 @@ def counting(doing: str, unit: str = "rows") -> Iterator[Progress]:
         TaskProgressColumn(),
         TimeLeft(),
     )
-    with Progress(*columns, console=console, transient=True) as bar:
+    with alone(), Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(plain(doing), total=1)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 

@@ -68,12 +68,8 @@ class TimeColumns(NamedTuple):
     @property
     def one_horizon(self) -> float:
         """The horizon, for a command that takes one."""
-        if len(self.horizons) > 1:
-            raise InputError(
-                f"--horizon names {len(self.horizons)} horizons, and bayescal assess alone takes "
-                "several. Name one."
-            )
-        return self.horizons[0]
+        (at,) = self.horizons
+        return at
 
     def by(self, at: float) -> str:
         """By when the event came: `by 5 years`, or `by 5 (column t)` if its name is no unit."""
@@ -83,13 +79,17 @@ class TimeColumns(NamedTuple):
         return f"by {at:g} {unit}{'' if at == 1 else 's'}"
 
     @classmethod
-    def of(cls, reading: AnyTimeReading, update: Path | None = None) -> TimeColumns | None:
+    def of(
+        cls, reading: AnyTimeReading, update: Path | None = None, *, takes_several: bool = False
+    ) -> TimeColumns | None:
         """The columns as they were typed; None without times.
 
         Parameters
         ----------
         update : Path, optional
             A running table, which has no times.
+        takes_several : bool
+            Whether the command takes several horizons.
         """
         if reading.time is None:
             for name in ("entry", "horizon", "cause", "survival"):
@@ -115,6 +115,11 @@ class TimeColumns(NamedTuple):
             if value:
                 raise InputError(f"{name} does not go with --time.")
         horizons = _as_horizons(reading.horizon)
+        if len(horizons) > 1 and not takes_several:
+            raise InputError(
+                f"--horizon names {len(horizons)} horizons, and bayescal assess alone takes "
+                "several. Name one."
+            )
         of_cases: dict[str, Any] = dict(reading.groups)
         of_cases["--imputation"] = "imputation" in reading.roles
         for name, value in of_cases.items():
@@ -272,7 +277,9 @@ def _read(
     roles = columns.roles(lambda name: role_of(of_cases[name], is_time=name == columns.period))
 
     def about(score: str) -> AbstractContextManager[None]:
-        told = columns._replace(score=score, outcome=None, **used)
+        told = columns._replace(
+            score=score, outcome=None, time=times.time, event=times.event, entry=times.entry
+        )
         return in_file(told, lambda row: _line_of(source, int(rows[row])), form.scale)
 
     each = [values[~missing] for values in risks]

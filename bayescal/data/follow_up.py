@@ -31,6 +31,8 @@ __all__ = [
 TIME_STEPS = 1200
 """Steps of the grid from 0 to the horizon."""
 STEP_ROUNDING = 1e-6
+MOST_KEYS_A_CASE = 4
+"""Up to so many possible keys for each case, cases are counted by key and not sorted."""
 EARLY_SHARE = 0.05
 """Share of the time to the horizon by which some case must be under observation."""
 FEW_UNDER_OBSERVATION, LEFT_FOR_EACH = 10, 20
@@ -101,11 +103,17 @@ class FollowUp:
     ) -> Self:
         """Entries of columns that may have several alike, by whose position `members` are."""
         row, entry, exit_, kind, weight = columns
-        key = ((row * (TIME_STEPS + 1) + entry) * (TIME_STEPS + 1) + exit_) * 3 + kind
-        keys, first, at = np.unique(key, return_index=True, return_inverse=True)
-        row, entry, exit_, kind = (each[first] for each in (row, entry, exit_, kind))
-        moved = None if members is None else members.in_rows(at)
-        return cls(horizon, row, entry, exit_, kind, add_up(at, weight, keys.size), moved)
+        came = TIME_STEPS + 1 if entry.any() else 1
+        key = ((row * came + entry) * (TIME_STEPS + 1) + exit_) * 3 + kind
+        if members is None:
+            keys, total = _sums_by_key(key, weight)
+        else:
+            keys, at = np.unique(key, return_inverse=True)
+            total, members = add_up(at, weight, keys.size), members.in_rows(at)
+        rest, kind = np.divmod(keys, 3)
+        rest, exit_ = np.divmod(rest, TIME_STEPS + 1)
+        row, entry = np.divmod(rest, came)
+        return cls(horizon, row, entry, exit_, kind.astype(np.int8), total, members)
 
     @classmethod
     def joined(cls, parts: Sequence[FollowUp]) -> FollowUp:
@@ -280,6 +288,15 @@ class FollowUp:
             members = replace(members, layer=None)  # strata are those of the table
         kind, weight = kind.astype(np.int8), weight.astype(np.float64)
         return cls(horizon, row, entry, exit_, kind, weight, members)
+
+
+def _sums_by_key(key: NDArray[np.intp], weight: Floats) -> tuple[NDArray[np.intp], Floats]:
+    """Each of some keys from 0 on that occurs, ascending, and the sum of its weights."""
+    if key.max(initial=0) > MOST_KEYS_A_CASE * key.size:
+        keys, at = np.unique(key, return_inverse=True)
+        return keys, add_up(at, weight, keys.size)
+    keys = np.flatnonzero(np.bincount(key))
+    return keys, add_up(key, weight)[keys]
 
 
 def _longest(some: NDArray[np.bool_]) -> tuple[int, int]:

@@ -50,9 +50,9 @@ Crossed: TypeAlias = "pd.DataFrame | Mapping[str, ArrayLike]"
 
 MOST_FACTORS = 20
 """Most factors that are crossed: seven of two levels already have 128 combinations."""
-MOST_COMBINATIONS = 2400
-"""Most combinations of levels that are fitted at once: 200 sites over 12 periods."""
-LONGEST_FIT = "about two minutes"
+MOST_COMBINATIONS = 12_000
+"""Most combinations of levels that are fitted at once: 500 sites over 24 periods."""
+LONGEST_FIT = "about three minutes"
 """Expected time of a fit of as many combinations."""
 MOST_CROSSED = 120_000
 """Most groups of a table of several roles: 2000 sites over 60 periods."""

@@ -223,7 +223,7 @@ def fit(
         "beta", "intercept" or "temperature".
         A table with several groups is fitted in the same way. A data frame with two or more
         columns, or a mapping of names to labels, has crossed factors such as sex and age: every
-        combination that occurs, at most 2,400, then has a curve of its own.
+        combination that occurs, at most 12,000, then has a curve of its own.
     heterogeneity_prior : Heterogeneity or mapping, optional
         How much sites are expected to differ: `bc.priors.Heterogeneity()` by default, with its
         scales 0.6 times as large where a site may be unlike the others: it is then of those that

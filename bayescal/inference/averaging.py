@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
 
 from bayescal._base.arrays import Floats
+from bayescal._base.errors import DiagnosticWarning
 from bayescal._base.sampling.even import even_choice
 from bayescal._base.sampling.importance import (
     Sample,
@@ -40,6 +43,9 @@ __all__ = ["Evidence", "Mixture"]
 
 FEW_ROWS = 10
 """Scores at which curves are compared before some of them are chosen."""
+
+LEAST_EFFECTIVE = 0.02
+"""Effective draws, as a share of all, below which a component is left out of an average."""
 
 CHOICE = 3
 """How many points of a component, for each draw of it, are chosen from."""
@@ -80,8 +86,38 @@ class Mixture:
 
     @cached_property
     def samples(self) -> tuple[Sample, ...]:
-        """Draws and evidence of each component, in its own coordinates."""
-        return tuple(self._samples.of(each) for each in self.components)
+        """Draws and evidence of each component, in its own coordinates.
+
+        One whose draws are worth far too few has a log evidence of minus infinity: it is left out,
+        and its weight goes to the others. Its evidence cannot be believed either.
+        """
+        samples = [self._samples.of(each) for each in self.components]
+        few = [
+            not each.is_exact and sample.ess < LEAST_EFFECTIVE * len(sample.draws)
+            for each, sample in zip(self.components, samples, strict=True)
+        ]
+        if any(few) and not all(
+            lost or each.is_exact for each, lost in zip(self.components, few, strict=True)
+        ):
+            self._warn_of_few(samples, few)
+            samples = [
+                replace(sample, log_evidence=-np.inf) if lost else sample
+                for sample, lost in zip(samples, few, strict=True)
+            ]
+        return tuple(samples)
+
+    def _warn_of_few(self, samples: Sequence[Sample], few: Sequence[bool]) -> None:
+        names = [
+            f"{each.family} ({each.scale}), {sample.ess:.0f} of {len(sample.draws)}"
+            for each, sample, lost in zip(self.components, samples, few, strict=True)
+            if lost
+        ]
+        warnings.warn(
+            "the average leaves out families whose draws are worth too few, and their weight goes "
+            f"to the others: {'; '.join(names)}.",
+            DiagnosticWarning,
+            stacklevel=2,
+        )
 
     @cached_property
     def shares(self) -> Shares:
@@ -100,7 +136,11 @@ class Mixture:
 
     def evidence_of(self, family: str) -> Evidence:
         """The evidence of a family: the mean over its scales, by prior weight."""
-        chosen = [k for k, each in enumerate(self.components) if each.family == family]
+        chosen = [
+            k
+            for k, each in enumerate(self.components)
+            if each.family == family and np.isfinite(self.samples[k].log_evidence)
+        ]
         if not chosen:
             return Evidence.of(self._samples[family])
         evidence = np.array([self.samples[k].log_evidence for k in chosen])
@@ -149,8 +189,9 @@ class Mixture:
             The component of each draw.
         """
         evidence = np.array([each.log_evidence for each in self.samples])
-        with np.errstate(divide="ignore"):
-            log_weights = np.log(share) - evidence
+        log_weights = np.full(len(share), -np.inf)
+        some = share > 0
+        log_weights[some] = np.log(share[some]) - evidence[some]
         sample, part = self._mixed(range(len(share)), log_weights, purpose)
         return sample.draws, part
 

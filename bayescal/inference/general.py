@@ -27,8 +27,6 @@ __all__ = ["GeneralDensity"]
 FIRST_NODES, MOST_OUTCOME_NODES = 32, 256
 NODES_ERROR = 1e-6
 """Most by which nodes may change the log likelihood where it is checked."""
-TIMES_ROUNDS = 2
-"""Expansions of the steps of times to an event."""
 CHECKED_ROUND = 3.0
 """How far from the mode that is, in standard deviations."""
 BOUNDED_NEAR = 1e-3
@@ -117,14 +115,11 @@ class GeneralDensity:
 
     def _at_likeliest(self, rows: TimesRows) -> tuple[TimesRows, Mode | None]:
         """Rows of times to an event, expanded at the mode, and the mode."""
-        self.nodes, peak = rows, None
-        for _ in range(TIMES_ROUNDS):
-            if self.curve.is_rough:
-                peak = max(modes_by_scale(self), key=lambda each: each[1])[0]
-            else:
-                peak = self._mode(None if peak is None else peak.point)
-            self.nodes = rows = rows.expanded_at(*self._read(peak.point[None]))
-        return rows, None if self.curve.is_rough else self._mode(peak.point if peak else None)
+        self.nodes, rough = rows, self.curve.is_rough
+        at_scales = modes_by_scale(self) if rough else [(self._mode(None), 1.0)]
+        peak = max(at_scales, key=lambda each: each[1])[0]
+        self.nodes = rows.expanded_at(*self._read(peak.point[None]))
+        return self.nodes, None if rough else self._mode(peak.point)
 
     def __call__(self, v: Floats) -> Floats:
         """Log density at points `v` of shape (n, d)."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from scipy.special import expit, logsumexp, ndtri
@@ -14,13 +13,18 @@ from bayescal._base.sampling.pareto import smooth_rows
 from bayescal._base.sampling.points import lattice_points
 from bayescal.inference.general import GeneralDensity
 from bayescal.model.clusters.design import cluster_design
+from bayescal.model.curve import expit_in_place
 from bayescal.model.families import BETA, IDENTITY
 from bayescal.model.likelihood.law import Likelihood
-from bayescal.model.likelihood.times.late import late_of_cells, late_rows
+from bayescal.model.likelihood.times.correction import Correction
+from bayescal.model.likelihood.times.entries import entries_of
+from bayescal.model.likelihood.times.late import late_of
+from bayescal.model.likelihood.times.rows import correction_of
+from bayescal.model.partition.cells import cell_of
 from bayescal.model.partition.paths import draw_partitions, sums_by_prior
 from bayescal.model.partition.prior import PartitionPrior
 from bayescal.model.partition.stretches import stretch_evidences
-from bayescal.model.pieces import PIECES, PIECES_PRIOR
+from bayescal.model.pieces import PIECES_PRIOR
 from bayescal.model.problem import Problem
 
 __all__ = ["sample_pieces", "variance_factor"]
@@ -125,30 +129,30 @@ def _under_law(problem: Problem, draws: int, priors: Sequence[PartitionPrior]) -
 
 def _of_times(problem: Problem, draws: int, priors: Sequence[PartitionPrior]) -> list[Sample]:
     """The same of times to an event: at the likeliest steps, then weighted as if integrated out."""
-    known, late = late_of_cells(problem)
-    table, exact, effect = problem.table, late_rows(problem), variance_factor(problem)
-    known, late = known / effect, replace(late, weight=late.weight / effect)
+    entries, effect, nodes = entries_of(problem), variance_factor(problem), correction_of(problem)
     stretches = stretch_evidences(
-        table.score,
-        known.sum(axis=0),
-        known[0],
+        problem.table.score,
+        (entries.events + entries.free) / effect,
+        entries.events / effect,
         np.array(problem.frame.cells[1:-1]),
         hinges=any(prior.hinge > 0 for prior in priors),
-        late=late,
+        late=late_of(nodes, effect),
     )
-    log_diagonal = effect * (stretches.log_diagonal - float(late.log_likelihood(expit(late.x))))
-    log_diagonal += float(exact.log_likelihood(expit(exact.x)[None])[0])
-    samples = []
-    for index, sums in enumerate(sums_by_prior(stretches, priors)):
-        rng = problem.rng(f"curve {index}" if index else "curve")
-        drawn = draw_partitions(sums, draws, rng)
-        u = np.hstack([drawn.shift, drawn.slope])
-        near, at = (_curves_at(problem, u, x) for x in (late.x, exact.x))
-        log_ratio = exact.log_likelihood(at) / effect - late.log_likelihood(near)
+    log_diagonal = _log_diagonal(stretches.log_diagonal, nodes, effect) if effect != 1 else 0.0
+    sums = sums_by_prior(stretches, priors)
+    streams = [problem.rng(f"curve {k}" if k else "curve") for k in range(len(priors))]
+    drawn = [draw_partitions(of, draws, rng) for of, rng in zip(sums, streams, strict=True)]
+    samples, exact = [], nodes
+    for of, rng, each in zip(sums, streams, drawn, strict=True):
+        u = np.hstack([each.shift, each.slope])
+        g = _curves_at(problem, u, nodes.x)
+        if exact is nodes:  # expanded once, at the mean curve under the first prior
+            exact = _expanded_at(nodes, g.mean(axis=0))
+        log_ratio = (exact.given_steps(g) + exact(g) - nodes.given_steps(g)) / effect
         smooth, pareto_k = smooth_rows(log_ratio[None])
         share = np.exp(smooth[0] - logsumexp(smooth[0]))
         ess = float(1 / np.sum(share**2))
-        log_evidence = sums.log_evidence + float(logsumexp(log_ratio) - np.log(draws))
+        log_evidence = of.log_evidence + float(logsumexp(log_ratio) - np.log(draws))
         log_evidence += (1 - 1 / effect) * log_diagonal
         kept = resample(share, draws, rng)
         error = float(np.sqrt(max(1 / ess - 1 / draws, 0)))
@@ -159,12 +163,33 @@ def _of_times(problem: Problem, draws: int, priors: Sequence[PartitionPrior]) ->
     return samples
 
 
+def _log_diagonal(told: float, nodes: Correction, effect: float) -> float:
+    """Log likelihood of exact calibration, from what stretches say of it with cases as fewer.
+
+    They hold the steps where nodes do.
+    """
+    exact, calibrated = nodes.likeliest(expit(nodes.partial.x)), expit(nodes.x)[None]
+    added = exact.given_steps(calibrated) + exact(calibrated) - nodes.given_steps(calibrated)
+    return effect * told + float(added[0])
+
+
+def _expanded_at(nodes: Correction, g: Floats) -> Correction:
+    """The nodes at the likeliest steps with a curve, by its values there."""
+    if not nodes.x.size:
+        return nodes
+    order = np.argsort(nodes.x, kind="stable")
+    return nodes.likeliest(np.interp(nodes.partial.x, nodes.x[order], g[order]))
+
+
 def _curves_at(problem: Problem, u: Floats, x: Floats) -> Floats:
     """The curves at log-odds of scores, of shape (draws, scores)."""
-    if not x.size:
-        return np.empty((len(u), 0))
-    score, pieces = expit(x), problem.of_family(PIECES)
-    return pieces.curve.at_scores(score, pieces.frame, score).probability(u)
+    ends = np.array(problem.frame.cells)
+    cell = cell_of(np.clip(x, ends[0], ends[-1]), ends[1:-1])
+    shift, slope = np.split(u, 2, axis=1)
+    log_odds = slope[:, cell] * x
+    log_odds += shift[:, cell]
+    log_odds += x
+    return expit_in_place(log_odds)
 
 
 Normals = list[tuple[Floats, Floats]]

@@ -35,6 +35,8 @@ __all__ = ["Distances", "ProbCalibrated", "distances_of", "identity_log_likeliho
 
 ON_DIAGONAL = 1e-3
 """Standard deviation of each coordinate of an average that is held at exact calibration."""
+FEWER, LEAST_PROPOSALS = 4, 1000
+"""How many times fewer proposals than draws serve a fit whose average is known, and the least."""
 SHARE_THAT_MATTERS = 0.05
 """Least share of the draws that a component has for its diagnostics to matter."""
 MOST_UNCERTAIN = 0.5
@@ -102,7 +104,8 @@ def distances_of(drawn: MultilevelDraws) -> Distances | None:
     """
     if "log_evidence" not in drawn.stats:
         return None
-    pinned = draw_terms(_with_exact_average(drawn.problem), drawn.size)
+    proposals = min(max(drawn.size // FEWER, LEAST_PROPOSALS), drawn.size)
+    pinned = draw_terms(_with_exact_average(drawn.problem), drawn.size, proposals)
     if drawn.problem.is_walk:
         return _of_walk(drawn, pinned)
     own, even = drawn.stats["log_evidence"], np.ones(drawn.size)

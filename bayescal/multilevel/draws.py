@@ -85,7 +85,8 @@ class MultilevelDraws:
         """
         u, average, following = np.repeat(start[None], len(problem.labels), axis=0), start, None
         for term, scale, each in zip(problem.terms, scales, effects, strict=True):
-            u[:, :, problem.columns] += each[list(term.of_group)]
+            for group, level in zip(u, term.of_group, strict=True):
+                group[:, problem.columns] += each[level]
             if term.kind == "walk":
                 step = problem.pooled.rng(f"next {term.name}").standard_normal(scale.shape)
                 average, following = start.copy(), start.copy()

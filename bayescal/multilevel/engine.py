@@ -13,12 +13,18 @@ __all__ = ["draw_terms"]
 
 
 @one_blas_thread
-def draw_terms(problem: MultilevelProblem, draws: int) -> MultilevelDraws:
-    """Posterior draws by the fast engine of these terms."""
+def draw_terms(
+    problem: MultilevelProblem, draws: int, proposals: int | None = None
+) -> MultilevelDraws:
+    """Posterior draws by the fast engine of these terms.
+
+    Scales, and of sites the average, are chosen from as many proposals, by default as many as
+    draws; effects are drawn anew for each draw. Changes with time have as many as draws.
+    """
     if problem.is_walk:
         return draw_changes(problem, draws)
     if problem.terms[0].correlated:
-        return over_steps(draw_sites(problem, draws))
+        return over_steps(draw_sites(problem, draws, proposals))
     from bayescal.multilevel.blocks.sample import draw_effects  # loads sparse matrices
 
-    return over_steps(draw_effects(problem, draws))
+    return over_steps(draw_effects(problem, draws, proposals))

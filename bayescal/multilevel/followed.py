@@ -16,8 +16,9 @@ from bayescal._base.arrays import Floats, blocks
 from bayescal._base.sampling.importance import Sample, resample
 from bayescal.inference.density import CURVE_NODES, CurveDensity, Nodes
 from bayescal.model.curve import expit_in_place
+from bayescal.model.likelihood.times.correction import Correction
 from bayescal.model.likelihood.times.entries import Partial
-from bayescal.model.likelihood.times.rows import Correction, columns_at
+from bayescal.model.likelihood.times.rows import columns_at
 from bayescal.model.likelihood.times.shared import log_without
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.problem import MultilevelProblem
@@ -102,8 +103,7 @@ def _of_curves(problem: MultilevelProblem, curves: Sequence[Floats]) -> Floats:
     added = np.empty(size)
     for some in blocks(size, *rooms):
         at_nodes, at_few = every.values(curves, some), coarse.values(curves, some)
-        added[some] = correction(at_nodes)
-        added[some] += correction.log_without(at_nodes) @ every.partial.weight
+        added[some] = correction(at_nodes) + correction.given_steps(at_nodes)
         added[some] -= log_without(at_few, fewer.value, fewer.other) @ coarse.partial.weight
     return added
 

@@ -46,6 +46,8 @@ KnownSites: TypeAlias = "pd.DataFrame | Mapping[str, Any] | tuple[KnownSite, ...
 SITE_CURVES = ("intercept", "temperature", "logistic", "beta")
 MOST_SITE_ROWS = 64
 """Most rows of one site that carry its curve."""
+ROWS_OF_MANY = {200: 32, 10: 64}
+"""Most rows of each of more groups than these, by which its curve is evaluated."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +177,12 @@ class MultilevelProblem:
         """The problem of one group, with a stream of random numbers of its own."""
         data = self._table(label).with_several_clusters()
         seed = int(self.pooled.rng(f"site {label}").integers(2**63))
-        return replace(self.pooled, data=data, seed=seed)
+        return replace(self.pooled, data=data, seed=seed, most_rows=self._rows_of_a_group)
+
+    @property
+    def _rows_of_a_group(self) -> int | None:
+        """Most rows of the table of one group; by default as of a table that stands alone."""
+        return next((rows for n, rows in ROWS_OF_MANY.items() if len(self.labels) > n), None)
 
     def _table(self, label: str) -> CalibrationData:
         """The cases of one group; of a site known by its summaries, scores that it may have."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.special import roots_jacobi, softmax
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, blocks
 from bayescal.model.prior import Normal, Prior, StudentT
 
 __all__ = [
@@ -40,6 +40,9 @@ LOG_ODDS_UNLIKE = float(np.log(PROB_UNLIKE / (1 - PROB_UNLIKE)))
 CLEARLY_UNLIKE = 0.75
 """Probability of being unlike the others from which on a level is named."""
 MOST_SHARES_UNLIKE = 64
+MOST_FACTORS = 32
+"""Levels whose likelihoods are multiplied before a logarithm is taken: the least of the shares, to
+this power, is a number that can be written."""
 FARTHER = 2.0
 """Levels unlike the others are spread at least so many times as far as those that are like them."""
 
@@ -90,11 +93,26 @@ def log_weights_of_shares(log_ratio: Floats) -> tuple[Floats, Floats]:
     log_weight : ndarray of shape (shares, n)
     """
     shares, log_prior = shares_unlike(len(log_ratio))
-    log_weight = np.empty((shares.size, log_ratio.shape[1]))
-    for k, share in enumerate(shares):
-        each = np.logaddexp(np.log1p(-share), np.log(share) + log_ratio)
-        log_weight[k] = log_prior[k] + each.sum(axis=0)
+    log_weight = np.repeat(log_prior[:, None], log_ratio.shape[1], axis=1)
+    for points in blocks(log_ratio.shape[1], shares.size):
+        for levels in blocks(len(log_ratio), room=MOST_FACTORS):
+            log_weight[:, points] += _log_products(shares, log_ratio[levels, points])
     return shares, log_weight
+
+
+def _log_products(shares: Floats, log_ratio: Floats) -> Floats:
+    """Log likelihoods (shares, n) of a few levels, each over that were it like the others.
+
+    By one logarithm of their product, whose factors are at most 1.
+    """
+    largest = np.maximum(log_ratio, 0)
+    like, unlike = np.exp(-largest), np.exp(log_ratio - largest)
+    product, unlike = np.ones((shares.size, log_ratio.shape[1])), unlike - like
+    for first, change in zip(like, unlike, strict=True):
+        factor = np.multiply.outer(shares, change)
+        factor += first
+        product *= factor
+    return np.asarray(np.log(product) + largest.sum(axis=0))
 
 
 def draw_shares(log_ratio: Floats, rng: np.random.Generator) -> Floats:

@@ -36,12 +36,12 @@ def beside_raw(
     ci_prob: float = 0.95,
 ) -> dict[str, float]:
     """Cases and events; each functional with `_lower`, `_upper`, and first `_raw` if it has one."""
-    row = dict(size)
-    summary = view.summary(ci_prob, names=names).reindex(list(names))
-    for name, values in summary[["estimate", "lower", "upper"]].iterrows():
+    row, rows = dict(size), view._rows_of_summary(names, ci_prob)
+    for name in names:
         if name in raw:
-            row[f"{name}_raw"] = raw[str(name)]
-        row[str(name)], row[f"{name}_lower"], row[f"{name}_upper"] = values
+            row[f"{name}_raw"] = raw[name]
+        estimate, *_, lower, upper = rows.get(name, (np.nan,) * 3)
+        row[name], row[f"{name}_lower"], row[f"{name}_upper"] = estimate, lower, upper
     return row
 
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayescal._base.arrays import blocks
 from bayescal._base.errors import InputError, check_type
 from bayescal._base.text import chance, count, interval, shortened
 from bayescal.data.validate import as_number, check_choice
-from bayescal.multilevel.compared import OFF_BY
+from bayescal.multilevel.compared import OFF_BY, off_by, shares_of_worst
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.robust import CLEARLY_UNLIKE, PROB_UNLIKE
@@ -128,14 +129,16 @@ class HierarchicalPosterior(MultilevelPosterior):
         """
         import pandas as pd
 
-        rows = {}
+        rows, errors = {}, []
+        (axis,) = self.levels
         for label in self.labels:
-            view = self.site(label)
+            view = self._at({axis: label})  # not kept, with all that was evaluated
             known = known_of_group(self.problem, label, view)
             rows[label] = beside_raw(view, *known, ROW_FUNCTIONALS)
+            rows[label]["prob_differs"] = self._share_off_average(view, OFF_BY)
+            errors.append(view.values_of("tce"))
         table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("site")
-        table["prob_differs"] = self.prob_differs_from_average().to_numpy()
-        table["prob_worst"] = self.prob_worst().to_numpy()
+        table["prob_worst"] = shares_of_worst(off_by(np.stack(errors), "tce"))
         if self.is_robust:
             table["prob_unlike"] = self.prob_unlike().to_numpy()
         return table
@@ -203,12 +206,19 @@ class HierarchicalPosterior(MultilevelPosterior):
 
         limit, shares = as_number(delta, "delta"), {}
         for label in self.labels:
-            view = self.site(label)
-            own, site = view.problem.probability(view._drawn.u), view.problem
-            own -= site.probability(self._drawn.average)
-            distance = np.abs(own, out=own) @ (site.trials / site.trials.sum())
-            shares[label] = float(np.mean(distance > limit))
+            shares[label] = self._share_off_average(self.site(label), limit)
         return pd.Series(shares, name="prob_differs_from_average").rename_axis("site")
+
+    def _share_off_average(self, view: CurveView, limit: float) -> float:
+        """Share of the draws in which a site's curve is further than a limit from the average's."""
+        site, drawn, average = view.problem, view._drawn.u, self._drawn.average
+        curves, share = site.curves_at(), site.trials / site.trials.sum()
+        distance = np.empty(len(drawn))
+        for part in blocks(len(drawn), share.size):
+            own = curves.probability(drawn[part])
+            own -= curves.probability(average[part])
+            distance[part] = np.abs(own, out=own) @ share
+        return float(np.mean(distance > limit))
 
     def _shown(self) -> dict[str, CurveView]:
         return {"average site": self.average(), "new site": self.new()}

@@ -50,9 +50,9 @@ def steps_in_common(
     """
     law, table = law_of(pooled), pooled.table
     key = "groups", tuple(labels), pooled.edges, float(table.score @ table.trials)
-    if key not in law._kept:
-        law._kept[key] = _made(pooled, {labels.index(label): tables[label] for label in tables})
-    known: SharedSteps = law._kept[key]
+    if key not in law.kept:
+        law.kept[key] = _made(pooled, {labels.index(label): tables[label] for label in tables})
+    known: SharedSteps = law.kept[key]
     return known
 
 
@@ -61,7 +61,7 @@ def _made(pooled: Problem, each: Mapping[int, Problem]) -> SharedSteps:
     entries = joined([entries_of(group) for group in each.values()])
     nodes = joined([replace(entries_of(each[k]), partial=nodes) for k, nodes in partial.items()])
     score = np.concatenate([group.table.score for group in each.values()])
-    steps = likeliest_steps(law_of(pooled), score, entries, nodes.partial)
+    steps = likeliest_steps(law_of(pooled), score, entries, nodes.partial).steps
     coarse = {k: partial_of_group(group, coarse=True) for k, group in each.items()}
     return SharedSteps(steps, partial, coarse)
 

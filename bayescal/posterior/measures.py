@@ -313,16 +313,8 @@ class Measures(PosteriorView):
         level = as_level(ci_prob)
         if names is None:
             names = usual_functionals(of_times=self.data.follow_up is not None)
-        defined = self._defined(names)
-        wanted: FunctionalCalls = [(name, {"p": p} if name == "tce" else {}) for name in defined]
-        read_off_mean = [item for item in wanted if self._is_read_off_mean_curve(item[0])]
-        if read_off_mean:  # in one pass over the population
-            evaluate([(self._posterior, wanted), (self._mean_curve, read_off_mean)], population)
-        values = self._values(wanted, population)
-        rows = {
-            name: self._row(name, values[name], population, options, level)
-            for name, options in wanted
-        }
+        rows = self._rows_of_summary(names, level, p=p, population=population)
+        defined = list(rows)
         for at, options in lost_options(thresholds).items() if self._defined([LOST]) else ():
             draws = self._draws_of(LOST, population, options)
             rows[at] = self._row(LOST, draws, population, options, level)
@@ -343,6 +335,21 @@ class Measures(PosteriorView):
             **({} if self.design is None else self.design.to_dict()),
         )
         return table
+
+    def _rows_of_summary(
+        self, names: Sequence[str], level: float, *, p: float = 1, population: str = "bootstrap"
+    ) -> dict[str, tuple[float, ...]]:
+        """Estimate, mean, median, lower and upper end of those functionals that are defined."""
+        defined = self._defined(names)
+        wanted: FunctionalCalls = [(name, {"p": p} if name == "tce" else {}) for name in defined]
+        read_off_mean = [item for item in wanted if self._is_read_off_mean_curve(item[0])]
+        if read_off_mean:  # in one pass over the population
+            evaluate([(self._posterior, wanted), (self._mean_curve, read_off_mean)], population)
+        values = self._values(wanted, population)
+        return {
+            name: self._row(name, values[name], population, options, level)
+            for name, options in wanted
+        }
 
     def _row(
         self, name: str, draws: Floats, population: str, options: dict[str, Any], ci_prob: float

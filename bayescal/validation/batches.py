@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from bayescal._base.errors import InputError
 from bayescal._base.files import as_path
+from bayescal._base.progress import Progress, bar
 from bayescal._base.text import shortened
 from bayescal._base.versions import library_versions
 
@@ -25,8 +25,6 @@ __all__ = ["Arrays", "Batch", "Progress", "run_batches", "spans", "stream"]
 
 MOST_JOBS = 10_000
 Arrays = dict[str, NDArray[Any]]
-Progress: TypeAlias = bool | Callable[[int, int], object] | None
-"""Whether to show a bar, or what to call with the units that are done, and all."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +82,7 @@ def run_batches(
     results = {index: _stored(batch, folder) for index, batch in enumerate(batches)}
     pending = [index for index, result in results.items() if result is None]
     jobs = [delayed(_finish)(batches[index], folder) for index in pending]
-    with _bar(title, sum(batch.size for batch in batches), progress) as advance:
+    with bar(title, sum(batch.size for batch in batches), progress) as advance:
         advance(sum(batch.size for index, batch in enumerate(batches) if index not in pending))
         finished = Parallel(n_jobs=processes, return_as="generator")(jobs) if jobs else []
         for index, result in zip(pending, finished, strict=True):
@@ -142,32 +140,3 @@ def _finish(batch: Batch, folder: Path | None) -> Arrays:
         np.savez(partial_file, **result)  # type: ignore[arg-type]
         partial_file.replace(folder / batch.file_name)
     return result
-
-
-@contextmanager
-def _bar(title: str, total: int, progress: Progress) -> Iterator[Callable[[int], None]]:
-    if callable(progress):
-        yield _added_up(progress, total)
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    console = Console(stderr=True)
-    shown = console.is_terminal if progress is None else progress
-    columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Bar(*columns, console=console, transient=True, disable=not shown) as bar:
-        task = bar.add_task(title, total=total)
-        yield lambda amount: bar.advance(task, amount)
-
-
-def _added_up(progress: Callable[[int, int], object], total: int) -> Callable[[int], None]:
-    """What hears of each amount as it is done, and tells of all so far."""
-    done = 0
-
-    def advance(amount: int) -> None:
-        nonlocal done
-        done += amount
-        progress(done, total)
-
-    return advance

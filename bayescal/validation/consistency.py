@@ -249,12 +249,12 @@ def check_consistency(
     check careful where they differ.
 
     Of times to an event, a simulated case has the event by the horizon with the probability of the
-    curve, at a time that is drawn from the law of the fit, with steps of Q that are drawn from what
-    the cases say of them given the curve. Cases that left leave at the same time again, unless the
-    event comes before. When a case with an event would have left later is drawn from those of the
-    same fifth of the scores, by Kaplan and Meier. An estimator that is biased by who leaves is so
-    in the replicates, too. One replicate of 1000 cases takes some milliseconds with pseudo-values
-    or groups; with `method="cox"` or "ipcw-score" a Cox regression, about ten times as long.
+    curve, at a time that is drawn from the law of the fit, with the steps of Q at their likeliest
+    values. Cases that left leave at the same time again, unless the event comes before. When a case
+    with an event would have left later is drawn from those of the same fifth of the scores, by
+    Kaplan and Meier. An estimator that is biased by who leaves is so in the replicates, too. One
+    replicate of 1000 cases takes some milliseconds with pseudo-values or groups; with
+    `method="cox"` or "ipcw-score" a Cox regression, about ten times as long.
 
     A replicate for which the estimator is undefined (one class only, say) is NaN and not counted.
 
@@ -429,7 +429,8 @@ def _of_times(
         draws = post.curve(scores).to_numpy().reshape(-1, scores.size)
         curves.append(draws[rng.choice(len(draws), size, replace=size > len(draws))])
     replicated = [
-        np.array([asked.or_nan(each) for each in simulated.replicates(g, rng)]) for g in curves
+        np.array([asked.or_nan(each) for each in simulated.replicates(g[:, simulated.row], rng)])
+        for g in curves
     ]
     return _result(post, asked.name, observed, replicated, problem.table.score, problem.data.trials)
 

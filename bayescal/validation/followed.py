@@ -1,10 +1,9 @@
 """Times to an event simulated at the scores of a fit, with those who left leaving as they did.
 
 A case has the event by the horizon with the probability of a curve. When, given that, is drawn from
-Q, whose steps are drawn from what the cases say of them given the curve. Who left early leaves at
-the same time again, unless the event comes before. When a case with an event would have left is not
-known but for being later: it is drawn from the cases of the same fifth of the scores that were
-still under observation, by Kaplan and Meier.
+Q at its likeliest steps. Who left early leaves at the same time again, unless the event comes
+before. When a case with an event would have left is not known but for being later: it is drawn from
+the cases of the same fifth of the scores that were still under observation, by Kaplan and Meier.
 """
 
 from __future__ import annotations
@@ -14,13 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 from scipy.special import logit, softmax
 
 from bayescal._base.arrays import Floats
 from bayescal.data.follow_up import OTHER_EVENT, OWN_EVENT, TIME_STEPS
 from bayescal.estimators.survival.cases import Followed, read_followed
-from bayescal.model.likelihood.times.entries import entries_of, law_of
+from bayescal.model.likelihood.times.entries import law_of
 from bayescal.model.likelihood.times.law import TimeToEvent
 from bayescal.model.likelihood.times.steps import steps_of
 from bayescal.model.problem import Problem
@@ -56,20 +54,22 @@ class SimulatedTimes:
         self._events = np.flatnonzero((kind == OWN_EVENT) | (kind == OTHER_EVENT))
         self._last = last
         self._leaving = _Leaving.of(self.observed.entry, last, kind)
-        self._problem, self._law = problem, law_of(problem)
-        self._z = self._law.standardised(np.asarray(logit(problem.inside(self.observed.score))))
+        law, steps = law_of(problem), steps_of(problem)
+        z = law.standardised(np.asarray(logit(problem.inside(self.observed.score))))
+        ends = [2 * law.size] if law.competes else []
+        each = [_Times.of(law, own, z, self.observed.entry) for own in np.split(steps.at, ends)]
+        self._own, self._other = each[0], each[1] if law.competes else None
 
-    def replicates(self, curves: Floats, rng: np.random.Generator) -> Iterator[Followed]:
+    def replicates(self, probability: Floats, rng: np.random.Generator) -> Iterator[Followed]:
         """Cases as they might have been seen.
 
         Parameters
         ----------
-        curves : ndarray of shape (replicates, rows)
-            The probability of the event by the horizon, at the scores of the problem's table.
+        probability : ndarray of shape (replicates, n)
+            Of the event by the horizon, of each case.
         """
-        laws = _drawn_steps(self._problem, curves.mean(axis=0), len(curves), rng)
-        for g, steps in zip(curves[:, self.row], laws, strict=True):
-            step, event = self._drawn(g, steps, rng)
+        for g in probability:
+            step, event = self._drawn(g, rng)
             left = self._last.copy()
             left[self._events] = self._leaving.later(self._events, self._last, rng)
             seen = step <= left
@@ -77,41 +77,23 @@ class SimulatedTimes:
             yield Followed(self.observed.score, self.observed.entry, last, event & seen)
 
     def _drawn(
-        self, g: Floats, steps: Floats, rng: np.random.Generator
+        self, g: Floats, rng: np.random.Generator
     ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
         """The step of the first event of any kind, past the last without one, and which it is."""
-        law, z, entry = self._law, self._z, self.observed.entry
-        own = _Times.of(law, steps[: 2 * law.size], z, entry)
-        has_own = g * (1 - own.before)
-        has_other, without = np.zeros_like(g), 1 - g * own.before
-        other = _Times.of(law, steps[2 * law.size :], z, entry) if law.competes else None
-        if other is not None:
-            has_other = (1 - g) * (other.total - other.before)
-            without = without - (1 - g) * other.before
+        own = g * (1 - self._own.before)
+        competes = np.zeros_like(g)
+        if self._other is not None:
+            competes = (1 - g) * (self._other.total - self._other.before)
+        without = 1 - g * self._own.before
+        if self._other is not None:
+            without = without - (1 - g) * self._other.before
         u = rng.random(g.size) * without
-        event, competing = u < has_own, (u >= has_own) & (u < has_own + has_other)
+        event, other = u < own, (u >= own) & (u < own + competes)
         step = np.full(g.size, TIME_STEPS + 1)
-        step[event] = own.steps(rng)[event]
-        if other is not None:
-            step[competing] = other.steps(rng)[competing]
+        step[event] = self._own.steps(rng)[event]
+        if self._other is not None:
+            step[other] = self._other.steps(rng)[other]
         return step, event
-
-
-def _drawn_steps(problem: Problem, g: Floats, size: int, rng: np.random.Generator) -> Floats:
-    """Steps of Q given a curve, drawn from the normal law round the likeliest: (size, coordinates).
-
-    Parameters
-    ----------
-    g : ndarray of shape (rows,)
-        The curve at the scores of the table.
-    """
-    partial = entries_of(problem).partial
-    known = g[partial.row]
-    steps = steps_of(problem).likeliest(partial, known)
-    _, _, bend = steps.shares(partial).late(known, partial.weight)
-    factor = np.linalg.cholesky(steps.information - bend)
-    normal = rng.standard_normal((steps.at.size, size))
-    return np.asarray(steps.at + solve_triangular(factor.T, normal, lower=False).T)
 
 
 class _Times(NamedTuple):

@@ -343,6 +343,7 @@ def speed_part() -> list[str]:
                 "patients": str(row["patients"]),
                 "table": row["table_cpu_seconds"],
                 "fit": row["fit_cpu_seconds"],
+                "all groups": row.get("groups_cpu_seconds", np.nan),
                 "a new site": row["new_site_cpu_seconds"],
                 "MB": row["megabytes"],
                 "MB before": row["megabytes_before"],

@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit
 
-from peer_calls import PEERS, QUANTITIES, Call, Calls, bayescal
+from peer_calls import PEERS, QUANTITIES, Call, Calls, bayescal, unchecked
 
 RESULTS = Path(__file__).parent / "results" / "peers.json"
 LIBRARIES = ("bayescal", "numpy", "scipy")
@@ -106,7 +106,11 @@ def side_by_side(calls: dict[str, Call], y: Any, p: Any) -> list[dict[str, Any]]
 
 
 def rows(packages: dict[str, Calls], wanted: list[str], largest: int) -> Iterator[dict[str, Any]]:
-    """Every quantity at every size, by all packages that have it."""
+    """Every quantity at every size, by all packages that have it.
+
+    Where a peer checks nothing, what ours takes without checks stands beside.
+    """
+    ours_unchecked = unchecked()
     for quantity in wanted:
         what = QUANTITIES[quantity]
         for n in what.sizes:
@@ -116,12 +120,16 @@ def rows(packages: dict[str, Calls], wanted: list[str], largest: int) -> Iterato
                 if quantity in package and n <= min(package[quantity].largest, largest)
             }
             if "bayescal" in calls:
+                if quantity in ours_unchecked:
+                    calls[""] = ours_unchecked[quantity]
+                times = side_by_side(calls, *data(n))
                 yield {
                     "quantity": quantity,
                     "title": what.title,
                     "n": n,
                     "goal": what.goal,
-                    "calls": side_by_side(calls, *data(n)),
+                    "calls": [call for call in times if call["package"]],
+                    "unchecked": times[-1]["minimum"] if "" in calls else None,
                 }
 
 
@@ -135,6 +143,8 @@ def show(row: dict[str, Any]) -> None:
             f"  {call['differs']}",
             flush=True,
         )
+    if row["unchecked"] is not None:
+        print(f"  {'ours without checks':24s}{row['unchecked']:11.6f} s", flush=True)
 
 
 def memory(wanted: list[str]) -> dict[str, float]:

@@ -45,7 +45,7 @@ CALLS = {
     "one_posterior": [["--version", "present"]],
 }
 """Arguments of the calls that make all results of a script; of others one call without any."""
-ALONE = provenance.TIMED | {"estimator_cost", "nodes", "peers", "sites_speed"}
+ALONE = provenance.TIMED | {"estimator_cost", "nodes", "peers", "sites_speed", "survival_cost"}
 """Scripts that measure times or memory: nothing may run beside them."""
 FEW = {
     "--runs": "2",

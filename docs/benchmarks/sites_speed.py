@@ -1,8 +1,9 @@
 """How long hierarchical fits take, and their memory: `python docs/benchmarks/sites_speed.py`.
 
 Each row is measured in a fresh process. Times are CPU seconds of the process and of those it
-starts, and for NUTS seconds of the clock as well, since it works on two cores. `--only` measures
-some rows and keeps the others.
+starts, the least of a few repeats, beside those of one warm fit of one curve in the same process,
+and for NUTS seconds of the clock as well, since it works on two cores. `--only` measures some rows
+and keeps the others.
 """
 
 from __future__ import annotations
@@ -27,21 +28,36 @@ MEAN, WIDTH, SPREAD = -1.3, 1.2, 0.3
 
 
 class Case(NamedTuple):
-    """How many sites of how many patients, and what fits them."""
+    """Groups of how many patients, and what fits them.
 
-    sites: int
+    `levels` are of sites, of crossed factors, of periods, or of sites and periods, as `roles` says;
+    `patients` are those of each group.
+    """
+
+    levels: tuple[int, ...]
     patients: int
-    engine: str
-    repeats: int
+    roles: str = "sites"
+    repeats: int = 3
+    engine: str = "importance"
+    robust: bool = True
 
 
 CASES = {
-    "15 sites of 700": Case(15, 700, "importance", 3),
-    "15 sites of 700, NUTS": Case(15, 700, "nuts", 1),
-    "100 sites of 100": Case(100, 100, "importance", 3),
-    "100 sites of 10 000": Case(100, 10_000, "importance", 3),
-    "500 sites of 200": Case(500, 200, "importance", 1),
+    "15 sites of 700": Case((15,), 700),
+    "15 sites of 700, normal effects": Case((15,), 700, robust=False),
+    "15 sites of 700, NUTS": Case((15,), 700, repeats=1, engine="nuts", robust=False),
+    "100 sites of 100": Case((100,), 100),
+    "100 sites of 1000": Case((100,), 1000),
+    "100 sites of 10 000": Case((100,), 10_000),
+    "500 sites of 200": Case((500,), 200, repeats=1),
+    "4 x 4 x 4 cells of 200": Case((4, 4, 4), 200, "factors"),
+    "14 x 14 cells of 200": Case((14, 14), 200, "factors", repeats=1),
+    "24 periods of 500": Case((24,), 500, "periods"),
+    "100 sites x 24 periods of 20": Case((100, 24), 20, "sites and periods", repeats=1),
+    "500 sites x 24 periods of 20": Case((500, 24), 20, "sites and periods", repeats=1),
 }
+TABLES = {"sites": "sites", "factors": "subgroups", "periods": "periods"}
+"""The table of all groups, as each posterior calls it."""
 
 
 def cases(sites: int, patients: int) -> tuple[np.ndarray, ...]:
@@ -56,6 +72,45 @@ def cases(sites: int, patients: int) -> tuple[np.ndarray, ...]:
     return (rng.random(site.size) < true).astype(int), expit(x), labels
 
 
+def crossed(levels: tuple[int, ...], patients: int) -> tuple[np.ndarray, ...]:
+    """Outcomes, scores and the labels of each axis: effects of the axes add up."""
+    rng = np.random.default_rng(1)
+    size = patients * int(np.prod(levels))
+    each = [rng.integers(count, size=size) for count in levels]
+    x = rng.normal(MEAN, WIDTH, size)
+    shift = sum(
+        rng.normal(0, SPREAD, count)[level] for count, level in zip(levels, each, strict=True)
+    )
+    labels = [
+        np.array([f"{k:03}" for k in range(count)])[level]
+        for count, level in zip(levels, each, strict=True)
+    ]
+    return (rng.random(size) < expit(x + shift)).astype(int), expit(x), *labels
+
+
+def roles_of(case: Case) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
+    """Outcomes, scores, and the labels under the names of their roles."""
+    if case.roles == "sites":
+        outcome, score, labels = cases(case.levels[0], case.patients)
+        return outcome, score, {"groups": labels}
+    outcome, score, *labels = crossed(case.levels, case.patients)
+    if case.roles == "factors":
+        return outcome, score, {"groups": {f"factor {k}": each for k, each in enumerate(labels)}}
+    names = ["periods"] if case.roles == "periods" else ["groups", "periods"]
+    return outcome, score, dict(zip(names, labels, strict=True))
+
+
+def a_fit() -> float:
+    """Least CPU seconds of a warm fit of one curve to 1000 cases, and of its calibration error."""
+    y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 1000, random_state=1)
+    seconds = []
+    for _ in range(8):
+        start = used()
+        bc.fit(y_true, y_prob, curve="beta", random_state=1).tce()
+        seconds.append(used() - start)
+    return min(seconds)
+
+
 def used() -> float:
     """CPU seconds of this process and of those that it started and that have ended."""
     both = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
@@ -68,30 +123,51 @@ def megabytes() -> float:
 
 
 def measure(name: str) -> dict[str, Any]:
-    """Seconds of the table, of the fit and of what a new site will meet; memory; diagnostics."""
+    """Seconds of the table of cases, the fit, all groups, a new level; memory; diagnostics."""
     case = CASES[name]
-    outcome, score, labels = cases(case.sites, case.patients)
-    bc.fit(outcome[:100], score[:100], groups=labels[:100], curve="logistic", random_state=1)
+    outcome, score, roles = roles_of(case)
+    unit = a_fit()
+    first = slice(None, 100)
+    few = {
+        role: {key: each[first] for key, each in labels.items()}
+        if isinstance(labels, dict)
+        else labels[first]
+        for role, labels in roles.items()
+    }
+    warm: dict[str, Any] = {"curve": "logistic", "engine": "importance", "random_state": 1}
+    bc.fit(outcome[first], score[first], **few, **warm)
     before, start = megabytes(), used()
-    data = bc.CalibrationData(outcome, score, groups=labels)
-    table = used() - start
-    fits, clock, normal = [], [], bc.by("site", robust=False)
+    table = 0.0
+    options: dict[str, Any] = {"curve": "logistic", "engine": case.engine, "random_state": 1}
+    asked: tuple[Any, ...] = (outcome, score)
+    if case.roles == "sites":
+        options["vary"] = bc.by("site", robust=case.robust)
+        asked = (bc.CalibrationData(outcome, score, groups=roles.pop("groups")),)
+        table = used() - start
+    fits, clock = [], []
     for _ in range(case.repeats):
         start, now = used(), time.perf_counter()
-        post = bc.fit(data, vary=normal, curve="logistic", engine=case.engine, random_state=1)
+        post = bc.fit(*asked, **roles, **options)
         fits.append(used() - start)
         clock.append(time.perf_counter() - now)
     start = used()
-    post.new_site().interval("tce")
+    if case.roles in TABLES:
+        rows = getattr(post, TABLES[case.roles])
+        rows() if callable(rows) else rows
+    groups, start = used() - start, used()
+    if case.roles != "factors":
+        post.new("site" if "sites" in case.roles else None).interval("tce")
     numbers = {key: value for key, value in post.diagnostics.items() if key != "engine"}
     return {
-        "sites": case.sites,
-        "patients": case.sites * case.patients,
+        "groups": int(np.prod(case.levels)),
+        "patients": int(outcome.size),
         "engine": case.engine,
         "table_cpu_seconds": table,
-        "fit_cpu_seconds": float(np.median(fits)),
-        "fit_clock_seconds": float(np.median(clock)),
+        "fit_cpu_seconds": min(fits),
+        "fit_clock_seconds": min(clock),
+        "groups_cpu_seconds": groups,
         "new_site_cpu_seconds": used() - start,
+        "a_fit_cpu_seconds": unit,
         "megabytes": megabytes(),
         "megabytes_before": before,
         "diagnostics": numbers,

@@ -1,6 +1,6 @@
 """How often intervals of O/E are right of several sites whose patients are measured several times.
 
-Run `python docs/benchmarks/survival_site_clusters.py --runs 70`. Each set has five sites of 40
+Run `python docs/benchmarks/survival_site_clusters.py --runs 200`. Each set has five sites of 40
 patients with five measurements each. Patients have a random effect on the log-odds of the risk by
 the horizon, sites differ in level, and 40 % leave by their score. O/E with `cluster=` and without
 is held against the curve of the population of each site, of the average site, and of a sixth one.
@@ -87,7 +87,7 @@ def summarise(runs):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=70)
+    parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--out", type=Path, default=RESULTS / "survival_site_clusters.json")
     options = parser.parse_args()
     runs = []

@@ -29,7 +29,7 @@ DOORS = {
         bc.CalibrationData,
     ),
     "missing": (bc.fit_known, bc.fit, bc.CalibrationData, KnownFit.verdicts),
-    "predict": (bc.fit, bc.CalibrationData, bc.MultilevelPosterior.risks),
+    "predict": (bc.fit, bc.CalibrationData, bc.Survival, bc.MultilevelPosterior.risks),
     "recalibrate": (bc.CalibrationData, bc.fit, bc.CalibrationPosterior.summary),
     "plan": (bc.plan, bc.simulate.scores, bc.fit),
     "monitor": (bc.assess, bc.CalibrationData, bc.fit, bc.CalibrationPosterior.performance),

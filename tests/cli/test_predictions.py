@@ -38,6 +38,17 @@ def test_scores_that_are_no_probabilities_get_a_hint(
     assert cure in refused(path)
 
 
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("labels", [("0", "1"), ("0.0", "1.0"), ("False", "True")])
+def test_outcomes_of_two_numbers_are_read_as_they_are(tmp_path, labels, missing) -> None:
+    path = tmp_path / "a.csv"
+    rows = [f"{labels[k % 2]},{0.1 * k:.1f}" for k in range(1, 6)] + [f"{labels[0]},"] * missing
+    path.write_text("\n".join(["y,p", *rows]))
+    read = read_predictions(Reading(path, "y", "p", drop_missing=missing))
+    assert (read.dropped, read.rows) == (int(missing), 5 + missing)
+    np.testing.assert_array_equal(read.data.hits, [1, 0, 1, 0, 1])
+
+
 PROBABILITIES = [0.02, 0.35, 0.5, 0.875]
 
 

@@ -193,6 +193,8 @@ def test_several_horizons_are_those_of_python(by_years, capsys):
         ("assess", ["--score", "r2,r4", "--horizon", "2,x"], "'x' is no number"),
         ("assess", ["--score", "r2,r4", "--curve", "beta"], "--curve beta goes with one horizon"),
         ("compare", ["--score", "r2,r4"], "bayescal assess alone takes several"),
+        ("gain", ["--before", "r2", "--after", "r4"], "bayescal assess alone takes several"),
+        ("compare-models", ["--model", "r2", "--model", "r4"], "assess alone takes several"),
     ],
 )
 def test_columns_and_horizons_that_do_not_pair_are_refused(
@@ -215,6 +217,21 @@ def test_columns_and_horizons_that_do_not_pair_are_refused(
 def test_a_column_of_times_has_one_meaning(by_years, capsys, options, message):
     asked = ("assess", by_years[0], "--time", "years", "--event", "died")
     assert ran(*asked, *options) == 2
+    assert message in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--leaving", "0.3"], "--leaving was given without --horizon"),
+        (["--follow-up", "2", "6"], "--follow-up was given without --horizon"),
+        (["--horizon", "5"], "--leaving is missing: how many patients leave before the horizon?"),
+        (["--horizon", "5", "--leaving", "2"], "--leaving must be a share"),
+    ],
+)
+def test_a_plan_with_times_names_its_options(capsys, options, message):
+    setting = ("--prevalence", "0.2", "--c-statistic", "0.75", "--width", "0.2")
+    assert ran("plan", *setting, *options) == 2
     assert message in " ".join(capsys.readouterr().err.split())
 
 
@@ -290,6 +307,22 @@ def test_assess_of_times_has_its_sites(hospitals, capsys):
     few = ("assess", path.with_name("missing.csv"), *asked[2:], "--ignore-column", "month")
     assert ran(*few) == 2
     assert "hospital" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_predict_is_that_of_python(patients, capsys):
+    path, frame = patients
+    asked = ("predict", path, *TIMES, "--score", "risk", "--risk", "0.3", "--threshold", "0.2")
+    told = recorded(path, *asked)
+    outcome = bc.Survival(frame["years"], frame["died"])
+    post = bc.fit(outcome, frame["risk"], horizon=5, random_state=1)
+    row = post.risks([0.3], [0.2]).iloc[0]
+    assert told["risks"][0]["risk"] == pytest.approx(row["risk"])
+    assert told["risks"][0]["flips@0.2"] == pytest.approx(row["flips@0.2"])
+    assert told["source"]["horizon"] == 5
+    assert "censored before" in capsys.readouterr().out
+    assert ran("predict", path, "--score", "risk", "--risk", "0.3", "--horizon", "5") == 2
+    assert "--horizon goes with --time" in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.slow

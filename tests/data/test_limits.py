@@ -56,7 +56,7 @@ def test_labels_past_the_limit(kind):
     refused(lambda: bc.fit(OUTCOME, SCORE, groups=labels, curve="logistic"), message)
     refused(lambda: bc.build_model(OUTCOME, SCORE, groups=labels, curve="logistic"), message)
     crossed = {"a": labels, "b": CODES % 2}
-    message = r"^groups\['a'\] has 200,000 levels, and at most 2,400 combinations"
+    message = r"^groups\['a'\] has 200,000 levels, and at most 12,000 combinations"
     refused(lambda: bc.fit(OUTCOME, SCORE, groups=crossed, curve="logistic"), message)
     refused(lambda: bc.assess(OUTCOME, SCORE, groups=crossed), message)
 

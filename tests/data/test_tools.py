@@ -10,11 +10,23 @@ from hypothesis import strategies as st
 import bayescal as bc
 from bayescal._base.decision import net_benefit
 from bayescal._base.errors import InputError
-from bayescal.data.table import levels_of, tabulate
+from bayescal.data.table import MANY, add_up, levels_of, tabulate
 from bayescal.data.validate import as_count, as_probability_matrix
 from bayescal.data.weights import effective_size, kish, quantile
 
 SCORES = st.lists(st.sampled_from([0, 0.1, 0.25, 0.5, 1]), min_size=1, max_size=30).map(np.array)
+
+
+@pytest.mark.parametrize("cases", [7, 3 * MANY])
+@pytest.mark.parametrize("kind", [np.int32, np.intp])
+def test_sums_of_few_and_of_many_values_are_those_of_each_row(cases, kind):
+    rng = np.random.default_rng(cases)
+    row, values = rng.integers(0, 5, cases).astype(kind), rng.normal(size=cases)
+    each = [values[row == k].sum() for k in range(6)]
+    np.testing.assert_allclose(add_up(row, values, 6), each, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(add_up(row, values), each[: row.max() + 1], rtol=1e-12, atol=1e-12)
+    ones = np.broadcast_to(1, cases)
+    assert add_up(row, ones, 6).tolist() == [np.sum(row == k) for k in range(6)]
 
 
 @pytest.mark.parametrize("value", [True, 2.0, "2", None, 1, np.float64(3)])

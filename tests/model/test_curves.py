@@ -15,7 +15,7 @@ from bayescal.inference.density import density_of
 from bayescal.model.curves import CURVES, Frame, as_curve
 from bayescal.model.priors import PRESETS, Normal, Prior, StudentT, as_prior
 from bayescal.model.problem import prepare
-from bayescal.model.spline import KNOTS, REACH, SMOOTHNESS, deviation_columns
+from bayescal.model.spline import KNOTS, REACH, SMOOTHNESS, SPLINE, deviation_columns
 from bayescal.model.spline import spline_frame as make_frame
 
 SCORES = np.array([1e-12, 0.003, 0.2, 0.5, 0.77, 0.999, 1 - 1e-12])
@@ -278,3 +278,31 @@ def test_clinical_is_centred_at_the_mean_log_odds():
 def test_unknown_names_and_values_are_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()
+
+
+def test_the_joint_prior_has_the_derivatives_of_its_density():
+    prior = Prior(
+        shift=StudentT(4, 0.1, 0.5), log_slope=Normal(0.2, 0.3), roughness=((0.1, 0.4), (0.5, 0.6))
+    )
+    names = ("shift", "log_slope", "deviation_1", "deviation_2")
+    fixed, at = prior.at(0.5).joint(names), np.array([0.3, -0.2, 0.4, -1.0])
+    slope, curvature = fixed.slope_and_curvature(at)
+    step = 1e-4 * np.eye(4)
+    above, below = fixed.logpdf(at + step), fixed.logpdf(at - step)
+    np.testing.assert_allclose((above - below) / 2e-4, slope, atol=1e-6)
+    twice = (above + below - 2 * fixed.logpdf(at[None])) / 1e-8
+    np.testing.assert_allclose(twice, curvature, atol=1e-4)
+    mixed = np.log(
+        0.4 * np.exp(prior.at(0.1).logpdf(names, at[None])) + 0.6 * np.exp(fixed.logpdf(at[None]))
+    )
+    np.testing.assert_allclose(prior.logpdf(names, at[None]), mixed)
+
+
+def test_a_family_is_sized_once_at_a_frame():
+    score, trials = np.linspace(0.05, 0.95, 50), np.full(50, 20.0)
+    frame, other = (SPLINE.shape_frame(score, trials, centre) for centre in (0.5, 0.4))
+    sized = SPLINE.at(frame)
+    assert SPLINE.at(frame) is sized
+    assert sized.at(frame) is sized
+    assert sized.at(other) is not sized
+    assert sized.at(other).coordinates == sized.coordinates

@@ -10,7 +10,7 @@ from scipy.special import expit
 
 import bayescal as bc
 from bayescal.inference.density import CurveDensity, sample_importance
-from bayescal.model.likelihood.gauss import gauss_rule
+from bayescal.model.likelihood.gauss import gauss_of_groups, gauss_rule
 from bayescal.model.likelihood.rows import at_nodes, every_row
 from bayescal.model.problem import prepare
 
@@ -192,6 +192,34 @@ def test_rows_that_coincide_end_the_recurrence():
     nodes, weight = gauss_rule(np.full(3, 2.0), np.ones(3), 2)
     np.testing.assert_allclose(nodes, [2])
     np.testing.assert_allclose(weight, [3])
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_rules_of_groups_are_those_of_each(count):
+    """Also of groups of one row, and of rows that coincide."""
+    rng = np.random.default_rng(count)
+    sizes = [9, 1, 5, 4, 30]
+    x, weight = rng.normal(0, 2, sum(sizes)), rng.uniform(0.1, 5, sum(sizes))
+    x[10:14] = 1.5
+    start = np.cumsum([0, *sizes[:-1]])
+    nodes, total, split = gauss_of_groups(x, weight, start, count)
+    value = rng.normal(size=x.size)
+    for k, (first, size) in enumerate(zip(start, sizes, strict=True)):
+        rows = slice(first, first + size)
+        own, some = weight[rows], total[k] > 1e-12
+        for power in range(2 * count):
+            exact = own @ x[rows] ** power
+            assert total[k, some] @ nodes[k, some] ** power == pytest.approx(exact)
+        assert own @ split[rows] == pytest.approx(total[k])
+        shared = (own * value[rows]) @ split[rows]
+        for power in range(count):
+            exact = own @ (value[rows] * x[rows] ** power)
+            distinct = np.unique(x[rows]).size
+            if power < distinct:
+                assert shared @ nodes[k] ** power == pytest.approx(exact, abs=1e-9)
+    assert (total > 1e-12).sum(axis=1).tolist() == [
+        min(count, np.unique(each).size) for each in np.split(x, start[1:])
+    ]
 
 
 def test_nodes_near_one_have_the_log_odds_that_are_wanted():

@@ -11,6 +11,7 @@ from scipy.special import logit
 import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.inference.density import CurveDensity
+from bayescal.model.curves import CURVES
 from bayescal.model.likelihood.rows import every_row, merged_rows
 from bayescal.model.partition.cells import MOST_ROWS
 from bayescal.model.priors import PRESETS
@@ -124,3 +125,23 @@ def test_merging_hardly_moves_the_likelihood(merged):
     sd = np.sqrt(np.diag(np.linalg.inv(modes[1].information)))
     assert (np.abs(modes[0].point - modes[1].point) < 0.005 * sd).all()
     assert modes[0].value == pytest.approx(modes[1].value, abs=0.02)
+
+
+def test_families_and_priors_share_what_is_read_off_the_table():
+    y, p = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=1)
+    problem = prepare(y, p, curve="beta", random_state=0)
+    other = problem.with_prior(PRESETS["clinical"]).of_family(CURVES["logistic"])
+    assert other.table is problem.table
+    assert other.rule("hits", 8) is problem.rule("hits", 8)
+    nodes, weight = problem.rule("misses", 8)
+    misses = problem.table.trials - problem.table.hits
+    assert weight.sum() == pytest.approx(misses.sum())
+    assert weight @ nodes**3 == pytest.approx(misses @ logit(problem.table.score) ** 3)
+
+
+def test_other_edges_share_nothing():
+    problem = prepare([0, 1, 1, 0], [0.0, 0.7, 1.0, 0.2], random_state=0)
+    problem.rule("trials", 2)
+    nearer = problem.with_edges(problem.edges.nearer(10))
+    assert nearer.table.score[0] < problem.table.score[0]
+    assert nearer.rule("trials", 2)[0][0] < problem.rule("trials", 2)[0][0]

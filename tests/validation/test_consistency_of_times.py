@@ -11,7 +11,7 @@ from scipy.special import expit
 import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.estimators import survival_indices, survival_observed_expected
-from bayescal.validation.followed import SimulatedTimes, _drawn_steps
+from bayescal.validation.followed import SimulatedTimes
 
 SIZE = 600
 
@@ -33,7 +33,8 @@ def post():
 @pytest.fixture(scope="module")
 def replicates(post):
     simulated = SimulatedTimes(post.problem)
-    score, rng = post.problem.data.score, np.random.default_rng(1)
+    score = post.problem.data.score[simulated.row]
+    rng = np.random.default_rng(1)
     return simulated, list(simulated.replicates(np.tile(score, (300, 1)), rng))
 
 
@@ -55,7 +56,7 @@ def test_without_leaving_replicates_are_binomial():
     event = rng.random(SIZE) < score
     seen = bc.Survival(np.where(event, rng.uniform(0.1, 1, SIZE), 1.5), event)
     simulated = SimulatedTimes(bc.fit(seen, score, horizon=1, draws=400, random_state=1).problem)
-    given = np.tile(np.sort(score), (400, 1))
+    given = np.tile(simulated.observed.score, (400, 1))
     each = list(simulated.replicates(given, rng))
     assert not any(one.left.any() for one in each)
     counts = np.array([one.event.sum() for one in each])
@@ -71,22 +72,6 @@ def test_events_come_when_the_law_says(post, replicates):
     ours = np.histogram(np.concatenate([one.last[one.event] for one in each]), edges)[0] / 300
     seen = np.histogram(simulated.observed.last[simulated.observed.event], edges)[0]
     np.testing.assert_array_less(np.abs(ours - seen), 4 * np.sqrt(seen))
-
-
-def test_steps_of_the_times_are_drawn_as_widely_as_the_cases_leave_them(post):
-    """Round their likeliest values given the curve; twice the cases halve the variance."""
-    problem, rng = post.problem, np.random.default_rng(2)
-    score = problem.data.score
-    once = _drawn_steps(problem, score, 4000, rng)
-    outcome, stated = drawn()
-    twice = bc.CalibrationData(outcome, stated, sample_weight=np.full(SIZE, 2), horizon=1)
-    doubled = bc.fit(twice, draws=400, random_state=1).problem
-    wide = _drawn_steps(doubled, score, 4000, rng)
-    assert once.std(axis=0).min() > 0.05
-    # a constant added to all steps is known by its prior alone: differences tell of the cases
-    events = [each[:, 1:3] - each[:, :1] for each in (once, wide)]
-    spread = [each.std(axis=0) for each in events]
-    assert spread[0] / spread[1] == pytest.approx(np.full(2, np.sqrt(2)), rel=0.15)
 
 
 def test_estimates_on_data_are_those_of_the_estimators(post):
@@ -127,7 +112,7 @@ def test_competing_events_and_late_entries_are_simulated():
     post = bc.fit(seen, score, horizon=1, draws=400, random_state=1)
     simulated = SimulatedTimes(post.problem)
     curve = post.curve(post.problem.data.score).mean(["chain", "draw"]).to_numpy()
-    given, rng = np.tile(curve, (200, 1)), np.random.default_rng(1)
+    given, rng = np.tile(curve[simulated.row], (200, 1)), np.random.default_rng(1)
     each = list(simulated.replicates(given, rng))
     assert all((one.last >= one.entry).all() for one in each)
     events = np.array([one.event.sum() for one in each])

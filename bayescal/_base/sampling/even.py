@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri, stdtrit
 
 from bayescal._base.arrays import Floats
 
-__all__ = ["even_choice", "even_uniforms"]
+__all__ = ["EVEN_POINTS", "even_choice", "even_points", "even_uniforms"]
+
+EVEN_POINTS = 4
+"""Points that `even_points` spreads round one centre."""
 
 FINENESS = (0.45, 0.85, 1.0)
 """Of the strips after each feature: their number is this power of the number of draws."""
@@ -86,3 +90,55 @@ def even_uniforms(group: NDArray[np.intp], rng: np.random.Generator, axis: int =
     position = np.arange(group.size) * GAPLESS_STEPS[axis] + rng.random()
     numbers[np.argsort(group, kind="stable")] = position - np.floor(position)
     return numbers
+
+
+def even_points(shape: tuple[int, int, int], degrees: float, rng: np.random.Generator) -> Floats:
+    """Student-t points in one or two dimensions, spread evenly round zero.
+
+    Each has the law by itself, and those of one set balance, so that the mean of a function over
+    the set varies little: two are near and two far, each pair on opposite sides.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Of the sets: L, r and n.
+    degrees : float
+        Degrees of freedom; infinite for normal points.
+
+    Returns
+    -------
+    ndarray of shape (L, r, n, 4)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayescal._base.sampling.even import even_points
+    >>> points = even_points((1, 2, 1000), np.inf, np.random.default_rng(0))
+    >>> bool(np.allclose(points.mean(axis=-1), 0)), round(float(points.std()), 1)
+    (True, 1.0)
+    """
+    size, r, n = shape
+    points = np.empty((*shape, EVEN_POINTS))
+    turn, share = rng.random((2, size, n))
+    if r == 1:
+        inner, outer = (1 + share / 2) / 2, (1 - share) / 4 + TINY
+        near, far = _quantile(inner, degrees), -_quantile(outer, degrees)
+        points[:, 0] = np.stack([near, -near, far, -far], axis=-1)
+        return points
+    near, far = (_radius(beyond, degrees) for beyond in (1 - share / 2, (1 - share) / 2 + TINY))
+    x, y = np.cos(np.pi * turn), np.sin(np.pi * turn)
+    points[:, 0] = np.stack([near * x, -near * x, -far * y, far * y], axis=-1)
+    points[:, 1] = np.stack([near * y, -near * y, far * x, -far * x], axis=-1)
+    return points
+
+
+def _quantile(below: Floats, degrees: float) -> Floats:
+    """Quantiles of a Student-t or of the normal law."""
+    return np.asarray(ndtri(below) if np.isinf(degrees) else stdtrit(degrees, below))
+
+
+def _radius(beyond: Floats, degrees: float) -> Floats:
+    """Distances from zero in the plane beyond which the law has this probability."""
+    if np.isinf(degrees):
+        return np.asarray(np.sqrt(-2 * np.log(beyond)))
+    return np.asarray(np.sqrt(degrees * np.expm1(-2 / degrees * np.log(beyond))))

@@ -41,6 +41,8 @@ GOOD_ESS = 0.5
 REFITS = (1, 64, 64)  # kernels of each further proposal, when the one before was poor
 MOST_FOLLOWED = 5  # dimensions past which many kernels leave gaps between them, so that one is used
 WIDENING = 1.5
+LEAST_OF_PILOT = 8
+"""Effective proposals, for each dimension, by which others can be spread."""
 
 
 @dataclass(frozen=True)
@@ -187,6 +189,9 @@ def importance_sample(
     draws: int,
     rng: np.random.Generator,
     good_ess: float = GOOD_ESS,
+    proposals: int | None = None,
+    *,
+    pilot: int = 0,
 ) -> Sample:
     """Draw from a density known up to a constant.
 
@@ -200,25 +205,34 @@ def importance_sample(
         and its share of the proposals.
     good_ess : float
         Effective sample size, as a share of the proposals, from which no others are tried.
+    proposals : int, optional
+        How many points to choose from; by default as many as draws, or a few more.
+    pilot : int
+        Proposals of a first round round the mode, if any, by whose weights the others are spread.
     """
+    count = draws if proposals is None else proposals
     modes = [(mode, 1.0)] if isinstance(mode, Mode) else list(mode)
     if not modes[0][0].point.size:
         evidence = float(_told(log_density, np.empty((1, 0)))[0][0])
         return Sample(np.empty((draws, 0)), evidence, 0.0, -np.inf, float(draws))
     around = [_Kernels.around(*each) for each in modes]
-    best = _propose(log_density, around, draws, rng)
+    first = _propose(log_density, around, pilot, rng) if 0 < pilot < count else None
+    if first is None or first.ess < LEAST_OF_PILOT * modes[0][0].point.size:
+        best = _propose(log_density, around, count, rng)
+    else:
+        best = _refit(log_density, first, 1, count, rng)
     good_k = GOOD_K
     if len(modes) > 1:  # kernels of one scale would serve a mixture worse than its own do
         good_k = BAD_K
         if best.is_poor(GOOD_K, good_ess):
             wider = [replace(each, scale=np.sqrt(WIDENING) * each.scale) for each in around]
-            again = _propose(log_density, wider, draws, rng)
+            again = _propose(log_density, wider, count, rng)
             best = min(best, again, key=lambda each: each.faults(GOOD_K))
     dimensions = modes[0][0].point.size
     for kernels in REFITS if dimensions <= MOST_FOLLOWED else REFITS[:1]:
         if not best.is_poor(good_k, good_ess):
             break
-        again = _refit(log_density, best, kernels, draws, rng)
+        again = _refit(log_density, best, kernels, count, rng)
         best = min(best, again, key=lambda each: each.faults(good_k))
     chosen = resample(best.weights, draws, rng)
     return Sample(
@@ -237,7 +251,7 @@ def _refit(
     log_density: LogDensity,
     weighted: _Weighted,
     kernels: int,
-    draws: int,
+    count: int,
     rng: np.random.Generator,
 ) -> _Weighted:
     """Propose again from the draws so far: one wide kernel, or many that follow a bent density."""
@@ -249,18 +263,18 @@ def _refit(
     )
     narrowing = kernels ** (-2 / (mean.size + 4)) if kernels > 1 else WIDENING
     scale = np.asarray(np.linalg.cholesky(_positive_definite(covariance * narrowing)), np.float64)
-    return _propose(log_density, [_Kernels(centres, scale)], draws, rng)
+    return _propose(log_density, [_Kernels(centres, scale)], count, rng)
 
 
 def _propose(
     log_density: LogDensity,
     kernels: Sequence[_Kernels],
-    draws: int,
+    count: int,
     rng: np.random.Generator,
 ) -> _Weighted:
     """Weighted proposals from a mixture of Student-t kernels."""
     d = kernels[0].centres.shape[1]
-    power = int(np.ceil(np.log2(max(draws, 64))))
+    power = int(np.ceil(np.log2(max(count, 64))))
     normal = ndtri(np.clip(lattice_points(power, d + 1, rng), 1e-12, 1 - 1e-12))
     points = normal[:, :d] * student_stretch(normal[:, d], _degrees(d))[:, None]
     parts: list[Any] = [slice(None)]

@@ -22,9 +22,9 @@ NEGLIGIBLE = 10 * np.finfo(np.float64).eps
 def smooth_rows(log_ratio: Floats) -> tuple[Floats, Floats]:
     """Pareto-smoothed log weights, up to a constant a row, and k-hat of each row.
 
-    As ArviZ's `psislw` does it for one row after the other. A row with a flat top has no tail to
-    smooth, and a k-hat of minus infinity; where the fit fails k-hat is infinite. Both stay as they
-    are.
+    As ArviZ's `psislw` does it for one row after the other. A row with a flat top, whose largest
+    tenth and one more are equal, has no tail to smooth, and a k-hat of minus infinity; where the
+    fit fails k-hat is infinite. Both stay as they are.
 
     Parameters
     ----------
@@ -53,24 +53,20 @@ def smooth_rows(log_ratio: Floats) -> tuple[Floats, Floats]:
     draws = log_ratio.shape[1]
     weights = log_ratio - log_ratio.max(axis=1, keepdims=True)
     size = int(3 * np.sqrt(draws)) if draws > PARETO_MANY else draws // 5
-    top = np.argpartition(weights, draws - size - 1, axis=1)[:, -size - 1 :]
+    tenth = draws // 10
+    most = max(size, tenth) + 1
+    top = np.argpartition(weights, draws - most, axis=1)[:, -most:]
     top = np.take_along_axis(top, np.take_along_axis(weights, top, axis=1).argsort(axis=1), axis=1)
     ranked = np.take_along_axis(weights, top, axis=1)
+    flat = ranked[:, -1] - ranked[:, -tenth - 1] < PARETO_FLAT
+    top, ranked = top[:, -size - 1 :], ranked[:, -size - 1 :]
     with np.errstate(all="ignore"):
         smoothed, k = _smooth_tails(np.exp(ranked[:, 1:]), np.exp(ranked[:, :1]))
         smoothed = np.minimum(np.log(smoothed), 0)
     failed = ~np.isfinite(k) | np.isnan(smoothed).any(axis=1)
-    flat = _are_flat(weights)
     kept = (failed | flat)[:, None]
     np.put_along_axis(weights, top[:, 1:], np.where(kept, ranked[:, 1:], smoothed), axis=1)
     return weights, np.where(flat, -np.inf, np.where(failed, np.inf, k))
-
-
-def _are_flat(weights: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Whether the largest tenth of each row, and one more, are equal."""
-    index = weights.shape[1] - weights.shape[1] // 10 - 1
-    least = np.partition(weights, index, axis=1)[:, index]
-    return np.asarray(weights.max(axis=1) - least < PARETO_FLAT)
 
 
 def _smooth_tails(tail: Floats, cutoff: Floats) -> tuple[Floats, Floats]:

@@ -49,7 +49,11 @@ ROOM_BESIDE = 0.06
 """Inches left free on every side of axes and their labels."""
 
 NEARLY = {"left": 0.14, "right": 0.97, "bottom": 0.18, "top": 0.86}
-"""About the place of axes in a figure, where they are measured."""
+NEARLY_IN_PANELS = {"left": 0.12, "right": 0.97, "bottom": 0.12, "top": 0.94, "hspace": 0.2}
+"""About the place of axes in a figure, where they are measured: of one, and of several."""
+
+MOST_PLACES = 3
+"""Times that axes are measured and placed, at most."""
 
 NOTHING = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 
@@ -83,17 +87,31 @@ def drawing() -> Iterator[None]:
 
 
 def lay_out(figure: Figure) -> None:
-    """Find the places of all axes, once; the figure has no layout engine afterwards.
+    """Find the places of all axes, which stand in one column; no layout engine is left.
 
-    Axes stand in one column. Each is measured once with all that stands round it, near the place
-    that it will have; matplotlib's own layout measures everything twice.
+    Axes are measured near the place that they will have, with all that stands round them, and once
+    more only if they have other ticks there. Matplotlib's own layout measures everything twice.
     """
     if figure.get_layout_engine() is None:
         return
     figure.set_layout_engine(None)
-    figure.subplots_adjust(**NEARLY)
+    figure.subplots_adjust(**(NEARLY if len(figure.axes) == 1 else NEARLY_IN_PANELS))
+    for _ in range(MOST_PLACES):
+        measured = _ticks(figure)
+        _place(figure)
+        if _ticks(figure) == measured:
+            return
+
+
+def _ticks(figure: Figure) -> list[list[float]]:
+    """Where the axes have ticks, on which the room for their labels depends."""
+    both = [axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)]
+    return [np.asarray(axis.get_majorticklocs()).tolist() for axis in both]
+
+
+def _place(figure: Figure) -> None:
+    """Place the axes by the room that all round them takes now."""
     pad, (width, height) = ROOM_BESIDE * figure.dpi, figure.bbox.size
-    shares = np.array([axes.get_position(original=True).height for axes in figure.axes])
     around = [axes.get_tightbbox(for_layout_only=True) for axes in figure.axes]
     inside = [axes.get_window_extent() for axes in figure.axes]
     pairs = [(box, own) for box, own in zip(around, inside, strict=True) if box is not None]
@@ -101,12 +119,14 @@ def lay_out(figure: Figure) -> None:
     right = pad + max(box.x1 - own.x1 for box, own in pairs)
     above = [pad + box.y1 - own.y1 for box, own in pairs]
     below = [pad + own.y0 - box.y0 for box, own in pairs]
+    shares = np.array([axes.get_position(original=True).height for axes in figure.axes])
     free = (height - sum(above) - sum(below)) * shares / shares.sum()
     top = height
     for axes, over, own, under in zip(figure.axes, above, free, below, strict=True):
         bottom = top - over - own
         place = left / width, bottom / height, (width - left - right) / width, own / height
         axes.set_position(place)
+        axes.set_in_layout(True)
         axes.apply_aspect()
         top = bottom - under
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 
-__all__ = ["gauss_rule"]
+__all__ = ["gauss_of_groups", "gauss_rule"]
 
 EXHAUSTED = 1e-13
 """Share of the half range of the log-odds below which a recurrence has no next step."""
+EXHAUSTED_GROUP = 1e-7
+"""The same of groups, whose recurrences are not re-orthogonalised."""
 
 
 def gauss_rule(x: Floats, weight: Floats, count: int) -> tuple[Floats, Floats]:
@@ -52,6 +55,73 @@ def gauss_rule(x: Floats, weight: Floats, count: int) -> tuple[Floats, Floats]:
     diagonal, beside = _jacobi(unit, np.sqrt(weight / total), count)
     nodes, vectors = np.linalg.eigh(np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1))
     return middle + half * nodes, total * vectors[0] ** 2
+
+
+def gauss_of_groups(
+    x: Floats, weight: Floats, start: NDArray[np.intp], count: int
+) -> tuple[Floats, Floats, Floats]:
+    """Nodes and weights of the Gauss rules of consecutive groups, and how rows are split on them.
+
+    The columns of `split` are the Lagrange polynomials of a group's nodes at its rows. The sum of
+    `weight * split * value` over a group, with a value that is known of each row, gives the nodes
+    what they need for sums of value * f(x): these are the same for polynomials f of degree up to
+    count - 1.
+
+    Parameters
+    ----------
+    x, weight : ndarray of shape (rows,)
+        Any numbers, and positive weights.
+    start : ndarray of shape (groups,)
+        The first row of each group, ascending from 0.
+    count : int
+        Nodes of each group; a few, since recurrences are not re-orthogonalised.
+
+    Returns
+    -------
+    nodes, total : ndarray of shape (groups, count)
+        Their weight is zero where fewer are exact.
+    split : ndarray of shape (rows, count)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayescal.model.likelihood.gauss import gauss_of_groups
+    >>> x, start = np.array([-1.0, 0.0, 1.0, 5.0]), np.array([0, 3])
+    >>> nodes, total, split = gauss_of_groups(x, np.ones(4), start, 2)
+    >>> total.round(6)
+    array([[1.5, 1.5],
+           [0. , 1. ]])
+    >>> (total * nodes**2).sum(axis=1).round(6)
+    array([ 2., 25.])
+    """
+    size = np.diff(start, append=x.size)
+    group, total = np.repeat(np.arange(start.size), size), np.add.reduceat(weight, start)
+    width = np.maximum.reduceat(x, start) - np.minimum.reduceat(x, start)
+    basis = np.zeros((count, x.size))
+    basis[0] = 1
+    diagonal, beside = np.zeros((start.size, count)), np.zeros((start.size, count))
+    for k in range(count):
+        own = basis[k]
+        diagonal[:, k] = np.add.reduceat(weight * x * own * own, start) / total
+        if k + 1 == count:
+            break
+        following = (x - diagonal[group, k]) * own
+        if k:
+            following -= beside[group, k - 1] * basis[k - 1]
+        norm = np.sqrt(np.add.reduceat(weight * following * following, start) / total)
+        beside[:, k] = np.where(norm > EXHAUSTED_GROUP * width, norm, 0)
+        inverse = np.divide(1, beside[:, k], out=np.zeros(norm.size), where=beside[:, k] > 0)
+        basis[k + 1] = following * inverse[group]
+    at = np.arange(count)
+    jacobi = np.zeros((start.size, count, count))
+    jacobi[:, at, at] = diagonal
+    jacobi[:, at[1:], at[:-1]] = jacobi[:, at[:-1], at[1:]] = beside[:, :-1]
+    nodes, vectors = np.linalg.eigh(jacobi)
+    first = vectors[:, 0]
+    split = np.zeros((x.size, count))
+    for k in range(count):
+        split += basis[k][:, None] * (first * vectors[:, k])[group]
+    return nodes, total[:, None] * first**2, split
 
 
 def _jacobi(x: Floats, root: Floats, count: int) -> tuple[Floats, Floats]:

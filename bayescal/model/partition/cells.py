@@ -6,6 +6,7 @@ of it mirrors exactly when scores become 1 - s and events become the others.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,9 +17,12 @@ from bayescal._base.arrays import Floats
 
 __all__ = [
     "MOST_ROWS",
+    "WIDEST",
+    "Cover",
     "Nodes",
     "cell_edges",
     "cell_of",
+    "cover_of_stretches",
     "every_row_of_stretches",
     "first_of_merged",
     "passage",
@@ -245,11 +249,51 @@ def stretch_nodes(
     first, last : ndarray of shape (stretches,)
         The first and the last cell of each stretch.
     """
+    cover = cover_of_stretches(x, cell, first, last)
+    start = np.append(cover.start, x.size)
+    return cover.nodes(
+        [
+            _block_nodes(x, trials, hits, start[low], start[high + 1])
+            for low, high in zip(cover.low, cover.high, strict=True)
+        ]
+    )
+
+
+@dataclass(frozen=True)
+class Cover:
+    """Blocks of cells, of four sizes, that cover stretches.
+
+    Attributes
+    ----------
+    start : ndarray of int of shape (cells,)
+        The first row of each cell.
+    low, high : tuple of ndarray of int of shape (blocks,)
+        The first and the last cell of the blocks of each size.
+    uses : ndarray of bool of shape (stretches, all blocks)
+        Which blocks cover a stretch.
+    """
+
+    start: Index
+    low: tuple[Index, ...]
+    high: tuple[Index, ...]
+    uses: NDArray[np.bool_]
+
+    def nodes(self, made: Sequence[tuple[Floats, Floats, Floats, Index]]) -> Nodes:
+        """The nodes of stretches, from those of blocks: x, weight and hits, and how many each."""
+        x, weight, events, count = (np.concatenate(part) for part in zip(*made, strict=True))
+        stretch, used = np.nonzero(self.uses)
+        index = ranges((np.cumsum(count) - count)[used], count[used])
+        total = np.bincount(stretch, count[used], len(self.uses)).astype(np.intp)
+        return Nodes(x[index], weight[index], events[index], np.cumsum(total) - total, total)
+
+
+def cover_of_stretches(x: Floats, cell: Index, first: Index, last: Index) -> Cover:
+    """The largest blocks that fit in each stretch; see `stretch_nodes`."""
     start = np.searchsorted(cell, np.arange(cell[-1] + 1))
     end = np.append(start[1:], x.size) - 1
     from_middle = np.arange(start.size) - (start.size - 1) / 2
     covered = np.zeros((first.size, start.size), dtype=bool)
-    uses, made = [], []
+    uses, lows, highs = [], [], []
     for size in (8, 4, 2, 1):
         block = np.sign(from_middle) * np.ceil(np.ceil(np.abs(from_middle)) / size)
         low = np.flatnonzero(np.diff(block, prepend=np.nan))
@@ -261,12 +305,9 @@ def stretch_nodes(
         for column, (a, b) in enumerate(zip(low, high, strict=True)):
             covered[:, a : b + 1] |= fits[:, column, None]
         uses.append(fits)
-        made.append(_block_nodes(x, trials, hits, start[low], end[high] + 1))
-    node_x, weight, events, count = (np.concatenate(part) for part in zip(*made, strict=True))
-    stretch, used = np.nonzero(np.hstack(uses))
-    index = ranges((np.cumsum(count) - count)[used], count[used])
-    total = np.bincount(stretch, count[used], first.size).astype(np.intp)
-    return Nodes(node_x[index], weight[index], events[index], np.cumsum(total) - total, total)
+        lows.append(low)
+        highs.append(high)
+    return Cover(start, tuple(lows), tuple(highs), np.hstack(uses))
 
 
 def every_row_of_stretches(

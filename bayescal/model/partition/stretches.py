@@ -17,12 +17,17 @@ from scipy.special import expit, gammaln, logit, roots_legendre, stdtrit
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.log_sum import log_sum
+from bayescal.model.curve import expit_in_place
 from bayescal.model.likelihood.binomial import BINOMIAL
+from bayescal.model.likelihood.gauss import gauss_of_groups
 from bayescal.model.likelihood.law import Likelihood
-from bayescal.model.likelihood.times.shared import Shared, log_without
+from bayescal.model.likelihood.times.shared import tilted, untilted
 from bayescal.model.partition.cells import (
+    WIDEST,
+    Cover,
     Nodes,
     cell_of,
+    cover_of_stretches,
     every_row_of_stretches,
     ranges,
     stretch_nodes,
@@ -38,6 +43,10 @@ TYPES = 4
 STRETCHES_STEPS = 16
 NO_CASE = 1e-9
 """So that no cell is empty where all cases left early."""
+RATIOS_OF_BLOCK, NODES_OF_BLOCK = 3, 6
+"""Of cases that had no event by some time, in a block of cells."""
+MOST_PARTS = 64
+"""Of a block of cells that is too wide."""
 LONGEST_STEP = 2.0  # in log-odds, anywhere in the stretch
 STRETCHES_DEGREES = 5
 RINGS, SPOKES, LEVELS = 6, 10, 16
@@ -48,25 +57,29 @@ Law = tuple[Likelihood, Floats]
 
 @dataclass(frozen=True)
 class Late:
-    """Cases that are known to have had no event by the time that a share of all events has come.
+    """Cases that have had no event by a time by which it would have come with probability g R.
 
     Attributes
     ----------
     x : ndarray of shape (entries,)
         Log-odds of their scores, ascending.
-    weight, share, other : ndarray of shape (entries,)
-        The weight is below zero of cases that came under observation then. `other` is the share of
-        the cases without the event that had a competing one by then.
+    weight, ratio : ndarray of shape (entries,)
+        The weight is below zero of cases that came under observation then.
+    g : ndarray of shape (entries,)
+        A curve near those that matter.
+    constant : float
+        Of the log likelihood.
     """
 
     x: Floats
     weight: Floats
-    share: Floats
-    other: Floats
+    ratio: Floats
+    g: Floats
+    constant: float
 
     def log_likelihood(self, g: Floats) -> Floats:
         """Of curves by their values at these scores."""
-        return np.asarray(log_without(g, self.share, self.other) @ self.weight)
+        return np.asarray(np.log(1 - g * self.ratio) @ self.weight) + self.constant
 
 
 @dataclass(frozen=True)
@@ -159,6 +172,8 @@ class _OfStretches(ABC):
 
     Attributes
     ----------
+    x : ndarray of shape (nodes,)
+        Log-odds.
     stretch : ndarray of shape (nodes,)
         The stretch of each node.
     centre : ndarray of shape (stretches,)
@@ -166,7 +181,7 @@ class _OfStretches(ABC):
     """
 
     def __init__(self, nodes: Nodes, centre: Floats) -> None:
-        self.nodes, self.centre = nodes, centre
+        self.nodes, self.centre, self.x = nodes, centre, nodes.x
         self.stretch = np.repeat(np.arange(centre.size), nodes.size)
 
     def reach(self, variable: Floats) -> Floats:
@@ -286,35 +301,131 @@ class _OfLaw(_OfStretches):
         return self._sum(self.law.log_density(log_odds, nodes.weight, nodes.hits, own))
 
 
-class _OfLate(_OfLaw):
-    """Of cases whose outcome is known, and of others that had no event by some time."""
+class _OfLate(_OfStretches):
+    """Of cases whose outcome is known, and of others that had no event by some time.
+
+    Its nodes are those of the first, of all stretches, and then those of the second.
+    """
 
     def __init__(
         self, late: Late, edges: Floats, x: Floats, trials: Floats, hits: Floats, cell: Index,
         first: Index, last: Index,
     ) -> None:  # fmt: skip
-        trials = trials + NO_CASE
-        known = stretch_nodes(x, trials, hits, cell, first, last)
-        border = np.searchsorted(cell_of(late.x, edges), np.arange(edges.size + 2))
-        size = border[last + 1] - border[first]
-        index = ranges(border[first], size)
-        stretch = np.repeat(np.tile(np.arange(first.size), 2), np.append(known.size, size))
-        order = np.argsort(stretch, kind="stable")
-        columns = (
-            (known.x, late.x[index]),
-            (known.weight, late.weight[index]),
-            (known.hits, np.zeros(index.size)),
-            (np.ones(known.x.size), late.share[index]),
-            (np.zeros(known.x.size), late.other[index]),
+        self.known = _Binomial(x, trials + NO_CASE, hits, cell, first, last)
+        self.late = _LateNodes(late, edges, cover_of_stretches(x, cell, first, last), x)
+        self.centre = self.known.centre
+        self.x = np.concatenate([self.known.x, self.late.x])
+        self.stretch = np.concatenate([self.known.stretch, self.late.stretch])
+        self._parts = slice(self.known.x.size), slice(self.known.x.size, None)
+
+    def reach(self, variable: Floats) -> Floats:
+        """As `_OfStretches.reach`."""
+        known, late = self._parts
+        return np.maximum(self.known.reach(variable[known]), self.late.reach(variable[late]))
+
+    def derivatives(self, delta: Floats, *variables: Floats) -> list[Floats]:
+        """As `_OfStretches.derivatives`."""
+        of_each = [
+            law.derivatives(delta[part], *(each[part] for each in variables))
+            for law, part in zip((self.known, self.late), self._parts, strict=True)
+        ]
+        return [sum(both) for both in zip(*of_each, strict=True)]
+
+    def ratio(
+        self, shift: Floats, slope: Floats, middle: Floats, directions: Floats, z: Floats
+    ) -> Floats:
+        """As `_OfStretches.ratio`."""
+        known, late = (
+            law.ratio(shift, slope, middle[part], directions[:, part], z)
+            for law, part in zip((self.known, self.late), self._parts, strict=True)
         )
-        node_x, weight, events, *shares = (np.concatenate(both)[order] for both in columns)
-        self.law, self.nuisance = Shared(*shares), np.empty(0)
-        information = BINOMIAL.spread(trials, BINOMIAL.mean(x))
-        total, total_x = _sums((information, information * x), cell, first, last)
-        size = known.size + size
-        nodes = Nodes(node_x, weight, events, np.cumsum(size) - size, size)
-        _OfStretches.__init__(self, nodes, total_x / total)
-        self.at_zero = self._values(node_x[None].copy())[0]
+        known += late
+        return known
+
+
+class _LateNodes(_OfStretches):
+    """Of cases that had no event by some time."""
+
+    def __init__(self, late: Late, edges: Floats, cover: Cover, x: Floats) -> None:
+        nodes = _late_nodes(late, edges, cover, x)
+        super().__init__(nodes, np.zeros(nodes.size.size))
+        self.r = nodes.hits
+        self.at_zero = self._sum(nodes.weight * np.log(1 - self.r * expit(nodes.x)))
+
+    def derivatives(self, delta: Floats, *variables: Floats) -> list[Floats]:
+        """As `_OfStretches.derivatives`."""
+        g = expit_in_place(self.x + delta)
+        fall = g * (1 - g) * self.r / (1 - g * self.r)
+        information = np.maximum(fall * (1 - 2 * g + fall) * self.nodes.weight, 0)
+        fall *= self.nodes.weight
+        products = [
+            self._sum(information * v * w)
+            for k, v in enumerate(variables)
+            for w in variables[: k + 1]
+        ]
+        return [-self._sum(fall * v) for v in variables] + products
+
+    def ratio(
+        self, shift: Floats, slope: Floats, middle: Floats, directions: Floats, z: Floats
+    ) -> Floats:
+        """As `_OfStretches.ratio`."""
+        out, middle = np.empty(shift.shape), self.x + middle
+        for part in blocks(z.shape[0], middle.size):
+            without = expit_in_place(z[part] @ directions + middle)
+            without *= -self.r
+            np.log1p(without, out=without)
+            without *= self.nodes.weight
+            out[part] = self._sum(without) - self.at_zero
+        return out
+
+
+def _late_nodes(late: Late, edges: Floats, cover: Cover, x: Floats) -> Nodes:
+    """Nodes of the cases of each stretch, whose `hits` are ratios.
+
+    In each block of cells three ratios, those of a Gauss rule of `tilted` ones, and two scores at
+    each. A block that is too wide is cut; one without cases has nodes without weight.
+    """
+    begin = np.concatenate([[0], np.searchsorted(late.x, edges), [late.x.size]])
+    made = []
+    for low, high in zip(cover.low, cover.high, strict=True):
+        size = begin[high + 1] - begin[low]
+        entry, block = ranges(begin[low], size), np.repeat(np.arange(low.size), size)
+        middle = x[cover.start[low]]
+        part = (late.x[entry] - middle[block]) / WIDEST
+        part = np.clip(part, 0, MOST_PARTS - 1).astype(np.intp)
+        key = (block * MOST_PARTS + part) * 2 + (late.weight[entry] < 0)
+        order = np.argsort(key, kind="stable")
+        start = np.flatnonzero(np.diff(key[order], prepend=-1))
+        nodes = (
+            _nodes_of_groups(late, entry[order], start)
+            if start.size
+            else np.empty((3, 0, NODES_OF_BLOCK))
+        )
+        empty = np.flatnonzero(size == 0)
+        none = np.zeros((3, empty.size, NODES_OF_BLOCK))
+        none[0] = middle[empty, None]
+        of_block = np.concatenate([block[order][start], empty])
+        order = np.argsort(of_block, kind="stable")
+        columns = np.concatenate([nodes, none], axis=1)[:, order].reshape(3, -1)
+        made.append((*columns, NODES_OF_BLOCK * np.bincount(of_block, minlength=low.size)))
+    return cover.nodes(made)
+
+
+def _nodes_of_groups(late: Late, entry: Index, start: Index) -> Floats:
+    """Log-odds, weight and ratio of the nodes of groups, of shape (3, groups, nodes)."""
+    g, x, ratio = late.g[entry], late.x[entry], late.ratio[entry]
+    weight, sign = np.abs(late.weight[entry]), np.sign(late.weight[entry])[start]
+    level = np.add.reduceat(weight * g, start) / np.add.reduceat(weight, start)
+    at_entries = np.repeat(level, np.diff(start, append=entry.size))
+    t, total, split = gauss_of_groups(tilted(ratio, at_entries), weight, start, RATIOS_OF_BLOCK)
+    shared, safe = weight[:, None] * split, np.where(total > 0, total, 1)
+    mean, square = (np.add.reduceat(shared * each[:, None], start) / safe for each in (x, x * x))
+    ratios = untilted(t, level[:, None])
+    away = np.sqrt(np.maximum(square - mean**2, 0))
+    low, high = (edge.reduceat(x, start)[:, None] for edge in (np.minimum, np.maximum))
+    at = np.clip(np.hstack([mean - away, mean + away]), low, high)
+    shares = np.tile(sign[:, None] * total / 2, 2)
+    return np.stack([at, shares, np.tile(ratios, 2)])
 
 
 Part = tuple[Floats, Floats, Floats, Floats]
@@ -323,7 +434,7 @@ Part = tuple[Floats, Floats, Floats, Floats]
 def _integrate_slope(likelihood: _OfStretches, slope: Floats, shift: Floats) -> Part:
     """Over one number t, with delta = t * (shift + slope * x)."""
     stretch = likelihood.stretch
-    variable = shift[stretch] + slope[stretch] * likelihood.nodes.x
+    variable = shift[stretch] + slope[stretch] * likelihood.x
     reach = likelihood.reach(variable)
     t = np.zeros(shift.size)
     for _ in range(STRETCHES_STEPS):
@@ -347,7 +458,7 @@ def _integrate_slope(likelihood: _OfStretches, slope: Floats, shift: Floats) -> 
 def _integrate_line(likelihood: _OfStretches, centre: Floats) -> Part:
     """Over the height a at the centre c and the slope b: delta = a + b (x - c)."""
     stretch = likelihood.stretch
-    variable = likelihood.nodes.x - centre[stretch]
+    variable = likelihood.x - centre[stretch]
     ones = np.ones(variable.size)
     reach = likelihood.reach(variable)
     a, b = np.zeros((2, centre.size))

@@ -10,14 +10,17 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.newton import Mode, by_differences, maximise
+from bayescal._base.progress import Advance, silent
 from bayescal.model.prior import Normal, StudentT
 from bayescal.multilevel.blocks.layout import Layout, sums_of
+from bayescal.multilevel.blocks.triangular import solve_lower, solve_upper
 from bayescal.multilevel.factorised.likelihood import MOST_OFF, SITE_NODES, of_tables
 from bayescal.multilevel.factorised.small import covariance_factor, products
 from bayescal.multilevel.followed import densities_of
@@ -26,7 +29,7 @@ from bayescal.multilevel.robust import unlike_scales
 
 __all__ = ["EffectsDensity", "Given", "Peaks"]
 
-EFFECTS_ROOM = 1 << 20
+EFFECTS_ROOM = 1 << 21
 """Numbers that a block of scales may need at a time."""
 FIRST_STEPS, EFFECTS_STEPS, LEVEL_STEPS = 30, 1, 4
 EFFECTS_LONGEST_STEP = 2.0
@@ -85,8 +88,9 @@ class Eliminated:
             back = _times(self.factor, own)[self.layout.level]
             moved = products(self.of_groups, back)
             left = of_rest - _by_point(sums_of(self.layout.of_position, moved))
-        rest: Floats = np.asarray(np.linalg.solve(self.rest, left[..., None])[..., 0], np.float64)
-        gain: Floats = (own**2).sum(axis=(0, 1)) + np.vecdot(left, rest)
+        whitened = solve_lower(self.root, left)
+        rest = solve_upper(self.root, whitened)
+        gain: Floats = (own**2).sum(axis=(0, 1)) + np.vecdot(whitened, whitened)
         return _times(self.factor, own - self.pulled(rest)), rest, gain
 
     def pulled(self, rest: Floats) -> Floats:
@@ -99,11 +103,17 @@ class Eliminated:
         of_groups, factor = self.of_groups[..., points], self.factor[..., points]
         return Eliminated(self.layout, of_groups, factor, self.rest[points])
 
+    @cached_property
+    def root(self) -> Floats:
+        """Lower Cholesky factor of the information of the rest, of shape (n, R, R)."""
+        return np.asarray(np.linalg.cholesky(self.rest), np.float64)
+
     @property
     def log_det(self) -> Floats:
-        """Logarithm of the determinant of the information of the levels, given the rest, (n,)."""
-        diagonal = np.diagonal(self.factor, axis1=1, axis2=2)
-        return np.asarray(-2 * np.log(diagonal).sum(axis=(0, 2)))
+        """Logarithm of the determinant of the information of all, of shape (n,)."""
+        of_levels = -np.log(np.diagonal(self.factor, axis1=1, axis2=2)).sum(axis=(0, 2))
+        of_rest = np.log(np.diagonal(self.root, axis1=1, axis2=2)).sum(axis=1)
+        return np.asarray(2 * (of_levels + of_rest))
 
 
 @dataclass(frozen=True)
@@ -116,8 +126,6 @@ class Peaks:
         Effects of the largest term.
     rest : ndarray of shape (n, R)
         The average and the effects of the smaller terms, position by position.
-    root : ndarray of shape (n, R, R)
-        Lower Cholesky factor of the information of the rest.
     log_integral : ndarray of shape (n,)
         Laplace's approximation of the log likelihood, all effects integrated out.
     """
@@ -126,7 +134,6 @@ class Peaks:
     levels: Floats
     rest: Floats
     information: Eliminated
-    root: Floats
     log_integral: Floats
 
 
@@ -140,9 +147,12 @@ class EffectsDensity:
     ----------
     unlike : tuple of int
         Levels of the term integrated level by level that are unlike the others.
+    advance : callable
+        Hears how many points have been evaluated.
     """
 
     unlike: tuple[int, ...] = ()
+    advance: Advance = staticmethod(silent)
 
     def __init__(self, problem: MultilevelProblem) -> None:
         self.problem, self.prior = problem, problem.pooled.prior
@@ -213,6 +223,7 @@ class EffectsDensity:
         density = density + self.prior.logpdf(self.common, common)
         for part in blocks(len(points), self.width, EFFECTS_ROOM):
             density[part] += self.peaks(points[part]).log_integral
+            self.advance(len(points[part]))
         return np.asarray(density)
 
     def mode(self) -> Mode:
@@ -224,16 +235,16 @@ class EffectsDensity:
         given = self.given(points)
         levels, rest = self._climb(given, *self._start(given), EFFECTS_STEPS)
         information, gradient = self._derivatives(given, levels, rest)
-        root: Floats = np.asarray(np.linalg.cholesky(information.rest), np.float64)
-        log_det = information.log_det + 2 * np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
         value = self.log_likelihood(given, levels, rest).sum(axis=0)
         value += self.log_prior_of_levels(given, levels).sum(axis=0)
         value += self.log_prior_of_rest(given, rest)
         *steps, gain = information.steps(*gradient)
-        value += np.minimum(gain, MOST_GAIN) / 2 + self.latents / 2 * LOG_2_PI - log_det / 2
+        value += (
+            np.minimum(gain, MOST_GAIN) / 2 + self.latents / 2 * LOG_2_PI - information.log_det / 2
+        )
         near = np.sqrt(MOST_GAIN / np.maximum(gain, MOST_GAIN))
         levels, rest = levels + near * steps[0], rest + near[:, None] * steps[1]
-        return Peaks(given, levels, rest, information, root, value)
+        return Peaks(given, levels, rest, information, value)
 
     def peaks_of_levels(self, given: Given, levels: Floats, rest: Floats) -> tuple[Floats, Floats]:
         """Modes (L, r, n) of the levels given the rest, and factors (L, r, r, n) of covariances."""
@@ -467,4 +478,7 @@ def _right(values: Floats, factor: Floats) -> Floats:
 
 def _squared(values: Floats) -> Floats:
     """Matrices (L, r, r, n) times their transposes."""
-    return np.asarray(np.einsum("gikn,gjkn->gijn", values, values))
+    squared = values[:, :, None, 0] * values[:, None, :, 0]
+    for k in range(1, values.shape[2]):
+        squared += values[:, :, None, k] * values[:, None, :, k]
+    return np.asarray(squared)

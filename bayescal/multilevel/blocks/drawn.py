@@ -7,15 +7,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayescal._base.arrays import Floats, blocks
+from bayescal._base.newton import Mode
+from bayescal._base.progress import PATIENCE, bar
+from bayescal._base.sampling.even import EVEN_POINTS
 from bayescal._base.sampling.importance import importance_sample, resample
 from bayescal._base.sampling.pareto import smooth_rows
 from bayescal.multilevel.blocks.density import EffectsDensity
-from bayescal.multilevel.blocks.levels import LEVEL_PROPOSALS, draw_effects_at
+from bayescal.multilevel.blocks.levels import draw_effects_at
 
 __all__ = ["LATENT_ROOM", "Drawn", "draw_round"]
 
 EFFECTS_PROPOSALS = 1
 """Proposals of the effects for each draw of the scales."""
+PILOT = 512
+"""Proposals of the scales by which the others are spread: a scale may be nearly zero, and the
+density falls more slowly on that side than at its mode."""
 ENOUGH_OF_SCALES = 0.2
 """Effective share of the proposals of the scales from which no others are tried."""
 LATENT_ROOM = 1 << 21
@@ -43,22 +49,40 @@ class Drawn:
     stats: dict[str, float]
 
 
-def draw_round(density: EffectsDensity, draws: int, purpose: str) -> Drawn:
+def draw_round(
+    density: EffectsDensity, draws: int, purpose: str, proposals: int | None = None
+) -> Drawn:
     """Draws of equal weight, where it is known which levels are unlike the others.
 
     The scales are drawn from their Laplace-approximated posterior. Round the mode of all effects at
     each draw of them the average and the smaller terms are proposed, and given these the largest
     term, level by level. All are weighted by the exact density, so that the approximation is no
     part of the answer.
+
+    Parameters
+    ----------
+    proposals : int, optional
+        Of the scales; by default as many as draws.
     """
+    work = PILOT + (draws if proposals is None else proposals) + draws
+    mode = density.mode()
+    with bar(f"Fitting {density.groups:,} curves", work, patience=PATIENCE) as density.advance:
+        return _draw_round(density, mode, draws, purpose, proposals)
+
+
+def _draw_round(
+    density: EffectsDensity, mode: Mode, draws: int, purpose: str, proposals: int | None
+) -> Drawn:
+    """The same round the mode of the scales."""
     rng = density.problem.pooled.rng(purpose)
-    outer = importance_sample(density, density.mode(), draws, rng, ENOUGH_OF_SCALES)
+    outer = importance_sample(density, mode, draws, rng, ENOUGH_OF_SCALES, proposals, pilot=PILOT)
     points, count = np.unique(outer.draws, axis=0, return_counts=True)
-    width = density.width + EFFECTS_PROPOSALS * LEVEL_PROPOSALS * density.rows
+    width = density.width + EFFECTS_PROPOSALS * EVEN_POINTS * density.rows
     drawn = []
     for part in blocks(len(points), width, LATENT_ROOM):
         chosen = np.repeat(np.arange(len(points[part])), EFFECTS_PROPOSALS * count[part])
         drawn.append(draw_effects_at(density, density.peaks(points[part]), chosen, rng))
+        density.advance(len(chosen))
     levels, rest, log_ratio = (
         np.concatenate(each, axis=axis)
         for each, axis in zip(zip(*drawn, strict=True), (1, 0, 0), strict=True)

@@ -10,35 +10,27 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, stdtrit
+from scipy.special import gammaln
 
 from bayescal._base.arrays import Floats
 from bayescal._base.sampling.chi_square import student_stretch
+from bayescal._base.sampling.even import even_points
 from bayescal.multilevel.blocks.density import (
     EffectsDensity,
     Given,
     Peaks,
 )
 from bayescal.multilevel.blocks.layout import sums_of
+from bayescal.multilevel.blocks.triangular import solve_upper
 
-__all__ = [
-    "LEVEL_PROPOSALS",
-    "LEVEL_SETS",
-    "draw_effects_at",
-    "even_points",
-    "integrals_of_levels",
-]
+__all__ = ["LEVEL_SETS", "draw_effects_at", "integrals_of_levels"]
 
-LEVEL_PROPOSALS = 4
-"""Proposals of the effects of a level, of which one is kept."""
 LEVEL_SETS = 4
 """Sets of so many proposals, where the integral over the effects of a level is a number we need."""
 DEGREES = 4
 """Degrees of freedom of the proposals of the rest, for each of its dimensions."""
 LEAST_DEGREES = 5
 """Least degrees of freedom of the proposals of levels, of which many levels need more."""
-
-TINY = 1e-300
 
 
 def draw_effects_at(
@@ -56,7 +48,7 @@ def draw_effects_at(
         of its proposal and over Laplace's integral.
     """
     given = peaks.given.at(chosen)
-    off, log_proposed = _proposed_rest(peaks.root[chosen], rng)
+    off, log_proposed = _proposed_rest(peaks.information.root[chosen], rng)
     rest = peaks.rest[chosen] + off
     log_weight = density.log_prior_of_rest(given, rest) - log_proposed - peaks.log_integral[chosen]
     if density.layout.inner is None:
@@ -103,8 +95,7 @@ def _proposed_rest(root: Floats, rng: np.random.Generator) -> tuple[Floats, Floa
     degrees = DEGREES * size
     standard = rng.standard_normal((n, size))
     standard *= student_stretch(np.asarray(rng.standard_normal(n)), degrees)[:, None]
-    solved = np.linalg.solve(root.transpose(0, 2, 1), standard[..., None])
-    off: Floats = np.asarray(solved[..., 0], np.float64)
+    off = solve_upper(root, standard)
     log_density = log_student(np.vecdot(standard, standard), size, degrees)
     return off, log_density + np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
 
@@ -169,35 +160,3 @@ def _log_density_of_levels(
     given, flat = given.at(repeated), levels.reshape(size, r, n * count)
     value = sums_of(density.layout.of_level, density.log_likelihood(given, flat, rest[repeated]))
     return (value + density.log_prior_of_levels(given, flat)).reshape(size, n, count)
-
-
-def even_points(shape: tuple[int, int, int], degrees: int, rng: np.random.Generator) -> Floats:
-    """Student-t points in one or two dimensions, spread evenly round zero.
-
-    Each has the law by itself, and those of one set balance, so that the mean of a function over
-    the set varies little: two are near and two far, each pair on opposite sides.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        L, r and n.
-
-    Returns
-    -------
-    ndarray of shape (L, r, n, 4)
-    """
-    size, r, n = shape
-    points = np.empty((*shape, LEVEL_PROPOSALS))
-    turn, share = rng.random((2, size, n))
-    if r == 1:
-        near, far = stdtrit(degrees, (1 + share / 2) / 2), -stdtrit(degrees, (1 - share) / 4 + TINY)
-        points[:, 0] = np.stack([near, -near, far, -far], axis=-1)
-        return points
-    near, far = (
-        np.sqrt(degrees * np.expm1(-2 / degrees * np.log(beyond)))
-        for beyond in (1 - share / 2, (1 - share) / 2 + TINY)
-    )
-    x, y = np.cos(np.pi * turn), np.sin(np.pi * turn)
-    points[:, 0] = np.stack([near * x, -near * x, -far * y, far * y], axis=-1)
-    points[:, 1] = np.stack([near * y, -near * y, far * x, -far * x], axis=-1)
-    return points

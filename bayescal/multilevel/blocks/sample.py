@@ -16,13 +16,20 @@ from bayescal.posterior.tree import CHAINS
 __all__ = ["draw_effects"]
 
 
-def draw_effects(problem: MultilevelProblem, draws: int) -> MultilevelDraws:
+def draw_effects(
+    problem: MultilevelProblem, draws: int, proposals: int | None = None
+) -> MultilevelDraws:
     """Posterior draws of equal weight by importance sampling.
 
     Of a robust term, each level may be unlike the others.
+
+    Parameters
+    ----------
+    proposals : int, optional
+        Of the scales; by default as many as draws.
     """
     density, unlike = EffectsDensity(problem), None
-    drawn = draw_round(density, draws, "effects")
+    drawn = draw_round(density, draws, "effects", proposals)
     term = problem.robust_term
     if term is not None:
         drawn, of_levels = with_unlike_levels(density, drawn, draws)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logsumexp
 
 from bayescal._base.arrays import Floats, blocks
+from bayescal._base.sampling.even import EVEN_POINTS
 from bayescal._base.sampling.importance import Sample, mix_samples, resample
 from bayescal._base.sampling.pareto import smooth_rows
 from bayescal.multilevel.blocks.density import EffectsDensity
@@ -102,7 +103,7 @@ def _part(density: EffectsDensity, every: EffectsDensity, drawn: Drawn, purpose:
     """
     rng, size = density.problem.pooled.rng(purpose), density.layout.levels
     log_integral, levels = np.empty((2, size, len(drawn.rest))), np.empty((2, *drawn.levels.shape))
-    width = LEVEL_SETS * 4 * density.rows
+    width = LEVEL_SETS * EVEN_POINTS * density.rows
     for part in blocks(len(drawn.rest), width, LATENT_ROOM):
         given, rest = density.given(drawn.points[part]), drawn.rest[part]
         for k, each in enumerate((density, every)):

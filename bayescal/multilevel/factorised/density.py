@@ -12,10 +12,12 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
 from numpy.typing import NDArray
-from scipy.special import logsumexp
+from scipy.special import expit, logit, logsumexp
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.newton import Mode, by_differences, maximise
+from bayescal._base.progress import Advance, silent
+from bayescal._base.sampling.even import even_points
 from bayescal.multilevel.factorised.likelihood import (
     SITE_LONGEST_STEP,
     SITE_NODES,
@@ -32,8 +34,6 @@ __all__ = ["PopulationDensity"]
 
 QUADRATURE_NODES = 4
 """Quadrature nodes in each direction in which a site's curve can differ."""
-SITE_PROPOSALS = 8
-"""Proposals of a site's curve for each draw of the population, of which one is kept."""
 POINTS, ROOM = 128, 1 << 18
 """Points of the population that are taken at a time, and numbers that a block of them needs."""
 SHELF, WIDER = 0.25, 2.0
@@ -48,7 +48,14 @@ class PopulationDensity:
 
     Points have the coordinates of the average site, then a standard normal point for each scale,
     and for the correlation if two coordinates differ between sites.
+
+    Attributes
+    ----------
+    advance : callable
+        Hears how many points have been evaluated, or drawn for all sites.
     """
+
+    advance: Advance = staticmethod(silent)
 
     def __init__(self, problem: MultilevelProblem) -> None:
         self.problem, self.pooled = problem, problem.pooled
@@ -61,6 +68,8 @@ class PopulationDensity:
         for label, summary in problem.summaries.items():
             number = problem.labels.index(label)
             self.parts.append(SummaryLikelihood(summary, problem.columns, number))
+        for part in self.parts:
+            part.keep_quadratics()
 
     def spread(self, points: Floats) -> Spread:
         """The law of the sites' coordinates at points of shape (n, size)."""
@@ -123,6 +132,7 @@ class PopulationDensity:
                         own = part.of(sites)
                         _, log_ratio = own.log_ratios(there, standard)
                         of_law[own.numbers, some] = _log_sums(log_ratio, log_weight)
+            self.advance(some.stop - some.start)
         return integrals
 
     def mode(self) -> Mode:
@@ -146,17 +156,24 @@ class PopulationDensity:
         return [(mode, 1 - SHELF), (Mode(shelf, mode.value, information, True), SHELF)]
 
     def draw_sites(
-        self, points: Floats, share: Floats | None, rng: np.random.Generator
+        self,
+        points: Floats,
+        share: Floats | None,
+        log_ratio: Floats | None,
+        rng: np.random.Generator,
     ) -> tuple[Floats, NDArray[np.bool_], float]:
         """One draw of every site for each point.
 
-        Each is one of a few proposals round the mode of each law, taken with probability
-        proportional to its density over that of the proposals.
+        Whether a site is like the others is drawn first. Its curve is one of a few proposals spread
+        evenly round the mode of its law, taken with probability proportional to its density over
+        that of the proposals.
 
         Parameters
         ----------
         share : ndarray of shape (n,), optional
             Of sites that are unlike the others, if there may be any.
+        log_ratio : ndarray of shape (n, sites), optional
+            How much likelier each site is, were it unlike the others, on the log scale.
 
         Returns
         -------
@@ -169,32 +186,22 @@ class PopulationDensity:
         laws, r = self.laws(points), len(self.problem.varying)
         drawn, least = np.empty((len(self.problem.labels), len(points), len(self.names))), 1.0
         unlike = np.zeros(drawn.shape[:2], dtype=bool)
-        log_probs = [np.zeros(len(points))]
-        if share is not None:
-            log_probs = [np.log1p(-share), np.log(share)]
+        if share is not None and log_ratio is not None:
+            unlike = rng.random(unlike.shape) < expit(logit(share) + log_ratio.T)
         for number, site in sorted(self._one_by_one(), key=lambda each: each[0]):
-            counts = 0.0
+            law, counts = laws[0].or_else(laws[-1], unlike[number]), 0.0
             for some in blocks(len(points), room=DRAWN):
-                points_of, ratio_of = [], []
-                for law, log_prob in zip(laws, log_probs, strict=True):
-                    there = law.part(some)
-                    standard = rng.standard_normal((there.log_det.size, SITE_PROPOSALS, r))
-                    at = np.moveaxis(standard, -1, 0).copy()
-                    proposed, log_ratio = (each[0] for each in site.log_ratios(there, at))
-                    points_of.append(proposed)
-                    ratio_of.append(log_prob[some, None] + log_ratio)
-                log_ratio = np.concatenate(ratio_of, axis=1)
-                weight = np.exp(log_ratio - log_ratio.max(axis=1, keepdims=True))
+                there = law.part(some)
+                standard = even_points((1, r, there.log_det.size), np.inf, rng)[0]
+                proposed, log_ratios = (each[0] for each in site.log_ratios(there, standard))
+                weight = np.exp(log_ratios - log_ratios.max(axis=1, keepdims=True))
                 ladder = weight.cumsum(axis=1)
                 limit = rng.random(len(weight)) * ladder[:, -1]
                 chosen = (ladder < limit[:, None]).sum(axis=1)
-                proposed, point = np.concatenate(points_of, axis=2), np.arange(len(weight))
-                drawn[number, some] = proposed[:, point, chosen].T
-                unlike[number, some] = chosen >= SITE_PROPOSALS
-                weight = weight.reshape(len(weight), len(laws), SITE_PROPOSALS)
-                own = weight[point, chosen // SITE_PROPOSALS]  # of the law that was drawn
-                counts += (own.sum(axis=1) ** 2 / (own**2).sum(axis=1)).sum()
-            least = min(least, counts / (SITE_PROPOSALS * len(points)))
+                drawn[number, some] = proposed[:, np.arange(len(weight)), chosen].T
+                counts += (ladder[:, -1] ** 2 / (weight**2).sum(axis=1)).sum()
+            least = min(least, counts / (standard.shape[-1] * len(points)))
+            self.advance(len(points) // len(drawn))
         return drawn, unlike, float(least)
 
     def _one_by_one(self) -> Iterator[tuple[int, SiteLikelihood]]:
@@ -224,8 +231,27 @@ def _log_sums(log_values: Floats, log_weight: Floats) -> Floats:
 
 
 def _nodes(count: int, r: int) -> tuple[Floats, Floats]:
-    """Nodes (r, 1, count^r) of a Gauss-Hermite product rule, and logarithms of their weights."""
+    """Nodes (r, 1, nodes) of a Gauss-Hermite product rule, and logarithms of their weights.
+
+    In two directions twelve nodes are exact to the degree of four in each.
+    """
+    if (count, r) == (4, 2):
+        return _twelve_nodes()
     at, weight = hermegauss(count)
     grid = np.meshgrid(*[at] * r, indexing="ij")
     weights = np.meshgrid(*[weight / weight.sum()] * r, indexing="ij")
     return np.stack(grid).reshape(r, 1, -1), np.log(np.prod(weights, axis=0)).ravel()
+
+
+def _twelve_nodes() -> tuple[Floats, Floats]:
+    """Nodes (2, 1, 12) of a rule for a normal law in the plane, exact to degree seven.
+
+    References
+    ----------
+    Stroud (1971), Approximate calculation of multiple integrals, Prentice-Hall, rule E2(r2) 7-1.
+    """
+    root, on_axes = np.sqrt(5), np.sqrt(6) * np.array([[1, -1, 0, 0], [0, 0, 1, -1]])
+    corners = np.array([[1, 1, -1, -1], [1, -1, 1, -1]])
+    near, far = (np.sqrt((9 + sign * 3 * root) / 4) for sign in (-1, 1))
+    weight = np.repeat([1 / 36, (5 + 2 * root) / 45, (5 - 2 * root) / 45], 4)
+    return np.concatenate([on_axes, near * corners, far * corners], axis=1)[:, None], np.log(weight)

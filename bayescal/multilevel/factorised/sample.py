@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bayescal._base.newton import Mode
+from bayescal._base.progress import PATIENCE, bar
 from bayescal._base.sampling.importance import importance_sample
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.factorised.density import PopulationDensity
@@ -11,18 +13,40 @@ from bayescal.posterior.tree import CHAINS, SAMPLE_STATS
 
 __all__ = ["draw_sites"]
 
+ENOUGH_OF_POPULATION = 0.3
+"""Effective share of the proposals of the population from which no others are tried."""
 
-def draw_sites(problem: MultilevelProblem, draws: int) -> MultilevelDraws:
-    """Equal-weight posterior draws of the population and of every site."""
-    density, pooled = PopulationDensity(problem), problem.pooled
+
+def draw_sites(
+    problem: MultilevelProblem, draws: int, proposals: int | None = None
+) -> MultilevelDraws:
+    """Equal-weight posterior draws of the population and of every site.
+
+    Those of the population are chosen from as many proposals, by default from as many as draws.
+    """
+    density = PopulationDensity(problem)
+    title = f"Fitting {len(problem.labels):,} sites"
+    work, peaks = draws + (draws if proposals is None else proposals), density.peaks()
+    with bar(title, work, patience=PATIENCE) as density.advance:
+        return _draw_round(density, peaks, draws, proposals)
+
+
+def _draw_round(
+    density: PopulationDensity, peaks: list[tuple[Mode, float]], draws: int, proposals: int | None
+) -> MultilevelDraws:
+    """The same round the peaks of the population."""
+    problem, pooled = density.problem, density.pooled
     population = importance_sample(
         density.of_robust if density.is_robust else density,
-        *(density.peaks(), draws, pooled.rng("population of sites")),
+        *(peaks, draws, pooled.rng("population of sites")),
+        *(ENOUGH_OF_POPULATION, proposals),
     )
     share = None
     if population.beside is not None:
         share = draw_shares(population.beside.T, pooled.rng("share of unlike sites"))
-    sites, unlike, least = density.draw_sites(population.draws, share, pooled.rng("sites"))
+    sites, unlike, least = density.draw_sites(
+        population.draws, share, population.beside, pooled.rng("sites")
+    )
     scales, correlation = density.heterogeneity(population.draws)
     stats = {name: float(getattr(population, name)) for name in SAMPLE_STATS}
     average = population.draws[:, : pooled.curve.size]

@@ -42,4 +42,7 @@ def covariance_factor(precision: Floats) -> Floats:
 
 def products(matrices: Floats, vectors: Floats) -> Floats:
     """Matrices (..., r, r, n) times vectors (..., r, n)."""
-    return np.asarray(np.einsum("...ijn,...jn->...in", matrices, vectors))
+    product = matrices[..., 0, :] * vectors[..., :1, :]
+    for k in range(1, vectors.shape[-2]):
+        product += matrices[..., k, :] * vectors[..., k : k + 1, :]
+    return np.asarray(product)

@@ -11,7 +11,8 @@ from scipy import stats
 
 import bayescal as bc
 from bayescal._base.newton import Mode
-from bayescal._base.sampling.importance import importance_sample
+from bayescal._base.sampling import importance
+from bayescal._base.sampling.importance import _Kernels, _log_kernels, importance_sample
 
 
 def sample(density, information, draws=4000, seed=0):
@@ -120,3 +121,31 @@ def test_draws_keep_what_the_density_told_of_them():
     plain = sample(lambda points: told(points)[0], np.eye(2), draws=500)
     assert plain.beside is None
     np.testing.assert_array_equal(plain.draws, drawn.draws)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 5])
+def test_many_kernels_are_an_even_mixture_of_student_t(d):
+    rng = np.random.default_rng(d)
+    centres, points = rng.normal(size=(20, d)), rng.normal(size=(50, d)) * 30
+    scale = np.linalg.cholesky(np.eye(d) + 0.3)
+    laws = [stats.multivariate_t(at, scale @ scale.T, df=max(4, d)) for at in centres]
+    density = np.reshape([law.pdf(points) for law in laws], (20, 50)).mean(axis=0)
+    ours = _log_kernels(points, _Kernels(centres, scale))
+    np.testing.assert_allclose(ours, np.log(density), rtol=1e-10)
+
+
+def test_in_many_dimensions_one_kernel_is_tried_and_no_many(monkeypatch):
+    tried = []
+
+    def counted(log_density, kernels, draws, rng):
+        tried.append(sum(len(each.centres) for each in kernels))
+        return propose(log_density, kernels, draws, rng)
+
+    propose = importance._propose
+    monkeypatch.setattr(importance, "_propose", counted)
+    for d in (5, 6):
+        narrow = Mode(np.zeros(d), 0.0, 400 * np.eye(d), True)  # a twentieth of the true spread
+        importance_sample(
+            lambda u: -np.abs(u).sum(axis=1), narrow, 400, np.random.default_rng(0), 0.99
+        )
+    assert tried == [1, 1, 64, 64, 1, 1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from types import SimpleNamespace
 
 import pytest
@@ -26,3 +27,24 @@ def test_nothing_is_cut(post, number, name) -> None:
     assert 0 <= box.y0 < box.y1 <= height
     strips = [axes.texts[0].get_text() for axes in figure.axes[0].child_axes]
     assert len(set(strips)) == number
+
+
+@pytest.fixture(scope="module", params=["clinical-middle-overconfident", "clinical-low-asymmetric"])
+def assessment(request) -> bc.Assessment:
+    y_true, y_prob = bc.simulate.sample(request.param, 150, random_state=1)
+    return bc.assess(y_true, y_prob, draws=400, thresholds=[0.1], random_state=1)
+
+
+@pytest.mark.parametrize("name", ["reliability", "calibration", "error", "benefit", "risks"])
+def test_axes_and_all_round_them_have_room(assessment, name) -> None:
+    draw = getattr(_figures, f"{name}_figure")
+    drawn = draw(assessment, "risk in predictions") if name == "benefit" else draw(assessment)
+    with _figures.drawing():
+        _figures.lay_out(drawn.figure)
+        figure, boxes = drawn.figure, [axes.get_tightbbox() for axes in drawn.figure.axes]
+    width, height = figure.bbox.size
+    assert all(0 <= box.x0 < box.x1 <= width for box in boxes)
+    assert all(0 <= box.y0 < box.y1 <= height for box in boxes)
+    assert all(above.y0 > below.y1 for above, below in itertools.pairwise(boxes))
+    used = max(box.x1 for box in boxes) - min(box.x0 for box in boxes)
+    assert used > 0.85 * width

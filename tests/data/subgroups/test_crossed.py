@@ -71,10 +71,10 @@ def test_bad_factors_are_refused(groups, message):
 
 
 def test_too_many_cells_are_refused():
-    cells = np.arange(2402)
-    many = {"x": cells % 1201, "y": cells % 2}
-    table = bc.CalibrationData(cells % 2, np.linspace(0.1, 0.9, 2402), factors=many)
-    message = r"2,402 combinations of levels, and at most 2,400 .*minutes: x has 1201"
+    cells = np.arange(12_002)
+    many = {"x": cells % 6001, "y": cells % 2}
+    table = bc.CalibrationData(cells % 2, np.linspace(0.1, 0.9, 12_002), factors=many)
+    message = r"12,002 combinations of levels, and at most 12,000 .*minutes: x has 6001"
     with pytest.raises(InputError, match=message):
         CrossedTable(table)
 

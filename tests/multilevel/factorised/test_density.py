@@ -70,7 +70,7 @@ def test_the_curves_of_sites_are_integrated_out(data, population):
     got -= problem.pooled.prior.logpdf(density.names, point[:, :2])[0]
     got -= -0.5 * np.square(at).sum() - 1.5 * np.log(2 * np.pi)
     expected = by_brute_force(problem, point[0, :2], scales[0], correlation[0])
-    assert got == pytest.approx(expected, abs=0.005)
+    assert got == pytest.approx(expected, abs=0.008)
 
 
 def test_scales_follow_the_half_t_law():

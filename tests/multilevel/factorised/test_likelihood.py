@@ -55,7 +55,7 @@ def test_so_it_is_for_many_sites(monkeypatch):
     problem = problem_of([200] * 150)
     density, exact = PopulationDensity(problem), all_rows(monkeypatch, problem)
     at = points_near(density, 4)
-    assert min(part.width for part in density.parts) == 16
+    assert min(part.width for part in density.parts) == 10
     np.testing.assert_allclose(density(at), exact(at), atol=1e-3)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +15,8 @@ from bayescal.data.table import add_up
 from bayescal.model.likelihood.times.law import TimeToEvent
 from bayescal.model.problem import Problem
 
-__all__ = ["Entries", "Partial", "entries_of", "joined", "law_of", "merged"]
+__all__ = ["Entries", "Partial", "entries_of", "joined", "law_of", "once"]
 
-MOST_ENTRIES = 1500
-"""Entries past which those of neighbouring scores and times are merged where the steps are set."""
 BINS_OF_INTERVAL = 4
 """Of time, in an interval."""
 
@@ -82,8 +81,36 @@ def law_of(problem: Problem) -> TimeToEvent:
     return problem.likelihood
 
 
+Made = TypeVar("Made")
+
+
+def once(problem: Problem, what: str, make: Callable[[], Made]) -> Made:
+    """What depends on the table of a problem alone, and on how it is read: made once, and kept.
+
+    Parameters
+    ----------
+    what : str
+        Its name.
+    make : callable
+    """
+    followed, kept = problem.data.follow_up, law_of(problem).kept
+    assert followed is not None
+    of_table, rows = (followed.row, followed.weight), problem.table
+    numbers = problem.most_rows, problem.data.weight_scale, float(rows.score @ rows.trials)
+    key = what, *map(id, of_table), problem.edges, numbers
+    known = kept.get(key)
+    if known is None or any(a is not b for a, b in zip(known[0], of_table, strict=True)):
+        kept[key] = known = of_table, make()
+    made: Made = known[1]
+    return made
+
+
 def entries_of(problem: Problem) -> Entries:
     """The followed cases of a problem's table, on the scale of effective cases."""
+    return once(problem, "entries", lambda: _entries(problem))
+
+
+def _entries(problem: Problem) -> Entries:
     followed, law = problem.data.follow_up, law_of(problem)
     assert followed is not None
     weight, rows = followed.weight * problem.data.weight_scale, problem.table.score.size
@@ -125,12 +152,3 @@ def joined(each: Sequence[Entries]) -> Entries:
         tuple(map(np.concatenate, zip(*(one.in_interval for one in each), strict=True))),
         Partial(np.concatenate(row), *partial),
     )
-
-
-def merged(partial: Partial, group: NDArray[np.intp]) -> Partial:
-    """Entries of one group as one, at their mean score and time; `row` is that of one of them."""
-    _, first, at = np.unique(group, return_index=True, return_inverse=True)
-    weight = add_up(at, partial.weight, first.size)
-    means = (add_up(at, partial.weight * each, first.size) for each in (partial.x, partial.step))
-    x, step = (each / weight for each in means)
-    return Partial(partial.row[first], x, step, weight)

@@ -49,13 +49,15 @@ class TimeToEvent(Likelihood):
         Mean and standard deviation of the log-odds of the scores.
     competes : bool
         Whether some cases had a competing event.
+    kept : dict
+        What was computed of tables under this law; see `once`.
     """
 
     cuts: tuple[int, ...]
     centre: float
     spread: float
     competes: bool = False
-    _kept: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+    kept: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     name: ClassVar[str] = "time to event"
     of_cases: ClassVar[bool] = False

@@ -12,7 +12,7 @@ from scipy.special import expit
 from bayescal._base.arrays import Floats
 from bayescal.model.likelihood.law import Likelihood
 
-__all__ = ["Shared", "late_of", "log_without"]
+__all__ = ["Shared", "late_of", "log_without", "tilted", "untilted"]
 
 
 def log_without(g: Floats, share: Floats, other: Floats) -> Floats:
@@ -42,21 +42,33 @@ def late_of(g: Floats, share: Floats, other: Floats) -> tuple[Floats, Floats]:
     return late, late * (1 - 2 * g + late)
 
 
+def tilted(ratio: Floats, g: Floats) -> Floats:
+    """The scale t = R / (1 - g R) of ratios R, on which Gauss rules are made.
+
+    For a curve h near g, log(1 - h R) - log(1 - g R) = log(1 + (g - h) t), which is nearly linear
+    in t, so that a few nodes serve however many cases there are.
+    """
+    return np.asarray(ratio / (1 - g * ratio))
+
+
+def untilted(t: Floats, g: Floats) -> Floats:
+    """The ratio R of which `tilted` is t."""
+    return np.asarray(t / (1 + g * t))
+
+
 class Shared(Likelihood):
-    """Events, and cases that have none by the time that a share Q of all events has come by.
+    """Events, and cases without one by a time by which it would have come with probability g R.
 
     Parameters
     ----------
-    share : ndarray of shape (rows,)
-        Q: 1 where a case was followed to the horizon.
-    other : ndarray of shape (rows,)
-        V: 0 where a case was followed to the horizon, and without competing events.
+    ratio : ndarray of shape (rows,)
+        R: 1 where a case was followed to the horizon.
     """
 
     name = "shared"
 
-    def __init__(self, share: Floats, other: Floats) -> None:
-        self.share, self.other = share, other
+    def __init__(self, ratio: Floats) -> None:
+        self.ratio = ratio
 
     def log_density(
         self, log_odds: Floats, trials: Floats, hits: Floats, nuisance: Floats
@@ -73,21 +85,21 @@ class Shared(Likelihood):
     ) -> tuple[Floats, Floats, Floats]:
         """As `Likelihood.derivatives`."""
         g, rest = expit(log_odds), expit(-log_odds)
-        late = g * rest * (self.share - self.other) / self._without(g, rest)
+        late = g * rest * self.ratio / self._without(g, rest)
         slope = hits * rest - (trials - hits) * late
         bend = -hits * g * rest - (trials - hits) * late * (rest - g + late)
         value = self.log_density(log_odds[None], trials, hits, nuisance)[0]
         return value, slope[None], bend[None, None]
 
     def _without(self, g: Floats, rest: Floats) -> Floats:
-        return rest * (1 - self.other) + g * (1 - self.share)
+        return rest + g * (1 - self.ratio)
 
     def draw(
         self, generator: np.random.Generator, trials: Floats, probability: Floats, nuisance: Floats
     ) -> Floats:
         """As `Likelihood.draw`."""
         cases = np.rint(trials).astype(np.int64)
-        return np.asarray(generator.binomial(cases, probability * self.share), np.float64)
+        return np.asarray(generator.binomial(cases, probability * self.ratio), np.float64)
 
     def pymc_log_density(
         self, hits: Floats, trials: Floats, log_odds: Floats, *_: Floats

@@ -13,22 +13,24 @@ from bayescal._base.arrays import Floats
 from bayescal._base.newton import maximise
 from bayescal.model.likelihood.gauss import gauss_rule
 from bayescal.model.likelihood.times.entries import (
-    MOST_ENTRIES,
     Entries,
     Partial,
     entries_of,
     law_of,
-    merged,
+    once,
 )
+from bayescal.model.likelihood.times.grid import grid_of
 from bayescal.model.likelihood.times.law import TimeToEvent
 from bayescal.model.likelihood.times.shared import late_of, log_without
 from bayescal.model.problem import Problem
 
-__all__ = ["Steps", "likeliest_steps", "steps_of"]
+__all__ = ["Steps", "Timing", "likeliest_steps", "steps_of", "timing_of"]
 
 STEPS_ROUNDS, NEAR_STEPS, NEAR_CURVE = 4, 1e-10, 1e-2
 LONGEST_OF_STEPS = 3.0
 Z_NODES = 24
+BUMPS, BUMP_SD, SD_OF_BUMPS = np.arange(-2.25, 2.5, 0.75), 0.75, 0.5
+"""Bumps of the smooth curve: where, and how wide, in z; and the prior of their heights."""
 
 
 @dataclass(frozen=True)
@@ -62,19 +64,16 @@ class Share:
             blocks.append(np.diag(scaled.sum(axis=0)) - cross - cross.T)
         return np.block([[blocks[0], blocks[1]], [blocks[1], blocks[2]]])
 
-    @property
-    def bend(self) -> Floats:
-        """Second derivatives, of shape (entries, 2 classes, 2 classes)."""
-        k = self.steps.shape[1]
-        cross = self.steps[:, :, None] * self.by_score[:, None, :]
-        bend = -cross - cross.transpose(0, 2, 1)
-        bend[:, np.arange(k), np.arange(k)] += self.by_score
-        square = np.empty((len(bend), 2 * k, 2 * k))
-        for i in range(2):
-            for j in range(2):
-                scale = (self.z ** (i + j))[:, None, None]
-                square[:, i * k : (i + 1) * k, j * k : (j + 1) * k] = scale * bend
-        return square
+    def bend_along(self, matrix: Floats) -> Floats:
+        """Trace of the second derivatives of each entry times a symmetric matrix."""
+        k, total = self.steps.shape[1], np.zeros(self.z.size)
+        first, beside, second = matrix[:k, :k], matrix[:k, k:], matrix[k:, k:]
+        for power, block in enumerate((first, beside + beside.T, second)):
+            along = self.by_score @ np.diag(block) - 2 * np.vecdot(
+                self.steps @ block, self.by_score
+            )
+            total += self.z**power * along
+        return total
 
 
 @dataclass(frozen=True)
@@ -214,30 +213,33 @@ class Steps:
         return Steps(self.law, self._of, best.point)
 
 
-def steps_of(problem: Problem) -> Steps:
+class Timing(NamedTuple):
+    """Likeliest steps beside a smooth curve, and that curve at the entries known in part."""
+
+    steps: Steps
+    curve: Floats
+
+
+def timing_of(problem: Problem) -> Timing:
     """The steps of a problem, at their likeliest values with those of a smooth curve.
 
     They depend on the table and on how scores of 0 and 1 are read, not on the family or the prior,
-    and are computed once.
+    and are computed once. The entries are those of `grid_of`.
     """
-    law = law_of(problem)
-    key = problem.edges, problem.table.score.size, float(problem.table.score @ problem.table.trials)
-    if key not in law._kept:
-        law._kept[key] = _fitted(problem, law)
-    known: Steps = law._kept[key]
-    return known
+    return once(problem, "timing", lambda: _fitted(problem))
 
 
-def _fitted(problem: Problem, law: TimeToEvent) -> Steps:
-    entries = entries_of(problem)
-    partial = entries.partial
-    if partial.size > MOST_ENTRIES:
-        bins = partial.bins(law)
-        partial = merged(partial, problem.merged(partial.row) * (int(bins.max()) + 1) + bins)
-    return likeliest_steps(law, problem.table.score, entries, partial)
+def steps_of(problem: Problem) -> Steps:
+    """The steps of `timing_of`."""
+    return timing_of(problem).steps
 
 
-def likeliest_steps(law: TimeToEvent, score: Floats, entries: Entries, partial: Partial) -> Steps:
+def _fitted(problem: Problem) -> Timing:
+    entries, score = entries_of(problem), problem.table.score
+    return likeliest_steps(law_of(problem), score, entries, grid_of(problem))
+
+
+def likeliest_steps(law: TimeToEvent, score: Floats, entries: Entries, partial: Partial) -> Timing:
     """The steps at their likeliest values with those of a smooth curve of all cases.
 
     Parameters
@@ -250,7 +252,8 @@ def likeliest_steps(law: TimeToEvent, score: Floats, entries: Entries, partial: 
     """
     z = law.standardised(np.asarray(logit(score)))
     steps = Steps(law, [_event_sums(each, z, law) for each in entries.in_interval])
-    reference, curve = _Reference(score, entries, partial), np.array([0.0, 1.0, 1.0])
+    reference = _Reference(law, score, entries, partial)
+    curve = reference.diagonal
     for _ in range(STEPS_ROUNDS):
         steps = steps.likeliest(partial, expit(reference.log_odds(curve)))
         if not partial.size:
@@ -258,7 +261,7 @@ def likeliest_steps(law: TimeToEvent, score: Floats, entries: Entries, partial: 
         before, curve = curve, reference.mode(curve, steps.shares(partial))
         if np.abs(before - curve).max() < NEAR_CURVE:
             break
-    return steps
+    return Timing(steps, np.asarray(expit(reference.log_odds(curve))))
 
 
 def _event_sums(in_interval: Floats, z: Floats, law: TimeToEvent) -> EventSums:
@@ -273,13 +276,23 @@ def _event_sums(in_interval: Floats, z: Floats, law: TimeToEvent) -> EventSums:
 
 
 class _Reference:
-    """A smooth curve, linear in log s and log(1 - s), under a wide prior round the diagonal."""
+    """A smooth curve, linear in log s, log(1 - s) and bumps, under a wide prior.
 
-    def __init__(self, score: Floats, entries: Entries, partial: Partial) -> None:
-        self.basis = np.column_stack([np.ones(score.size), np.log(score), -np.log1p(-score)])
+    Attributes
+    ----------
+    diagonal : ndarray of shape (k,)
+        The prior mean: exact calibration.
+    """
+
+    def __init__(self, law: TimeToEvent, score: Floats, entries: Entries, partial: Partial) -> None:
         self.entries, self.partial = entries, partial
-        at = expit(partial.x)
-        self.of_partial = np.column_stack([np.ones(at.size), np.log(at), -np.log1p(-at)])
+        self.basis, self.of_partial = (
+            _smooth_basis(law, x) for x in (np.asarray(logit(score)), partial.x)
+        )
+        self.diagonal = np.zeros(self.basis.shape[1])
+        self.diagonal[1:3] = 1
+        self.precision = np.ones(self.diagonal.size)
+        self.precision[3:] = SD_OF_BUMPS**-2
 
     def log_odds(self, curve: Floats) -> Floats:
         """At the entries that are known in part."""
@@ -290,13 +303,15 @@ class _Reference:
         events, free, weight = self.entries.events, self.entries.free, self.partial.weight
 
         def objective(curve: Floats) -> tuple[float, Floats, Floats]:
-            x, away = self.basis @ curve, curve - np.array([0.0, 1.0, 1.0])
+            x, away = self.basis @ curve, curve - self.diagonal
             g = expit(x)
             value = (
-                float(events @ x - (events + free) @ np.logaddexp(0, x)) - float(away @ away) / 2
+                float(events @ x - (events + free) @ np.logaddexp(0, x))
+                - float(away @ (self.precision * away)) / 2
             )
-            slope = self.basis.T @ (events - (events + free) * g) - away
-            hessian = -(self.basis.T * ((events + free) * g * (1 - g))) @ self.basis - np.eye(3)
+            slope = self.basis.T @ (events - (events + free) * g) - self.precision * away
+            hessian = -(self.basis.T * ((events + free) * g * (1 - g))) @ self.basis
+            hessian -= np.diag(self.precision)
             g = expit(self.of_partial @ curve)
             late, bend = late_of(g, shares.value, shares.other)
             value += float(log_without(g, shares.value, shares.other) @ weight)
@@ -305,6 +320,13 @@ class _Reference:
             return value, slope, hessian
 
         return maximise(objective, start, tolerance=NEAR_STEPS, longest=LONGEST_OF_STEPS).point
+
+
+def _smooth_basis(law: TimeToEvent, x: Floats) -> Floats:
+    """Basis of a smooth curve at log-odds, of shape (entries, k)."""
+    z = law.standardised(x)[:, None]
+    line = np.ones(x.size), -np.logaddexp(0, -x), np.logaddexp(0, x)
+    return np.hstack([np.column_stack(line), np.exp(-(((z - BUMPS) / BUMP_SD) ** 2) / 2)])
 
 
 def _block_diagonal(blocks: Sequence[Floats]) -> Floats:
