@@ -131,7 +131,8 @@ def test_probabilities_evidence_and_the_cell_agree_with_exact_sums(shift, slope,
     ratio = curve.sum(axis=1) / expit(scores).sum()
     assert ratio.mean() == pytest.approx(mean, abs=0.05 * sd)
     assert ratio.std() == pytest.approx(sd, rel=0.03)
-    assert drawn.stats["pareto_k"] < 0.75
+    assert drawn.stats["pareto_k"] < 0.8  # of a set with a fiftieth of the draws
+    assert drawn.stats["ess"] > 0.9 * drawn.size
     assert 0.2 < unlike[0] < 0.98  # neither is certain
 
 
