@@ -119,7 +119,8 @@ def read_cases(
     kept, given = frame, dict(numbers)
     rows: NDArray[np.intp] | range = range(missing.size)
     if missing.any():  # else nothing is copied
-        kept, rows = frame.loc[~missing], np.flatnonzero(~missing)
+        rows = np.flatnonzero(~missing)
+        kept = frame.iloc[rows]
         given = {name: values[rows] for name, values in numbers.items()}
     given["y_true"] = _labels(kept[outcome], event)
     given |= columns.roles(lambda name: role_of(kept[name], is_time=name == columns.period))
