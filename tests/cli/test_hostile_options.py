@@ -74,11 +74,13 @@ def with_value(given: list[str], option: str, value: str) -> list[str]:
 @pytest.mark.parametrize("name", GIVEN)
 def test_every_option_is_attacked(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     command = typer.main.get_command(app).commands[name]  # type: ignore[attr-defined]
-    table = Path("a.csv").read_bytes()
+    source = Path(GIVEN[name][0] if Path(GIVEN[name][0]).exists() else "a.csv")
+    hostile = [source.name if value == "a.csv" else value for value in HOSTILE]
+    table = source.read_bytes()
     spellings = {opt: each.opts for each in command.params for opt in each.opts}
     wrong = []
     for index, (option, given) in enumerate(options(command)):
-        for value in [HOSTILE[(5 * index + 7 * k) % len(HOSTILE)] for k in range(FEW)]:
+        for value in [hostile[(5 * index + 7 * k) % len(hostile)] for k in range(FEW)]:
             if value.startswith("-") and not option.startswith("-"):
                 continue  # read as an option
             with pytest.raises(SystemExit) as left:
@@ -95,7 +97,7 @@ def test_every_option_is_attacked(name: str, capsys: pytest.CaptureFixture[str])
             elif left.value.code == 2 and value and not named:
                 wrong.append(f"{option} {value!r:.40}: not named: {error:.200}")
     assert not wrong
-    assert Path("a.csv").read_bytes() == table
+    assert source.read_bytes() == table
 
 
 def test_a_long_work_refuses_its_options_first(capsys: pytest.CaptureFixture[str]) -> None:

@@ -58,4 +58,4 @@ def test_the_drawn_curve_hardly_depends_on_the_seed(posteriors) -> None:
         draws = np.array([post.curve(at).to_numpy().reshape(-1, at.size) for post in fits])
         independent = draws[0].std(axis=0) / np.sqrt(draws.shape[1])
         moved.append(draws.mean(axis=1).std(axis=0, ddof=1) / independent)
-    assert np.sqrt(np.square(moved).mean()) < 0.6
+    assert np.sqrt(np.square(moved).mean()) < 0.7  # 0.59 of 40 seeds; of independent draws 1
