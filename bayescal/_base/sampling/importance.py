@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, logsumexp, ndtri, softmax
+from scipy.special import gammaln, logsumexp, softmax
 
 from bayescal._base.arrays import Floats
 from bayescal._base.log_sum import log_sum
 from bayescal._base.newton import Mode
 from bayescal._base.sampling.chi_square import student_stretch
 from bayescal._base.sampling.pareto import BAD_K, smooth_rows
-from bayescal._base.sampling.points import lattice_points
+from bayescal._base.sampling.points import normal_points
 
 __all__ = [
     "GOOD_ESS",
@@ -275,8 +275,9 @@ def _propose(
     """Weighted proposals from a mixture of Student-t kernels."""
     d = kernels[0].centres.shape[1]
     power = int(np.ceil(np.log2(max(count, 64))))
-    normal = ndtri(np.clip(lattice_points(power, d + 1, rng), 1e-12, 1 - 1e-12))
-    points = normal[:, :d] * student_stretch(normal[:, d], _degrees(d))[:, None]
+    normal = normal_points(power, d + 1, rng)
+    points = np.empty((len(normal), d))
+    np.multiply(normal[:, :d], student_stretch(normal[:, d], _degrees(d))[:, None], out=points)
     parts: list[Any] = [slice(None)]
     if len(kernels) > 1:
         part = resample(np.array([each.share for each in kernels]), len(points), rng)
