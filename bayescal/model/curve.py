@@ -232,15 +232,26 @@ class Curve:
         ]
 
     @cached_property
-    def _combined(self) -> Floats:
-        """The combination as a matrix, of shape (coefficients, coordinates)."""
-        return np.array(self.combination, dtype=np.float64)
+    def _combined(self) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
+        """What coefficients are made of, before the exponential.
+
+        Most are a coordinate each, whose numbers are returned first; which coefficients are not,
+        and their weights of the coordinates, of shape (coordinates, so many).
+        """
+        matrix = np.array(self.combination, dtype=np.float64)
+        is_one = (matrix == 1).sum(axis=1) == 1
+        is_one &= np.count_nonzero(matrix, axis=1) == 1
+        others = np.flatnonzero(~is_one)
+        return (matrix == 1).argmax(axis=1), others, np.ascontiguousarray(matrix[others].T)
 
     def with_offset(self, u: Floats) -> Floats:
         """Weight 1 of the offset, and the coefficients, of shape (draws, 1 + k), of many draws."""
         weights = np.ones((u.shape[0], 1 + len(self.positive)))
         if self.positive:
-            np.matmul(u, self._combined.T, out=weights[:, 1:])
+            single, others, combination = self._combined
+            np.take(u, single, axis=1, out=weights[:, 1:], mode="clip")
+            if others.size:
+                weights[:, 1 + others] = u @ combination
         for column, positive in enumerate(self.positive, start=1):
             if positive:
                 np.exp(weights[:, column], out=weights[:, column])
