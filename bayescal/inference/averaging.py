@@ -287,11 +287,9 @@ class Mixture:
 
     def _errors(self, k: int, points: Floats) -> Floats:
         """Curve minus score at the nodes, of points of a component."""
-        score, stated = (each[self._nodes[0]] for each in (self.problem.score, self.problem.stated))
-        curve, frame = (
-            self._curve_of(self.components[k]),
-            self._samples.at(self.components[k]).frame,
-        )
+        component, rows = self.components[k], self._nodes[0]
+        score, stated = self.problem.score[rows], self.problem.stated[rows]
+        curve, frame = self._curve_of(component), self._samples.at(component).frame
         return np.asarray(curve.at_scores(score, frame, stated).probability(points) - stated)
 
     @cached_property

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp, softmax
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, blocks
 from bayescal._base.log_sum import log_sum
 from bayescal._base.newton import Mode
 from bayescal._base.sampling.chi_square import student_stretch
@@ -41,6 +41,8 @@ GOOD_ESS = 0.5
 REFITS = (1, 64, 64)  # kernels of each further proposal, when the one before was poor
 MOST_FOLLOWED = 5  # dimensions past which many kernels leave gaps between them, so that one is used
 WIDENING = 1.5
+ROOM_OF_KERNELS = 1 << 15
+"""Numbers in a block of points times kernels."""
 LEAST_OF_PILOT = 8
 """Effective proposals, for each dimension, by which others can be spread."""
 
@@ -332,12 +334,16 @@ def _log_kernels(points: Floats, kernels: _Kernels) -> Floats:
     if len(centres) == 1:
         summed = -half * np.log1p(np.vecdot(whitened, whitened) / degrees)
     else:
-        away = _squared_distances(whitened, centres @ whiten - middle)
-        away /= degrees
-        away += 1
-        nearest = away.min(axis=1)
-        closeness = np.divide(nearest[:, None], away, out=away)
-        summed = np.log(_raised(closeness, degrees + d).sum(axis=1)) - half * np.log(nearest)
+        nearest, summed = np.empty((2, len(points)))
+        around = centres @ whiten - middle
+        for part in blocks(len(points), len(centres), ROOM_OF_KERNELS):
+            away = _squared_distances(whitened[part], around)
+            away /= degrees
+            away += 1
+            away.min(axis=1, out=nearest[part])
+            closeness = np.divide(nearest[part, None], away, out=away)
+            _raised(closeness, degrees + d).sum(axis=1, out=summed[part])
+        summed = np.log(summed) - half * np.log(nearest)
     constant = (
         gammaln(half)
         - gammaln(degrees / 2)
