@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from bayescal._base.arrays import Floats
@@ -64,8 +63,8 @@ def lattice_points(power: int, d: int, rng: np.random.Generator) -> Floats:
     size = 1 << power
     points = np.empty((size, d))
     for axis in range(d):
-        points[:, axis] = _lattice(axis, size) if axis < len(GENERATORS) else rng.permutation(size)
-    points /= size
+        of_lattice = axis < len(GENERATORS)
+        points[:, axis] = _lattice(power, axis) if of_lattice else rng.permutation(size) / size
     points += rng.random(d)
     points -= np.floor(points)
     return np.asarray(1 - np.abs(2 * points - 1))
@@ -86,16 +85,16 @@ def normal_points(power: int, d: int, rng: np.random.Generator) -> Floats:
 @lru_cache(KEPT_AXES)
 def _normal_axis(power: int, axis: int, shift: float) -> Floats:
     """One axis of normal points, of shape (2^power,), which is not to be written to."""
-    size = 1 << power
-    points = _lattice(axis, size) / size
-    points += shift
+    points = _lattice(power, axis) + shift
     points -= np.floor(points)
     return _normal(1 - np.abs(2 * points - 1))
 
 
-def _lattice(axis: int, size: int) -> NDArray[np.intp]:
-    """An axis of the lattice before its shift, times the number of points."""
-    return np.asarray(np.arange(size) * GENERATORS[axis] & (size - 1))  # the remainder
+@lru_cache(KEPT_AXES)
+def _lattice(power: int, axis: int) -> Floats:
+    """An axis of the lattice before its shift, which is not to be written to."""
+    size = 1 << power
+    return np.asarray((np.arange(size) * GENERATORS[axis] & (size - 1)) / size)  # the remainder
 
 
 def _normal(uniform: Floats) -> Floats:
