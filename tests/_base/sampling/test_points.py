@@ -9,7 +9,7 @@ from scipy.special import ndtri
 
 import bayescal as bc
 from bayescal._base.sampling import importance
-from bayescal._base.sampling.points import GENERATORS, lattice_points
+from bayescal._base.sampling.points import GENERATORS, lattice_points, normal_points
 from bayescal.inference.density import sample_importance
 from bayescal.model.problem import prepare
 
@@ -57,6 +57,17 @@ def test_each_point_is_uniform_over_the_seeds() -> None:
     one = [lattice_points(6, 3, rng)[17] for _ in range(400)]
     for axis in np.transpose(one):
         assert stats.kstest(axis, "uniform").pvalue > 1e-3
+
+
+@pytest.mark.parametrize("d", [1, 5, 45])
+def test_normal_points_are_quantiles_of_the_lattice(d) -> None:
+    for _ in range(2):  # axes that are kept from the first time are not changed by their use
+        points = normal_points(7, d, np.random.default_rng(3))
+        uniform = lattice_points(7, d, np.random.default_rng(3))
+        assert np.array_equal(points, ndtri(np.clip(uniform, 1e-12, 1 - 1e-12)))
+        points *= 2
+    first = lattice_points(7, d, np.random.default_rng(4))
+    assert not np.array_equal(first, uniform)
 
 
 @pytest.mark.parametrize("power", [8, 12])
