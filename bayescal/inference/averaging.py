@@ -257,7 +257,7 @@ class Mixture:
                 continue
             points, weights = samples[number].weighted
             some = slice(None, None, max(len(points) // (CHOICE * rows.size), 1))
-            features = self._features(k, self._errors[k][some], purpose)
+            features = self._features(k, self._errors(k, points[some]), purpose)
             picked = even_choice(features, weights[some], rows.size, rng)
             curve, frame = self._curve_of(component), self._samples.at(component).frame
             at_centre = recentred(curve, points[some][picked], frame, problem.frame)
@@ -285,16 +285,12 @@ class Mixture:
         """The family of a component, with the coordinates of the likelihood."""
         return CURVES[component.family].with_nuisance(self.problem.likelihood.coordinates)
 
-    @cached_property
-    def _errors(self) -> list[Floats]:
-        """Curve minus score at the nodes, of the weighted points of each component."""
-        score, stated = (each[self._nodes[0]] for each in (self.problem.score, self.problem.stated))
-        errors = []
-        for component, sample in zip(self.components, self.samples, strict=True):
-            curve, frame = self._curve_of(component), self._samples.at(component).frame
-            curves = curve.at_scores(score, frame, stated)
-            errors.append(curves.probability(sample.weighted[0]) - stated)
-        return errors
+    def _errors(self, k: int, points: Floats) -> Floats:
+        """Curve minus score at the nodes, of points of a component."""
+        component, rows = self.components[k], self._nodes[0]
+        score, stated = self.problem.score[rows], self.problem.stated[rows]
+        curve, frame = self._curve_of(component), self._samples.at(component).frame
+        return np.asarray(curve.at_scores(score, frame, stated).probability(points) - stated)
 
     @cached_property
     def _nodes(self) -> tuple[NDArray[np.intp], Floats]:

@@ -73,9 +73,12 @@ class FamilySamples(Mapping[str, Sample]):
 
     def at(self, component: Component) -> FamilySamples:
         """The samples under the prior of a component."""
-        if component.scale == MODEST_SCALE:
-            return self.under(modest_scale(self.problem.prior))
-        return self
+        return self._modest if component.scale == MODEST_SCALE else self
+
+    @cached_property
+    def _modest(self) -> FamilySamples:
+        """The samples under the second prior of the smooth families."""
+        return self.under(modest_scale(self.problem.prior))
 
     def under(self, prior: Prior) -> FamilySamples:
         """The same families under another prior, made once for each prior.

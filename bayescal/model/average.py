@@ -117,12 +117,14 @@ def in_average(curve: Curve, draws: Floats, union: Curve, frame: Frame) -> Float
     """
     names = union.at(frame).coordinates
     united = np.zeros((draws.shape[0], len(names)))
+    columns = {name: k for k, name in enumerate(names)}
     own_names = curve.at(frame).coordinates
     values = dict(zip(own_names, draws.T, strict=False))
     if curve.in_average is not None:
         kept = {name: values[name] for name in curve.nuisance}
         values = curve.in_average(draws, frame) | kept
-    for coordinate, column in values.items():
-        own = _own_name(curve, coordinate)
-        united[:, names.index(own if own in names else coordinate)] = column
+    own = {name: _own_name(curve, name) for name in values}
+    at = [columns[own[name] if own[name] in columns else name] for name in values]
+    if at:
+        united[:, at] = np.stack(list(values.values()), axis=1)
     return united

@@ -232,15 +232,33 @@ class Curve:
         ]
 
     @cached_property
-    def _combined(self) -> Floats:
-        """The combination as a matrix, of shape (coefficients, coordinates)."""
-        return np.array(self.combination, dtype=np.float64)
+    def _combined(self) -> tuple[list[tuple[slice, slice]], NDArray[np.intp], Floats]:
+        """What coefficients are made of, before the exponential.
+
+        Most are a coordinate each: which runs of coefficients are which runs of coordinates. Then
+        the coefficients that are not, and their weights, of shape (coordinates, so many).
+        """
+        matrix = np.array(self.combination, dtype=np.float64)
+        is_one = (np.count_nonzero(matrix, axis=1) == 1) & (matrix.max(axis=1) == 1)
+        single, others = np.flatnonzero(is_one), np.flatnonzero(~is_one)
+        at = matrix[single].argmax(axis=1)
+        starts = np.flatnonzero((np.diff(single, prepend=-2) != 1) | (np.diff(at, prepend=-2) != 1))
+        runs = [
+            (slice(to[0], to[-1] + 1), slice(of[0], of[-1] + 1))
+            for to, of in zip(np.split(single, starts[1:]), np.split(at, starts[1:]), strict=True)
+            if to.size
+        ]
+        return runs, others, np.ascontiguousarray(matrix[others].T)
 
     def with_offset(self, u: Floats) -> Floats:
         """Weight 1 of the offset, and the coefficients, of shape (draws, 1 + k), of many draws."""
         weights = np.ones((u.shape[0], 1 + len(self.positive)))
         if self.positive:
-            np.matmul(u, self._combined.T, out=weights[:, 1:])
+            coefficients, (runs, others, combination) = weights[:, 1:], self._combined
+            for to, of in runs:
+                coefficients[:, to] = u[:, of]
+            if others.size:
+                coefficients[:, others] = u @ combination
         for column, positive in enumerate(self.positive, start=1):
             if positive:
                 np.exp(weights[:, column], out=weights[:, column])

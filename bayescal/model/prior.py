@@ -279,9 +279,10 @@ class Prior:
         """Joint log density of deviations of shape (draws, k), tau summed out."""
         taus, weights = np.array(self.roughness).T
         size, squares = deviations.shape[1], np.vecdot(deviations, deviations)
-        terms = np.log(weights) - size * np.log(taus) - squares[:, None] / (2 * taus**2)
-        largest = terms.max(axis=1)
-        summed = np.exp(terms - largest[:, None]).sum(axis=1)
+        level = np.log(weights) - size * np.log(taus)
+        terms = level[:, None] - squares / (2 * taus**2)[:, None]
+        largest = terms.max(axis=0)
+        summed = np.exp(terms - largest).sum(axis=0)
         return np.asarray(largest + np.log(summed) - size * np.log(2 * np.pi) / 2)
 
     def sample(

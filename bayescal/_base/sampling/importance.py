@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, logsumexp, ndtri, softmax
+from scipy.special import gammaln, logsumexp, softmax
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, blocks
 from bayescal._base.log_sum import log_sum
 from bayescal._base.newton import Mode
 from bayescal._base.sampling.chi_square import student_stretch
 from bayescal._base.sampling.pareto import BAD_K, smooth_rows
-from bayescal._base.sampling.points import lattice_points
+from bayescal._base.sampling.points import normal_points
 
 __all__ = [
     "GOOD_ESS",
@@ -41,6 +41,8 @@ GOOD_ESS = 0.5
 REFITS = (1, 64, 64)  # kernels of each further proposal, when the one before was poor
 MOST_FOLLOWED = 5  # dimensions past which many kernels leave gaps between them, so that one is used
 WIDENING = 1.5
+ROOM_OF_KERNELS = 1 << 15
+"""Numbers in a block of points times kernels."""
 LEAST_OF_PILOT = 8
 """Effective proposals, for each dimension, by which others can be spread."""
 
@@ -275,8 +277,9 @@ def _propose(
     """Weighted proposals from a mixture of Student-t kernels."""
     d = kernels[0].centres.shape[1]
     power = int(np.ceil(np.log2(max(count, 64))))
-    normal = ndtri(np.clip(lattice_points(power, d + 1, rng), 1e-12, 1 - 1e-12))
-    points = normal[:, :d] * student_stretch(normal[:, d], _degrees(d))[:, None]
+    normal = normal_points(power, d + 1, rng)
+    points = np.empty((len(normal), d))
+    np.multiply(normal[:, :d], student_stretch(normal[:, d], _degrees(d))[:, None], out=points)
     parts: list[Any] = [slice(None)]
     if len(kernels) > 1:
         part = resample(np.array([each.share for each in kernels]), len(points), rng)
@@ -331,12 +334,16 @@ def _log_kernels(points: Floats, kernels: _Kernels) -> Floats:
     if len(centres) == 1:
         summed = -half * np.log1p(np.vecdot(whitened, whitened) / degrees)
     else:
-        away = _squared_distances(whitened, centres @ whiten - middle)
-        away /= degrees
-        away += 1
-        nearest = away.min(axis=1)
-        closeness = np.divide(nearest[:, None], away, out=away)
-        summed = np.log(_raised(closeness, degrees + d).sum(axis=1)) - half * np.log(nearest)
+        nearest, summed = np.empty((2, len(points)))
+        around = centres @ whiten - middle
+        for part in blocks(len(points), len(centres), ROOM_OF_KERNELS):
+            away = _squared_distances(whitened[part], around)
+            away /= degrees
+            away += 1
+            away.min(axis=1, out=nearest[part])
+            closeness = np.divide(nearest[part, None], away, out=away)
+            _raised(closeness, degrees + d).sum(axis=1, out=summed[part])
+        summed = np.log(summed) - half * np.log(nearest)
     constant = (
         gammaln(half)
         - gammaln(degrees / 2)

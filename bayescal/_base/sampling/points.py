@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
+from scipy.special import ndtri
 
 from bayescal._base.arrays import Floats
 
-__all__ = ["lattice_points"]
+__all__ = ["lattice_points", "normal_points"]
 
 # fmt: off
 GENERATORS = (
@@ -22,6 +25,12 @@ Chosen one after the other, each from 200 random odd numbers, to be good for 2^7
 once: the largest ratio of its worst-case error to the best one of that size is the smallest, in the
 Korobov space of smoothness 2 with weight 0.03 for every axis.
 """
+
+KEPT_AXES = 64
+"""Axes of normal points that are kept: those of the families of one average."""
+
+NEAREST_TO_ENDS = 1e-12
+"""Of the probabilities at which normal points are read."""
 
 
 def lattice_points(power: int, d: int, rng: np.random.Generator) -> Floats:
@@ -52,14 +61,41 @@ def lattice_points(power: int, d: int, rng: np.random.Generator) -> Floats:
     True
     """
     size = 1 << power
-    step = np.arange(size)
     points = np.empty((size, d))
     for axis in range(d):
-        if axis < len(GENERATORS):
-            points[:, axis] = step * GENERATORS[axis] & (size - 1)  # the remainder
-        else:
-            points[:, axis] = rng.permutation(step)
-    points /= size
+        of_lattice = axis < len(GENERATORS)
+        points[:, axis] = _lattice(power, axis) if of_lattice else rng.permutation(size) / size
     points += rng.random(d)
     points -= np.floor(points)
     return np.asarray(1 - np.abs(2 * points - 1))
+
+
+def normal_points(power: int, d: int, rng: np.random.Generator) -> Floats:
+    """Standard normal quantiles of `lattice_points`, of shape (2^power, d).
+
+    Families of curves that are drawn from one stream of random numbers have equal axes, each of
+    which is worked out once.
+    """
+    if d > len(GENERATORS):
+        return _normal(lattice_points(power, d, rng))
+    shifts = rng.random(d).tolist()
+    return np.stack([_normal_axis(power, *each) for each in enumerate(shifts)]).T
+
+
+@lru_cache(KEPT_AXES)
+def _normal_axis(power: int, axis: int, shift: float) -> Floats:
+    """One axis of normal points, of shape (2^power,), which is not to be written to."""
+    points = _lattice(power, axis) + shift
+    points -= np.floor(points)
+    return _normal(1 - np.abs(2 * points - 1))
+
+
+@lru_cache(KEPT_AXES)
+def _lattice(power: int, axis: int) -> Floats:
+    """An axis of the lattice before its shift, which is not to be written to."""
+    size = 1 << power
+    return np.asarray((np.arange(size) * GENERATORS[axis] & (size - 1)) / size)  # the remainder
+
+
+def _normal(uniform: Floats) -> Floats:
+    return np.asarray(ndtri(np.clip(uniform, NEAREST_TO_ENDS, 1 - NEAREST_TO_ENDS)))

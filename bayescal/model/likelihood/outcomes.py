@@ -56,8 +56,9 @@ class OutcomeNodes:
         for part in blocks(len(value), self.size):
             for kind in range(2):
                 low, high = rates[part, kind, None], rates[part, 1 - kind, None]
-                h = expit_in_place(coefficients[part] @ self.columns[kind])
-                g = bounded_probability(h, low, high)
+                g = expit_in_place(coefficients[part] @ self.columns[kind])
+                g *= 1 - low - high
+                g += low
                 with np.errstate(divide="ignore"):
                     value[part] += np.log(g, out=g) @ self.weight[kind]
         return value

@@ -228,7 +228,7 @@ class _Binomial(_OfStretches):
 
     def derivatives(self, delta: Floats, *variables: Floats) -> list[Floats]:
         """As `_OfStretches.derivatives`."""
-        fitted = BINOMIAL.mean(self.nodes.x + delta)
+        fitted = expit_in_place(self.nodes.x + delta)
         fitted *= self.nodes.weight
         information = fitted * (1 - fitted / self.nodes.weight)
         slopes = [self._sum((self.nodes.hits - fitted) * v) for v in variables]
@@ -246,7 +246,7 @@ class _Binomial(_OfStretches):
         out = shift * self.hits + slope * self.hits_x + self.at_zero
         middle = self.nodes.x + middle
         for part in blocks(z.shape[0], middle.size):
-            cost = BINOMIAL.cost(z[part] @ directions + middle)
+            cost = BINOMIAL.cost_near(z[part] @ directions + middle)
             cost *= self.nodes.weight
             out[part] -= self._sum(cost)
         return np.asarray(out)

@@ -9,7 +9,7 @@ from scipy.special import ndtri
 
 import bayescal as bc
 from bayescal._base.sampling import importance
-from bayescal._base.sampling.points import GENERATORS, lattice_points
+from bayescal._base.sampling.points import GENERATORS, lattice_points, normal_points
 from bayescal.inference.density import sample_importance
 from bayescal.model.problem import prepare
 
@@ -59,6 +59,17 @@ def test_each_point_is_uniform_over_the_seeds() -> None:
         assert stats.kstest(axis, "uniform").pvalue > 1e-3
 
 
+@pytest.mark.parametrize("d", [1, 5, 45])
+def test_normal_points_are_quantiles_of_the_lattice(d) -> None:
+    for _ in range(2):  # axes that are kept from the first time are not changed by their use
+        points = normal_points(7, d, np.random.default_rng(3))
+        uniform = lattice_points(7, d, np.random.default_rng(3))
+        assert np.array_equal(points, ndtri(np.clip(uniform, 1e-12, 1 - 1e-12)))
+        points *= 2
+    first = lattice_points(7, d, np.random.default_rng(4))
+    assert not np.array_equal(first, uniform)
+
+
 @pytest.mark.parametrize("power", [8, 12])
 @pytest.mark.parametrize("d", [3, 5, 8, 16, 30])
 def test_averages_are_about_as_near_as_those_of_scrambled_sobol_points(power, d) -> None:
@@ -90,7 +101,7 @@ def test_the_evidence_is_as_near_as_with_scrambled_sobol_points(curve, times, mo
         ]
 
     ours = evidences()
-    monkeypatch.setattr(importance, "lattice_points", sobol)
+    monkeypatch.setattr(importance, "normal_points", lambda *of: ndtri(sobol(*of)))
     theirs = evidences()
     assert np.std(ours) < times * np.std(theirs)
     assert np.mean(ours) == pytest.approx(np.mean(theirs), abs=4 * np.std(theirs))
