@@ -216,9 +216,8 @@ class HierarchicalPosterior(MultilevelPosterior):
         curves, share = site.curves_at(), site.trials / site.trials.sum()
         distance = np.empty(len(average))
         for part in blocks(len(average), share.size):
-            off = curves.probability(average[part])
-            off -= own.observed[part]
-            distance[part] = np.abs(off, out=off) @ share
+            apart = own.observed[part] - curves.probability(average[part])
+            distance[part] = np.abs(apart) @ share
         return float(np.mean(distance > limit))
 
     def _shown(self) -> dict[str, CurveView]:
