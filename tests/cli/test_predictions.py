@@ -9,7 +9,6 @@ import pytest
 from scipy.special import logit
 
 from bayescal._base.errors import InputError
-from bayescal.cli._columns import FIRST
 from bayescal.cli._predictions import read_predictions
 from bayescal.cli.form import LOGIT, PERCENT
 from bayescal.cli.reading import Reading
@@ -105,7 +104,7 @@ def test_python_gets_the_same_hints(values, cure) -> None:
 
 
 def test_a_third_value_late_in_a_file_counts_when_the_outcome_is_guessed(tmp_path) -> None:
-    path, n = tmp_path / "a.csv", FIRST + 500
+    path, n = tmp_path / "a.csv", 1500
     died = [k % 2 for k in range(n)]
     stage = [k % 2 for k in range(n - 1)] + [2]
     rows = [
@@ -117,7 +116,7 @@ def test_a_third_value_late_in_a_file_counts_when_the_outcome_is_guessed(tmp_pat
 
 
 def test_scores_whose_first_rows_are_zeros_and_ones_are_guessed(tmp_path) -> None:
-    path, n = tmp_path / "a.csv", FIRST + 500
+    path, n = tmp_path / "a.csv", 1500
     chance = [float(k % 2) for k in range(n - 1)] + [0.4]
     path.write_text("\n".join(["died,chance", *(f"{k % 2},{p}" for k, p in enumerate(chance))]))
     assert read_predictions(Reading(path)).columns.score == "chance"

@@ -77,9 +77,11 @@ class Layout:
         owned = [design.indices[design.indptr[g] : design.indptr[g + 1]] for g in every]
         two = [(own[:, None] * self.positions + own).ravel() for own in owned]
         of_group = np.repeat(every, [each.size for each in two])
-        met, pair = np.unique(np.concatenate(two), return_inverse=True)
+        pairs_of_groups = np.concatenate(two)
+        met = np.unique(pairs_of_groups)
         self.met = np.divmod(met, self.positions)
-        self.of_two = _sums(pair, of_group, (met.size, self.groups))
+        row = np.searchsorted(met, pairs_of_groups)
+        self.of_two = _sums(row, of_group, (met.size, self.groups))
         self.of_group = design
 
     def of_groups(self, rest: Floats, r: int) -> Floats:
