@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,6 +30,10 @@ ID_NAMES = {
     "case", "id", "ids", "mrn", "participant", "patient", "patients", "person", "pid", "psu",
     "subject", "subjects",
 }  # fmt: skip
+CLASSES = 2
+"""Values of a column of outcomes."""
+FIRST = 1000
+"""Rows that mostly show whether a column has more values than that."""
 
 
 def choose_columns(frame: pd.DataFrame, reading: Reading, scale: Scale) -> Columns:
@@ -46,9 +50,10 @@ def choose_columns(frame: pd.DataFrame, reading: Reading, scale: Scale) -> Colum
             [
                 name
                 for name in _free(names, taken)
-                if _is_named(name, OUTCOME_NAMES) and _distinct(frame[name]) <= 2
+                if _is_named(name, OUTCOME_NAMES) and _distinct(frame[name], CLASSES) <= CLASSES
             ],
-            [name for name in _free(names, taken) if _distinct(frame[name]) == 2],
+            lambda name: _distinct(frame[name], CLASSES) == CLASSES,
+            _free(names, taken),
         )
         taken.add(outcome)
     if score is None:
@@ -56,7 +61,8 @@ def choose_columns(frame: pd.DataFrame, reading: Reading, scale: Scale) -> Colum
             "score",
             names,
             [name for name in _free(names, taken) if _is_named(name, SCORE_NAMES)],
-            [name for name in _free(names, taken) if _holds_scores(frame[name], scale)],
+            lambda name: _holds_scores(frame[name], scale),
+            _free(names, taken),
         )
     return reading.columns(outcome, score)
 
@@ -98,17 +104,23 @@ def check_column(name: str, names: Sequence[str], option: str) -> None:
 
 
 def _guess(
-    role: str, names: Sequence[str], by_name: Sequence[str], by_content: Sequence[str]
+    role: str,
+    names: Sequence[str],
+    by_name: Sequence[str],
+    fits: Callable[[str], bool],
+    free: Sequence[str],
 ) -> str:
-    """The one column with a telling name, or else the one with the right content."""
-    for candidates in (by_name, by_content):
-        if len(candidates) == 1:
-            return candidates[0]
-        if candidates:
-            raise InputError(
-                f"several columns could be the {role}: {listed(candidates)}. "
-                f"Say which with --{role}."
-            )
+    """The one column with a telling name, or else the one whose content fits.
+
+    Contents are looked at only if no name tells.
+    """
+    candidates = by_name or [name for name in free if fits(name)]
+    if len(candidates) == 1:
+        return candidates[0]
+    if candidates:
+        raise InputError(
+            f"several columns could be the {role}: {listed(candidates)}. Say which with --{role}."
+        )
     other = " Log-odds are read with --logit, percentages with --percent." * (role == "score")
     raise InputError(
         f"no column looks like the {role}. Say which it is with --{role}: {listed(names)}.{other}"
@@ -124,16 +136,18 @@ def _is_named(name: str, known: set[str]) -> bool:
     return name.strip().lower().replace(" ", "_").replace(".", "_") in known
 
 
-def _distinct(column: pd.Series) -> float:
+def _distinct(column: pd.Series, enough: float = np.inf) -> float:
+    """How many values there are, missing ones aside; or fewer, if these are more than enough."""
     try:
-        return len(column.dropna().unique())
+        few = len(column.iloc[:FIRST].dropna().unique())
+        return few if few > enough else len(column.dropna().unique())
     except TypeError:  # lists and the like, from Parquet
         return np.inf
 
 
 def _holds_scores(column: pd.Series, scale: Scale) -> bool:
     """Whether these are numbers on the scale of scores, and not just a code of zeros and ones."""
-    if column.dtype.kind != "f" or _distinct(column) <= 2:
+    if column.dtype.kind != "f" or _distinct(column, CLASSES) <= CLASSES:
         return False
     values = column.dropna().to_numpy()
     inside = (values >= scale.lowest) & (values <= scale.highest)

@@ -10,6 +10,7 @@ at times.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, NamedTuple
@@ -27,7 +28,7 @@ from bayescal.model.mixture import HEDGE, modest_scale
 from bayescal.model.priors import Normal
 from bayescal.multilevel.changes import explanation_prior, explanation_probabilities
 from bayescal.multilevel.draws import MultilevelDraws
-from bayescal.multilevel.engine import draw_terms
+from bayescal.multilevel.engine import evidence_of_terms
 from bayescal.multilevel.followed import identity_of_times
 from bayescal.multilevel.problem import MultilevelProblem
 
@@ -75,9 +76,12 @@ class Distances:
 
 
 class _Component(NamedTuple):
-    """Draws, with weights, and the evidence of their model; `is_free` if nothing is exact."""
+    """Draws, with weights, and the evidence of their model; `is_free` if nothing is exact.
 
-    drawn: MultilevelDraws
+    `draw` gives the draws, which are not made for a component that has none of them.
+    """
+
+    draw: Callable[[], MultilevelDraws]
     weights: Floats
     log_evidence: float
     prior: float
@@ -105,18 +109,20 @@ def distances_of(drawn: MultilevelDraws) -> Distances | None:
     if "log_evidence" not in drawn.stats:
         return None
     proposals = min(max(drawn.size // FEWER, LEAST_PROPOSALS), drawn.size)
-    pinned = draw_terms(_with_exact_average(drawn.problem), drawn.size, proposals)
+    pinned = evidence_of_terms(_with_exact_average(drawn.problem), drawn.size, proposals)
     if drawn.problem.is_walk:
-        return _of_walk(drawn, pinned)
+        return _of_walk(drawn, pinned.drawn)
     own, even = drawn.stats["log_evidence"], np.ones(drawn.size)
     free = _at_two_scales(drawn, drawn.start)
     components = [
-        _Component(pinned.at_diagonal(), even, identity_log_likelihood(drawn.problem), 1.0),
-        _Component(pinned.from_diagonal(), even, pinned.stats["log_evidence"], 1.0),
-        _Component(drawn, free, own + float(np.log(free.mean())), _FREE, is_free=True),
+        _Component(
+            lambda: pinned.drawn.at_diagonal(), even, identity_log_likelihood(drawn.problem), 1.0
+        ),
+        _Component(lambda: pinned.drawn.from_diagonal(), even, pinned.stats["log_evidence"], 1.0),
+        _Component(lambda: drawn, free, own + float(np.log(free.mean())), _FREE, is_free=True),
     ]
     posterior, share = _shares(components)
-    _warn_of(pinned, float(share[1]))
+    _warn_of(pinned.stats, float(share[1]))
     mixed = _mixed(components, share, "distances")
     return Distances(
         replace(mixed, **_of_fit(drawn)),
@@ -142,14 +148,14 @@ def _of_walk(drawn: MultilevelDraws, pinned: MultilevelDraws) -> Distances:
         free = _at_two_scales(drawn, start)
         log_evidence = evidence[1] + float(np.log(free.mean()))
         return [
-            _Component(pinned.from_diagonal(), even, evidence[0], 2.0),
-            _Component(drawn, free, log_evidence, _FREE, is_free=True),
+            _Component(pinned.from_diagonal, even, evidence[0], 2.0),
+            _Component(lambda: drawn, free, log_evidence, _FREE, is_free=True),
         ]
 
     total = [float(logsumexp(each.log_evidence + log_prior)) for each in (pinned, drawn)]
     components = both(drawn.start, (total[0], total[1]))
     posterior, share = _shares(components)
-    _warn_of(pinned, float(share[0]))
+    _warn_of(pinned.stats, float(share[0]))
     mixed = _mixed(components, share, "distances")
     single = both(drawn.average, (float(pinned.log_evidence[0]), float(drawn.log_evidence[0])))
     average = _mixed(single, _shares(single)[1], "distances of one curve").average
@@ -197,20 +203,21 @@ def _shares(components: list[_Component]) -> tuple[Floats, Floats]:
 
 def _mixed(components: list[_Component], share: Floats, purpose: str) -> MultilevelDraws:
     """Draws of the components in these shares, in random order."""
-    size = components[0].drawn.size
-    rng = components[-1].drawn.problem.pooled.rng(purpose)
+    size = components[0].weights.size
+    rng = components[-1].draw().problem.pooled.rng(purpose)
     counts = np.bincount(resample(share, size, rng), minlength=share.size)
-    parts = [
-        each.drawn.taken(resample(each.weights, int(count), rng))
-        for each, count in zip(components, counts, strict=True)
-    ]
+    parts = []
+    for each, count in zip(components, counts, strict=True):
+        rows = resample(each.weights, int(count), rng)
+        if count:
+            parts.append(each.draw().taken(rows))
     order: NDArray[np.intp] = rng.permutation(size)
     return reduce(MultilevelDraws.beside, parts).taken(order)
 
 
-def _warn_of(pinned: MultilevelDraws, share: float) -> None:
+def _warn_of(stats: Mapping[str, float], share: float) -> None:
     """Warn if the evidence of a calibrated average is uncertain where distances depend on it."""
-    error = pinned.stats["log_evidence_error"]
+    error = stats["log_evidence_error"]
     if share >= SHARE_THAT_MATTERS and error > MOST_UNCERTAIN:
         warnings.warn(
             "distances depend on the evidence that the average is exactly calibrated, whose "

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.robust import PROB_UNLIKE, SHARE_UNLIKE, unlike_scales
 from bayescal.posterior.checks.verdict import verdict_of
 
-__all__ = ["MultilevelDraws", "effects_of_prior", "sites_of_prior"]
+__all__ = ["DrawnLater", "MultilevelDraws", "effects_of_prior", "sites_of_prior"]
 
 
 @dataclass(frozen=True)
@@ -215,6 +217,27 @@ class MultilevelDraws:
                     scales = np.where(unlike[:, None], farther, scales)
                 drawn[:, problem.columns] += scales * rng.standard_normal(scales.shape)
         return drawn
+
+
+@dataclass(frozen=True)
+class DrawnLater:
+    """A fit whose evidence is known before all of its draws are made.
+
+    Attributes
+    ----------
+    stats : dict of str to float
+        As those of `MultilevelDraws`, of which there may be more once all is drawn.
+    make : callable
+        Gives the draws.
+    """
+
+    stats: dict[str, float]
+    make: Callable[[], MultilevelDraws]
+
+    @cached_property
+    def drawn(self) -> MultilevelDraws:
+        """The draws, made once."""
+        return self.make()
 
 
 def levels_round(drawn: MultilevelDraws, purpose: str) -> tuple[Floats, NDArray[np.bool_]]:

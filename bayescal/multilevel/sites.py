@@ -205,17 +205,18 @@ class HierarchicalPosterior(MultilevelPosterior):
         import pandas as pd
 
         limit, shares = as_number(delta, "delta"), {}
+        (axis,) = self.levels
         for label in self.labels:
-            shares[label] = self._share_off_average(self.site(label), limit)
+            shares[label] = self._share_off_average(self._at({axis: label}), limit)
         return pd.Series(shares, name="prob_differs_from_average").rename_axis("site")
 
     def _share_off_average(self, view: CurveView, limit: float) -> float:
         """Share of the draws in which a site's curve is further than a limit from the average's."""
-        site, drawn, average = view.problem, view._drawn.u, self._drawn.average
+        (own,), site, average = view._posterior.parts, view.problem, self._drawn.average
         curves, share = site.curves_at(), site.trials / site.trials.sum()
-        distance = np.empty(len(drawn))
-        for part in blocks(len(drawn), share.size):
-            apart = curves.probability(drawn[part]) - curves.probability(average[part])
+        distance = np.empty(len(average))
+        for part in blocks(len(average), share.size):
+            apart = own.observed[part] - curves.probability(average[part])
             distance[part] = np.abs(apart) @ share
         return float(np.mean(distance > limit))
 

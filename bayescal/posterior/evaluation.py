@@ -27,7 +27,7 @@ from bayescal.posterior.one_sided import nearest_row, one_sided, sureness
 from bayescal.posterior.population import POPULATIONS, Population, draw_population
 from bayescal.posterior.populations.bootstrap import Bootstrap
 
-__all__ = ["CurvesOfTable", "FunctionalCalls", "SampledCurves", "evaluate"]
+__all__ = ["CurvesOfTable", "FunctionalCalls", "Key", "SampledCurves", "evaluate", "key_of"]
 
 MOST_KEPT = 1 << 20  # weights
 FINE = expit(np.linspace(-27, 27, 1001))
@@ -36,6 +36,7 @@ FunctionalCalls = list[tuple[str, dict[str, Any]]]
 """Names of functionals, and the options of each."""
 
 Key = tuple[Any, ...]
+"""Name, options and population of a functional; that of the same numbers is the same."""
 
 
 class SampledCurves(Protocol):
@@ -145,7 +146,7 @@ class CurvesOfTable:
         """Functionals, each of shape (draws,); those computed before as they were then."""
         evaluate([(self, wanted)], population)
         return {
-            name: self._known[_key(name, options, population)].copy() for name, options in wanted
+            name: self._known[key_of(name, options, population)].copy() for name, options in wanted
         }
 
     def draws(self, population: str) -> Iterator[tuple[slice, CurveDraws]]:
@@ -182,7 +183,7 @@ class CurvesOfTable:
     def _missing(
         self, wanted: FunctionalCalls, population: str
     ) -> dict[Key, tuple[str, dict[str, Any]]]:
-        keys = {_key(name, options, population): (name, options) for name, options in wanted}
+        keys = {key_of(name, options, population): (name, options) for name, options in wanted}
         return {key: item for key, item in keys.items() if key not in self._known}
 
     def _at(self, part: slice, drawn: Population) -> CurveDraws:
@@ -346,7 +347,7 @@ class _Pass:
         self._blocks, self._first, self._numbers = [], part.stop, 0
 
 
-def _key(name: str, options: dict[str, Any], population: str) -> Key:
+def key_of(name: str, options: dict[str, Any], population: str) -> Key:
     """What is the same number has the same key."""
     functional = FUNCTIONALS[name]
     check_choice(population, POPULATIONS, "population")

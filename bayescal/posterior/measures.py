@@ -11,7 +11,7 @@ import numpy as np
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, as_items
 from bayescal.data.validate import as_level, as_number, check_choice
-from bayescal.posterior.evaluation import FunctionalCalls, SampledCurves, evaluate
+from bayescal.posterior.evaluation import FunctionalCalls, Key, SampledCurves, evaluate, key_of
 from bayescal.posterior.functionals import FUNCTIONALS, usual_functionals
 from bayescal.posterior.intervals import equal_tailed, floored, share_below
 from bayescal.posterior.lost import LOST, lost_options
@@ -397,7 +397,7 @@ class Measures(PosteriorView):
         values = self._posterior.values(of_curve, population) | distances.values(own, population)
         for name, options in own if floor else []:
             if FUNCTIONALS[name].is_floored:
-                key = name, population, *sorted(options.items())
+                key = population, key_of(name, options, population)
                 if key not in self._floored:
                     signed = self._posterior.values(floor, population)["signed_error"]
                     self._floored[key] = floored(values[name], signed)
@@ -405,8 +405,8 @@ class Measures(PosteriorView):
         return values
 
     @cached_property
-    def _floored(self) -> dict[tuple[Any, ...], Floats]:
-        """Draws of distances that were floored already, by name, population and options."""
+    def _floored(self) -> dict[tuple[str, Key], Floats]:
+        """Draws of distances that were floored already, by population and key."""
         return {}
 
     def _draws_of(self, name: str, population: str, options: dict[str, Any]) -> Floats:

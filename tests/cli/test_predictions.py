@@ -101,3 +101,22 @@ def test_the_sign_of_a_weight_is_no_reason_for_percent(tmp_path) -> None:
 def test_python_gets_the_same_hints(values, cure) -> None:
     with pytest.raises(InputError, match=cure):
         as_scores(values)
+
+
+def test_a_third_value_late_in_a_file_counts_when_the_outcome_is_guessed(tmp_path) -> None:
+    path, n = tmp_path / "a.csv", 1500
+    died = [k % 2 for k in range(n)]
+    stage = [k % 2 for k in range(n - 1)] + [2]
+    rows = [
+        f"{d},{s},{(k % 90 + 5) / 100}" for k, (d, s) in enumerate(zip(died, stage, strict=True))
+    ]
+    path.write_text("\n".join(["died,stage,chance", *rows]))
+    read = read_predictions(Reading(path))
+    assert (read.columns.outcome, read.columns.score) == ("died", "chance")
+
+
+def test_scores_whose_first_rows_are_zeros_and_ones_are_guessed(tmp_path) -> None:
+    path, n = tmp_path / "a.csv", 1500
+    chance = [float(k % 2) for k in range(n - 1)] + [0.4]
+    path.write_text("\n".join(["died,chance", *(f"{k % 2},{p}" for k, p in enumerate(chance))]))
+    assert read_predictions(Reading(path)).columns.score == "chance"

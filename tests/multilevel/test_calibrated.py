@@ -16,6 +16,7 @@ from bayescal._base.newton import Mode
 from bayescal._base.sampling.importance import importance_sample
 from bayescal.model.mixture import HEDGE, modest_scale
 from bayescal.multilevel.calibrated import distances_of, identity_log_likelihood
+from bayescal.multilevel.draws import DrawnLater
 from bayescal.multilevel.engine import draw_terms
 from bayescal.multilevel.factorised.density import PopulationDensity
 from bayescal.multilevel.problem import prepare_terms
@@ -226,7 +227,8 @@ def test_an_uncertain_evidence_is_a_warning(calibrated, monkeypatch):
     problem = module._with_exact_average(calibrated.problem)
     pinned = draw_terms(problem, calibrated.draws)
     stats = pinned.stats | {"log_evidence_error": 0.9}
-    monkeypatch.setattr(module, "draw_terms", lambda *_: replace(pinned, stats=stats))
+    again = DrawnLater(stats, lambda: pinned)
+    monkeypatch.setattr(module, "evidence_of_terms", lambda *_: again)
     with pytest.warns(DiagnosticWarning, match=r"Monte Carlo error of 0.9. Fit with more draws"):
         distances_of(calibrated._drawn)
 
@@ -245,3 +247,17 @@ def test_imputations_of_a_site_mix_its_draws_of_distances():
     assert both.estimate("tce") == pytest.approx(both.tce().to_numpy().mean())
     with pytest.raises(bc.errors.InputError, match="Combine sites"):
         bc.combine_imputations([post.average() for post in posts])
+
+
+def test_sites_are_drawn_for_a_calibrated_average_only_if_it_has_a_share(calibrated, monkeypatch):
+    y, s, label = simulated(2, sites=12, n=200, shift=1.5)
+    far = bc.fit(y, s, groups=label, curve="logistic", draws=400, random_state=1)
+    asked = []
+    draw = PopulationDensity.draw_sites
+    monkeypatch.setattr(
+        PopulationDensity, "draw_sites", lambda *given: asked.append(1) or draw(*given)
+    )
+    assert distances_of(far._drawn).prob_calibrated.average_site < 1e-6
+    assert not asked
+    assert distances_of(calibrated._drawn).prob_calibrated.average_site > 0.01
+    assert asked

@@ -382,9 +382,9 @@ class EffectsDensity:
         factor = covariance_factor(own)
         if layout.is_level:
             inside = information - _squared(_right(information, factor))
-            rest = self._of_two(inside) + prior
+            rest = self._with_two(prior, inside)
             return Eliminated(layout, information, factor, rest)
-        rest = self._of_two(information) + prior
+        rest = self._with_two(prior, information)
         if layout.inner is not None:
             both = sums_of(layout.of_both, information).reshape(layout.levels, size, r, r, at)
             both = both.transpose(0, 1, 3, 2, 4).reshape(layout.levels, -1, r, at)
@@ -393,11 +393,13 @@ class EffectsDensity:
             rest -= pull.transpose(0, 2, 1) @ pull
         return Eliminated(layout, information, factor, rest)
 
-    def _of_two(self, information: Floats) -> Floats:
-        """Information of groups (groups, r, r, n) between positions, of shape (n, R, R)."""
-        size, r = self.layout.positions, len(self.varying)
-        two = sums_of(self.layout.of_two, information).reshape(size, size, r, r, -1)
-        return two.transpose(4, 0, 2, 1, 3).reshape(-1, self.rest_size, self.rest_size)
+    def _with_two(self, prior: Floats, information: Floats) -> Floats:
+        """Precision (n, R, R) of the rest with the information of groups (groups, r, r, 1 or n)."""
+        (first, second), r = self.layout.met, len(self.varying)
+        total = prior.reshape(len(prior), self.layout.positions, r, -1, r).copy()
+        two = sums_of(self.layout.of_two, information)
+        total[:, first, :, second] += two.transpose(0, 3, 1, 2)
+        return total.reshape(prior.shape)
 
     def _keep_quadratic(self, given: Given) -> None:
         """Keep the likelihood's second-order expansion, by coordinates of groups, and the prior's.

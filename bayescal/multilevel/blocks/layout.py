@@ -34,6 +34,8 @@ class Layout:
         The level of that term that each group has.
     positions : int
         How many positions the rest has.
+    met : tuple of two ndarrays of int
+        The pairs of positions that a group has both of.
     """
 
     def __init__(self, problem: MultilevelProblem) -> None:
@@ -75,8 +77,11 @@ class Layout:
         owned = [design.indices[design.indptr[g] : design.indptr[g + 1]] for g in every]
         two = [(own[:, None] * self.positions + own).ravel() for own in owned]
         of_group = np.repeat(every, [each.size for each in two])
-        shape = (self.positions**2, self.groups)
-        self.of_two = _sums(np.concatenate(two), of_group, shape)
+        pairs_of_groups = np.concatenate(two)
+        met = np.unique(pairs_of_groups)
+        self.met = np.divmod(met, self.positions)
+        row = np.searchsorted(met, pairs_of_groups)
+        self.of_two = _sums(row, of_group, (met.size, self.groups))
         self.of_group = design
 
     def of_groups(self, rest: Floats, r: int) -> Floats:

@@ -17,7 +17,7 @@ from scipy.special import expit, logit, logsumexp
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.newton import Mode, by_differences, maximise
 from bayescal._base.progress import Advance, silent
-from bayescal._base.sampling.even import even_points
+from bayescal._base.sampling.even import EVEN_POINTS, even_points
 from bayescal.multilevel.factorised.likelihood import (
     SITE_LONGEST_STEP,
     SITE_NODES,
@@ -40,7 +40,7 @@ SHELF, WIDER = 0.25, 2.0
 """Share of the points that are proposed with scales from their prior, and how much wider the
 average is then spread, as a ratio of variances."""
 DRAWN = 1024
-"""Draws of the population for which a site's curves are proposed at a time."""
+"""Draws of the population for which random numbers are made at a time."""
 
 
 class PopulationDensity:
@@ -190,17 +190,17 @@ class PopulationDensity:
             unlike = rng.random(unlike.shape) < expit(logit(share) + log_ratio.T)
         for number, site in sorted(self._one_by_one(), key=lambda each: each[0]):
             law, counts = laws[0].or_else(laws[-1], unlike[number]), 0.0
-            for some in blocks(len(points), room=DRAWN):
-                there = law.part(some)
-                standard = even_points((1, r, there.log_det.size), np.inf, rng)[0]
-                proposed, log_ratios = (each[0] for each in site.log_ratios(there, standard))
+            standard, uniform = _of_choice(len(points), r, rng)
+            for some in blocks(len(points), EVEN_POINTS * site.width, ROOM):
+                each = site.log_ratios(law.part(some), standard[:, some])
+                proposed, log_ratios = each[0][0], each[1][0]
                 weight = np.exp(log_ratios - log_ratios.max(axis=1, keepdims=True))
                 ladder = weight.cumsum(axis=1)
-                limit = rng.random(len(weight)) * ladder[:, -1]
+                limit = uniform[some] * ladder[:, -1]
                 chosen = (ladder < limit[:, None]).sum(axis=1)
                 drawn[number, some] = proposed[:, np.arange(len(weight)), chosen].T
                 counts += (ladder[:, -1] ** 2 / (weight**2).sum(axis=1)).sum()
-            least = min(least, counts / (standard.shape[-1] * len(points)))
+            least = min(least, counts / (EVEN_POINTS * len(points)))
             self.advance(len(points) // len(drawn))
         return drawn, unlike, float(least)
 
@@ -209,6 +209,15 @@ class PopulationDensity:
         for part in self.parts:
             for position, number in enumerate(part.numbers):
                 yield int(number), part.of(slice(position, position + 1))
+
+
+def _of_choice(size: int, r: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Points (r, size, 4) that curves of a site are proposed at, and a number that picks one."""
+    standard, uniform = np.empty((r, size, EVEN_POINTS)), np.empty(size)
+    for some in blocks(size, room=DRAWN):
+        standard[:, some] = even_points((1, r, some.stop - some.start), np.inf, rng)[0]
+        uniform[some] = rng.random(some.stop - some.start)
+    return standard, uniform
 
 
 def _precision(scales: Floats, correlation: Floats) -> tuple[Floats, Floats]:

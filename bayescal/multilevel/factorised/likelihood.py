@@ -104,6 +104,7 @@ class SiteLikelihood(ABC):
         shape = (len(self.curve.positive), self.curve.size)
         self._combination = np.array(self.curve.combination, dtype=np.float64).reshape(shape)
         self._positive = np.array(self.curve.positive, dtype=bool)
+        self._is_plain = np.array_equal(self._combination, np.eye(self.curve.size))
 
     def keep_quadratics(self) -> None:
         """Keep the quadratic of each site at its own mode, from which `modes` start."""
@@ -142,8 +143,12 @@ class SiteLikelihood(ABC):
         """About the most probable coordinates (S, d) under the prior of the average site."""
 
     def _coefficients(self, u: Floats) -> Floats:
-        weights = np.ones((len(u), 1 + len(self._positive), u.shape[2]))
-        np.matmul(self._combination, u, out=weights[:, 1:])
+        weights = np.empty((len(u), 1 + len(self._positive), u.shape[2]))
+        weights[:, 0] = 1.0
+        if self._is_plain:
+            weights[:, 1:] = u
+        else:
+            np.matmul(self._combination, u, out=weights[:, 1:])
         for k in np.flatnonzero(self._positive) + 1:
             np.exp(weights[:, k], out=weights[:, k])
         return weights
@@ -153,9 +158,12 @@ class SiteLikelihood(ABC):
         coefficients = self._coefficients(u)
         gradient, information = self._by_coefficient(coefficients)
         slopes = np.where(self._positive[:, None], coefficients[:, 1:], 1.0)
-        by_column = self._combination[:, columns]
         gradient *= slopes
         information *= (slopes[:, :, None] * slopes[:, None]).reshape(information.shape)
+        if self._is_plain:
+            square = information.reshape(len(u), *self._combination.shape, -1)
+            return gradient[:, columns], square[:, columns, columns]
+        by_column = self._combination[:, columns]
         k, r = by_column.shape
         pairs = (by_column[:, None, :, None] * by_column[None, :, None, :]).reshape(k * k, r * r)
         return by_column.T @ gradient, (pairs.T @ information).reshape(len(u), r, r, -1)
@@ -201,10 +209,10 @@ class SiteLikelihood(ABC):
         """
         modes, factor = self.modes(spread)
         points = np.repeat(modes[..., None], standard.shape[-1], axis=-1)
-        moved = points[:, self.moved]
+        moved, part = points[:, self.moved], np.empty(points[:, 0].shape)
         for row, coordinate in enumerate(moved.swapaxes(0, 1)):
             for k in range(row + 1):
-                coordinate += factor[:, row, k, :, None] * standard[k]
+                coordinate += np.multiply(factor[:, row, k, :, None], standard[k], out=part)
         np.clip(moved, -MOST_OFF, MOST_OFF, out=moved)
         log_ratio = self.log_likelihood(points.reshape(*points.shape[:2], -1))
         log_ratio = log_ratio.reshape(len(points), *points.shape[2:])
@@ -212,9 +220,13 @@ class SiteLikelihood(ABC):
         log_ratio += (log_det + spread.log_det / 2)[..., None] + (standard**2).sum(axis=0) / 2
         off, precision = moved - spread.mean[self.moved, :, None], spread.precision[..., None]
         for row in range(len(standard)):
-            log_ratio -= precision[row, row] / 2 * off[:, row] ** 2
+            np.square(off[:, row], out=part)
+            part *= precision[row, row] / 2
+            log_ratio -= part
             for k in range(row):
-                log_ratio -= precision[row, k] * off[:, row] * off[:, k]
+                np.multiply(precision[row, k], off[:, row], out=part)
+                part *= off[:, k]
+                log_ratio -= part
         return points, log_ratio
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from bayescal._base.newton import Mode
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from bayescal._base.progress import PATIENCE, bar
-from bayescal._base.sampling.importance import importance_sample
-from bayescal.multilevel.draws import MultilevelDraws
+from bayescal._base.sampling.importance import Sample, importance_sample
+from bayescal.multilevel.draws import DrawnLater, MultilevelDraws
 from bayescal.multilevel.factorised.density import PopulationDensity
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.robust import draw_shares
 from bayescal.posterior.tree import CHAINS, SAMPLE_STATS
 
-__all__ = ["draw_sites"]
+__all__ = ["draw_population", "draw_sites"]
 
 ENOUGH_OF_POPULATION = 0.3
 """Effective share of the proposals of the population from which no others are tried."""
@@ -25,34 +27,59 @@ def draw_sites(
     Those of the population are chosen from as many proposals, by default from as many as draws.
     """
     density = PopulationDensity(problem)
-    title = f"Fitting {len(problem.labels):,} sites"
-    work, peaks = draws + (draws if proposals is None else proposals), density.peaks()
+    with _shown(density, draws + (draws if proposals is None else proposals)):
+        return _with_sites(density, _population(density, draws, proposals))
+
+
+def draw_population(
+    problem: MultilevelProblem, draws: int, proposals: int | None = None
+) -> DrawnLater:
+    """The same draws, those of the sites made when they are asked for."""
+    density = PopulationDensity(problem)
+    with _shown(density, draws if proposals is None else proposals):
+        population = _population(density, draws, proposals)
+
+    def make() -> MultilevelDraws:
+        with _shown(density, draws):
+            return _with_sites(density, population)
+
+    return DrawnLater(_stats_of(population), make)
+
+
+@contextmanager
+def _shown(density: PopulationDensity, work: int) -> Iterator[None]:
+    """Progress of the work on a density."""
+    title = f"Fitting {len(density.problem.labels):,} sites"
     with bar(title, work, patience=PATIENCE) as density.advance:
-        return _draw_round(density, peaks, draws, proposals)
+        yield
 
 
-def _draw_round(
-    density: PopulationDensity, peaks: list[tuple[Mode, float]], draws: int, proposals: int | None
-) -> MultilevelDraws:
-    """The same round the peaks of the population."""
-    problem, pooled = density.problem, density.pooled
-    population = importance_sample(
+def _population(density: PopulationDensity, draws: int, proposals: int | None) -> Sample:
+    """Draws of the population, with how likely each site is to be unlike the others."""
+    return importance_sample(
         density.of_robust if density.is_robust else density,
-        *(peaks, draws, pooled.rng("population of sites")),
+        *(density.peaks(), draws, density.pooled.rng("population of sites")),
         *(ENOUGH_OF_POPULATION, proposals),
     )
-    share = None
+
+
+def _stats_of(population: Sample) -> dict[str, float]:
+    return {name: float(getattr(population, name)) for name in SAMPLE_STATS}
+
+
+def _with_sites(density: PopulationDensity, population: Sample) -> MultilevelDraws:
+    """Draws of the population, and for each one of every site."""
+    problem, pooled, share = density.problem, density.pooled, None
     if population.beside is not None:
         share = draw_shares(population.beside.T, pooled.rng("share of unlike sites"))
     sites, unlike, least = density.draw_sites(
         population.draws, share, population.beside, pooled.rng("sites")
     )
     scales, correlation = density.heterogeneity(population.draws)
-    stats = {name: float(getattr(population, name)) for name in SAMPLE_STATS}
     average = population.draws[:, : pooled.curve.size]
     return MultilevelDraws(
         *(problem, average, sites, scales[None], CHAINS, "importance"),
-        stats | {"site_ess": least},
+        _stats_of(population) | {"site_ess": least},
         correlation,
         share_unlike=share,
         unlike=None if share is None else unlike,
