@@ -17,6 +17,7 @@ from markupsafe import Markup
 if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
+    from matplotlib.ticker import Locator
 
 __all__ = ["THEMED", "Zone", "drawing", "fit_height", "inline_svg", "lay_out"]
 
@@ -56,6 +57,9 @@ NEARLY_IN_PANELS = {"left": 0.12, "right": 0.97, "bottom": 0.12, "top": 0.94, "h
 
 MOST_PLACINGS = 3
 """Times that axes are measured and placed, at most."""
+
+SAME_PLACE = 1e-10
+"""Share of an axis by which a tick may lie beyond its ends, as matplotlib has it."""
 
 _IS_DRAWING = ContextVar("is_drawing", default=False)
 
@@ -107,17 +111,25 @@ def lay_out(figure: Figure) -> None:
     """
     if figure.get_layout_engine() is None:
         return
-    from matplotlib.ticker import NullLocator
+    from matplotlib.ticker import FixedLocator, NullLocator
 
     figure.set_layout_engine(None)
     figure.subplots_adjust(**(NEARLY if len(figure.axes) == 1 else NEARLY_IN_PANELS))
     for axis in _every_axis(figure):
         if isinstance(axis.get_minor_locator(), NullLocator):
             axis.remove_overlapping_locs = False  # which costs a search for the major ticks
+        name = "bottom" if axis.axis_name == "x" else "left"
+        if axis.get_tick_params().get(f"label{name}", True):
+            axis.axes.spines[name].set_in_layout(False)  # its labels take more room
+    every = [(axis, axis.get_major_locator()) for axis in _every_axis(figure)]
+    free = [pair for pair in every if not isinstance(pair[1], FixedLocator | NullLocator)]
+    ticks = [_ticks(*pair) for pair in free]
     for _ in range(MOST_PLACINGS):
-        measured = _ticks(figure)
-        gaps = _position(figure)
-        if _ticks(figure) == measured:
+        for (axis, _), places in zip(free, ticks, strict=True):
+            axis.set_major_locator(FixedLocator(places))
+        gaps, shown = _position(figure), ticks
+        ticks = [_ticks(*pair) for pair in free]
+        if ticks == shown:
             break
     _keep(figure, gaps)
 
@@ -135,13 +147,10 @@ def _gap(axis: Axis) -> float:
 
 
 def _keep(figure: Figure, gaps: list[float]) -> None:
-    """Let ticks and labels stay; labels as far from their axes as they were measured."""
-    from matplotlib.ticker import FixedLocator, NullLocator
+    """Let labels stay as far from their axes as they were measured."""
     from matplotlib.transforms import ScaledTranslation
 
     for axis, gap in zip(_every_axis(figure), gaps, strict=True):
-        if not isinstance(axis.get_major_locator(), FixedLocator | NullLocator):
-            axis.set_major_locator(FixedLocator(axis.get_majorticklocs()))
         along = axis.axis_name == "x"
         if axis.get_label_position() == ("bottom" if along else "left"):
             x, y = (0, -gap / figure.dpi) if along else (-gap / figure.dpi, 0)
@@ -150,10 +159,12 @@ def _keep(figure: Figure, gaps: list[float]) -> None:
             axis.set_label_coords(*at, transform=axis.axes.transAxes + away)
 
 
-def _ticks(figure: Figure) -> list[list[float]]:
-    """Where the axes have ticks, on which the room for their labels depends."""
-    both = [axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)]
-    return [np.asarray(axis.get_majorticklocs()).tolist() for axis in both]
+def _ticks(axis: Axis, locator: Locator) -> list[float]:
+    """Where an axis has ticks now: those in view, since all others would be made as well."""
+    low, high = sorted(axis.get_view_interval())
+    slack = SAME_PLACE * (high - low)
+    at = np.asarray(locator(), dtype=float)
+    return at[(low - slack <= at) & (at <= high + slack)].tolist()
 
 
 def _position(figure: Figure) -> list[float]:
