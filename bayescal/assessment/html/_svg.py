@@ -107,7 +107,7 @@ def lay_out(figure: Figure) -> None:
 
     Axes are measured near the place that they will have, with all that stands round them, and once
     more only if they have other ticks there. Matplotlib's own layout measures everything twice.
-    Ticks and labels then stay where they are found, and are not looked for again to be drawn.
+    Ticks and labels then keep these places, so that drawing need not measure them once more.
     """
     if figure.get_layout_engine() is None:
         return
