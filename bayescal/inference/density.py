@@ -23,6 +23,7 @@ from bayescal.inference.saturated import sample_saturated
 from bayescal.inference.scales import DENSITY_NEAR, middle_of, modes_by_scale
 from bayescal.model.clusters.design import cluster_design, is_separated
 from bayescal.model.likelihood.rows import LikelihoodRows, at_nodes, every_row, merged_rows
+from bayescal.model.prior import JointPrior
 from bayescal.model.problem import Problem
 
 __all__ = ["CurveDensity", "Nodes", "density_of", "sample_importance"]
@@ -78,7 +79,7 @@ class CurveDensity:
                 "written for outcomes that are known. Fit one curve, without sites or periods."
             )
         self.curve, self.prior = problem.curve, problem.prior
-        self._of_coordinates = self.prior.joint(self.curve.coordinates)
+        self._of_coordinates = JointPrior(self.prior, self.curve.coordinates)
         shape = (len(self.curve.positive), self.curve.size)
         self.combination = np.array(self.curve.combination, dtype=np.float64).reshape(shape)
         self.positive = np.array(self.curve.positive, dtype=bool)
@@ -193,7 +194,7 @@ class CurveDensity:
         """The same density with the scale of the deviations fixed."""
         density = copy(self)
         density.prior, density.peak = self.prior.at(tau), None
-        density._of_coordinates = density.prior.joint(self.curve.coordinates)
+        density._of_coordinates = JointPrior(density.prior, self.curve.coordinates)
         return density
 
 

@@ -19,6 +19,7 @@ from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.general import LawRows, law_rows
 from bayescal.model.likelihood.outcomes import OutcomeNodes, outcome_nodes
 from bayescal.model.likelihood.times.rows import TimesRows, times_rows
+from bayescal.model.prior import JointPrior
 from bayescal.model.problem import Problem
 from bayescal.model.share import Beta
 
@@ -55,7 +56,7 @@ class GeneralDensity:
         self.at_rates = [k for k, name in enumerate(names) if name in rates]
         self.at_linear = [k for k, name in enumerate(names) if name not in rates]
         self.linear = tuple(names[k] for k in self.at_linear)
-        self._of_linear = self.prior.joint(self.linear)
+        self._of_linear = JointPrior(self.prior, self.linear)
         self.laws = [_law_of(problem, names[k]) for k in self.at_rates]
         # Rates near 0 are skewed, however often they are proposed again.
         self.good_ess = BOUNDED_ESS if self.curve.is_bounded else GOOD_ESS
@@ -192,7 +193,7 @@ class GeneralDensity:
         """The same density with the scale of the deviations fixed."""
         density = copy(self)
         density.prior = self.prior.at(tau)
-        density._of_linear = density.prior.joint(self.linear)
+        density._of_linear = JointPrior(density.prior, self.linear)
         return density
 
     def mode(self, start: Floats | None, tolerance: float) -> Mode:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from numbers import Real
 from typing import Any, Literal
 
@@ -21,7 +22,7 @@ from bayescal.data.validate import check_choice
 from bayescal.model.lapse.rate import Rate
 from bayescal.model.share import Beta
 
-__all__ = ["CLINICAL", "Distribution", "Normal", "Prior", "StudentT"]
+__all__ = ["CLINICAL", "Distribution", "JointPrior", "Normal", "Prior", "StudentT"]
 
 LARGEST = 1e300
 """Numbers beyond it are no parameter of a prior: their squares are not finite."""
@@ -270,13 +271,9 @@ class Prior:
             return float(expit(np.average(log_odds, weights=trials)))
         return float(self.centre)
 
-    def joint(self, coordinates: tuple[str, ...]) -> JointPrior:
-        """The joint law of some coordinates, looked up once for many points."""
-        return JointPrior(self, coordinates)
-
     def logpdf(self, coordinates: tuple[str, ...], u: Floats) -> Floats:
         """Joint log density of draws `u` of shape (draws, d)."""
-        return self.joint(coordinates).logpdf(u)
+        return JointPrior(self, coordinates).logpdf(u)
 
     def deviation_logpdf(self, deviations: Floats) -> Floats:
         """Joint log density of deviations of shape (draws, k), tau summed out."""
@@ -335,10 +332,14 @@ class JointPrior:
     """
 
     def __init__(self, prior: Prior, coordinates: tuple[str, ...]) -> None:
-        self._prior = prior
+        self._prior, self._coordinates = prior, coordinates
         rough = np.array([name.startswith("deviation") for name in coordinates], dtype=bool)
-        self._rough = np.flatnonzero(rough)
-        self._laws = [(int(k), prior.of(coordinates[k])) for k in np.flatnonzero(~rough)]
+        self._rough, self._others = np.flatnonzero(rough), np.flatnonzero(~rough)
+
+    @cached_property
+    def _laws(self) -> list[tuple[int, Distribution]]:
+        """The other coordinates and their laws, looked up once for many points."""
+        return [(int(k), self._prior.of(self._coordinates[k])) for k in self._others]
 
     def logpdf(self, u: Floats) -> Floats:
         """Joint log density of draws `u` of shape (draws, d)."""

@@ -40,7 +40,7 @@ LOG_ODDS_UNLIKE = float(np.log(PROB_UNLIKE / (1 - PROB_UNLIKE)))
 CLEARLY_UNLIKE = 0.75
 """Probability of being unlike the others from which on a level is named."""
 MOST_SHARES_UNLIKE = 64
-MOST_FACTORS = 32
+LEVELS_OF_A_PRODUCT = 32
 """Levels whose likelihoods are multiplied before a logarithm is taken: the least of the shares, to
 this power, is a number that can be written."""
 FARTHER = 2.0
@@ -95,7 +95,7 @@ def log_weights_of_shares(log_ratio: Floats) -> tuple[Floats, Floats]:
     shares, log_prior = shares_unlike(len(log_ratio))
     log_weight = np.repeat(log_prior[:, None], log_ratio.shape[1], axis=1)
     for points in blocks(log_ratio.shape[1], shares.size):
-        for levels in blocks(len(log_ratio), room=MOST_FACTORS):
+        for levels in blocks(len(log_ratio), room=LEVELS_OF_A_PRODUCT):
             log_weight[:, points] += _log_products(shares, log_ratio[levels, points])
     return shares, log_weight
 

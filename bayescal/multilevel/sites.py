@@ -215,9 +215,8 @@ class HierarchicalPosterior(MultilevelPosterior):
         curves, share = site.curves_at(), site.trials / site.trials.sum()
         distance = np.empty(len(drawn))
         for part in blocks(len(drawn), share.size):
-            own = curves.probability(drawn[part])
-            own -= curves.probability(average[part])
-            distance[part] = np.abs(own, out=own) @ share
+            apart = curves.probability(drawn[part]) - curves.probability(average[part])
+            distance[part] = np.abs(apart) @ share
         return float(np.mean(distance > limit))
 
     def _shown(self) -> dict[str, CurveView]:

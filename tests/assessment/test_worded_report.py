@@ -20,7 +20,8 @@ CHEAP = {"draws": 400, "random_state": 1}
 def answers(n: int = 240) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(1)
     sure = np.round(0.3 + 0.69 * rng.beta(3, 1.2, n), 2)
-    return rng.random(n) < sure, sure, np.array(["maths", "event QA", "code"])[np.arange(n) % 3]
+    right = rng.random(n) < 0.85 * sure
+    return right, sure, np.array(["maths", "event QA", "code"])[np.arange(n) % 3]
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.inference.density import density_of
 from bayescal.model.curves import CURVES, Frame, as_curve
+from bayescal.model.prior import JointPrior
 from bayescal.model.priors import PRESETS, Normal, Prior, StudentT, as_prior
 from bayescal.model.problem import prepare
 from bayescal.model.spline import KNOTS, REACH, SMOOTHNESS, SPLINE, deviation_columns
@@ -300,7 +301,7 @@ def test_the_joint_prior_has_the_derivatives_of_its_density():
         shift=StudentT(4, 0.1, 0.5), log_slope=Normal(0.2, 0.3), roughness=((0.1, 0.4), (0.5, 0.6))
     )
     names = ("shift", "log_slope", "deviation_1", "deviation_2")
-    fixed, at = prior.at(0.5).joint(names), np.array([0.3, -0.2, 0.4, -1.0])
+    fixed, at = JointPrior(prior.at(0.5), names), np.array([0.3, -0.2, 0.4, -1.0])
     slope, curvature = fixed.slope_and_curvature(at)
     step = 1e-4 * np.eye(4)
     above, below = fixed.logpdf(at + step), fixed.logpdf(at - step)

@@ -122,7 +122,7 @@ def even_points(shape: tuple[int, int, int], degrees: float, rng: np.random.Gene
     turn, share = rng.random((2, size, n))
     if r == 1:
         inner, outer = (1 + share / 2) / 2, (1 - share) / 4 + TINY
-        near, far = _quantile(inner, degrees), -_quantile(outer, degrees)
+        near, far = _student_quantile(inner, degrees), -_student_quantile(outer, degrees)
         points[:, 0] = np.stack([near, -near, far, -far], axis=-1)
         return points
     near, far = (_radius(beyond, degrees) for beyond in (1 - share / 2, (1 - share) / 2 + TINY))
@@ -132,7 +132,7 @@ def even_points(shape: tuple[int, int, int], degrees: float, rng: np.random.Gene
     return points
 
 
-def _quantile(below: Floats, degrees: float) -> Floats:
+def _student_quantile(below: Floats, degrees: float) -> Floats:
     """Quantiles of a Student-t or of the normal law."""
     return np.asarray(ndtri(below) if np.isinf(degrees) else stdtrit(degrees, below))
 

@@ -22,7 +22,6 @@ from bayescal.fitting.imputed.posterior import (
 )
 from bayescal.fitting.imputed.tree import imputed_tree, trees_of_imputations
 from bayescal.multilevel.changes import explanation_prior, explanation_probabilities
-from bayescal.multilevel.compared import OFF_BY
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.drift import DriftPosterior
 from bayescal.multilevel.factors import SubgroupPosterior
@@ -171,6 +170,9 @@ class ImputedCurves(MultilevelPosterior):
         assert isinstance(view, ImputedView)
         return view
 
+    def _at(self, levels: dict[str, str]) -> CurveView:
+        return self._of_each(lambda post: post._at(levels))
+
     def _kept(self, key: dict[str, Any], make: Callable[[], CurveView]) -> CurveView:
         return super()._kept(key, lambda: self._of_each(lambda post: post._view_of(key)))
 
@@ -195,25 +197,13 @@ class ImputedCurves(MultilevelPosterior):
 class ImputedSites(ImputedCurves, HierarchicalPosterior):
     """Several sites, of several imputations."""
 
-    def prob_differs_from_average(self, delta: float = OFF_BY) -> pd.Series:
-        """Probability that a site's curve is further than delta from that of the average site.
+    _posts: tuple[HierarchicalPosterior, ...]
 
-        The mean over the imputations; see `HierarchicalPosterior.prob_differs_from_average`.
-
-        Parameters
-        ----------
-        delta : float
-
-        Returns
-        -------
-        pandas.Series
-            By site.
-        """
-        import pandas as pd
-
-        each = [post.prob_differs_from_average(delta) for post in self.imputations]
-        mean: pd.Series = pd.concat(each, axis=1).mean(axis=1)
-        return mean.rename(each[0].name)
+    def _share_off_average(self, view: CurveView, limit: float) -> float:
+        """The mean over the imputations."""
+        assert isinstance(view, ImputedView)
+        pairs = zip(self._posts, view._posts, strict=True)
+        return float(np.mean([post._share_off_average(one, limit) for post, one in pairs]))
 
 
 class ImputedSubgroups(ImputedCurves, SubgroupPosterior):
