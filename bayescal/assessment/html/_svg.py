@@ -118,7 +118,7 @@ def lay_out(figure: Figure) -> None:
     for axis in _every_axis(figure):
         if isinstance(axis.get_minor_locator(), NullLocator):
             axis.remove_overlapping_locs = False  # which costs a search for the major ticks
-        name = "bottom" if axis.axis_name == "x" else "left"
+        name = "bottom" if _is_level(axis) else "left"
         if axis.get_tick_params().get(f"label{name}", True):
             axis.axes.spines[name].set_in_layout(False)  # its labels take more room
     every = [(axis, axis.get_major_locator()) for axis in _every_axis(figure)]
@@ -140,10 +140,14 @@ def _every_axis(figure: Figure) -> list[Axis]:
     return [axis for axes in each for axis in (axes.xaxis, axes.yaxis)]
 
 
+def _is_level(axis: Axis) -> bool:
+    return axis is axis.axes.xaxis
+
+
 def _gap(axis: Axis) -> float:
     """Dots from axes to the label below or left of them, as last measured."""
     own, (x, y) = axis.axes.get_window_extent(), axis.label.get_position()
-    return float(own.y0 - y if axis.axis_name == "x" else own.x0 - x)
+    return float(own.y0 - y if _is_level(axis) else own.x0 - x)
 
 
 def _keep(figure: Figure, gaps: list[float]) -> None:
@@ -151,12 +155,12 @@ def _keep(figure: Figure, gaps: list[float]) -> None:
     from matplotlib.transforms import ScaledTranslation
 
     for axis, gap in zip(_every_axis(figure), gaps, strict=True):
-        along = axis.axis_name == "x"
-        if axis.get_label_position() == ("bottom" if along else "left"):
-            x, y = (0, -gap / figure.dpi) if along else (-gap / figure.dpi, 0)
-            away = ScaledTranslation(x, y, figure.dpi_scale_trans)
-            at = (axis.label.get_position()[0], 0) if along else (0, axis.label.get_position()[1])
-            axis.set_label_coords(*at, transform=axis.axes.transAxes + away)
+        is_level, (x, y) = _is_level(axis), axis.label.get_position()
+        if axis.get_label_position() == ("bottom" if is_level else "left"):
+            down, left = (gap, 0.0) if is_level else (0.0, gap)
+            away = ScaledTranslation(-left / figure.dpi, -down / figure.dpi, figure.dpi_scale_trans)
+            x, y = (x, 0.0) if is_level else (0.0, y)
+            axis.set_label_coords(x, y, transform=axis.axes.transAxes + away)
 
 
 def _ticks(axis: Axis, locator: Locator) -> list[float]:
@@ -164,7 +168,7 @@ def _ticks(axis: Axis, locator: Locator) -> list[float]:
     low, high = sorted(axis.get_view_interval())
     slack = SAME_PLACE * (high - low)
     at = np.asarray(locator(), dtype=float)
-    return at[(low - slack <= at) & (at <= high + slack)].tolist()
+    return [float(each) for each in at[(low - slack <= at) & (at <= high + slack)]]
 
 
 def _position(figure: Figure) -> list[float]:
