@@ -17,6 +17,7 @@ from bayescal.assessment.performance import with_ranks
 from bayescal.data.data import CalibrationData
 from bayescal.data.read import paired
 from bayescal.data.weights import effective_cases
+from bayescal.estimators.clinical.likelihood import Recalibrated, recalibrated
 from bayescal.estimators.integrated.indices import indices_of
 from bayescal.posterior.checks.undefined import MOST_AT_ENDS, share_at_ends
 
@@ -102,16 +103,9 @@ class _Measured:
         return float(scores.somers_dxy(*self._ranked, **self._options))
 
     @cached_property
-    def discrimination(self) -> float:
-        return float(self.by(estimators.discrimination_index))
-
-    @cached_property
-    def unreliability(self) -> float:
-        return float(self.by(estimators.unreliability))
-
-    @cached_property
-    def cox(self) -> Any:
-        return self.by(estimators.cox_test)
+    def recalibrated(self) -> Recalibrated:
+        """What one logistic recalibration says."""
+        return recalibrated(*self._arrays, **self._options)
 
     @cached_property
     def spiegelhalter(self) -> Any:
@@ -127,18 +121,21 @@ VAL_PROB: dict[str, tuple[str, Callable[[_Measured], float]]] = {
     "Dxy": ("Somers' rank correlation, 2 C - 1", lambda m: m.rank_correlation),
     "C (ROC)": ("C-statistic", lambda m: (1 + m.rank_correlation) / 2),
     "R2": ("Nagelkerke's R squared of the predictions as they are", lambda m: _nagelkerke(m)),
-    "D": ("discrimination index", lambda m: m.discrimination),
+    "D": ("discrimination index", lambda m: m.recalibrated.discrimination),
     "D:Chi-sq": ("its likelihood ratio", lambda m: _discrimination_ratio(m)),
-    "U": ("unreliability index", lambda m: m.unreliability),
-    "U:Chi-sq": ("its likelihood ratio", lambda m: m.cox.statistic),
-    "U:p": ("its p-value, 2 degrees of freedom", lambda m: m.cox.pvalue),
-    "Q": ("quality index, D - U", lambda m: m.discrimination - m.unreliability),
+    "U": ("unreliability index", lambda m: m.recalibrated.unreliability),
+    "U:Chi-sq": ("its likelihood ratio", lambda m: m.recalibrated.cox.statistic),
+    "U:p": ("its p-value, 2 degrees of freedom", lambda m: m.recalibrated.cox.pvalue),
+    "Q": (
+        "quality index, D - U",
+        lambda m: m.recalibrated.discrimination - m.recalibrated.unreliability,
+    ),
     "Brier": ("Brier score", lambda m: m.by(scores.brier_score)),
     "Intercept": (
         "fitted jointly with the slope; not calibration-in-the-large",
-        lambda m: m.by(estimators.calibration_intercept),
+        lambda m: m.recalibrated.intercept,
     ),
-    "Slope": ("calibration slope", lambda m: m.by(estimators.calibration_slope)),
+    "Slope": ("calibration slope", lambda m: m.recalibrated.slope),
     "Emax": ("largest error of a lowess curve", lambda m: m.of_lowess["emax"]),
     "E90": ("90th percentile of its error", lambda m: m.of_lowess["e90"]),
     "Eavg": ("its average error", lambda m: m.of_lowess["ici"]),
@@ -201,7 +198,7 @@ def val_prob(cases: CalibrationData | RawCases) -> pd.Series:
 
 def _discrimination_ratio(measured: _Measured) -> float:
     """Twice the log likelihood of the scores, less that of the mean outcome."""
-    return measured.discrimination * measured.size + 1
+    return measured.recalibrated.discrimination * measured.size + 1
 
 
 def _nagelkerke(measured: _Measured) -> float:

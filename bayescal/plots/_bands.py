@@ -21,7 +21,7 @@ _KNOWN: WeakKeyDictionary[CalibrationPosterior, dict[float, tuple[Floats, Floats
 _KNOWN = WeakKeyDictionary()
 """Mean and ends of the bands of posteriors, by probability: a report draws one curve twice."""
 
-BAND_POINTS = 101
+BAND_POINTS = 61
 STUB = 0.01
 INSIDE = 1e-4
 

@@ -132,7 +132,7 @@ def _draw_strip(ax: Axes, at: Floats, benefit: Mapping[str, xr.Dataset]) -> None
     strip.set_ylim(0, 1.04)
     strip.set_yticks([0, 0.5, 1], ["0", "", "1"], fontsize="x-small")
     strip.grid(axis="y", color=style.NON_EVENTS, lw=0.4)
-    strip.tick_params(axis="x", labelbottom=False, length=0)
+    strip.xaxis.set_visible(False)
     strip.set_ylabel("P(best)", fontsize="x-small")
     strip.spines[["top", "right"]].set_visible(False)
     strip.set_label("best")

@@ -73,6 +73,7 @@ def draw_scores(
     strip.set_ylim(-1.1 * top, 1.1 * top)
     strip.spines[:].set_visible(False)
     strip.set_xticks([])
+    strip.xaxis.set_visible(False)
     ticks = [0, top] if strips == 1 else []
     strip.set_yticks(ticks, [count(tick) for tick in ticks], fontsize="xx-small")
     strip.tick_params(axis="y", length=2, pad=1)

@@ -97,7 +97,7 @@ def somers_dxy(
     >>> scores.somers_dxy([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.7])
     0.75
     """
-    cases = read_cases(y_true, y_prob, sample_weight, needs="scores").counted()
+    cases = read_cases(y_true, y_prob, sample_weight, needs="scores").counted().ranked()
     return cases.result(
         _core.somers(cases),
         "y_true holds one class only, so there is no pair of an event and a non-event to compare.",

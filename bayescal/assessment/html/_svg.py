@@ -7,6 +7,7 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, NamedTuple
 from xml.etree import ElementTree
 
@@ -14,7 +15,9 @@ import numpy as np
 from markupsafe import Markup
 
 if TYPE_CHECKING:
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
+    from matplotlib.ticker import Locator
 
 __all__ = ["THEMED", "Zone", "drawing", "fit_height", "inline_svg", "lay_out"]
 
@@ -55,6 +58,11 @@ NEARLY_IN_PANELS = {"left": 0.12, "right": 0.97, "bottom": 0.12, "top": 0.94, "h
 MOST_PLACINGS = 3
 """Times that axes are measured and placed, at most."""
 
+SAME_PLACE = 1e-10
+"""Share of an axis by which a tick may lie beyond its ends, as matplotlib has it."""
+
+_IS_DRAWING = ContextVar("is_drawing", default=False)
+
 NOTHING = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 
 
@@ -72,8 +80,12 @@ class Zone(NamedTuple):
 def drawing() -> Iterator[None]:
     """Matplotlib's own style, whatever the user's, with text left as text and ids that repeat.
 
-    Text is set in the reader's fonts, so that it does not matter which glyphs ours have.
+    Text is set in the reader's fonts, so that it does not matter which glyphs ours have. Inside
+    another one it does nothing: a page takes on the style once.
     """
+    if _IS_DRAWING.get():
+        yield
+        return
     import matplotlib as mpl
     import matplotlib.style
 
@@ -83,7 +95,11 @@ def drawing() -> Iterator[None]:
         mpl.rc_context(STYLE),
     ):
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
-        yield
+        token = _IS_DRAWING.set(True)
+        try:
+            yield
+        finally:
+            _IS_DRAWING.reset(token)
 
 
 def lay_out(figure: Figure) -> None:
@@ -91,29 +107,76 @@ def lay_out(figure: Figure) -> None:
 
     Axes are measured near the place that they will have, with all that stands round them, and once
     more only if they have other ticks there. Matplotlib's own layout measures everything twice.
+    Ticks and labels then keep these places, so that drawing need not measure them once more.
     """
     if figure.get_layout_engine() is None:
         return
+    from matplotlib.ticker import FixedLocator, NullLocator
+
     figure.set_layout_engine(None)
     figure.subplots_adjust(**(NEARLY if len(figure.axes) == 1 else NEARLY_IN_PANELS))
+    for axis in _every_axis(figure):
+        if isinstance(axis.get_minor_locator(), NullLocator):
+            axis.remove_overlapping_locs = False  # which costs a search for the major ticks
+        name = "bottom" if _is_level(axis) else "left"
+        if axis.get_tick_params().get(f"label{name}", True):
+            axis.axes.spines[name].set_in_layout(False)  # its labels take more room
+    every = [(axis, axis.get_major_locator()) for axis in _every_axis(figure)]
+    free = [pair for pair in every if not isinstance(pair[1], FixedLocator | NullLocator)]
+    ticks = [_ticks(*pair) for pair in free]
     for _ in range(MOST_PLACINGS):
-        measured = _ticks(figure)
-        _position(figure)
-        if _ticks(figure) == measured:
-            return
+        for (axis, _), places in zip(free, ticks, strict=True):
+            axis.set_major_locator(FixedLocator(places))
+        gaps, shown = _position(figure), ticks
+        ticks = [_ticks(*pair) for pair in free]
+        if ticks == shown:
+            break
+    _keep(figure, gaps)
 
 
-def _ticks(figure: Figure) -> list[list[float]]:
-    """Where the axes have ticks, on which the room for their labels depends."""
-    both = [axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)]
-    return [np.asarray(axis.get_majorticklocs()).tolist() for axis in both]
+def _every_axis(figure: Figure) -> list[Axis]:
+    """Those of all axes and of the strips beside them."""
+    each = [part for axes in figure.axes for part in (axes, *axes.child_axes)]
+    return [axis for axes in each for axis in (axes.xaxis, axes.yaxis)]
 
 
-def _position(figure: Figure) -> None:
-    """Place the axes by the room that all round them takes now."""
+def _is_level(axis: Axis) -> bool:
+    return axis is axis.axes.xaxis
+
+
+def _gap(axis: Axis) -> float:
+    """Dots from axes to the label below or left of them, as last measured."""
+    own, (x, y) = axis.axes.get_window_extent(), axis.label.get_position()
+    return float(own.y0 - y if _is_level(axis) else own.x0 - x)
+
+
+def _keep(figure: Figure, gaps: list[float]) -> None:
+    """Let labels stay as far from their axes as they were measured."""
+    from matplotlib.transforms import ScaledTranslation
+
+    for axis, gap in zip(_every_axis(figure), gaps, strict=True):
+        is_level, (x, y) = _is_level(axis), axis.label.get_position()
+        if axis.get_label_position() == ("bottom" if is_level else "left"):
+            down, left = (gap, 0.0) if is_level else (0.0, gap)
+            away = ScaledTranslation(-left / figure.dpi, -down / figure.dpi, figure.dpi_scale_trans)
+            x, y = (x, 0.0) if is_level else (0.0, y)
+            axis.set_label_coords(x, y, transform=axis.axes.transAxes + away)
+
+
+def _ticks(axis: Axis, locator: Locator) -> list[float]:
+    """Where an axis has ticks now: those in view, since all others would be made as well."""
+    low, high = sorted(axis.get_view_interval())
+    slack = SAME_PLACE * (high - low)
+    at = np.asarray(locator(), dtype=float)
+    return [float(each) for each in at[(low - slack <= at) & (at <= high + slack)]]
+
+
+def _position(figure: Figure) -> list[float]:
+    """Place the axes by the room that all round them takes now; the gaps of all labels."""
     pad, (width, height) = ROOM_BESIDE * figure.dpi, figure.bbox.size
     inside = [axes.get_window_extent() for axes in figure.axes]
     around = [axes.get_tightbbox(for_layout_only=True) for axes in figure.axes]
+    gaps = [_gap(axis) for axis in _every_axis(figure)]
     pairs = [(box or own, own) for box, own in zip(around, inside, strict=True)]
     left = pad + max(own.x0 - box.x0 for box, own in pairs)
     right = pad + max(box.x1 - own.x1 for box, own in pairs)
@@ -129,6 +192,7 @@ def _position(figure: Figure) -> None:
         axes.set_in_layout(True)
         axes.apply_aspect()
         top = bottom - under
+    return gaps
 
 
 def fit_height(figure: Figure) -> None:

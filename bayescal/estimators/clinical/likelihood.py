@@ -8,7 +8,7 @@ the likelihood has a supremum but no maximum.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,7 +23,14 @@ from bayescal.estimators.clinical._recalibration import RECALIBRATION_DEAR, Reca
 from bayescal.estimators.door import Core, OutcomesLike, Statistic, evaluate, read
 from bayescal.estimators.registry import estimator
 
-__all__ = ["cox_test", "discrimination_index", "quality_index", "unreliability"]
+__all__ = [
+    "Recalibrated",
+    "cox_test",
+    "discrimination_index",
+    "quality_index",
+    "recalibrated",
+    "unreliability",
+]
 
 LogLikelihood = Callable[[Recalibration, Floats], Floats]
 """Log likelihood of a model of the outcomes, for every replicate, from its totals."""
@@ -86,6 +93,56 @@ _COX = {
 }
 _UNRELIABILITY = _likelihood_ratio(_MODELS["joint"], lambda ratio, n: (ratio - 2) / n)
 _DISCRIMINATION = _likelihood_ratio((_as_they_are, _mean), lambda ratio, n: (ratio - 1) / n)
+
+
+class Recalibrated(NamedTuple):
+    """What logistic recalibration says of one set of cases, each as its own function gives it.
+
+    Attributes
+    ----------
+    intercept, slope : float
+        NaN where the likelihood has no maximum.
+    cox : Tested
+        NaN of one distinct score, as is `unreliability`.
+    """
+
+    intercept: float
+    slope: float
+    cox: Tested
+    unreliability: float
+    discrimination: float
+
+
+def recalibrated(
+    y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+) -> Recalibrated:
+    """Intercept, slope, Cox's joint test, U and D of one set of outcomes, of a single fit.
+
+    Examples
+    --------
+    >>> from bayescal import estimators
+    >>> from bayescal.estimators.clinical.likelihood import recalibrated
+    >>> y_true, y_prob = [0, 1, 1, 0, 1], [0.2, 0.4, 0.9, 0.4, 0.1]
+    >>> recalibrated(y_true, y_prob).slope == estimators.calibration_slope(y_true, y_prob)
+    True
+    """
+    cases = read(y_true, y_prob, sample_weight, single=True)
+    model = Recalibration.of(cases.scores, cases.weights)
+    totals, n = model.totals(cases.outcomes), model.cases.sum()
+    line, converged = model.fit_line(totals)
+    exists = model.overlaps(cases.outcomes) & converged
+    ((intercept, slope),) = np.where(exists[:, None], line, np.nan)
+    stated = _as_they_are(model, totals)
+    best = model.log_likelihood(line, totals) if model.varies else np.array([np.nan])
+    (gain,), (told,) = 2 * (best - stated), 2 * (stated - _mean(model, totals))
+    statistic = float(np.maximum(gain, 0))
+    return Recalibrated(
+        float(intercept),
+        float(slope),
+        Tested(statistic, float(chdtrc(2.0, statistic)), 2.0),
+        float((gain - 2) / n),
+        float((told - 1) / n),
+    )
 
 
 @documented

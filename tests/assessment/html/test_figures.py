@@ -48,3 +48,29 @@ def test_axes_and_all_round_them_have_room(assessment, name) -> None:
     assert all(above.y0 > below.y1 for above, below in itertools.pairwise(boxes))
     used = max(box.x1 for box in boxes) - min(box.x0 for box in boxes)
     assert used > 0.85 * width
+
+
+@pytest.mark.parametrize("name", ["reliability", "calibration", "error", "benefit", "risks"])
+def test_labels_stand_clear_of_ticks_which_are_all_in_view(assessment, name) -> None:
+    draw = getattr(_figures, f"{name}_figure")
+    drawn = draw(assessment, "risk in predictions") if name == "benefit" else draw(assessment)
+    with _figures.drawing():
+        _figures.lay_out(drawn.figure)
+        for axes in drawn.figure.axes:
+            for axis in (axes.xaxis, axes.yaxis):
+                low, high = axis.get_view_interval()
+                assert all(low - 1e-9 <= at <= high + 1e-9 for at in axis.get_majorticklocs())
+                ticks = [tick.get_window_extent() for tick in axis.get_ticklabels()]
+                beside = axis.label.get_window_extent()
+                assert not axis.label.get_text() or not any(beside.overlaps(t) for t in ticks)
+
+
+def test_the_style_of_figures_is_taken_on_once_and_left() -> None:
+    import matplotlib as mpl
+
+    before = mpl.rcParams["svg.fonttype"]
+    with _figures.drawing():
+        with _figures.drawing():
+            assert mpl.rcParams["svg.fonttype"] == "none"
+        assert mpl.rcParams["svg.fonttype"] == "none"
+    assert mpl.rcParams["svg.fonttype"] == before

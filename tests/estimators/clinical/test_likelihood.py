@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit
 from scipy.stats import chi2, kstest, norm
 
-from bayescal import simulate
+from bayescal import CalibrationData, estimators, simulate
 from bayescal.errors import InputError
 from bayescal.estimators import (
     cox_test,
@@ -25,6 +25,7 @@ from bayescal.estimators import (
     unreliability,
 )
 from bayescal.estimators.clinical.giviti import _Law
+from bayescal.estimators.clinical.likelihood import recalibrated
 from clinical_sets import CLINICAL, Clinical, read
 
 KINDS = ["joint", "intercept", "slope"]
@@ -428,3 +429,34 @@ def test_spiegelhalter_needs_a_brier_score_left_to_chance(scores: list[float]) -
 def test_refuses_options_out_of_range(test: Any, options: dict, message: str) -> None:
     with pytest.raises(InputError, match=message):
         test(*data(), **options)
+
+
+@pytest.mark.parametrize("case", ["plain", "weighted", "table", "separated", "one score"])
+def test_one_fit_gives_what_each_function_gives(case) -> None:
+    y_true, y_prob = simulate.sample("clinical-middle-overconfident", 300, random_state=1)
+    options: dict[str, Any] = {}
+    if case == "weighted":
+        options = {"sample_weight": np.arange(300) % 3 + 1.0}
+    elif case == "separated":
+        y_true = y_prob > 0.3
+    elif case == "one score":
+        y_prob = np.full(300, 0.3)
+    arrays = (CalibrationData(y_true, y_prob),) if case == "table" else (y_true, y_prob)
+    told = recalibrated(*arrays, **options)
+
+    def alone(measure: Any) -> Any:
+        try:
+            return measure(*arrays, **options)
+        except InputError:
+            return math.nan
+
+    cox = alone(estimators.cox_test)
+    expected = (
+        alone(estimators.calibration_intercept),
+        alone(estimators.calibration_slope),
+        *((math.nan, math.nan) if isinstance(cox, float) else cox[:2]),
+        alone(estimators.unreliability),
+        alone(estimators.discrimination_index),
+    )
+    got = (told.intercept, told.slope, *told.cox[:2], told.unreliability, told.discrimination)
+    np.testing.assert_array_equal(got, expected)
