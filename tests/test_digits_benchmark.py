@@ -28,9 +28,9 @@ def test_the_largest_difference_is_counted_in_units_of_the_last_digit():
 def test_the_last_printed_digit_is_steady_over_ten_seeds():
     kinds = benchmark.KINDS
     assert {kind.n for kind in kinds} >= {200, 1000, 100_000}
-    rows = [row for kind in kinds for row in benchmark.of_seeds(kind, 0)]
+    rows = [row for kind in kinds for run in (0, 1) for row in benchmark.of_seeds(kind, run)]
     steady = benchmark.steadiness(pd.DataFrame(rows))["units"] <= 1
-    assert len(steady) >= 75
+    assert len(steady) >= 150
     assert steady.mean() >= page.ASKED
 
 
