@@ -27,6 +27,8 @@ __all__ = ["net_benefit"]
 STEPS = 100
 BELOW = 0.12
 DECISION_LEAST = 1e-3  # of the range that axes show
+LETTERS_OF_A_ROW = 48
+"""What fits in a row of the legend of a figure of the usual size, beside its lines."""
 
 
 def net_benefit(
@@ -101,7 +103,9 @@ def net_benefit(
     _draw_strip(axes, at, benefit)
     axes.set_title(_title(benefit, at, level), loc="left", fontsize="medium")
     if as_flag(legend, "legend"):
-        legend_beneath(axes, columns=3, look=style.MODEL_LEGEND)
+        longest = max(map(len, axes.get_legend_handles_labels()[1]))
+        columns = min(max(LETTERS_OF_A_ROW // longest, 1), 3)
+        legend_beneath(axes, columns=columns, look=style.MODEL_LEGEND)
     return axes
 
 
