@@ -143,7 +143,7 @@ def show(row: dict[str, Any]) -> None:
             f"  {call['differs']}",
             flush=True,
         )
-    if row["unchecked"] is not None:
+    if row.get("unchecked") is not None:
         print(f"  {'ours without checks':24s}{row['unchecked']:11.6f} s", flush=True)
 
 
