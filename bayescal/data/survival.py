@@ -39,8 +39,8 @@ CODES = (
 )
 WHERE_TAKEN = (
     "a Survival was passed where outcomes are 0 or 1. Times to an event are taken by "
-    "bayescal.fit, compare, update, assess, recommend, recalibration_gain, build_model and "
-    "CalibrationData, with horizon=."
+    "bayescal.fit, compare, update, assess, recommend, recalibration_gain, compare_models, "
+    "build_model and CalibrationData, with horizon=."
 )
 
 

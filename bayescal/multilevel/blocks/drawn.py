@@ -10,12 +10,12 @@ from bayescal._base.arrays import Floats, blocks
 from bayescal._base.newton import Mode
 from bayescal._base.progress import PATIENCE, bar
 from bayescal._base.sampling.even import EVEN_POINTS
-from bayescal._base.sampling.importance import importance_sample, resample
+from bayescal._base.sampling.importance import Sample, importance_sample, resample
 from bayescal._base.sampling.pareto import smooth_rows
 from bayescal.multilevel.blocks.density import EffectsDensity
 from bayescal.multilevel.blocks.levels import draw_effects_at
 
-__all__ = ["LATENT_ROOM", "Drawn", "draw_round"]
+__all__ = ["LATENT_ROOM", "Drawn", "corrected", "draw_round"]
 
 EFFECTS_PROPOSALS = 1
 """Proposals of the effects for each draw of the scales."""
@@ -87,18 +87,39 @@ def _draw_round(
         np.concatenate(each, axis=axis)
         for each, axis in zip(zip(*drawn, strict=True), (1, 0, 0), strict=True)
     )
+    weights, stats = corrected(outer, log_ratio)
+    kept = resample(weights, draws, rng)
+    points = np.repeat(points, EFFECTS_PROPOSALS * count, axis=0)[kept]
+    return Drawn(points, levels[:, kept], rest[kept], stats)
+
+
+def corrected(sample: Sample, log_ratio: Floats) -> tuple[Floats, dict[str, float]]:
+    """Weights of draws whose density is not yet the exact one, and diagnostics of both steps.
+
+    Parameters
+    ----------
+    sample : Sample
+        Where they come from.
+    log_ratio : ndarray of shape (n,)
+        Log of the exact density over theirs.
+
+    Returns
+    -------
+    weights : ndarray of shape (n,)
+        They sum to 1.
+    stats : dict
+        As those of `Drawn`.
+    """
     smoothed, pareto_k = smooth_rows(log_ratio[None])
     weights = np.exp(smoothed[0])
     weights /= weights.sum()
-    kept = resample(weights, draws, rng)
-    points = np.repeat(points, EFFECTS_PROPOSALS * count, axis=0)[kept]
     largest = log_ratio.max()
     ratio = np.exp(log_ratio - largest)
     error = ratio.std() / ratio.mean() / np.sqrt(ratio.size)
     stats = {
-        "pareto_k": max(outer.pareto_k, float(pareto_k[0])),
-        "ess": float(min(outer.ess, 1 / np.sum(weights**2))),
-        "log_evidence": float(outer.log_evidence + largest + np.log(ratio.mean())),
-        "log_evidence_error": float(np.hypot(outer.log_evidence_error, error)),
+        "pareto_k": max(sample.pareto_k, float(pareto_k[0])),
+        "ess": float(min(sample.ess, 1 / np.sum(weights**2))),
+        "log_evidence": float(sample.log_evidence + largest + np.log(ratio.mean())),
+        "log_evidence_error": float(np.hypot(sample.log_evidence_error, error)),
     }
-    return Drawn(points, levels[:, kept], rest[kept], stats)
+    return weights, stats

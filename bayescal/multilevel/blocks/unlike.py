@@ -22,9 +22,8 @@ from scipy.special import expit, logsumexp
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.sampling.even import EVEN_POINTS
 from bayescal._base.sampling.importance import Sample, mix_samples, resample
-from bayescal._base.sampling.pareto import smooth_rows
 from bayescal.multilevel.blocks.density import EffectsDensity
-from bayescal.multilevel.blocks.drawn import LATENT_ROOM, Drawn, draw_round
+from bayescal.multilevel.blocks.drawn import LATENT_ROOM, Drawn, corrected, draw_round
 from bayescal.multilevel.blocks.levels import LEVEL_SETS, integrals_of_levels
 from bayescal.multilevel.robust import LOG_ODDS_UNLIKE, PROB_UNLIKE
 from bayescal.posterior.tree import SAMPLE_STATS
@@ -127,11 +126,7 @@ def _mixed(
     log_odds = np.concatenate([one.log_odds for one in each], axis=1)[:, rows]
     fitted = logsumexp([log_odds[list(levels)].sum(axis=0) for levels in parts], axis=0)
     log_ratio = np.logaddexp(0, log_odds).sum(axis=0) - fitted
-    ratio = np.exp(log_ratio - log_ratio.max())
-    error = ratio.std() / ratio.mean() / np.sqrt(draws)
-    smoothed, pareto_k = smooth_rows(log_ratio[None])
-    weights = np.exp(smoothed[0])
-    weights /= weights.sum()
+    weights, stats = corrected(mixed, log_ratio)
     kept = resample(weights, draws, rng)
     rows = rows[kept]
     unlike = rng.random((size, draws)) < expit(log_odds[:, kept])
@@ -139,14 +134,8 @@ def _mixed(
         np.concatenate([getattr(one, name) for one in each], axis=1)[:, rows]
         for name in ("like", "unlike")
     )
-    not_fitted = 1 - weights @ np.exp(-log_ratio)
-    counted = float(pareto_k[0]) if not_fitted > MOST_NOT_FITTED else -np.inf
-    stats = {
-        "pareto_k": max(mixed.pareto_k, counted),
-        "ess": float(min(mixed.ess, 1 / np.sum(weights**2))),
-        "log_evidence": float(mixed.log_evidence + log_ratio.max() + np.log(ratio.mean())),
-        "log_evidence_error": float(np.hypot(mixed.log_evidence_error, error)),
-    }
+    if 1 - weights @ np.exp(-log_ratio) <= MOST_NOT_FITTED:
+        stats["pareto_k"] = mixed.pareto_k
     drawn = Drawn(
         np.concatenate([one.drawn.points for one in each])[rows],
         np.where(unlike[..., None], far, like),

@@ -6,6 +6,7 @@ import itertools
 from types import SimpleNamespace
 
 import pytest
+from matplotlib.figure import Figure
 
 import bayescal as bc
 from bayescal.assessment.html import _figures
@@ -35,13 +36,23 @@ def assessment(request) -> bc.Assessment:
     return bc.assess(y_true, y_prob, draws=400, thresholds=[0.1], random_state=1)
 
 
-@pytest.mark.parametrize("name", ["reliability", "calibration", "error", "benefit", "risks"])
-def test_axes_and_all_round_them_have_room(assessment, name) -> None:
-    draw = getattr(_figures, f"{name}_figure")
-    drawn = draw(assessment, "risk in predictions") if name == "benefit" else draw(assessment)
+NAMES = {"benefit": "risk in predictions", "benefit of a long name": "a model whose name is long 1"}
+FIGURES = ("reliability", "calibration", "error", "risks", *NAMES)
+
+
+@pytest.fixture(scope="module", params=FIGURES)
+def figure(assessment, request) -> Figure:
+    draw = getattr(_figures, f"{request.param.split()[0]}_figure")
+    named = [NAMES[request.param]] if request.param in NAMES else []
+    drawn: Figure = draw(assessment, *named).figure
     with _figures.drawing():
-        _figures.lay_out(drawn.figure)
-        figure, boxes = drawn.figure, [axes.get_tightbbox() for axes in drawn.figure.axes]
+        _figures.lay_out(drawn)
+    return drawn
+
+
+def test_axes_and_all_round_them_have_room(figure) -> None:
+    with _figures.drawing():
+        boxes = [axes.get_tightbbox() for axes in figure.axes]
     width, height = figure.bbox.size
     assert all(0 <= box.x0 < box.x1 <= width for box in boxes)
     assert all(0 <= box.y0 < box.y1 <= height for box in boxes)
@@ -50,13 +61,9 @@ def test_axes_and_all_round_them_have_room(assessment, name) -> None:
     assert used > 0.85 * width
 
 
-@pytest.mark.parametrize("name", ["reliability", "calibration", "error", "benefit", "risks"])
-def test_labels_stand_clear_of_ticks_which_are_all_in_view(assessment, name) -> None:
-    draw = getattr(_figures, f"{name}_figure")
-    drawn = draw(assessment, "risk in predictions") if name == "benefit" else draw(assessment)
+def test_labels_stand_clear_of_ticks_which_are_all_in_view(figure) -> None:
     with _figures.drawing():
-        _figures.lay_out(drawn.figure)
-        for axes in drawn.figure.axes:
+        for axes in figure.axes:
             for axis in (axes.xaxis, axes.yaxis):
                 low, high = axis.get_view_interval()
                 assert all(low - 1e-9 <= at <= high + 1e-9 for at in axis.get_majorticklocs())
