@@ -181,7 +181,9 @@ def assemble(
     cells: int,
 ) -> PartitionDraws:
     """Coefficients by cell, from those of the stretches of every draw, in any order."""
-    order = by_group(draw * cells + start)
+    at = np.full(setting.size * cells, -1)
+    at[draw * cells + start] = np.arange(draw.size)
+    order = at[at >= 0]
     length = (stop - start)[order]
     return PartitionDraws(
         np.repeat(shift[order], length).reshape(-1, cells),
