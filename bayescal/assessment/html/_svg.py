@@ -33,6 +33,7 @@ STYLE = {
     "axes.labelsize": 11.5,
     "xtick.labelsize": 10.5,
     "ytick.labelsize": 10.5,
+    "axes.titley": 1.0,  # no search for a place above ticks: the page has the titles
 }
 THEMED = {
     "#000000": "currentColor",
