@@ -300,7 +300,7 @@ class Findings:
 
     @cached_property
     def _known_of_curve(self) -> dict[float, Floats]:
-        """The curve at the scores at which it was read so far: a report shows some of them often."""
+        """The curve at the scores at which it was read so far; a report shows some twice."""
         return {}
 
     @cached_property

@@ -320,7 +320,7 @@ def call_again(f: Findings) -> str:
         f"bayescal.assess({cases}{thresholds}close={f.close:g}, "
         f"ci_prob={f.ci_prob:g}, "
         f"prior={prior}, prior_calibrated={f.prior_calibrated:g}, "
-        f"draws={f.posterior.curve([0.5]).size}, random_state={f.seed})"
+        f"draws={f.posterior.tce().size}, random_state={f.seed})"
     )
 
 

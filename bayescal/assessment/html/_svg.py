@@ -212,7 +212,7 @@ def inline_svg(
 ) -> Markup:
     """The figure as an `svg` element without links to anything outside itself."""
     lay_out(figure)
-    buffer = io.BytesIO()
+    buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata=NOTHING)
     root = ElementTree.fromstring(buffer.getvalue())
     for element in root.iter():
