@@ -47,7 +47,6 @@ STEPS = 100
 CHUNK = 1 << 14
 
 
-
 class Line(NamedTuple):
     """Cases on a line with mirrors at both ends.
 
