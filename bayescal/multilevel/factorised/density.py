@@ -161,6 +161,7 @@ class PopulationDensity:
         share: Floats | None,
         log_ratio: Floats | None,
         rng: np.random.Generator,
+        rows: NDArray[np.intp] | None = None,
     ) -> tuple[Floats, NDArray[np.bool_], float]:
         """One draw of every site for each point.
 
@@ -174,6 +175,8 @@ class PopulationDensity:
             Of sites that are unlike the others, if there may be any.
         log_ratio : ndarray of shape (n, sites), optional
             How much likelier each site is, were it unlike the others, on the log scale.
+        rows : ndarray of int, optional
+            The points to draw for, as they are drawn for among all; by default every one.
 
         Returns
         -------
@@ -183,15 +186,17 @@ class PopulationDensity:
         least : float
             The least share of a site's proposals that count.
         """
-        laws, r = self.laws(points), len(self.problem.varying)
-        drawn, least = np.empty((len(self.problem.labels), len(points), len(self.names))), 1.0
-        unlike = np.zeros(drawn.shape[:2], dtype=bool)
+        size, sites, r = len(points), len(self.problem.labels), len(self.problem.varying)
+        taken = np.arange(size) if rows is None else rows
+        laws, unlike = self.laws(points[taken]), np.zeros((sites, taken.size), dtype=bool)
         if share is not None and log_ratio is not None:
-            unlike = rng.random(unlike.shape) < expit(logit(share) + log_ratio.T)
+            is_unlike = rng.random((sites, size)) < expit(logit(share) + log_ratio.T)
+            unlike = is_unlike[:, taken]
+        drawn, least = np.empty((sites, taken.size, len(self.names))), 1.0
         for number, site in sorted(self._one_by_one(), key=lambda each: each[0]):
             law, counts = laws[0].or_else(laws[-1], unlike[number]), 0.0
-            standard, uniform = _of_choice(len(points), r, rng)
-            for some in blocks(len(points), EVEN_POINTS * site.width, ROOM):
+            standard, uniform = (each[..., taken] for each in _of_choice(size, r, rng))
+            for some in blocks(taken.size, EVEN_POINTS * site.width, ROOM):
                 each = site.log_ratios(law.part(some), standard[..., some])
                 proposed, log_ratios = each[0][0], each[1][0]
                 weight = np.exp(log_ratios - log_ratios.max(axis=0))
@@ -199,8 +204,8 @@ class PopulationDensity:
                 chosen = (ladder < uniform[some] * ladder[-1]).sum(axis=0)
                 drawn[number, some] = proposed[:, chosen, np.arange(chosen.size)].T
                 counts += (ladder[-1] ** 2 / (weight**2).sum(axis=0)).sum()
-            least = min(least, counts / (EVEN_POINTS * len(points)))
-            self.advance(len(points) // len(drawn))
+            least = min(least, counts / (EVEN_POINTS * taken.size))
+            self.advance(taken.size // sites)
         return drawn, unlike, float(least)
 
     def _one_by_one(self) -> Iterator[tuple[int, SiteLikelihood]]:
