@@ -218,9 +218,9 @@ def width_index(scores: NDArray[Any], n_bins: int) -> Index:
 def _width_members(scores: NDArray[Any], weights: Floats | None, n_bins: int) -> Members:
     """Members of bins of equal width.
 
-    A score times n is held as a whole number, the upper bits of which are the bin and the lower
-    ones the part of it below the score. Rounding can carry a score up to an edge but never past
-    the next one, so that where no part is below it, one comparison with that edge is exact.
+    A score times n is rounded down to whole parts of a bin: the upper bits are the bin, the lower
+    ones the parts in it. Rounding can carry a score up to an edge but never past the next one, so
+    that where there are no parts, one comparison with that edge is exact.
     """
     bits = WHOLE_BITS - n_bins.bit_length()
 
