@@ -17,6 +17,7 @@ __all__ = [
     "RandomState",
     "as_seed",
     "blocks",
+    "by_group",
     "gaps",
     "is_single",
     "power_mean",
@@ -53,6 +54,30 @@ def blocks(size: int, width: int = 1, room: int = BLOCK) -> Iterator[slice]:
     step = max(1, room // max(1, width))
     for start in range(0, size, step):
         yield slice(start, min(start + step, size))
+
+
+def by_group(group: NDArray[np.integer]) -> NDArray[np.intp]:
+    """The order in which items of one group stand together, and in their own order.
+
+    Parameters
+    ----------
+    group : ndarray of int of shape (n,)
+        Numbers of groups, none negative. NumPy sorts those of two bytes in a fifth of the time.
+
+    Returns
+    -------
+    ndarray of int of shape (n,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayescal._base.arrays import by_group
+    >>> by_group(np.array([2, 0, 2, 1]))
+    array([1, 3, 0, 2])
+    """
+    if group.size and group.max() <= np.iinfo(np.uint16).max:
+        group = group.astype(np.uint16)
+    return np.argsort(group, kind="stable")
 
 
 def gaps(outcomes: NDArray[Any], scores: NDArray[Any]) -> Floats:

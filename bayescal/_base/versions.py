@@ -14,7 +14,6 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from bayescal._base.errors import InputError, OutOfTimeError
@@ -29,6 +28,8 @@ __all__ = ["has_nutpie", "library_versions", "needed", "sample_nuts"]
 @functools.cache
 def library_versions(*names: str) -> dict[str, str]:
     """Installed versions of these distributions."""
+    from importlib.metadata import version
+
     return {name: version(name) for name in names}
 
 

@@ -93,11 +93,12 @@ def classification_table(
     import pandas as pd
 
     drawn = post.performance(list(thresholds))
+    columns = {name: drawn[name].to_numpy().reshape(-1, len(thresholds)) for name in CLASSIFIED}
     rows = {}
     for at, threshold in enumerate(thresholds):
         row = {}
-        for name in CLASSIFIED:
-            values = drawn[name].isel(threshold=at).to_numpy().ravel()
+        for name, by_threshold in columns.items():
+            values = by_threshold[:, at]
             known = values[~np.isnan(values)]
             ends = (known.mean(), *equal_tailed(known, ci_prob)) if known.size else [np.nan] * 3
             for part, number in zip(("estimate", "lower", "upper"), ends, strict=True):

@@ -289,10 +289,19 @@ class Findings:
         ndarray of shape (n_scores, 3)
             Posterior mean, and lower and upper end of the pointwise interval.
         """
-        at = as_scores(scores, "scores")
-        draws = self.posterior.curve(at).to_numpy().reshape(-1, at.size)
-        ends = np.quantile(draws, [(1 - self.ci_prob) / 2, (1 + self.ci_prob) / 2], axis=0)
-        return np.column_stack([draws.mean(axis=0), *ends])
+        at, known = as_scores(scores, "scores"), self._known_of_curve
+        missing = np.setdiff1d(at, [*known])
+        if missing.size:
+            draws = self.posterior.curve(missing).to_numpy().reshape(-1, missing.size)
+            ends = np.quantile(draws, [(1 - self.ci_prob) / 2, (1 + self.ci_prob) / 2], axis=0)
+            rows = np.column_stack([draws.mean(axis=0), *ends])
+            known.update(zip(missing.tolist(), rows, strict=True))
+        return np.reshape([known[score] for score in at.tolist()], (at.size, 3))
+
+    @cached_property
+    def _known_of_curve(self) -> dict[float, Floats]:
+        """The curve at the scores at which it was read so far; a report shows some twice."""
+        return {}
 
     @cached_property
     def estimators(self) -> pd.DataFrame:

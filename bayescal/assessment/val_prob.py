@@ -9,13 +9,14 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayescal import estimators, scores
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.assessment.performance import with_ranks
+from bayescal.data.build.cases import check_cases
 from bayescal.data.data import CalibrationData
-from bayescal.data.read import paired
 from bayescal.data.weights import effective_cases
 from bayescal.estimators.clinical.likelihood import Recalibrated, recalibrated
 from bayescal.estimators.integrated.indices import indices_of
@@ -32,12 +33,14 @@ class RawCases(NamedTuple):
 
     Attributes
     ----------
-    outcome, score : ndarray of shape (n,)
+    outcome : ndarray of shape (n,)
+        0 or 1, of any numeric type.
+    score : ndarray of shape (n,)
     weight : ndarray of shape (n,) or None
         Numbers of cases; sampling weights add up to Kish's effective size.
     """
 
-    outcome: Floats
+    outcome: NDArray[Any]
     score: Floats
     weight: Floats | None
 
@@ -63,17 +66,17 @@ def raw_cases(
         or data.follow_up is not None
     ):
         return ()
-    read = [
-        paired(y_true, row, sample_weight, pos_label=pos_label)
+    checked = [
+        check_cases(y_true, row, sample_weight, pos_label=pos_label)
         for y_true, row in product(outcomes, scores)
     ]
     return tuple(
         RawCases(
             outcome,
-            score,
+            score.astype(np.float64, copy=False),
             None if weight is None else effective_cases(weight, data.weight_type),
         )
-        for outcome, score, weight in read
+        for outcome, score, weight in checked
     )
 
 

@@ -158,7 +158,7 @@ def _labels(column: pd.Series, event: str | None) -> NDArray[Any]:
     if event is None and len(column) and isinstance(column.dtype, np.dtype):
         values = column.to_numpy()
         if are_binary_integers(values):
-            return values.astype(np.float64)
+            return values
     codes, labels = pd.factorize(column)
     distinct = np.empty(len(labels), dtype=object)
     distinct[:] = labels.tolist()

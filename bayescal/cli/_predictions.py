@@ -172,10 +172,12 @@ def _raw(cases: Cases, data: CalibrationData, event: str | None) -> tuple[RawCas
     if not table.is_compressed:
         return ()
     from bayescal.assessment.val_prob import raw_cases
-    from bayescal.data.validate import as_outcomes
+    from bayescal.data.build.cases import check_cases
 
-    given = {"sample_weight": None} | cases.given
-    outcome, weight = as_outcomes(given["y_true"], pos_label=event), given["sample_weight"]
+    given = cases.given
+    outcome, score, weight = check_cases(
+        given["y_true"], given["y_prob"], given.get("sample_weight"), pos_label=event
+    )
     each: list[Any] = [slice(None)]
     if data.imputations:
         each = [given["imputation"] == label for label in data.levels["imputation"]]
@@ -184,7 +186,7 @@ def _raw(cases: Cases, data: CalibrationData, event: str | None) -> tuple[RawCas
         for own in each
         for raw in raw_cases(
             [outcome[own]],
-            [given["y_prob"][own]],
+            [score[own]],
             table,
             sample_weight=None if weight is None else weight[own],
         )

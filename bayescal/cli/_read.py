@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import gzip
+import warnings
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,7 +37,7 @@ SPACE = " "
 ROW_NAMES = "row.names"
 UTF_8 = "utf-8-sig"
 """With or without the mark at its beginning."""
-ENCODED_BLOCK = 1 << 20
+ENCODED_BLOCK = 1 << 16
 """Bytes that are decoded at a time."""
 
 
@@ -272,6 +273,18 @@ def _load_log(path: TableFile) -> pd.DataFrame:
 
 
 def _load_text(source: Source, *, verbatim: bool) -> pd.DataFrame:
+    from pandas.errors import DtypeWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DtypeWarning)
+        try:
+            return _parsed(source, verbatim=verbatim, in_parts=True)
+        except DtypeWarning:  # a column is of numbers in one part and of texts in another
+            return _parsed(source, verbatim=verbatim, in_parts=False)
+
+
+def _parsed(source: Source, *, verbatim: bool, in_parts: bool) -> pd.DataFrame:
+    """The table; in parts it takes half of the memory, and each has types of its own."""
     import pandas as pd
 
     # All columns, always: when it is told which to use, pandas overlooks lines that are too long.
@@ -283,7 +296,7 @@ def _load_text(source: Source, *, verbatim: bool) -> pd.DataFrame:
             names=list(range(len(source.names))) if source.separator == SPACE else None,
             encoding=source.encoding,
             index_col=False,
-            low_memory=False,
+            low_memory=in_parts,
             dtype=str if verbatim else None,
             keep_default_na=not verbatim,
         )

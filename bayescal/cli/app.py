@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
@@ -100,6 +99,8 @@ def bayescal(
 ) -> None:
     """Assess how well predicted probabilities are calibrated, with Bayesian intervals."""
     if show_version:
+        from importlib.metadata import version
+
         print(f"bayescal {version('bayescal')}")
         raise typer.Exit
     if context.invoked_subcommand is None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, by_group
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
 from bayescal.data.build.cases import CheckedCases
@@ -293,7 +293,7 @@ def rows_of_cases(tables: Tables, groups: GroupNames | None, score: Floats, grou
         (rows,) = tables.values()
         return row_of(rows, score)
     row, start = np.empty(score.size, np.intp), 0
-    order = np.argsort(group, kind="stable")
+    order = by_group(group)
     ends = np.searchsorted(group[order], np.arange(len(groups.names) + 1))
     code_of = {name: code for code, name in enumerate(groups.names)}
     for name, rows in tables.items():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, by_group
 from bayescal._base.errors import InputError, check_type
 from bayescal._base.files import as_path, existing_file, replacing
 from bayescal._base.text import exact, shortened
@@ -246,7 +246,7 @@ def _rows_by_group(
         return {None: slice(None)}
     names = GroupNames()
     codes = names.codes(group, size)
-    order = np.argsort(codes, kind="stable")
+    order = by_group(codes)
     parts = np.split(order, np.cumsum(np.bincount(codes))[:-1])
     return dict(zip(names.names, parts, strict=True))
 

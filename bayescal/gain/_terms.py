@@ -19,6 +19,7 @@ __all__ = [
     "are_certain",
     "as_happened",
     "brier_gain",
+    "brier_gains",
     "curve_terms",
     "divergence",
     "infinite_log_gain",
@@ -112,6 +113,21 @@ def brier_gain(curve: Floats, weight: Floats, before: Floats, after: Floats) -> 
     ndarray of shape (draws,)
     """
     return mean(weight, (curve - before) ** 2 - (curve - after) ** 2)
+
+
+def brier_gains(curve: Floats, weight: Floats, before: Floats, afters: Floats) -> Floats:
+    """`brier_gain` of several updates of one model, from two products of matrices.
+
+    Parameters
+    ----------
+    afters : ndarray of shape (updates, rows)
+
+    Returns
+    -------
+    ndarray of shape (updates, draws)
+    """
+    rise = afters - before
+    return 2 * rise @ (weight * curve).T - (rise * (afters + before)) @ weight.T
 
 
 def merged(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, blocks
 from bayescal._base.errors import InputError
 from bayescal.data.build.cases import CheckedCases
 from bayescal.data.clusters import Clusters
@@ -171,7 +171,8 @@ class PairedPredictions:
     @property
     def is_unchanged(self) -> bool:
         """Whether the recalibration changed nothing."""
-        return bool((self.after == self.before).all())
+        parts = blocks(self.before.size)
+        return all(bool((self.after[:, part] == self.before[part]).all()) for part in parts)
 
 
 def as_paired(
@@ -230,10 +231,11 @@ def as_paired(
                 "pos_label was given beside times to an event, where the event is coded 1. Leave "
                 "it out, or name another code as bc.Survival(time, event, cause=2)."
             )
-    outcome = as_outcomes(y_true, pos_label=pos_label) if times is None else times.known(at)
     first = as_scores(before, "before")
-    check_same_length(outcome.size, "y_true", first.size, "before")
+    # before the outcomes become floats, since a map may need several times the room of its scores
     second = _mapped(after, first) if is_function(after) else _as_repeats(after)
+    outcome = as_outcomes(y_true, pos_label=pos_label) if times is None else times.known(at)
+    check_same_length(outcome.size, "y_true", first.size, "before")
     check_same_length(outcome.size, "y_true", second.shape[1], "after")
     weight = as_weights(sample_weight, outcome.size)
     chosen = as_weight_type(weight_type, weight)
@@ -245,9 +247,10 @@ def as_paired(
     cases = effective_cases(weight, read)
     kept = cases > 0
     is_full = bool(kept.all())
+    mapped_from = first if is_function(after) else after
     own, own_first, own_second = (
         _own(values, given) if is_full else values[..., kept]
-        for values, given in ((outcome, y_true), (first, before), (second, after))
+        for values, given in ((outcome, y_true), (first, before), (second, mapped_from))
     )
     share = cases if sample_weight is None else cases[kept]
     if times is not None:

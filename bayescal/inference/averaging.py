@@ -257,7 +257,7 @@ class Mixture:
                 continue
             points, weights = samples[number].weighted
             some = slice(None, None, max(len(points) // (CHOICE * rows.size), 1))
-            features = self._features(k, self._errors(k, points[some]), purpose)
+            features = self._features(k, self._errors[k][some], purpose)
             picked = even_choice(features, weights[some], rows.size, rng)
             curve, frame = self._curve_of(component), self._samples.at(component).frame
             at_centre = recentred(curve, points[some][picked], frame, problem.frame)
@@ -285,12 +285,16 @@ class Mixture:
         """The family of a component, with the coordinates of the likelihood."""
         return CURVES[component.family].with_nuisance(self.problem.likelihood.coordinates)
 
-    def _errors(self, k: int, points: Floats) -> Floats:
-        """Curve minus score at the nodes, of points of a component."""
-        component, rows = self.components[k], self._nodes[0]
+    @cached_property
+    def _errors(self) -> list[Floats]:
+        """Curve minus score at the nodes, of the points of each component."""
+        rows, errors = self._nodes[0], []
         score, stated = self.problem.score[rows], self.problem.stated[rows]
-        curve, frame = self._curve_of(component), self._samples.at(component).frame
-        return np.asarray(curve.at_scores(score, frame, stated).probability(points) - stated)
+        for component, sample in zip(self.components, self.samples, strict=True):
+            curve, frame = self._curve_of(component), self._samples.at(component).frame
+            drawn = curve.at_scores(score, frame, stated).probability(sample.weighted[0])
+            errors.append(np.asarray(drawn - stated))
+        return errors
 
     @cached_property
     def _nodes(self) -> tuple[NDArray[np.intp], Floats]:

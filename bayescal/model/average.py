@@ -124,7 +124,6 @@ def in_average(curve: Curve, draws: Floats, union: Curve, frame: Frame) -> Float
         kept = {name: values[name] for name in curve.nuisance}
         values = curve.in_average(draws, frame) | kept
     own = {name: _own_name(curve, name) for name in values}
-    at = [columns[own[name] if own[name] in columns else name] for name in values]
-    if at:
-        united[:, at] = np.stack(list(values.values()), axis=1)
+    for name, value in values.items():
+        united[:, columns[own[name] if own[name] in columns else name]] = value
     return united

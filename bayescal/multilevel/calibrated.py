@@ -78,10 +78,10 @@ class Distances:
 class _Component(NamedTuple):
     """Draws, with weights, and the evidence of their model; `is_free` if nothing is exact.
 
-    `draw` gives the draws, which are not made for a component that has none of them.
+    `draw` gives some of the draws, by their numbers; no others are made.
     """
 
-    draw: Callable[[], MultilevelDraws]
+    draw: Callable[[NDArray[np.intp]], MultilevelDraws]
     weights: Floats
     log_evidence: float
     prior: float
@@ -114,16 +114,15 @@ def distances_of(drawn: MultilevelDraws) -> Distances | None:
         return _of_walk(drawn, pinned.drawn)
     own, even = drawn.stats["log_evidence"], np.ones(drawn.size)
     free = _at_two_scales(drawn, drawn.start)
+    exact, evidence = identity_log_likelihood(drawn.problem), pinned.stats["log_evidence"]
     components = [
-        _Component(
-            lambda: pinned.drawn.at_diagonal(), even, identity_log_likelihood(drawn.problem), 1.0
-        ),
-        _Component(lambda: pinned.drawn.from_diagonal(), even, pinned.stats["log_evidence"], 1.0),
-        _Component(lambda: drawn, free, own + float(np.log(free.mean())), _FREE, is_free=True),
+        _Component(lambda rows: pinned.make(rows).at_diagonal(), even, exact, 1.0),
+        _Component(lambda rows: pinned.make(rows).from_diagonal(), even, evidence, 1.0),
+        _Component(drawn.taken, free, own + float(np.log(free.mean())), _FREE, is_free=True),
     ]
     posterior, share = _shares(components)
     _warn_of(pinned.stats, float(share[1]))
-    mixed = _mixed(components, share, "distances")
+    mixed = _mixed(components, share, drawn.problem.pooled.rng("distances"))
     return Distances(
         replace(mixed, **_of_fit(drawn)),
         ProbCalibrated(float(posterior[0]), float(posterior[:2].sum())),
@@ -148,17 +147,18 @@ def _of_walk(drawn: MultilevelDraws, pinned: MultilevelDraws) -> Distances:
         free = _at_two_scales(drawn, start)
         log_evidence = evidence[1] + float(np.log(free.mean()))
         return [
-            _Component(pinned.from_diagonal, even, evidence[0], 2.0),
-            _Component(lambda: drawn, free, log_evidence, _FREE, is_free=True),
+            _Component(pinned.from_diagonal().taken, even, evidence[0], 2.0),
+            _Component(drawn.taken, free, log_evidence, _FREE, is_free=True),
         ]
 
     total = [float(logsumexp(each.log_evidence + log_prior)) for each in (pinned, drawn)]
     components = both(drawn.start, (total[0], total[1]))
     posterior, share = _shares(components)
     _warn_of(pinned.stats, float(share[0]))
-    mixed = _mixed(components, share, "distances")
+    mixed = _mixed(components, share, problem.pooled.rng("distances"))
     single = both(drawn.average, (float(pinned.log_evidence[0]), float(drawn.log_evidence[0])))
-    average = _mixed(single, _shares(single)[1], "distances of one curve").average
+    rng = problem.pooled.rng("distances of one curve")
+    average = _mixed(single, _shares(single)[1], rng).average
     begins = float(posterior[0])
     return Distances(
         replace(mixed, average=average, **_of_fit(drawn)),
@@ -201,16 +201,17 @@ def _shares(components: list[_Component]) -> tuple[Floats, Floats]:
     return posterior, (1 - HEDGE) * posterior + HEDGE * free
 
 
-def _mixed(components: list[_Component], share: Floats, purpose: str) -> MultilevelDraws:
+def _mixed(
+    components: list[_Component], share: Floats, rng: np.random.Generator
+) -> MultilevelDraws:
     """Draws of the components in these shares, in random order."""
     size = components[0].weights.size
-    rng = components[-1].draw().problem.pooled.rng(purpose)
     counts = np.bincount(resample(share, size, rng), minlength=share.size)
     parts = []
     for each, count in zip(components, counts, strict=True):
         rows = resample(each.weights, int(count), rng)
         if count:
-            parts.append(each.draw().taken(rows))
+            parts.append(each.draw(rows))
     order: NDArray[np.intp] = rng.permutation(size)
     return reduce(MultilevelDraws.beside, parts).taken(order)
 

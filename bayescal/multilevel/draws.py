@@ -86,9 +86,10 @@ class MultilevelDraws:
         of the median time.
         """
         u, average, following = np.repeat(start[None], len(problem.labels), axis=0), start, None
+        moved = slice(problem.columns[0], problem.columns[-1] + 1)
         for term, scale, each in zip(problem.terms, scales, effects, strict=True):
             for group, level in zip(u, term.of_group, strict=True):
-                group[:, problem.columns] += each[level]
+                group[:, moved] += each[level]
             if term.kind == "walk":
                 step = problem.pooled.rng(f"next {term.name}").standard_normal(scale.shape)
                 average, following = start.copy(), start.copy()
@@ -157,7 +158,7 @@ class MultilevelDraws:
         )
 
     def taken(self, rows: NDArray[np.intp]) -> MultilevelDraws:
-        """Some of the draws, in this order; effects by term are left out."""
+        """Some of the draws, in this order."""
 
         def some(values: Any) -> Any:
             return None if values is None else values[rows]
@@ -168,7 +169,7 @@ class MultilevelDraws:
             groups=self.groups[:, rows],
             scales=self.scales[:, rows],
             correlation=some(self.correlation),
-            effects=(),
+            effects=tuple(each[:, rows] for each in self.effects),
             following=some(self.following),
             explanation=some(self.explanation),
             share_unlike=some(self.share_unlike),
@@ -228,16 +229,16 @@ class DrawnLater:
     stats : dict of str to float
         As those of `MultilevelDraws`, of which there may be more once all is drawn.
     make : callable
-        Gives the draws.
+        Gives some of the draws, by their numbers, or all of them.
     """
 
     stats: dict[str, float]
-    make: Callable[[], MultilevelDraws]
+    make: Callable[[NDArray[np.intp] | None], MultilevelDraws]
 
     @cached_property
     def drawn(self) -> MultilevelDraws:
         """The draws, made once."""
-        return self.make()
+        return self.make(None)
 
 
 def levels_round(drawn: MultilevelDraws, purpose: str) -> tuple[Floats, NDArray[np.bool_]]:

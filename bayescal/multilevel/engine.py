@@ -37,7 +37,7 @@ def evidence_of_terms(problem: MultilevelProblem, draws: int, proposals: int) ->
     """
     if problem.is_walk or problem.pooled.of_times or not problem.terms[0].correlated:
         drawn = draw_terms(problem, draws, proposals)
-        return DrawnLater(drawn.stats, lambda: drawn)
+        return DrawnLater(drawn.stats, lambda rows: drawn if rows is None else drawn.taken(rows))
     with one_blas_thread:
         population = draw_population(problem, draws, proposals)
     return DrawnLater(population.stats, one_blas_thread(population.make))

@@ -270,7 +270,8 @@ def net_benefit_of_all(draws: CurveDraws, thresholds: Floats) -> Floats:
     -------
     ndarray of shape (draws, thresholds)
     """
-    return net_benefit(draws, thresholds, np.ones((draws.curve.shape[1], thresholds.size)))
+    events, cases = reaching(draws, thresholds, np.ones((draws.curve.shape[1], 1)))
+    return decision.net_benefit(events, cases, thresholds)
 
 
 def _above(score: Floats, values: Floats, thresholds: Floats) -> Floats:

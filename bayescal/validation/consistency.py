@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -305,7 +306,7 @@ def check_consistency(
         )
         for probability in (calibrated, *curves)
     ]
-    return _consistency(post, table, applied, observed, replicated)
+    return _consistency(table, applied, observed, replicated, _tce_bound(post))
 
 
 class CalibratedOutcomes:
@@ -322,7 +323,7 @@ class CalibratedOutcomes:
         seed: int,
         turn: tuple[int, int] = (0, 1),
     ) -> None:
-        self._post, self._table = post, _read(post)
+        self._post, self._table, self._turn = post, _read(post), turn
         calibrated = _calibrated(post, self._table, n_resamples)
         alike = None if post.problem.data.is_pseudo else _alike(post, resample_scores=False)
         self._simulated = SimulatedOutcomes(*self._table, calibrated, seed, turn, alike)
@@ -331,7 +332,12 @@ class CalibratedOutcomes:
         """As `check_consistency` of the same seed, without the posterior predictive check."""
         observed = applied.to_data(self._post.problem.unclustered)
         replicated = [self._simulated.estimates(applied)]
-        return _consistency(self._post, self._table, applied, observed, replicated)
+        return _consistency(self._table, applied, observed, replicated, self._tce_bound)
+
+    @cached_property
+    def _tce_bound(self) -> float:
+        """NaN of one fit of several, by which alone nothing is judged."""
+        return _tce_bound(self._post) if self._turn == (0, 1) else math.nan
 
 
 class _Table(NamedTuple):
@@ -432,7 +438,8 @@ def _of_times(
         np.array([asked.or_nan(each) for each in simulated.replicates(g[:, simulated.row], rng)])
         for g in curves
     ]
-    return _result(post, asked.name, observed, replicated, problem.table.score, problem.data.trials)
+    score, trials = problem.table.score, problem.data.trials
+    return _result(asked.name, observed, replicated, score, trials, _tce_bound(post))
 
 
 def _alike(post: CalibrationPosterior, *, resample_scores: bool) -> AlikeCases | None:
@@ -478,23 +485,23 @@ def _calibrated(post: CalibrationPosterior, table: _Table, replicates: int) -> F
 
 
 def _consistency(
-    post: CalibrationPosterior,
     table: _Table,
     applied: Applied,
     observed: float,
     replicated: Sequence[Floats],
+    tce_bound: float,
 ) -> Consistency:
     """The result, from the estimates under calibration and, if asked for, under the posterior."""
-    return _result(post, applied.name, observed, replicated, table.score, table.trials)
+    return _result(applied.name, observed, replicated, table.score, table.trials, tce_bound)
 
 
 def _result(
-    post: CalibrationPosterior,
     name: str,
     observed: float,
     replicated: Sequence[Floats],
     score: Floats,
     trials: NDArray[Any],
+    tce_bound: float,
 ) -> Consistency:
     if any(np.isnan(values).all() for values in replicated):
         raise InputError(
@@ -506,9 +513,14 @@ def _result(
         observed=observed,
         under_calibration=replicated[0],
         under_posterior=replicated[1] if len(replicated) > 1 else np.empty(0),
-        tce_bound=post.interval("tce", 0.9)[1],
+        tce_bound=tce_bound,
         material=_material(score, trials),
     )
+
+
+def _tce_bound(post: CalibrationPosterior) -> float:
+    """What the true calibration error is below with probability 0.95."""
+    return post.interval("tce", 0.9)[1]
 
 
 def _material(score: Floats, trials: NDArray[Any]) -> float:

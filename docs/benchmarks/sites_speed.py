@@ -135,6 +135,8 @@ def measure(name: str) -> dict[str, Any]:
         for role, labels in roles.items()
     }
     warm: dict[str, Any] = {"curve": "logistic", "engine": "importance", "random_state": 1}
+    if case.roles == "sites and periods":
+        few = {"groups": few["groups"]}
     bc.fit(outcome[first], score[first], **few, **warm)
     before, start = megabytes(), used()
     table = 0.0
@@ -144,6 +146,8 @@ def measure(name: str) -> dict[str, Any]:
         options["vary"] = bc.by("site", robust=case.robust)
         asked = (bc.CalibrationData(outcome, score, groups=roles.pop("groups")),)
         table = used() - start
+    elif case.roles == "sites and periods":
+        options["vary"] = ["site", bc.walk("period")]
     fits, clock = [], []
     for _ in range(case.repeats):
         start, now = used(), time.perf_counter()

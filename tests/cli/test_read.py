@@ -7,6 +7,7 @@ import csv
 import gzip
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -25,6 +26,15 @@ def test_verbatim_fields_are_what_was_written(tmp_path, rows) -> None:
         csv.writer(file, quoting=csv.QUOTE_ALL).writerows([("a", "b"), *rows])
     read = open_source(path).load(verbatim=True)
     assert list(read.itertuples(index=False, name=None)) == rows
+
+
+@pytest.mark.parametrize("late", ["ward 7", "", "0.5", "True"])
+def test_a_column_has_one_type_whatever_comes_late_in_a_long_file(tmp_path, late: str) -> None:
+    lines = ["y,p,site", *["1,0.25,12"] * 100_000, f"0,0.75,{late}"]
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join(lines), "utf-8")
+    read = open_source(path).load()
+    pd.testing.assert_frame_equal(read, pd.read_csv(path, low_memory=False))
 
 
 TEXT = "y,p,site\r\n1,0.3,Zürich\r\n0,0.2,Zörich\r\n"

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import expit, logit
 
 import bayescal as bc
-from bayescal.gain._terms import PARTS, curve_terms, log_gains
+from bayescal.gain._terms import PARTS, brier_gain, brier_gains, curve_terms, log_gains
 
 
 @pytest.fixture(scope="module")
@@ -73,3 +73,11 @@ def test_summary(actual) -> None:
     assert (narrow["upper"] <= table["upper"]).all()
     assert actual.prob_above(0.001) < actual.prob_improved
     assert actual.draws.sizes == {"chain": 4, "draw": 500}
+
+
+def test_brier_gains_of_several_updates_are_those_of_each() -> None:
+    rng = np.random.default_rng(3)
+    curve, before, afters = rng.random((40, 7)), rng.random(7), rng.random((3, 7))
+    weight = rng.dirichlet(np.ones(7), 40)
+    each = [brier_gain(curve, weight, before, after) for after in afters]
+    np.testing.assert_allclose(brier_gains(curve, weight, before, afters), each, rtol=0, atol=1e-14)

@@ -227,7 +227,7 @@ def test_an_uncertain_evidence_is_a_warning(calibrated, monkeypatch):
     problem = module._with_exact_average(calibrated.problem)
     pinned = draw_terms(problem, calibrated.draws)
     stats = pinned.stats | {"log_evidence_error": 0.9}
-    again = DrawnLater(stats, lambda: pinned)
+    again = DrawnLater(stats, pinned.taken)
     monkeypatch.setattr(module, "evidence_of_terms", lambda *_: again)
     with pytest.warns(DiagnosticWarning, match=r"Monte Carlo error of 0.9. Fit with more draws"):
         distances_of(calibrated._drawn)

@@ -65,7 +65,7 @@ def even_choice(
     return rng.permutation(chosen)
 
 
-def even_uniforms(group: NDArray[np.intp], rng: np.random.Generator, axis: int = 0) -> Floats:
+def even_uniforms(order: NDArray[np.intp], rng: np.random.Generator, axis: int = 0) -> Floats:
     """Numbers in [0, 1), spread evenly in each group: each is uniform, together they leave no gaps.
 
     Neighbours of a group differ most, so that the numbers are also spread evenly over any run of
@@ -73,7 +73,8 @@ def even_uniforms(group: NDArray[np.intp], rng: np.random.Generator, axis: int =
 
     Parameters
     ----------
-    group : ndarray of int of shape (n,)
+    order : ndarray of int of shape (n,)
+        In which those of one group stand together: that of `by_group`.
     axis : int
         Another for each number that the same draw takes.
 
@@ -86,9 +87,9 @@ def even_uniforms(group: NDArray[np.intp], rng: np.random.Generator, axis: int =
     Kuipers & Niederreiter (1974), Uniform distribution of sequences: multiples of irrational
     numbers, modulo 1.
     """
-    numbers = np.empty(group.size)
-    position = np.arange(group.size) * GAPLESS_STEPS[axis] + rng.random()
-    numbers[np.argsort(group, kind="stable")] = position - np.floor(position)
+    numbers = np.empty(order.size)
+    position = np.arange(order.size) * GAPLESS_STEPS[axis] + rng.random()
+    numbers[order] = position - np.floor(position)
     return numbers
 
 

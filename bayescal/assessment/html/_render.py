@@ -19,6 +19,7 @@ from bayescal._base.text import count, percent, plain, shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.followed import cases_and_events_of, observed_words, points_words
 from bayescal.assessment.html import _about, _figures
+from bayescal.assessment.html._svg import drawing
 from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.performance import mean_score
 from bayescal.assessment.record import RECORD_ID, as_dict
@@ -206,10 +207,7 @@ def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
         "of_range": decision_range_words(f),
         "c_statistic": c_statistic_words(f),
         "level": percent(f.ci_prob),
-        "figures": {
-            key: None if drawn is None else drawn.svg()
-            for key, drawn in figures_of(f, source).items()
-        },
+        "figures": _drawn_figures(f, source),
         "tables": Tables(f),
         "clinical": None if f.clinical is None else measures_table(f.clinical, "clinical-prior"),
         "curve": curve_table(f, few),
@@ -264,6 +262,13 @@ def figures_of(f: Findings, source: Mapping[str, object]) -> dict[str, _figures.
     }
 
 
+def _drawn_figures(f: Findings, source: Mapping[str, object]) -> dict[str, Markup | None]:
+    """The figures as they stand in the page; the style of figures is set once for all."""
+    with drawing():
+        figures = figures_of(f, source).items()
+        return {key: None if drawn is None else drawn.svg() for key, drawn in figures}
+
+
 def first_screen(f: Findings, alarms: list[str]) -> dict[str, str]:
     """What follows the verdict, by its heading; with alarms, nothing is advised."""
     told = {"The outcomes": " ".join(outcome_words(f))}
@@ -315,7 +320,7 @@ def call_again(f: Findings) -> str:
         f"bayescal.assess({cases}{thresholds}close={f.close:g}, "
         f"ci_prob={f.ci_prob:g}, "
         f"prior={prior}, prior_calibrated={f.prior_calibrated:g}, "
-        f"draws={f.posterior.curve([0.5]).size}, random_state={f.seed})"
+        f"draws={f.posterior.tce().size}, random_state={f.seed})"
     )
 
 

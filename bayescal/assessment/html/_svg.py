@@ -33,6 +33,7 @@ STYLE = {
     "axes.labelsize": 11.5,
     "xtick.labelsize": 10.5,
     "ytick.labelsize": 10.5,
+    "axes.titley": 1.0,  # no search for a place above ticks: the page has the titles
 }
 THEMED = {
     "#000000": "currentColor",
@@ -211,7 +212,7 @@ def inline_svg(
 ) -> Markup:
     """The figure as an `svg` element without links to anything outside itself."""
     lay_out(figure)
-    buffer = io.BytesIO()
+    buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata=NOTHING)
     root = ElementTree.fromstring(buffer.getvalue())
     for element in root.iter():

@@ -45,13 +45,14 @@ def more_to_settle(error: Floats, close: float, ci_prob: float, n: float) -> flo
     truth = np.quantile(error, _middles(TRUTHS))
     shape = np.quantile(error, _middles(POINTS)) - mean
     noise = spread * ndtri(_middles(NOISES))
-    tail = (1 - ci_prob) / 2
+    tail, share = (1 - ci_prob) / 2, np.arange(POINTS + 1) / POINTS
+    few, most = np.flatnonzero(share <= tail)[-1], np.flatnonzero(share >= 1 - tail)[0]
     for times in TIMES:
         left = 1 / (1 + times)
         centre = mean + (1 - left) * (truth - mean)
         future = np.add.outer(centre, noise * math.sqrt(left * (1 - left)))
-        below = np.searchsorted(shape, (close - future) / math.sqrt(left)) / POINTS
-        settled = (below >= 1 - tail) | (below <= tail)
+        limit = (close - future) / math.sqrt(left)
+        settled = (limit <= shape[few]) | (limit > shape[most - 1])
         if settled.mean() >= PROBABLY:
             return float(f"{times * n:.2g}")
     return math.inf

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, by_group
 from bayescal.data.build.digits import Digits, digits_of
 
 __all__ = ["Batch", "Codes", "sorting", "starts"]
@@ -80,7 +80,7 @@ class Batch(NamedTuple):
 def sorting(code: Codes, score: Floats) -> NDArray[np.intp]:
     """The order by group, and by score within each."""
     order = np.argsort(score)
-    return order[_stable(code[order])]
+    return order[by_group(code[order])]
 
 
 def starts(code: Codes | None, score: Floats) -> NDArray[np.intp]:
@@ -89,12 +89,6 @@ def starts(code: Codes | None, score: Floats) -> NDArray[np.intp]:
     if code is not None:
         new[1:] |= code[1:] != code[:-1]
     return np.flatnonzero(new)
-
-
-def _stable(code: Codes) -> NDArray[np.intp]:
-    """The order by group, equal ones as they stand; NumPy sorts two bytes in one pass."""
-    narrow = code.astype(np.uint16) if code.size and code.max() < 1 << 16 else code
-    return np.argsort(narrow, kind="stable")
 
 
 def _counted(
@@ -110,7 +104,7 @@ def _counted(
     if code is None:
         both.sort()
     else:
-        both = both[_stable(code)]
+        both = both[by_group(code)]
         cases = np.bincount(code)
         code = np.repeat(np.arange(cases.size), cases)
         for begin, end in pairwise(np.append(0, np.cumsum(cases)).tolist()):

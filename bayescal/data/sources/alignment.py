@@ -22,6 +22,8 @@ Index: TypeAlias = Any
 """An index of pandas, of the rows or columns of a frame or of a dimension of xarray."""
 NUMBERS = {"integer", "floating", "mixed-integer-float"}
 """What pandas calls labels that are numbers."""
+UNLABELLED = {np.ndarray, type(None)}
+"""Types that never have labels."""
 
 
 class Labelled(NamedTuple):
@@ -50,7 +52,7 @@ def aligned(*, across: Collection[str] = (), **arguments: Any) -> tuple[Any, ...
         The arguments in their order. A series or array of numbers is a NumPy array; whatever else
         has types or names that say more than its values comes back as it is.
     """
-    if all(values is None or type(values) is np.ndarray for values in arguments.values()):
+    if UNLABELLED.issuperset(map(type, arguments.values())):
         return tuple(arguments.values())
     known: list[Labelled] = []
     for name, values in arguments.items():

@@ -33,6 +33,8 @@ TIES = ("split", "together")
 MOST_BINS_ASKED = 1_000_000
 BINS_SAME = 1e-9
 
+WHOLE_BITS = 30
+"""Bits of a score times the number of bins as a whole number, which fits into 32 with its sign."""
 _MOST_CELLS = 4096
 _CASES_PER_CELL = 16
 
@@ -216,17 +218,18 @@ def width_index(scores: NDArray[Any], n_bins: int) -> Index:
 def _width_members(scores: NDArray[Any], weights: Floats | None, n_bins: int) -> Members:
     """Members of bins of equal width.
 
-    Rounding can carry a score times n up to an edge but never past the next one, so that one
-    comparison with the edge below is exact.
+    A score times n is rounded down to whole parts of a bin: the upper bits are the bin, the lower
+    ones the parts in it. Rounding can carry a score up to an edge but never past the next one, so
+    that where there are no parts, one comparison with that edge is exact.
     """
+    bits = WHOLE_BITS - n_bins.bit_length()
 
     def find(part: slice) -> NDArray[np.intp]:
         score = scores[part].astype(np.float64, copy=False)
-        product = score * n_bins
-        floor = product.astype(np.int32)
-        index = floor.astype(np.intp)
-        product -= floor
-        if product.min() < BINS_SAME:
+        parts = (score * (n_bins << bits)).astype(np.int32)
+        index = (parts >> bits).astype(np.intp)
+        parts &= (1 << bits) - 1
+        if not np.minimum.reduce(parts):
             index -= (score <= index / n_bins) & (index > 0)
         return index
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal.data.read import Cases, Needs
+from bayescal.data.read import Cases
 from bayescal.data.sources.alignment import aligned
 from bayescal.data.validate import as_vector, check_same_length
 from bayescal.estimators.binned.bins import Bins, Members, bins_of
@@ -45,6 +45,8 @@ def read_with_cells(
     cells: ArrayLike | None,
 ) -> tuple[Cases, Labels | None]:
     """Cases, and the cell of each where cells are given: of a table, which has no order, none."""
+    if cells is None:
+        return read(y_true, y_prob, sample_weight, single=True), None
     y_true, y_prob, sample_weight, cells = aligned(
         y_true=y_true,
         y_prob=y_prob,
@@ -52,9 +54,8 @@ def read_with_cells(
         cells=cells,
         across={"y_true"},
     )
-    needs: Needs = "rows" if cells is None else "order"
-    cases = read(y_true, y_prob, sample_weight, needs=needs, single=True)
-    return cases, None if cells is None else as_labels(cells, cases.scores.size)
+    cases = read(y_true, y_prob, sample_weight, needs="order", single=True)
+    return cases, as_labels(cells, cases.scores.size)
 
 
 def bins_of_labels(scores: NDArray[Any], weights: Floats | None, cells: Labels) -> Bins:

@@ -46,9 +46,6 @@ COSINES_NEGLIGIBLE = 1e-14
 STEPS = 100
 CHUNK = 1 << 14
 
-# Each row is a piece of the cubic B-spline, in powers of the offset from the node on the left.
-_SPLINE = np.array([[1, -3, 3, -1], [4, 0, -6, 3], [1, 3, 3, -3], [0, 0, 0, 1]]) / 6
-
 
 class Line(NamedTuple):
     """Cases on a line with mirrors at both ends.
@@ -132,7 +129,7 @@ def cosines(position: NDArray[Any], masses: Floats, cells: int) -> Floats:
     """Sums of mass times cos(pi k position), for k up to a quarter of the cells.
 
     Masses are shared out to the nodes of a grid by cubic B-splines, which the division by their
-    transform undoes. A spline is a cubic in the offset.
+    transform undoes.
 
     Parameters
     ----------
@@ -148,12 +145,7 @@ def cosines(position: NDArray[Any], masses: Floats, cells: int) -> Floats:
         offset = position[part].astype(np.float64, copy=False) * cells + 0.5
         index = offset.astype(np.intp)
         offset -= index
-        for at, (constant, *powers) in enumerate(_SPLINE):
-            share = offset * powers[-1]
-            for factor in powers[-2::-1]:
-                share += factor
-                share *= offset
-            share += constant
+        for at, share in enumerate(_spline(offset)):
             for row, mass in zip(nodes, masses[:, part], strict=True):
                 np.add.at(row[at : at + cells + 1], index, share * mass)
     inner = nodes[:, 2:-2]
@@ -166,6 +158,22 @@ def cosines(position: NDArray[Any], masses: Floats, cells: int) -> Floats:
     square = angle**2 + (angle / np.tan(angle)) ** 2  # (angle / sin angle)^2, in less time
     sums[:, 1:] *= square**2
     return sums
+
+
+def _spline(offset: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Pieces of the cubic B-spline at offsets from the node on the left, which add up to 1."""
+    square, rest = offset * offset, 1 - offset
+    first, last = rest * rest, square * offset
+    first *= rest
+    first /= 6
+    last /= 6
+    second = 3 * last
+    second -= square
+    second += 2 / 3
+    third = 1 - first
+    third -= second
+    third -= last
+    return first, second, third, last
 
 
 def series(coefs: Floats, intervals: int) -> Floats:
@@ -198,11 +206,17 @@ def area_at(coefs: Floats, sigma: Floats, nodes: int = NODES) -> tuple[Floats, F
     wave = np.pi * np.maximum(k, 1)
     damped = coefs[:, :kept] * np.exp(-0.5 * (np.pi * sigma[:, None] * k) ** 2)
     # One series whose even part is the smoothed mass, and whose odd part is its integral.
-    both = fft.irfft(damped * (1 - 1j * (k > 0) / wave), 2 * intervals, axis=1, norm="forward")
-    right = both[:, : intervals + 1]
-    left = np.concatenate([both[:, :1], both[:, : intervals - 1 : -1]], axis=1)
-    mass, step = (right + left) / 2, 1 / intervals
-    area, slope = absolute_area(mass, np.diff((right - left) / 2) + damped[:, :1] * step, step)
+    halves = damped * (0.5 - 0.5j * (k > 0) / wave)
+    both = fft.irfft(halves, 2 * intervals, axis=1, norm="forward")
+    right, left = both[:, 1 : intervals + 1], both[:, : intervals - 1 : -1]
+    mass, integral = np.empty((2, len(coefs), intervals + 1))
+    mass[:, 0], integral[:, 0] = 2 * both[:, 0], 0
+    np.add(right, left, out=mass[:, 1:])
+    np.subtract(right, left, out=integral[:, 1:])
+    step = 1 / intervals
+    pieces = integral[:, 1:] - integral[:, :-1]
+    pieces += damped[:, :1] * step
+    area, slope = absolute_area(mass, pieces, step)
     return area, -2 * sigma**2 * slope
 
 
@@ -226,14 +240,15 @@ def absolute_area(height: Floats, pieces: Floats, step: float) -> tuple[Floats, 
     turn = np.where(up[row, at], -1.0, 1.0)  # as if every crossing were upwards
     first = np.minimum(turn * height[row, at], 0)
     last = np.maximum(turn * height[row, at + 1], 0)
-    total = turn * pieces[row, at] / step
+    piece = pieces[row, at]
+    total = turn * piece / step
     bend = 6 * total - 3 * (first + last)
     rise = last - first + bend
     steepness = np.sqrt(np.maximum(rise**2 + 4 * bend * first, 0))
     divisor = rise + steepness
     root = np.minimum(-2 * first / np.where(divisor > 0, divisor, 1), 1)
     below = root * (first + root * (rise / 2 - root * bend / 3))
-    extra = step * (total - 2 * below) - np.abs(pieces[row, at])
+    extra = step * (total - 2 * below) - np.abs(piece)
     count = height.shape[0]
     area = np.abs(pieces).sum(axis=1) + np.bincount(row, extra, count)
     return area, np.bincount(row, steepness, count) / step

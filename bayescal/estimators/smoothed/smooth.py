@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal._base.arrays import Floats, blocks
+from bayescal._base.arrays import Floats, blocks, gaps
 from bayescal._base.docstrings import documented
 from bayescal.data.validate import as_scores
 from bayescal.estimators.door import Core, OutcomesLike, Statistic, evaluate, read
@@ -75,9 +75,9 @@ def _core(metric: Metric) -> Core:
         share: Any = 1 / scores.size if weights is None else weights / weights.sum()
 
         def residuals(outcomes: NDArray[Any]) -> Floats:
-            gaps: Floats = np.subtract(outcomes, scores, dtype=np.float64)
-            gaps *= share
-            return gaps
+            gap = gaps(outcomes, scores)
+            gap *= share
+            return gap
 
         return lambda outcomes: _areas(line, bandwidth, outcomes, residuals)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, by_group
 from bayescal._base.log_odds import log_odds_of
 from bayescal._base.logistic import fit_logistic
 from bayescal.gain.development.folds import seeded
@@ -85,7 +85,7 @@ def resample_model(
     own, all_cases = [], []
     members = None
     if group is not None:
-        members = np.split(np.argsort(group, kind="stable"), np.cumsum(np.bincount(group))[:-1])
+        members = np.split(by_group(group), np.cumsum(np.bincount(group))[:-1])
     for done in range(n_resamples):
         kept = _resample(outcome, members, rng)
         fitted = seeded(clone(model), rng)

@@ -17,7 +17,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.threads import one_blas_thread
 from bayescal.fitting.imputed.comparison import ImputedComparison
 from bayescal.fitting.imputed.pooled import in_turn, widened
-from bayescal.gain._terms import brier_gain, net_benefit_name
+from bayescal.gain._terms import brier_gains, net_benefit_name
 from bayescal.gain.updates.optimism import optimism_of
 from bayescal.inference import CurveComparison
 from bayescal.model.curves import updates
@@ -115,11 +115,11 @@ def gains_on(
     if thresholds:
         treated = {name: by_mean_curve(family, at) for name, family in fitted.items()}
         treated["identity"] = by_score(of.problem, at)
+    risks_after = np.reshape([*after.values()], (-1, score.size))
     for part, draws in of.draws("bootstrap"):
-        for name, score_after in after.items():
-            gains["brier"][name][part] = brier_gain(
-                draws.curve, draws.population.weight, score, score_after
-            )
+        falls = brier_gains(draws.curve, draws.population.weight, score, risks_after)
+        for name, fall in zip(after, falls, strict=True):
+            gains["brier"][name][part] = fall
         worth = {name: net_benefit(draws, at, *whom) for name, whom in treated.items()}
         for name in worth:
             for column, measure in enumerate(measures[1:]):
@@ -127,7 +127,9 @@ def gains_on(
                 gains[measure][name][part] = rise
     if not (comparison.problem.likelihood.is_linear or comparison.problem.of_times):
         return gains  # their optimism is computed of true outcomes; nothing is recommended
-    own = {name: CurvesOfTable(*each).observed.mean(axis=0) for name, each in drawn.items()}
+    own = after
+    if of.problem.data is not comparison.problem.data:
+        own = {name: CurvesOfTable(*each).observed.mean(axis=0) for name, each in drawn.items()}
     for measure, by_update in optimism_of(comparison, own, thresholds).items():
         for name, optimism in by_update.items():
             gains[measure][name][::OPTIMISM_EVERY] -= optimism

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, by_group
 from bayescal._base.log_sum import log_sum
 from bayescal._base.sampling.even import even_uniforms
 from bayescal.model.partition.prior import PartitionPrior
@@ -151,10 +151,9 @@ def draw_partitions(sums: PartitionSums, draws: int, rng: np.random.Generator) -
     setting = np.sort(_systematic(sums.probability, draws, rng))
     tables = _Tables(steps.reshape(-1, 2 * k))
     last = np.stack([log_sum(steps[:, :, k - 1], BOTH)[:, state] for state in (ON, OFF)], axis=1)
-    ends_off = (
-        even_uniforms(setting, rng) * np.exp(np.logaddexp(*last.T) - last.max(axis=1))[setting]
-    )
-    state = np.where(ends_off < np.exp(last[:, 1] - last.max(axis=1))[setting], OFF, ON)
+    largest = last.max(axis=1)
+    either, off = (np.exp(each - largest)[setting] for each in (np.logaddexp(*last.T), last[:, 1]))
+    state = np.where(even_uniforms(by_group(setting), rng) * either < off, OFF, ON)
     stop = np.full(draws, k)
     active = np.arange(draws)
     rows: list[list[Index]] = []
@@ -182,7 +181,9 @@ def assemble(
     cells: int,
 ) -> PartitionDraws:
     """Coefficients by cell, from those of the stretches of every draw, in any order."""
-    order = np.argsort(draw * cells + start)
+    at = np.full(setting.size * cells, -1)
+    at[draw * cells + start] = np.arange(draw.size)
+    order = at[at >= 0]
     length = (stop - start)[order]
     return PartitionDraws(
         np.repeat(shift[order], length).reshape(-1, cells),
@@ -270,7 +271,8 @@ class _Points:
 
         Two points are drawn and combined so that mean and covariance stay as they are.
         """
-        first, second = (self._tables.draw(row, rng, axis) for axis in (1, 2))
+        order = by_group(row)
+        first, second = (self._tables.draw_in(order, row, rng, axis) for axis in (1, 2))
         drawn = []
         for values, means in zip(self._values, self._means, strict=True):
             mean = means[row]
@@ -290,12 +292,15 @@ class _Tables:
         self.columns = log_weight.shape[1]
         self.cumulative = (cumulative + np.arange(cumulative.shape[0])[:, None]).ravel()
 
-    def draw(self, row: Index, rng: np.random.Generator, axis: int = 0) -> Index:
+    def draw(self, row: Index, rng: np.random.Generator) -> Index:
         """One column for each of the rows given, evenly among those of one row."""
-        numbers = even_uniforms(row, rng, axis)
-        below_one = (1 - 1e-9) * numbers  # else its sum with a row may reach the next
+        return self.draw_in(by_group(row), row, rng, 0)
+
+    def draw_in(self, order: Index, row: Index, rng: np.random.Generator, axis: int) -> Index:
+        """The same, where the order by rows is known; another number of each draw by axis."""
+        below_one = (1 - 1e-9) * even_uniforms(order, rng, axis)  # or it may reach the next row
         wanted, position = row + below_one, np.empty(row.size, dtype=np.intp)
-        order = np.argsort(row, kind="stable")  # a search is fast where the last one ended
+        # A search is fast where the last one ended.
         position[order] = np.searchsorted(self.cumulative, wanted[order], side="right")
         return np.asarray(position - row * self.columns)
 

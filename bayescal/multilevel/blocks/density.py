@@ -8,6 +8,7 @@ information of the average and of the smaller terms (Rue, Martino & Chopin, 2009
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,10 +28,13 @@ from bayescal.multilevel.followed import densities_of
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.robust import unlike_scales
 
-__all__ = ["EffectsDensity", "Given", "Peaks"]
+__all__ = ["EffectsDensity", "Given", "Peaks", "blocks_of_points"]
 
 EFFECTS_ROOM = 1 << 21
 """Numbers that a block of scales may need at a time."""
+LEAST_POINTS = 8
+"""Scales that are taken at a time even if they need more: one by one, the axis of points is idle.
+"""
 FIRST_STEPS, EFFECTS_STEPS, LEVEL_STEPS = 30, 1, 4
 EFFECTS_LONGEST_STEP = 2.0
 MOST_GAIN = 1.0
@@ -221,7 +225,7 @@ class EffectsDensity:
         standard, common = np.split(points, [self.scales_size], axis=1)
         density = -np.vecdot(standard, standard) / 2 - self.scales_size / 2 * LOG_2_PI
         density = density + self.prior.logpdf(self.common, common)
-        for part in blocks(len(points), self.width, EFFECTS_ROOM):
+        for part in blocks_of_points(len(points), self.width):
             density[part] += self.peaks(points[part]).log_integral
             self.advance(len(points[part]))
         return np.asarray(density)
@@ -450,6 +454,11 @@ class EffectsDensity:
             levels = levels + np.clip(of_levels, -EFFECTS_LONGEST_STEP, EFFECTS_LONGEST_STEP)
             rest = rest + np.clip(of_rest, -EFFECTS_LONGEST_STEP, EFFECTS_LONGEST_STEP)
         return levels, rest
+
+
+def blocks_of_points(size: int, width: int) -> Iterator[slice]:
+    """Blocks of as many points as fit where one needs `width` numbers, and of a few at least."""
+    return blocks(size, width, max(EFFECTS_ROOM, LEAST_POINTS * width))
 
 
 def _by_point(values: Floats) -> Floats:

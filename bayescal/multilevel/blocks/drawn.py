@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayescal._base.arrays import Floats, blocks
+from bayescal._base.arrays import Floats
 from bayescal._base.newton import Mode
 from bayescal._base.progress import PATIENCE, bar
 from bayescal._base.sampling.even import EVEN_POINTS
 from bayescal._base.sampling.importance import Sample, importance_sample, resample
 from bayescal._base.sampling.pareto import smooth_rows
-from bayescal.multilevel.blocks.density import EffectsDensity
+from bayescal.multilevel.blocks.density import EffectsDensity, blocks_of_points
 from bayescal.multilevel.blocks.levels import draw_effects_at
 
-__all__ = ["LATENT_ROOM", "Drawn", "corrected", "draw_round"]
+__all__ = ["Drawn", "corrected", "draw_round"]
 
 EFFECTS_PROPOSALS = 1
 """Proposals of the effects for each draw of the scales."""
@@ -24,7 +24,6 @@ PILOT = 512
 density falls more slowly on that side than at its mode."""
 ENOUGH_OF_SCALES = 0.2
 """Effective share of the proposals of the scales from which no others are tried."""
-LATENT_ROOM = 1 << 21
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ def _draw_round(
     points, count = np.unique(outer.draws, axis=0, return_counts=True)
     width = density.width + EFFECTS_PROPOSALS * EVEN_POINTS * density.rows
     drawn = []
-    for part in blocks(len(points), width, LATENT_ROOM):
+    for part in blocks_of_points(len(points), width):
         chosen = np.repeat(np.arange(len(points[part])), EFFECTS_PROPOSALS * count[part])
         drawn.append(draw_effects_at(density, density.peaks(points[part]), chosen, rng))
         density.advance(len(chosen))

@@ -6,6 +6,7 @@ the differences of neighbours.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -89,7 +90,7 @@ class Layout:
         by_position = rest.reshape(len(rest), self.positions, r).transpose(1, 2, 0)
         return sums_of(self.of_group, by_position)
 
-    @property
+    @cached_property
     def is_level(self) -> bool:
         """Whether each group is a level of the largest term by itself."""
         return self.inner is not None and np.unique(self.level).size == self.groups

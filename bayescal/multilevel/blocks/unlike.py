@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logsumexp
 
-from bayescal._base.arrays import Floats, blocks
+from bayescal._base.arrays import Floats
 from bayescal._base.sampling.even import EVEN_POINTS
 from bayescal._base.sampling.importance import Sample, mix_samples, resample
-from bayescal.multilevel.blocks.density import EffectsDensity
-from bayescal.multilevel.blocks.drawn import LATENT_ROOM, Drawn, corrected, draw_round
+from bayescal.multilevel.blocks.density import EffectsDensity, blocks_of_points
+from bayescal.multilevel.blocks.drawn import Drawn, corrected, draw_round
 from bayescal.multilevel.blocks.levels import LEVEL_SETS, integrals_of_levels
 from bayescal.multilevel.robust import LOG_ODDS_UNLIKE, PROB_UNLIKE
 from bayescal.posterior.tree import SAMPLE_STATS
@@ -103,7 +103,7 @@ def _part(density: EffectsDensity, every: EffectsDensity, drawn: Drawn, purpose:
     rng, size = density.problem.pooled.rng(purpose), density.layout.levels
     log_integral, levels = np.empty((2, size, len(drawn.rest))), np.empty((2, *drawn.levels.shape))
     width = LEVEL_SETS * EVEN_POINTS * density.rows
-    for part in blocks(len(drawn.rest), width, LATENT_ROOM):
+    for part in blocks_of_points(len(drawn.rest), width):
         given, rest = density.given(drawn.points[part]), drawn.rest[part]
         for k, each in enumerate((density, every)):
             log_integral[k, :, part], levels[k, :, part] = integrals_of_levels(

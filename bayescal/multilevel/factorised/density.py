@@ -34,7 +34,7 @@ __all__ = ["PopulationDensity"]
 
 QUADRATURE_NODES = 4
 """Quadrature nodes in each direction in which a site's curve can differ."""
-POINTS, ROOM = 128, 1 << 18
+POINTS, ROOM = 256, 1 << 18
 """Points of the population that are taken at a time, and numbers that a block of them needs."""
 SHELF, WIDER = 0.25, 2.0
 """Share of the points that are proposed with scales from their prior, and how much wider the
@@ -161,6 +161,7 @@ class PopulationDensity:
         share: Floats | None,
         log_ratio: Floats | None,
         rng: np.random.Generator,
+        rows: NDArray[np.intp] | None = None,
     ) -> tuple[Floats, NDArray[np.bool_], float]:
         """One draw of every site for each point.
 
@@ -174,6 +175,8 @@ class PopulationDensity:
             Of sites that are unlike the others, if there may be any.
         log_ratio : ndarray of shape (n, sites), optional
             How much likelier each site is, were it unlike the others, on the log scale.
+        rows : ndarray of int, optional
+            The points to draw for, as they are drawn for among all; by default every one.
 
         Returns
         -------
@@ -183,25 +186,26 @@ class PopulationDensity:
         least : float
             The least share of a site's proposals that count.
         """
-        laws, r = self.laws(points), len(self.problem.varying)
-        drawn, least = np.empty((len(self.problem.labels), len(points), len(self.names))), 1.0
-        unlike = np.zeros(drawn.shape[:2], dtype=bool)
+        size, sites, r = len(points), len(self.problem.labels), len(self.problem.varying)
+        taken = np.arange(size) if rows is None else rows
+        laws, unlike = self.laws(points[taken]), np.zeros((sites, taken.size), dtype=bool)
         if share is not None and log_ratio is not None:
-            unlike = rng.random(unlike.shape) < expit(logit(share) + log_ratio.T)
+            is_unlike = rng.random((sites, size)) < expit(logit(share) + log_ratio.T)
+            unlike = is_unlike[:, taken]
+        drawn, least = np.empty((sites, taken.size, len(self.names))), 1.0
         for number, site in sorted(self._one_by_one(), key=lambda each: each[0]):
             law, counts = laws[0].or_else(laws[-1], unlike[number]), 0.0
-            standard, uniform = _of_choice(len(points), r, rng)
-            for some in blocks(len(points), EVEN_POINTS * site.width, ROOM):
-                each = site.log_ratios(law.part(some), standard[:, some])
+            standard, uniform = (each[..., taken] for each in _of_choice(size, r, rng))
+            for some in blocks(taken.size, EVEN_POINTS * site.width, ROOM):
+                each = site.log_ratios(law.part(some), standard[..., some])
                 proposed, log_ratios = each[0][0], each[1][0]
-                weight = np.exp(log_ratios - log_ratios.max(axis=1, keepdims=True))
-                ladder = weight.cumsum(axis=1)
-                limit = uniform[some] * ladder[:, -1]
-                chosen = (ladder < limit[:, None]).sum(axis=1)
-                drawn[number, some] = proposed[:, np.arange(len(weight)), chosen].T
-                counts += (ladder[:, -1] ** 2 / (weight**2).sum(axis=1)).sum()
-            least = min(least, counts / (EVEN_POINTS * len(points)))
-            self.advance(len(points) // len(drawn))
+                weight = np.exp(log_ratios - log_ratios.max(axis=0))
+                ladder = weight.cumsum(axis=0)
+                chosen = (ladder < uniform[some] * ladder[-1]).sum(axis=0)
+                drawn[number, some] = proposed[:, chosen, np.arange(chosen.size)].T
+                counts += (ladder[-1] ** 2 / (weight**2).sum(axis=0)).sum()
+            least = min(least, counts / (EVEN_POINTS * taken.size))
+            self.advance(taken.size // sites)
         return drawn, unlike, float(least)
 
     def _one_by_one(self) -> Iterator[tuple[int, SiteLikelihood]]:
@@ -212,10 +216,11 @@ class PopulationDensity:
 
 
 def _of_choice(size: int, r: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Points (r, size, 4) that curves of a site are proposed at, and a number that picks one."""
-    standard, uniform = np.empty((r, size, EVEN_POINTS)), np.empty(size)
+    """Points (r, 4, size) that curves of a site are proposed at, and a number that picks one."""
+    standard, uniform = np.empty((r, EVEN_POINTS, size)), np.empty(size)
     for some in blocks(size, room=DRAWN):
-        standard[:, some] = even_points((1, r, some.stop - some.start), np.inf, rng)[0]
+        points = even_points((1, r, some.stop - some.start), np.inf, rng)[0]
+        standard[..., some] = points.transpose(0, 2, 1)
         uniform[some] = rng.random(some.stop - some.start)
     return standard, uniform
 
@@ -233,14 +238,15 @@ def _precision(scales: Floats, correlation: Floats) -> tuple[Floats, Floats]:
 
 
 def _log_sums(log_values: Floats, log_weight: Floats) -> Floats:
-    """Log of the weighted sum of exponentials over the last axis."""
-    largest = log_values.max(axis=-1)
-    ratio = np.exp(log_values - largest[..., None])
-    return np.asarray(np.log(ratio @ np.exp(log_weight)) + largest)
+    """Log of the weighted sum of exponentials over the middle axis of values (S, nodes, n)."""
+    largest = log_values.max(axis=1)
+    ratio = log_values - largest[:, None]
+    np.exp(ratio, out=ratio)
+    return np.asarray(np.log(np.exp(log_weight) @ ratio) + largest)
 
 
 def _nodes(count: int, r: int) -> tuple[Floats, Floats]:
-    """Nodes (r, 1, nodes) of a Gauss-Hermite product rule, and logarithms of their weights.
+    """Nodes (r, nodes, 1) of a Gauss-Hermite product rule, and logarithms of their weights.
 
     In two directions twelve nodes are exact to the degree of four in each.
     """
@@ -249,11 +255,11 @@ def _nodes(count: int, r: int) -> tuple[Floats, Floats]:
     at, weight = hermegauss(count)
     grid = np.meshgrid(*[at] * r, indexing="ij")
     weights = np.meshgrid(*[weight / weight.sum()] * r, indexing="ij")
-    return np.stack(grid).reshape(r, 1, -1), np.log(np.prod(weights, axis=0)).ravel()
+    return np.stack(grid).reshape(r, -1, 1), np.log(np.prod(weights, axis=0)).ravel()
 
 
 def _twelve_nodes() -> tuple[Floats, Floats]:
-    """Nodes (2, 1, 12) of a rule for a normal law in the plane, exact to degree seven.
+    """Nodes (2, 12, 1) of a rule for a normal law in the plane, exact to degree seven.
 
     References
     ----------
@@ -263,4 +269,5 @@ def _twelve_nodes() -> tuple[Floats, Floats]:
     corners = np.array([[1, 1, -1, -1], [1, -1, 1, -1]])
     near, far = (np.sqrt((9 + sign * 3 * root) / 4) for sign in (-1, 1))
     weight = np.repeat([1 / 36, (5 + 2 * root) / 45, (5 - 2 * root) / 45], 4)
-    return np.concatenate([on_axes, near * corners, far * corners], axis=1)[:, None], np.log(weight)
+    points = np.concatenate([on_axes, near * corners, far * corners], axis=1)
+    return points[..., None], np.log(weight)

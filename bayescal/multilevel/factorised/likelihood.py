@@ -199,26 +199,27 @@ class SiteLikelihood(ABC):
         ----------
         spread : Spread
             Of n points.
-        standard : ndarray of shape (r, 1 or n, nodes)
+        standard : ndarray of shape (r, nodes, 1 or n)
             Where, in standard deviations from the mode.
 
         Returns
         -------
-        points : ndarray of shape (S, d, n, nodes)
-        log_ratio : ndarray of shape (S, n, nodes)
+        points : ndarray of shape (S, d, nodes, n)
+        log_ratio : ndarray of shape (S, nodes, n)
         """
         modes, factor = self.modes(spread)
-        points = np.repeat(modes[..., None], standard.shape[-1], axis=-1)
+        points = np.repeat(modes[:, :, None], standard.shape[1], axis=2)
         moved, part = points[:, self.moved], np.empty(points[:, 0].shape)
         for row, coordinate in enumerate(moved.swapaxes(0, 1)):
             for k in range(row + 1):
-                coordinate += np.multiply(factor[:, row, k, :, None], standard[k], out=part)
+                coordinate += np.multiply(factor[:, row, k, None], standard[k], out=part)
         np.clip(moved, -MOST_OFF, MOST_OFF, out=moved)
         log_ratio = self.log_likelihood(points.reshape(*points.shape[:2], -1))
         log_ratio = log_ratio.reshape(len(points), *points.shape[2:])
         log_det = np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=-1)
-        log_ratio += (log_det + spread.log_det / 2)[..., None] + (standard**2).sum(axis=0) / 2
-        off, precision = moved - spread.mean[self.moved, :, None], spread.precision[..., None]
+        log_ratio += (log_det + spread.log_det / 2)[:, None]
+        log_ratio += (standard**2).sum(axis=0) / 2
+        off, precision = moved - spread.mean[self.moved, None], spread.precision
         for row in range(len(standard)):
             np.square(off[:, row], out=part)
             part *= precision[row, row] / 2

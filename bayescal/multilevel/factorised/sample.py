@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bayescal._base.progress import PATIENCE, bar
 from bayescal._base.sampling.importance import Sample, importance_sample
 from bayescal.multilevel.draws import DrawnLater, MultilevelDraws
@@ -39,9 +42,9 @@ def draw_population(
     with _shown(density, draws if proposals is None else proposals):
         population = _population(density, draws, proposals)
 
-    def make() -> MultilevelDraws:
-        with _shown(density, draws):
-            return _with_sites(density, population)
+    def make(rows: NDArray[np.intp] | None) -> MultilevelDraws:
+        with _shown(density, draws if rows is None else len(rows)):
+            return _with_sites(density, population, rows)
 
     return DrawnLater(_stats_of(population), make)
 
@@ -67,20 +70,23 @@ def _stats_of(population: Sample) -> dict[str, float]:
     return {name: float(getattr(population, name)) for name in SAMPLE_STATS}
 
 
-def _with_sites(density: PopulationDensity, population: Sample) -> MultilevelDraws:
-    """Draws of the population, and for each one of every site."""
+def _with_sites(
+    density: PopulationDensity, population: Sample, rows: NDArray[np.intp] | None = None
+) -> MultilevelDraws:
+    """Draws of the population, or some of them, and for each one of every site."""
     problem, pooled, share = density.problem, density.pooled, None
     if population.beside is not None:
         share = draw_shares(population.beside.T, pooled.rng("share of unlike sites"))
     sites, unlike, least = density.draw_sites(
-        population.draws, share, population.beside, pooled.rng("sites")
+        population.draws, share, population.beside, pooled.rng("sites"), rows
     )
-    scales, correlation = density.heterogeneity(population.draws)
-    average = population.draws[:, : pooled.curve.size]
+    some = slice(None) if rows is None else rows
+    scales, correlation = density.heterogeneity(population.draws[some])
+    average = population.draws[some, : pooled.curve.size]
     return MultilevelDraws(
         *(problem, average, sites, scales[None], CHAINS, "importance"),
         _stats_of(population) | {"site_ess": least},
         correlation,
-        share_unlike=share,
+        share_unlike=None if share is None else share[some],
         unlike=None if share is None else unlike,
     )

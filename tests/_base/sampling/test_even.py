@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from bayescal._base.arrays import by_group
 from bayescal._base.sampling.even import even_choice, even_uniforms
 
 
@@ -36,18 +37,19 @@ def test_points_without_weight_are_never_chosen_and_equal_features_do_no_harm() 
 def test_numbers_are_uniform_and_even_in_every_group_and_in_runs_of_it(axis) -> None:
     rng = np.random.default_rng(2)
     group = rng.integers(0, 3, 900)
-    numbers = even_uniforms(group, rng, axis)
+    numbers = even_uniforms(by_group(group), rng, axis)
     assert ((numbers >= 0) & (numbers < 1)).all()
     for each in range(3):
         mine = numbers[group == each]
         for part in (mine, mine[:100], mine[100:200]):
             assert stats.kstest(part, "uniform").statistic < 5 / part.size
-    first = [even_uniforms(group, np.random.default_rng(seed), axis)[0] for seed in range(400)]
+    order = by_group(group)
+    first = [even_uniforms(order, np.random.default_rng(seed), axis)[0] for seed in range(400)]
     assert stats.kstest(first, "uniform").pvalue > 0.001
 
 
 def test_numbers_of_two_axes_do_not_depend_on_each_other() -> None:
     group, rng = np.zeros(4000, dtype=np.intp), np.random.default_rng(3)
-    pairs = [even_uniforms(group, rng, axis) for axis in (1, 2)]
+    pairs = [even_uniforms(by_group(group), rng, axis) for axis in (1, 2)]
     counts, *_ = np.histogram2d(*pairs, bins=10, range=[[0, 1], [0, 1]])
     assert np.abs(counts - 40).max() <= 10

@@ -66,7 +66,7 @@ def test_sites_are_what_they_are_alone():
     density = PopulationDensity(problem)
     numbers = np.concatenate([part.numbers for part in density.parts])
     assert sorted(numbers) == list(range(6))
-    standard = np.random.default_rng(2).standard_normal((2, 7, 9))
+    standard = np.random.default_rng(2).standard_normal((2, 9, 7))
     spread = density.spread(points_near(density, 7))
     for part in density.parts:
         together = part.log_ratios(spread, standard)
