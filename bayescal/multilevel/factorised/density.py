@@ -269,4 +269,6 @@ def _twelve_nodes() -> tuple[Floats, Floats]:
     corners = np.array([[1, 1, -1, -1], [1, -1, 1, -1]])
     near, far = (np.sqrt((9 + sign * 3 * root) / 4) for sign in (-1, 1))
     weight = np.repeat([1 / 36, (5 + 2 * root) / 45, (5 - 2 * root) / 45], 4)
-    return np.concatenate([on_axes, near * corners, far * corners], axis=1)[..., None], np.log(weight)
+    return np.concatenate([on_axes, near * corners, far * corners], axis=1)[..., None], np.log(
+        weight
+    )
