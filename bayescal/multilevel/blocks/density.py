@@ -29,7 +29,7 @@ from bayescal.multilevel.followed import densities_of
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.robust import unlike_scales
 
-__all__ = ["EffectsDensity", "Given", "Peaks", "blocks_of_points"]
+__all__ = ["EffectsDensity", "Eliminated", "Given", "Peaks", "blocks_of_points"]
 
 EFFECTS_ROOM = 1 << 21
 """Numbers that a block of scales may need at a time."""
