@@ -20,6 +20,7 @@ from bayescal._base.arrays import Floats, blocks
 from bayescal._base.newton import Mode, by_differences, maximise
 from bayescal._base.progress import Advance, silent
 from bayescal.model.prior import Normal, StudentT
+from bayescal.multilevel.blocks.chain import Chain
 from bayescal.multilevel.blocks.layout import Layout, sums_of
 from bayescal.multilevel.blocks.triangular import solve_lower, solve_upper
 from bayescal.multilevel.factorised.likelihood import MOST_OFF, SITE_NODES, of_tables
@@ -28,7 +29,7 @@ from bayescal.multilevel.followed import densities_of
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.robust import unlike_scales
 
-__all__ = ["EffectsDensity", "Given", "Peaks", "blocks_of_points"]
+__all__ = ["EffectsDensity", "Eliminated", "Given", "Peaks", "blocks_of_points"]
 
 EFFECTS_ROOM = 1 << 21
 """Numbers that a block of scales may need at a time."""
@@ -137,7 +138,7 @@ class Peaks:
     given: Given
     levels: Floats
     rest: Floats
-    information: Eliminated
+    information: Eliminated | Chain
     log_integral: Floats
 
 
@@ -176,6 +177,7 @@ class EffectsDensity:
         self.rows = sum(part.size * part.width for part in self.parts)
         self._structures = self._of_terms()
         coupled = self.latents * self.rest_size
+        self.narrow = 4 * r * self.latents + 2 * r * self.rows
         self.width = 4 * coupled + 2 * self.rest_size**2 + 2 * r * self.rows
         self._keep_quadratic(self.given(np.zeros((1, self.size))))
 
@@ -225,7 +227,8 @@ class EffectsDensity:
         standard, common = np.split(points, [self.scales_size], axis=1)
         density = -np.vecdot(standard, standard) / 2 - self.scales_size / 2 * LOG_2_PI
         density = density + self.prior.logpdf(self.common, common)
-        for part in blocks_of_points(len(points), self.width):
+        width = self.narrow if self.layout.is_chain else self.width
+        for part in blocks_of_points(len(points), width):
             density[part] += self.peaks(points[part]).log_integral
             self.advance(len(points[part]))
         return np.asarray(density)
@@ -335,19 +338,17 @@ class EffectsDensity:
 
     def _derivatives(
         self, given: Given, levels: Floats, rest: Floats
-    ) -> tuple[Eliminated, tuple[Floats, Floats]]:
+    ) -> tuple[Eliminated | Chain, tuple[Floats, Floats]]:
         """Expected information, and gradient by levels (L, r, n) and by the rest (n, R)."""
         u = self._coordinates(given, levels, rest)
         gradient, information = self._by_group(u, self.parts[0].moved)
         slope, precision = self._prior_of_average(rest)
-        prior = self._precision(given, precision)
-        eliminated = self._eliminated(given, prior, information)
-        return eliminated, self._pulls(given, prior, slope, gradient, levels, rest)
+        eliminated = self._eliminated(given, precision, information)
+        return eliminated, self._pulls(given, slope, gradient, levels, rest)
 
     def _pulls(
         self,
         given: Given,
-        prior: Floats,
         slope: Floats,
         gradient: Floats,
         levels: Floats,
@@ -359,7 +360,10 @@ class EffectsDensity:
         if layout.inner is not None:
             of_level -= levels / self.spread(given) ** 2
         of_rest = _by_point(sums_of(layout.of_position, gradient))
-        of_rest[:, r:] -= (prior @ rest[..., None])[:, r:, 0]
+        apart = rest.reshape(given.size, -1, r)
+        for k in layout.rest:
+            pulled = self._structures[k, 1:] @ apart / given.scales[k][:, None] ** 2
+            of_rest[:, r:] -= pulled.reshape(given.size, -1)
         of_rest[:, :r] += slope
         return of_level, of_rest
 
@@ -374,9 +378,14 @@ class EffectsDensity:
             precision[:, :, column, :, column] = own
         return precision.reshape(given.size, self.rest_size, self.rest_size)
 
-    def _eliminated(self, given: Given, prior: Floats, information: Floats) -> Eliminated:
+    def _eliminated(
+        self, given: Given, of_average: Floats, information: Floats
+    ) -> Eliminated | Chain:
         """The levels eliminated, where groups have information (groups, r, r, 1 or n)."""
         layout, n, r = self.layout, given.size, len(self.varying)
+        if layout.is_chain:
+            return self._chain(given, of_average, information)
+        prior = self._precision(given, of_average)
         size, at = layout.positions, information.shape[-1]
         own = np.repeat(sums_of(layout.of_level, information), n // at, axis=-1)
         if layout.inner is not None:
@@ -396,6 +405,20 @@ class EffectsDensity:
             pull = pull.reshape(n, layout.levels * r, self.rest_size)
             rest -= pull.transpose(0, 2, 1) @ pull
         return Eliminated(layout, information, factor, rest)
+
+    def _chain(self, given: Given, of_average: Floats, information: Floats) -> Chain:
+        """The same of a walk alone."""
+        (term,), n = self.layout.terms, given.size
+        own = np.zeros((len(term.levels), *information.shape[1:3], n))
+        np.add.at(own, list(term.of_group), information)
+        for column in range(len(self.varying)):
+            own[0, column, column] += of_average[:, column]
+        step = given.scales[0].T ** -2.0 / np.array(term.elapsed)[:, None, None]
+
+        def dense() -> Floats:
+            return self._with_two(self._precision(given, of_average), information)
+
+        return Chain(own, step, dense)
 
     def _with_two(self, prior: Floats, information: Floats) -> Floats:
         """Precision (n, R, R) of the rest with the information of groups (groups, r, r, 1 or n)."""
@@ -424,12 +447,12 @@ class EffectsDensity:
     def _start(self, given: Given) -> tuple[Floats, Floats]:
         """The modes, were the likelihood the quadratic that is kept."""
         layout, n = self.layout, given.size
-        prior = self._precision(given, np.repeat(self._of_average, n, axis=0))
-        eliminated = self._eliminated(given, prior, self._information)
+        of_average = np.repeat(self._of_average, n, axis=0)
+        eliminated = self._eliminated(given, of_average, self._information)
         pull = self._pull - self._crossed @ given.common.T
         zero = np.zeros((layout.levels, len(self.varying), n))
         none = np.zeros((n, self.rest_size))
-        gradient = self._pulls(given, prior, self._slope, pull, zero, none)
+        gradient = self._pulls(given, self._slope, pull, zero, none)
         return eliminated.steps(*gradient)[:2]
 
     def _prior_of_average(self, rest: Floats) -> tuple[Floats, Floats]:

@@ -17,6 +17,7 @@ from bayescal._base.sampling.chi_square import student_stretch
 from bayescal._base.sampling.even import even_points
 from bayescal.multilevel.blocks.density import (
     EffectsDensity,
+    Eliminated,
     Given,
     Peaks,
 )
@@ -107,6 +108,7 @@ def _proposed_levels(
 
     The modes are those of the quadratic at the peak, where the rest is `off` it.
     """
+    assert isinstance(peaks.information, Eliminated)  # a walk alone has no levels to draw
     information = peaks.information.at(chosen)
     factor = information.factor
     size, r, n = len(factor), factor.shape[1], len(chosen)

@@ -306,3 +306,16 @@ def test_a_problem_is_read_back_from_its_attributes():
     again = MultilevelProblem.from_attributes(problem.to_attributes(), problem.data)
     assert again.terms == problem.terms
     assert (draw_effects(again, 400).average == draw_effects(problem, 400).average).all()
+
+
+@pytest.mark.parametrize("curve", ["logistic", "temperature"])
+def test_a_walk_is_solved_along_its_levels_as_by_all_of_its_information(curve):
+    density = EffectsDensity(walk(5, curve, elapsed=(1.0, 2.0, 1.0, 0.5)))
+    rng = np.random.default_rng(1)
+    chain = density.peaks(0.3 * rng.standard_normal((7, density.size))).information
+    dense, gradient = chain.dense(), rng.standard_normal((7, density.rest_size))
+    _, step, gain = chain.steps(np.zeros((0, len(density.varying), 7)), gradient)
+    exact = np.linalg.solve(dense, gradient[..., None])[..., 0]
+    np.testing.assert_allclose(chain.log_det, np.linalg.slogdet(dense)[1], rtol=1e-10)
+    np.testing.assert_allclose(step, exact, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(gain, np.vecdot(gradient, exact), rtol=1e-8)
