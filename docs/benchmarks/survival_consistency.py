@@ -107,7 +107,7 @@ def page_table(results):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=60)
+    parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--out", type=Path, default=RESULTS / "survival_consistency.json")
     options = parser.parse_args()
     rows, kept, start = [], Rows("survival_consistency"), time.perf_counter()

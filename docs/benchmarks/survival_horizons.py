@@ -78,7 +78,7 @@ def page_table(results):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=150)
+    parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--out", type=Path, default=RESULTS / "survival_horizons.json")
     options = parser.parse_args()
     kept = Rows("survival_horizons")
