@@ -102,6 +102,21 @@ def one_run(name: str, seed: int) -> dict[str, Any]:
     return run
 
 
+def page_table(stored: dict[str, Any]) -> str:
+    """The rows of the page on times to an event."""
+    lines = [
+        "| patients and measurements, leaving | interval | O/E | slope | TCE "
+        "| curve at .12 | at .27 | at .50 |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for name, cell in stored["cells"].items():
+        for how, title in {"cluster": "with `cluster=`", "independent": "without"}.items():
+            of = [name if how == "cluster" else "", title]
+            of += [f"{cell['covered'][f'{how}.{each}'][0]:.2f}" for each in stored["true"]]
+            lines.append(f"| {' | '.join(of)} |")
+    return "\n".join(lines)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=200)
