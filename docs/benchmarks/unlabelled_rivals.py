@@ -2,8 +2,8 @@
 
 Run `python docs/benchmarks/unlabelled_rivals.py --runs 200` after `pip install -e ".[dev,rivals]"`.
 NannyML's confidence-based performance estimation (CBPE) is fitted to the patients with outcomes as
-reference data, and asked of all patients without outcomes as one chunk. Its band is its own: the estimate and
-three sampling errors on either side, cut at 0 and 1. Ours on the same sets is in
+reference data, and asked of all patients without outcomes as one chunk. Its band is its own: the
+estimate and three sampling errors on either side, cut at 0 and 1. Ours on the same sets is in
 `results/unlabelled_coverage.json`.
 """
 
