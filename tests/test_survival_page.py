@@ -40,7 +40,7 @@ def test_the_page_has_the_stored_costs():
     line = [row["logistic"] for row in rows]
     assert f"a fit of `logistic` {min(line):.0f} to {max(line):.0f} times as" in page
     largest = [row for row in rows if row["cases"] == max(costs.SIZES)]
-    assert all(3 < row["average"] < 4 for row in largest)  # "between three and four fits"
+    assert all(3.5 < row["average"] < 4.5 for row in largest)  # "about four fits"
     twice = [[row["seconds"] for row in rows if row["cases"] == n] for n in (1000, 1_000_000)]
     assert 1.3 < np.mean(twice[1]) / np.mean(twice[0]) < 2.5
 

@@ -60,6 +60,7 @@ TABLES = (
     Table(TIMES, "survival_consistency", ("survival_consistency",)),
     Table(TIMES, "survival_horizons", ("survival_horizons",)),
     Table(TIMES, "survival_clusters", ("survival_clusters",)),
+    Table(TIMES, "survival_cost", ("survival_cost",)),
     Table(TIMES, "survival_sites", ("survival_sites",)),
     Table(TIMES, "survival_edges", ("survival_edges",), "edges_table"),
     Table(TIMES, "survival_second_opinions", ("survival_second_opinions", "survival_coverage")),

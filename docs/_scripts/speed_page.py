@@ -185,7 +185,7 @@ def threads_part(record: dict) -> list[str]:
     return [
         "## Threads",
         "Made by `python docs/benchmarks/threads.py` with 1000 cases on "
-        f"{record['cores']} cores that other work shared, so that times by the clock are long. "
+        f"{record['cores']} cores. "
         "Fits, posteriors and gains run their linear algebra in one thread, and leave the setting "
         "of the user as it was. The last two columns are without that limit. Least seconds of "
         "three fresh processes with five calls each.",
