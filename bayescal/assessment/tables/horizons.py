@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bayescal._base.text import capitalised, percent
-from bayescal.assessment.tables.columns import chances, measured, words
+from bayescal.assessment.tables.columns import chances, measured
 from bayescal.assessment.tables.table import MEDIA, Column, Row, Table
 from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
 
@@ -18,7 +18,7 @@ PAGE = MEDIA[:1]
 
 
 def horizons_table(by_horizon: pd.DataFrame, ci_prob: float) -> Table:
-    """Each horizon, with its verdict and how probable it is that its error is the largest.
+    """Each horizon, and how probable it is that its error is the largest.
 
     Parameters
     ----------
@@ -35,7 +35,6 @@ def horizons_table(by_horizon: pd.DataFrame, ci_prob: float) -> Table:
     columns += [
         *[Column("close", "Limit", lambda row: f"{row['close']:.3g}", media=PAGE)] * differ,
         chances("prob_close", "P(TCE below limit)", short="P(close)", media=PAGE),
-        words("verdict", "Verdict", media=PAGE),
         chances("prob_worst", "P(largest)", short="Worst"),
     ]
     return Table(
