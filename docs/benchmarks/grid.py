@@ -85,9 +85,9 @@ class Fitted:
     """A family's mode at one set of rows, at constants read off every score."""
 
     def __init__(self, problem: Problem, family: str, reference: Problem) -> None:
-        fixed = replace(problem, frame=reference.frame).of_family(CURVES[family])
-        vars(fixed)["_first"] = problem._first
-        self.problem = fixed
+        framed = replace(problem, frame=reference.frame)
+        vars(framed)["_first"] = problem._first
+        fixed = self.problem = framed.of_family(CURVES[family])
         exact = problem is reference
         density = CurveDensity(fixed, rows=every_row(fixed) if exact else None)
         self.mode = (density.at(1.0) if family == "spline" else density).mode()
