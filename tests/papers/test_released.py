@@ -63,6 +63,10 @@ def test_table_1_of_dong_is_met() -> None:
     assert tpm["sweep"][0] < sweep < tpm["sweep"][1]
     assert min(other["sweep"][0], other["KS"]) > 4 * sweep
     assert rows["isotonic"]["sweep"][0] < printed["isotonic"][1] < rows["isotonic"]["sweep"][1]
+    for name, known in printed.items():
+        low, high = rows[name]["ECE_of_ties"]
+        assert low - 5e-6 <= known[0] <= high + 5e-6
+    assert other["ECE_of_ties"][0] > 1.3 * ece
 
 
 def test_table_4_of_dong_is_met() -> None:

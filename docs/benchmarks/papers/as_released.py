@@ -14,6 +14,7 @@ What the sweep says depends on the order of ties, so that it is given as a range
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -79,12 +80,22 @@ def sweep_of_order(y: NDArray[Any], s: Numbers, order: NDArray[np.intp]) -> floa
     return float(np.abs(np.diff(error[kept])).sum() / n)
 
 
+def orders_of_ties(s: Numbers, orders: int) -> Iterator[NDArray[np.intp]]:
+    """Random orders of cases with equal scores; the scores ascend."""
+    for index in range(orders):
+        mixed = batches.stream(SEED, "ties", index).permutation(s.size)
+        yield mixed[np.argsort(s[mixed], kind="stable")]
+
+
 def sweeps_of_ties(y: NDArray[Any], s: Numbers, orders: int) -> tuple[float, float]:
     """The least and the largest sweep over random orders of cases with equal scores."""
-    made = []
-    for index in range(orders):
-        mixed = batches.stream(SEED, "ties", index).permutation(y.size)
-        made.append(sweep_of_order(y, s, mixed[np.argsort(s[mixed], kind="stable")]))
+    made = [sweep_of_order(y, s, order) for order in orders_of_ties(s, orders)]
+    return min(made), max(made)
+
+
+def equal_mass_eces(y: NDArray[Any], s: Numbers, orders: int) -> tuple[float, float]:
+    """The least and the largest binned error over the same orders."""
+    made = [equal_mass_ece(y[order], s[order]) for order in orders_of_ties(s, orders)]
     return min(made), max(made)
 
 
@@ -130,6 +141,7 @@ def errors(y: NDArray[Any], s: Numbers) -> dict[str, Any]:
     """The columns of Table 1 that differ by convention."""
     return {
         "ECE": equal_mass_ece(y, s),
+        "ECE_of_ties": equal_mass_eces(y, s, ORDERS),
         "sweep": sweeps_of_ties(y, s, ORDERS),
         "KS": ks_of_ties(y, s),
         "smECE": smooth_ece_of_2023(y, s),
@@ -216,11 +228,16 @@ def shown_table_1(rows: dict[str, dict[str, Any]]) -> str:
         printed = PRINTED.get(name)
         if printed:
             lines.append(f"| {name} | printed | {' | '.join(f'{v:.5f}'[1:] for v in printed)} |")
-        low, high = (f"{end:.5f}"[1:] for end in values["sweep"])
-        sweep = low if low == high else f"{low} to {high}"
-        ece, ks, smooth = (f"{values[key]:.5f}"[1:] for key in ("ECE", "KS", "smECE"))
+        ece, sweep = shown_range(*values["ECE_of_ties"]), shown_range(*values["sweep"])
+        ks, smooth = (f"{values[key]:.5f}"[1:] for key in ("KS", "smECE"))
         lines.append(f"| {name} | as released | {ece} | {sweep} | {ks} | {smooth} |")
     return "\n".join(lines)
+
+
+def shown_range(low: float, high: float) -> str:
+    """Two ends, or what they are if they are the same."""
+    ends = [f"{end:.5f}"[1:] for end in (low, high)]
+    return ends[0] if ends[0] == ends[1] else " to ".join(ends)
 
 
 def shown_table_4(rows: dict[str, dict[str, float]]) -> str:
