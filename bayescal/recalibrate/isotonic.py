@@ -54,9 +54,8 @@ class IsotonicRecalibrator(Recalibrator):
         score, trials, hits = _by_score(Cases(outcomes[None], scores, weights).counted())
         fitted = isotonic_regression(hits / trials, weights=trials)
         ends = np.unique(np.concatenate([fitted.blocks[:-1], fitted.blocks[1:] - 1]))
-        cases = np.add.reduceat(trials, ends)
         regression = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
-        self.isotonic_ = regression.fit(score[ends], np.clip(fitted.x[ends], 0, 1), cases)
+        self.isotonic_ = regression.fit(score[ends], np.clip(fitted.x[ends], 0, 1))
 
     def _map(self, scores: Floats) -> Floats:
         probability: Floats = np.clip(self.isotonic_.predict(scores), 0, 1)

@@ -17,6 +17,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from bayescal import CalibrationData, recalibrate, simulate
 from bayescal.errors import InputError, SeparationError
+from bayescal.estimators import ks_error
 from bayescal.estimators.bpm import fit_bpm_curve
 from bayescal.recalibrate import (
     BayesianRecalibrator,
@@ -173,6 +174,16 @@ def test_isotonic_is_scikit_learns(known: Known, name: str) -> None:
     miscalibration = np.mean((scores - outcomes) ** 2) - np.mean((recalibrated - outcomes) ** 2)
     assert miscalibration == pytest.approx(answers[CORP][0], rel=1e-6)
     assert np.abs(scores - recalibrated).mean() == pytest.approx(answers["CORP L1: mean|s-iso|"])
+
+
+@pytest.mark.parametrize("name", ["D1", "D2", "D4"])
+def test_a_step_has_one_value_and_no_error_on_its_own_cases(name: str) -> None:
+    """Values that differ in the last digit would split a step, which KS and bins then show."""
+    for seed in range(5):
+        outcomes, scores = simulate.sample(name, 3000, random_state=seed)
+        recalibrated = IsotonicRecalibrator().fit(scores, outcomes).transform(scores)
+        assert np.diff(np.unique(recalibrated)).min() > 1e-6
+        assert ks_error(outcomes, recalibrated) < 1e-12
 
 
 # Brute force
