@@ -59,6 +59,7 @@ TABLES = (
     Table(TIMES, "survival_gain", ("survival_gain",)),
     Table(TIMES, "survival_consistency", ("survival_consistency",)),
     Table(TIMES, "survival_horizons", ("survival_horizons",)),
+    Table(TIMES, "survival_leaving", ("survival_leaving",)),
     Table(TIMES, "survival_clusters", ("survival_clusters",)),
     Table(TIMES, "survival_cost", ("survival_cost",)),
     Table(TIMES, "survival_sites", ("survival_sites",)),

@@ -65,7 +65,9 @@ CALLS = {
     "peers": [["--memory"]],
 }
 """Arguments of the calls that make all results of a script; of others one call without any."""
-ALONE = provenance.TIMED | {"estimator_cost", "nodes", "peers", "sites_speed", "survival_cost"}
+ALONE = provenance.TIMED | {
+    "estimator_cost", "nodes", "peers", "sites_speed", "survival_cost", "tables",
+}  # fmt: skip
 """Scripts that measure times or memory: nothing may run beside them."""
 FEW = {
     "--runs": "2",
