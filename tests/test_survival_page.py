@@ -16,6 +16,7 @@ import survival_coverage as simulation
 import survival_edges as edges
 import survival_gain as gains
 import survival_horizons as horizons
+import survival_leaving as leaving
 import survival_second_opinions as others
 import survival_sites as sites
 import survival_twins as twins
@@ -103,6 +104,33 @@ def test_the_page_has_the_stored_correlations_of_horizons():
     (sets,) = {row["data_sets"] for row in stored["rows"]}
     assert f"In {sets} simulated data sets of {horizons.CASES} patients" in page
     assert all(abs(row["of_draws"] - row["of_estimates"]) < 0.1 for row in stored["rows"])
+
+
+def test_the_page_has_the_stored_coverage_of_other_hazards():
+    stored = json.loads((leaving.RESULTS / "survival_leaving.json").read_text("utf-8"))
+    page = PAGE.read_text("utf-8")
+    assert leaving.page_table(stored) in page
+    (sets,) = {row["data_sets"] for row in stored["rows"]}
+    assert f"In {sets} simulated sets a cell" in page
+    least = 0.95 - 2 * (0.95 * 0.05 / sets) ** 0.5
+    (below,) = [row for row in stored["rows"] if row["covered"] < least]  # "One cell is below"
+    told = ("leaving", "cases", "number", "hazard_ratio")
+    assert [below[name] for name in told] == ["by score", 400, "tce", 0.5]
+
+
+@pytest.mark.parametrize("ratio", [0.5, 3.0])
+def test_the_truth_of_other_hazards_is_that_of_simulated_patients(ratio):
+    rng = np.random.default_rng(5)
+    x = rng.normal(leaving.MEAN, leaving.SPREAD, 400_000)
+    by_horizon = -np.log1p(-leaving.risk("line", x))
+    left = leaving.left_at("by score", x, rng.uniform(size=x.size))
+    due = (rng.exponential(1, x.size) / by_horizon) ** (1 / leaving.POWER)
+    after = np.maximum(due**leaving.POWER - left**leaving.POWER, 0) / ratio
+    event = np.where(due <= left, due**leaving.POWER, left**leaving.POWER + after) <= 1
+    score = 1 / (1 + np.exp(-x))
+    true = leaving.truth("by score", ratio)
+    assert event.mean() / score.mean() == pytest.approx(true["observed_expected"], abs=0.01)
+    assert ((left < 1) & (due > left)).mean() == pytest.approx(true["left"], abs=0.005)
 
 
 def test_the_page_has_the_stored_coverage_of_sites():

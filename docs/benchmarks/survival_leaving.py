@@ -73,12 +73,12 @@ def summarise(studies):
     """A row for each cell, ratio and number."""
     rows = []
     for (leaving, cases), each in studies.items():
-        found = np.array(each)  # (sets, ratios, numbers, estimate and ends)
+        values = np.array(each)  # (sets, ratios, numbers, estimate and ends)
         for at, ratio in enumerate(RATIOS):
             true = truth(leaving, ratio)
             for which, name in enumerate(NUMBERS):
-                estimate, lower, upper = found[:, at, which].T
-                _, low, high = found[:, RATIOS.index(1.0), which].T
+                estimate, lower, upper = values[:, at, which].T
+                _, low, high = values[:, RATIOS.index(1.0), which].T
                 rows.append(
                     {
                         "leaving": leaving,
