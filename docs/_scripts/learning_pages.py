@@ -87,7 +87,8 @@ def class_joint_page() -> str:
         "## What follows",
         f"By the log loss the joint map beat class-wise curves in {', '.join(won)}.",
         "After temperature scaling neither is clearly better, with 5000 cases also before it, and "
-        "most of the gain is that of the temperature. bayescal therefore has curves for each class, and no joint map.",
+        "most of the gain is that of the temperature. bayescal therefore has curves for "
+        "each class, and no joint map.",
         f"A class-wise fit of {took['classes']} classes and {took['n']:,} cases took "
         f"{took['processor']:.1f} seconds of one processor, with {took['draws']} draws.",
     ]
