@@ -60,6 +60,11 @@ def test_sentences_of_the_page_state_what_is_stored() -> None:
     needed = STORED["theorem_4"]
     count = splits["TPM"]["as_low_as_printed"][-1]
     means = [dong.number(splits[name]["mean"][-1], 5) for name in ("TPM", "isotonic")]
+    shares = TABLES["coverage"]["covered, ours"]
+    ours_at = {row: int(share.split("/")[0]) for row, share in shares.items()}
+    fewest = 95 - 200 * (0.95 * 0.05 / dong.RUNS) ** 0.5  # two standard errors below 95 of 100
+    low = [row for row, share in ours_at.items() if share < fewest]
+    assert low == ["D1, n = 5000", "D2, n = 500", "D3, n = 500"]  # "In three rows"
     for sentence in (
         f"out of sample TCE_bpm is {dong.number(theirs, 5)}",
         f"TCE_bpm is {dong.number(ours, 5)}, as printed to all digits",
@@ -69,6 +74,8 @@ def test_sentences_of_the_page_state_what_is_stored() -> None:
         f"at {figure['inside']} of the {figure['of']} scores",
         *(f"{needed[name]['needed']:.0f} ({name})" for name in simulated.IN_FAMILY),
         f"{STORED['errata']['reductions']['mean']:.1%}".replace("%", " %"),
+        f"contains it in {ours_at['D3, n = 500']} and {ours_at['D3, n = 5000']}.",
+        f"in {min(ours_at.values())} to {max(ours_at.values())} of 100 data sets",
         f"EAD is {dong.number(STORED['table_4']['truths']['D1']['paper']['ead']['mean'])}",
         f"and {dong.number(STORED['figure_5']['D3']['limit'])} for a million cases",
     ):

@@ -8,7 +8,7 @@ value 0 below the lowest score and no last bin, for 10 to 49 bins.
 
 `python docs/benchmarks/papers/as_released.py` stores `results/papers/as_released.json`: the rows of
 Tables 1 and 4 that these conventions decide, and SmoothECE of the figures of Błasiok & Nakkiran.
-What the sweep says depends on the order of ties, so that it is given as a range over random orders.
+ECE and the sweep depend on the order of ties, so that they are given as ranges over random orders.
 """
 
 from __future__ import annotations
