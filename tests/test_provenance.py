@@ -70,12 +70,12 @@ def test_a_real_script_uses_what_its_names_lead_to() -> None:
     assert not [name for name in used if name.startswith("bayescal.plots")]
 
 
-def test_only_scripts_that_measure_times_depend_on_what_is_shown() -> None:
+def test_only_scripts_that_measure_times_depend_on_what_shows_or_limits_threads() -> None:
     sources = provenance.here()
-    for name in provenance.SHOWING:
+    for name in provenance.WITHOUT_NUMBERS:
         assert f"bayescal.{name}" in sources.modules, name
     shown = {
-        script: {name for name in sources.used(script) if provenance._is_showing(name)}
+        script: {name for name in sources.used(script) if provenance._is_without_numbers(name)}
         for script in sources.scripts
     }
     assert {script for script, names in shown.items() if names} == provenance.TIMED
@@ -128,6 +128,32 @@ def test_what_warnings_say_and_imports_for_types_do_not_count(repository: Path) 
 def test_only_code_counts(changed: str, same: bool) -> None:
     former = provenance.essence(ast.parse("def f(x):\n    return x + 1"))
     assert (provenance.essence(ast.parse(changed)) == former) is same
+
+
+def test_limits_of_threads_count_only_where_times_are_the_result(repository: Path) -> None:
+    room = repository / "bayescal" / "room" / "_sum.py"
+    (repository / "docs" / "benchmarks" / "speed.py").write_text(
+        (repository / "docs" / "benchmarks" / "one.py").read_text()
+    )
+    (repository / "bayescal" / "_base").mkdir()
+    (repository / "bayescal" / "_base" / "threads.py").write_text("one_blas_thread = None\n")
+    plain = "from bayescal import other\ndef twice(x):\n    return other(2 * x)\n"
+    limit = "from bayescal._base.threads import one_blas_thread\n"
+    codes, timed = set(), set()
+    for text in (
+        plain,
+        limit + plain.replace("def", "@one_blas_thread\ndef"),
+        limit + plain.replace("    return", "    with one_blas_thread:\n        return"),
+        limit + plain.replace("other(2", "one_blas_thread(other)(2"),
+    ):
+        room.write_text(text)
+        sources = provenance.Sources(repository)
+        codes.add(sources.code("one"))
+        timed.add(sources.code("speed"))
+    assert len(codes) == 1
+    assert len(timed) == 4
+    room.write_text(text.replace("2 *", "3 *"))
+    assert provenance.Sources(repository).code("one") not in codes
 
 
 def test_results_are_recorded_and_old_when_code_changes(repository: Path) -> None:
@@ -452,6 +478,20 @@ def test_no_script_takes_a_stored_result_for_finished() -> None:
     assert reading <= REPLACED
 
 
+def test_commits_that_made_results_are_in_this_repository() -> None:
+    def git(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["git", *words], cwd=provenance.HERE, capture_output=True, text=True, check=False
+        )
+
+    if git("rev-parse", "--is-shallow-repository").stdout.strip() != "false":
+        pytest.skip("the history of this copy is not here, or not all of it")
+    known = provenance.records().values()
+    made = {one["commit"] for one in known}
+    made |= {one["confirmed"]["commit"] for one in known if "confirmed" in one}
+    assert not [name for name in made if git("cat-file", "-e", f"{name}^{{commit}}").returncode]
+
+
 def test_hashes_are_those_of_the_commits_that_made_the_results(finished: Path) -> None:
     def git(*words: str) -> str:
         own = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
@@ -467,6 +507,7 @@ def test_hashes_are_those_of_the_commits_that_made_the_results(finished: Path) -
     known = json.loads(records.read_text())
     code, known["rows"]["commit"] = known["rows"]["code"], git("rev-parse", "HEAD")
     known["rows"]["code"] = "of a former rule"
+    known["rows"]["confirmed"] = {"commit": known["rows"]["commit"], "code": "of a former rule"}
     records.write_text(json.dumps(known))
     assert command(finished, "--again", "one").returncode == 0  # new results are no new code
     assert json.loads(records.read_text())["one"]["commit"] == known["rows"]["commit"]
@@ -474,7 +515,8 @@ def test_hashes_are_those_of_the_commits_that_made_the_results(finished: Path) -
     assert command(finished, "--again", "one").returncode == 0
     assert json.loads(records.read_text())["one"]["commit"].endswith("-dirty")
     assert command(finished, "--rehash").stdout == "rows\n"
-    assert json.loads(records.read_text())["rows"]["code"] == code
+    rows = json.loads(records.read_text())["rows"]
+    assert rows["code"] == rows["confirmed"]["code"] == code
     assert command(finished, "--stale", "rows").returncode == 1
     change(finished, "return 2 * x")
     assert command(finished, "--stale", "rows").returncode == 0

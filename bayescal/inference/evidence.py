@@ -20,6 +20,7 @@ from bayescal._base.errors import InputError, check_type
 from bayescal._base.log_odds import clipped
 from bayescal._base.logistic import softplus
 from bayescal._base.text import count
+from bayescal._base.threads import one_blas_thread
 from bayescal.data.data import CalibrationData
 from bayescal.data.keywords import as_data
 from bayescal.data.stored import read_dataset, write_dataset
@@ -105,6 +106,7 @@ class EValue:
         looks = (*self.log_looks, value)
         return replace(self, log_ratio=ratio, log_looks=looks, cases=self.cases + float(data.n))
 
+    @one_blas_thread
     def _ratio_of(self, data: CalibrationData) -> Floats:
         """Log-likelihood of each curve less that of calibration, of some cases."""
         score, hits = data.score, data.hits
@@ -182,6 +184,7 @@ class EValue:
 KIND = "bayescal e-value"
 
 
+@one_blas_thread
 def e_value(
     y_true: ArrayLike | CalibrationData,
     y_prob: ArrayLike | None = None,

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import logit
 
 from bayescal._base.arrays import Floats
+from bayescal._base.threads import one_blas_thread
 from bayescal.model.curve import Curve, Frame
 from bayescal.model.families import line_basis, slope_of
 from bayescal.model.partition.cells import weight_of_rows
@@ -73,6 +74,7 @@ def _hats(knots: tuple[float, ...]) -> tuple[Floats, Floats]:
     return np.asarray(second.antiderivative(2)(np.array(knots))), penalty
 
 
+@one_blas_thread
 def spline_frame(score: Floats, trials: Floats, centre: float) -> Frame:
     """Knots at quantiles of the scores, and deviations orthogonal to intercept and slope.
 

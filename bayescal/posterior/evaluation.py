@@ -106,6 +106,7 @@ class CurvesOfTable:
         return (self,)
 
     @property
+    @one_blas_thread
     def observed(self) -> Floats:
         """The curves at the scores of the data, of shape (draws, rows), errors counted by side.
 
@@ -123,6 +124,7 @@ class CurvesOfTable:
         """The mean of the curves, over the same draws of the population."""
         return replace(self, averaged=True, _known={})
 
+    @one_blas_thread
     def curve(self, scores: Floats) -> Floats:
         """The curves at these scores, of shape (draws, scores), as they are drawn and predict.
 

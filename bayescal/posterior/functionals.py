@@ -16,6 +16,7 @@ from scipy.special import rel_entr
 
 from bayescal._base import decision
 from bayescal._base.arrays import Floats, power_mean
+from bayescal._base.threads import one_blas_thread
 from bayescal.data.validate import as_order
 from bayescal.posterior.curve_draws import CurveDraws
 from bayescal.posterior.functional import Functional, Side
@@ -229,6 +230,7 @@ def net_benefit(
     return decision.net_benefit(*reaching(draws, thresholds, share, excess), thresholds)
 
 
+@one_blas_thread
 def reaching(
     draws: CurveDraws,
     thresholds: Floats,

@@ -15,6 +15,7 @@ from bayescal._base.errors import InputError, check_type
 from bayescal._base.files import as_path, replacing
 from bayescal._base.log_odds import clipped
 from bayescal._base.text import chance, count, interval
+from bayescal._base.threads import one_blas_thread
 from bayescal.data.validate import as_level, as_scores
 from bayescal.model.lapse.bounds import RATES
 from bayescal.model.lapse.family import RATE_PRIORS
@@ -152,6 +153,7 @@ class CalibrationPosterior(SelectiveMeasures):
         (own,) = self._posterior.parts
         return np.asarray(expit(logit(clipped(curves)) + own.shift[:, None]))
 
+    @one_blas_thread
     def prob_monotone(self) -> float:
         """Probability that the curve never falls over the range of the observed scores.
 

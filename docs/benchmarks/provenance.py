@@ -4,8 +4,9 @@
 source of every module that the script uses, of this folder and of the package. A result is old if
 the hash has changed. What cannot change a number does not enter the hash: comments, docstrings and
 layout, annotations of functions, imports for types alone, and what errors and warnings say; unless
-times are the result, the modules that print, draw and write pages; and functions, classes and
-methods that nothing names which the script uses, such as new ones.
+times are the result, the modules that print, draw and write pages, and limits of the threads of
+linear algebra, of which `run.py` leaves one; and functions, classes and methods that nothing names
+which the script uses, such as new ones.
 
 Where the code has changed, the first data sets of each cell can be made again: if each of their
 numbers is what it was, the result is confirmed for the present code (`run.py --confirm`).
@@ -18,6 +19,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -31,12 +33,13 @@ MACHINERY = {"kept", "provenance", "run"}
 NOT_STANDING_ALONE = MACHINERY | {"speed_cells"}
 """Files with a command that no page shows: this machinery, and what `speed.py` calls."""
 
-SHOWING = (
+WITHOUT_NUMBERS = (
+    "_base.threads",
     "cli",
     "plots",
     *(f"assessment.{name}" for name in ("html", "notes", "text", "vocabulary", "word", "words")),
 )
-"""Rooms and modules of the package that show numbers and compute none."""
+"""Rooms and modules of the package that compute no number: they show them, or limit threads."""
 TIMED = {"speed", "threads"}
 """Scripts whose results are times of these too."""
 
@@ -145,6 +148,36 @@ def written(nodes: list[ast.AST]) -> set[str]:
     return names
 
 
+class WithoutLimitsOfThreads(ast.NodeTransformer):
+    """Code as it is where `one_blas_thread` has nothing to limit."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        """A function without its limit."""
+        node.decorator_list = [each for each in node.decorator_list if not _is_limit(each)]
+        return self.generic_visit(node)
+
+    def visit_With(self, node: ast.With) -> ast.AST | list[ast.stmt]:
+        """What is done inside a limit."""
+        self.generic_visit(node)
+        return node.body if all(_is_limit(item.context_expr) for item in node.items) else node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """A function that is called inside a limit, itself."""
+        self.generic_visit(node)
+        return node.args[0] if _is_limit(node.func) else node
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | None:
+        """What else is imported."""
+        return None if [alias.name for alias in node.names] == [LIMIT] else node
+
+
+LIMIT = "one_blas_thread"
+
+
+def _is_limit(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and node.id == LIMIT
+
+
 def _is_text(node: ast.AST) -> bool:
     """A string that stands by itself: a docstring, or a remark on a constant."""
     return (
@@ -196,7 +229,7 @@ class Sources:
         self.root = root
         self._trees: dict[Path, ast.Module] = {}
         self._below: dict[str, set[str]] = {}
-        self._pieces: dict[str, list[Piece]] = {}
+        self._pieces: dict[tuple[str, bool], list[Piece]] = {}
 
     @cached_property
     def modules(self) -> dict[str, Path]:
@@ -263,8 +296,8 @@ class Sources:
         reached, waiting = set(), [module]
         while waiting:
             name = waiting.pop()
-            shows = module not in TIMED and _is_showing(name)
-            if name in reached or name in MACHINERY or shows:
+            left_out = module not in TIMED and _is_without_numbers(name)
+            if name in reached or name in MACHINERY or left_out:
                 continue
             reached.add(name)
             if name not in self._below:
@@ -308,9 +341,7 @@ class Sources:
         """
         waiting = []
         for name in sorted(self.used(script)):
-            if name not in self._pieces:
-                self._pieces[name] = pieces(self.tree(self.modules[name]))
-            waiting += [(name, piece) for piece in self._pieces[name]]
+            waiting += [(name, piece) for piece in self._pieces_of(name, script in TIMED)]
         classes = {piece.needs[0] for _, piece in waiting if piece.needs}
         names: set[str] = set()
         used: list[str] = []
@@ -323,9 +354,18 @@ class Sources:
             names.update(*(piece.names for _, piece in told))
         return hashlib.sha256("".join(sorted(used)).encode()).hexdigest()[:16]
 
+    def _pieces_of(self, module: str, timed: bool) -> list[Piece]:
+        """The parts of a module; where times are the result, with limits of threads."""
+        if (module, timed) not in self._pieces:
+            tree = self.tree(self.modules[module])
+            self._pieces[module, timed] = pieces(
+                tree if timed else WithoutLimitsOfThreads().visit(deepcopy(tree))
+            )
+        return self._pieces[module, timed]
 
-def _is_showing(module: str) -> bool:
-    return any(f"{module}.".startswith(f"{PACKAGE}.{name}.") for name in SHOWING)
+
+def _is_without_numbers(module: str) -> bool:
+    return any(f"{module}.".startswith(f"{PACKAGE}.{name}.") for name in WITHOUT_NUMBERS)
 
 
 def _is_dotted(node: ast.AST) -> bool:

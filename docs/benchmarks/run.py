@@ -277,14 +277,15 @@ def _long(seconds: float) -> str:
 
 
 def rehash(known: dict[str, dict[str, Any]]) -> list[str]:
-    """Write the hashes that the present rule gives of the commits that made the results.
+    """Write the hashes that the present rule gives of the commits that made or confirmed results.
 
     Commits with changes that were not committed, or that are not there, keep their hashes.
     """
-    told = []
-    for made in sorted({one["commit"] for one in known.values()}):
-        names = [name for name, one in known.items() if one["commit"] == made]
-        command = ["git", "archive", made, provenance.PACKAGE, "docs/benchmarks"]
+    made = list(known.items())
+    made += [(name, one["confirmed"]) for name, one in known.items() if "confirmed" in one]
+    told = set()
+    for before in sorted({one["commit"] for _, one in made}):
+        command = ["git", "archive", before, provenance.PACKAGE, "docs/benchmarks"]
         packed = subprocess.run(command, cwd=REPOSITORY, capture_output=True)
         if packed.returncode:
             continue
@@ -292,11 +293,15 @@ def rehash(known: dict[str, dict[str, Any]]) -> list[str]:
             with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as archive:
                 archive.extractall(folder, filter="data")
             sources = provenance.Sources(Path(folder))
-            for name in set(names) & set(sources.scripts):
+            for name, one in made:
+                if one["commit"] != before or name not in sources.scripts:
+                    continue
                 code = sources.code(name)
-                if known[name]["code"] not in ("unknown", code):
-                    write_record(name, known[name] | {"code": code})
-                    told.append(name)
+                if one["code"] not in ("unknown", code):
+                    one["code"] = code
+                    told.add(name)
+    for name in told:
+        write_record(name, known[name])
     return sorted(told)
 
 
