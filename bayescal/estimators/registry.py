@@ -47,8 +47,8 @@ class Estimator:
     cost : str
         In the number of cases: "n", "n log n", "n^2".
     dear : str
-        Why it takes more than three sorts of the scores, or more than two copies of outcomes and
-        scores, at ten million cases; empty where it does not.
+        Why it takes longer than a stable sort of the scores, or more than two copies of outcomes
+        and scores, at ten million cases; empty where it does not.
     by_case : tuple of str
         Options that have a value for each case.
     function : callable

@@ -26,12 +26,10 @@ times to an event are [a section of their page](how-to/time-to-event.md#second-o
 *Perfect* is the value for a calibrated model in the limit of many cases. With few cases most
 estimators differ from it even for a calibrated model: `bc.check_consistency` shows by how much.
 *Bounds* says what the estimate bounds in the population. *Cost* is given as a function of the
-number of cases n. At n = 10^7 it is also given in sorts of the scores (`numpy.sort`, CPU time of
-one thread) and in copies of outcomes and scores (peak memory above the input), measured by
-`docs/benchmarks/estimator_cost.py` in one run on a shared machine (`auc_v`,
-`averaged_two_bin_error` and `pde` later), so
-that differences of 10 % are not reliable. If it is more than three sorts or two copies, the
-reason is given. {ties}
+number of cases n. At n = 10^7 it is also given in stable sorts of the scores (`numpy.sort` with
+`kind="stable"`, CPU time of one thread) and in copies of outcomes and scores (peak memory above the
+input), measured by `docs/benchmarks/estimator_cost.py` in one run, where differences of 10 % are
+not reliable. If it is more than one sort or two copies, the reason is given. {ties}
 `estimator_interval` gives a bootstrap interval of any of them.
 
 These tables are made from the register of estimators, which `bc.assess` uses too.

@@ -58,7 +58,6 @@ def _core(scores: Floats, weights: Floats | None, *, p: float, **options: Any) -
     span=(0, 1),
     bound="above ECE of the same order and bins",
     by_case=("cells",),
-    dear="Every case is compared with the mean outcome of its bin, so the bin of each is stored.",
 )
 def pde(
     y_true: OutcomesLike,

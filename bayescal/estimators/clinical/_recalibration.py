@@ -14,7 +14,7 @@ from bayescal._base.errors import SeparationError
 from bayescal._base.log_odds import log_odds_of
 from bayescal._base.logistic import NO_MAXIMUM, fit_logistic, log_likelihood
 
-__all__ = ["RECALIBRATION_DEAR", "Recalibration", "as_cases", "defined"]
+__all__ = ["Recalibration", "as_cases", "defined"]
 
 Converged = NDArray[np.bool_]
 
@@ -22,9 +22,6 @@ Converged = NDArray[np.bool_]
 SAME_LOG_ODDS = 1e-6
 """About the rounding of 32-bit floats, also once they were printed and read again."""
 ROUNDINGS = 4
-RECALIBRATION_DEAR = (
-    "Log-odds of all cases are stored, and each of a few Newton steps takes their exponentials."
-)
 RECALIBRATION_LONG = 1 << 12
 """Log-odds beyond which it pays to put them together first."""
 RECALIBRATION_CELLS = 1 << 14

@@ -19,7 +19,7 @@ from bayescal._base.docstrings import documented
 from bayescal._base.errors import InputError
 from bayescal.data.validate import check_choice
 from bayescal.estimators._result import Tested
-from bayescal.estimators.clinical._recalibration import RECALIBRATION_DEAR, Recalibration
+from bayescal.estimators.clinical._recalibration import Recalibration
 from bayescal.estimators.door import Core, OutcomesLike, Statistic, evaluate, read
 from bayescal.estimators.registry import estimator
 
@@ -212,7 +212,8 @@ def cox_test(
     estimates="twice the log likelihood per case that logistic recalibration would gain",
     span=(-2, np.inf),
     cost="n",
-    dear=RECALIBRATION_DEAR,
+    dear="Log-odds of all cases are stored, and each of a few Newton steps takes their "
+    "exponentials.",
 )
 def unreliability(
     y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None

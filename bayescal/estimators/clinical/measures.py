@@ -13,12 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.errors import InputError
-from bayescal.estimators.clinical._recalibration import (
-    RECALIBRATION_DEAR,
-    Recalibration,
-    as_cases,
-    defined,
-)
+from bayescal.estimators.clinical._recalibration import Recalibration, as_cases, defined
 from bayescal.estimators.door import OutcomesLike, Statistic, evaluate, read
 from bayescal.estimators.registry import estimator
 
@@ -133,7 +128,6 @@ def _slope_core(scores: Floats, weights: Floats | None) -> Statistic:
     span=(-np.inf, np.inf),
     cost="n",
     weighted=lambda s, y, w: _shift(Recalibration.of(s, w), y),
-    dear=RECALIBRATION_DEAR,
 )
 def calibration_in_the_large(
     y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
@@ -189,7 +183,6 @@ def calibration_in_the_large(
     perfect=1,
     cost="n",
     weighted=lambda s, y, w: _line(Recalibration.of(s, w), y)[:, 1],
-    dear=RECALIBRATION_DEAR,
 )
 def calibration_slope(
     y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
@@ -245,7 +238,6 @@ def calibration_slope(
     span=(-np.inf, np.inf),
     cost="n",
     weighted=lambda s, y, w: _line(Recalibration.of(s, w), y)[:, 0],
-    dear=RECALIBRATION_DEAR,
 )
 def calibration_intercept(
     y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None

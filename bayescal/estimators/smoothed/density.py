@@ -87,7 +87,6 @@ def _pieces(height: Floats) -> Floats:
     estimates="calibration error of the model whose log-odds have Gaussian noise added",
     span=(0, 1),
     cost="n",
-    dear="Log-odds of every case, and four moments of cases and events in cells.",
 )
 def ls_ece(
     y_true: OutcomesLike,

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal._base.arrays import Floats, blocks, gaps
+from bayescal._base.arrays import Floats, blocks
 from bayescal._base.docstrings import documented
 from bayescal.data.validate import as_scores
 from bayescal.estimators.door import Core, OutcomesLike, Statistic, evaluate, read
@@ -75,7 +75,8 @@ def _core(metric: Metric) -> Core:
         share: Any = 1 / scores.size if weights is None else weights / weights.sum()
 
         def residuals(outcomes: NDArray[Any]) -> Floats:
-            gap = gaps(outcomes, scores)
+            gap: Floats = outcomes.astype(np.float64)
+            gap -= scores  # of 32 bits without a copy of 64
             gap *= share
             return gap
 
@@ -178,8 +179,6 @@ def smooth_ece(
     span=(0, 1),
     cost="n",
     weighted=_weighted("logit"),
-    dear="Log-odds of every case, and four moments of the residuals in cells, on a grid "
-    "refined once or twice.",
 )
 def logit_smooth_ece(
     y_true: OutcomesLike,
