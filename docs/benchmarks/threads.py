@@ -12,6 +12,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
 from collections.abc import Callable
@@ -25,8 +26,8 @@ LIBRARIES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 CALLS, REPEATS = 3, 5
 
 
-def calls() -> dict[str, Callable[[], Any]]:
-    """What is timed, by name."""
+def calls(folder: str = "") -> dict[str, Callable[[], Any]]:
+    """What is timed, by name; a page is written into the folder."""
     import bayescal as bc
 
     y, s = bc.simulate.sample("calibrated", 1000, random_state=1)
@@ -37,6 +38,9 @@ def calls() -> dict[str, Callable[[], Any]]:
         "one family and its TCE": lambda: bc.fit(y, s, curve="beta", random_state=1).tce(),
         "average and its summary": lambda: bc.fit(y, s, random_state=1).summary(),
         "assess": lambda: bc.assess(y, s, random_state=1),
+        "assess and its page": lambda: bc.assess(y, s, random_state=1).to_html(
+            Path(folder) / "page.html"
+        ),
         "recommend": lambda: bc.recommend(y, s, random_state=1),
         "three factors of four levels": lambda: bc.fit(crossed, draws=1000, random_state=1),
     }
@@ -49,14 +53,15 @@ def measure(name: str, limited: bool) -> dict[str, float]:
     warnings.simplefilter("ignore")
     if not limited:
         one_blas_thread._inside = 1  # as if a caller were inside, who set no limit
-    call = calls()[name]
-    call()
     cpu, clock = [], []
-    for _ in range(REPEATS):
-        start = time.process_time(), time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        call = calls(folder)[name]
         call()
-        cpu.append(time.process_time() - start[0])
-        clock.append(time.perf_counter() - start[1])
+        for _ in range(REPEATS):
+            start = time.process_time(), time.perf_counter()
+            call()
+            cpu.append(time.process_time() - start[0])
+            clock.append(time.perf_counter() - start[1])
     return {"cpu": min(cpu), "clock": min(clock)}
 
 
