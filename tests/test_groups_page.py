@@ -37,6 +37,31 @@ def test_the_next_hospital_is_hardly_called_close_enough_wrongly():
     assert max(false) <= 0.05
 
 
+def test_the_page_says_where_intervals_are_too_narrow():
+    page = PAGE.read_text("utf-8")
+    differ = {n: CELLS["calibrated", n, 0.4]["mean"] for n in (5, 12, 40)}
+    oe = [f"{differ[n]['average.observed_expected'] + 1e-9:.2f}" for n in (5, 12)]
+    tce = [f"{differ[n]['these.tce']:.2f}" for n in (12, 40)]
+    assert f"O/E in {oe[0]} and {oe[1]} of the sets" in page
+    assert f"these patients in {tce[0]} and {tce[1]} with" in " ".join(page.split())
+    for name in ("these", "average", "next"):
+        shares = [
+            cell["mean"][f"{name}.{measure}"]
+            for (truth, *_), cell in CELLS.items()
+            if truth == "miscalibrated"
+            for measure in ("observed_expected", "calibration_slope", "tce")
+        ]
+        assert f"{min(shares) + 1e-9:.2f} to {max(shares):.2f}" in page
+    means = [
+        [cell["mean"][f"these.{name}"] for (truth, *_), cell in CELLS.items() if truth != "equal"]
+        for name in ("c_statistic", "brier", "net_benefit")
+    ]
+    lowest = ", ".join(f"{min(each):.2f}" for each in means[:2])
+    assert f"in {lowest} and {min(means[2]):.2f} of the cell with the fewest" in page
+    average = [f"{np.mean(each):.2f}" for each in means]
+    assert f"{average[0]}, {average[1]} and {average[2]} of all" in " ".join(page.split())
+
+
 def test_equal_calibrated_hospitals_are_called_close_enough():
     equal = CELLS[simulation.EQUAL, 12, 0.0]["mean"]
     assert equal["these.close"] >= 0.8
