@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+import calling
+import confirm
 import provenance
 import run
 import versions_page
@@ -43,8 +45,8 @@ def repository(tmp_path: Path) -> Path:
     (package / "room" / "_sum.py").write_text("def twice(x):\n    '''Two.'''\n    return 2 * x\n")
     (package / "other" / "__init__.py").write_text("x = 1\n")
     (benchmarks / "one.py").write_text(SCRIPT)
-    for name in ("kept.py", "provenance.py", "run.py"):
-        shutil.copy2(FOLDER / name, benchmarks / name)
+    for name in sorted(provenance.MACHINERY):
+        shutil.copy2(FOLDER / f"{name}.py", benchmarks)
     return tmp_path
 
 
@@ -52,6 +54,14 @@ def command(repository: Path, *arguments: str) -> subprocess.CompletedProcess[st
     script = repository / "docs" / "benchmarks" / "run.py"
     words = [sys.executable, str(script), *arguments]
     return subprocess.run(words, cwd=repository, capture_output=True, text=True)
+
+
+def in_git(repository: Path, *words: str) -> str:
+    own = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
+    done = subprocess.run(
+        ["git", *own, *words], cwd=repository, capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
 
 
 def test_a_script_uses_what_its_names_lead_to(repository: Path) -> None:
@@ -214,7 +224,7 @@ def test_scripts_that_measure_times_run_alone_and_first(
 
 
 def test_every_script_that_runs_alone_exists() -> None:
-    assert provenance.here().scripts.keys() >= run.ALONE
+    assert provenance.here().scripts.keys() >= calling.ALONE
 
 
 def test_pages_say_which_version_made_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -262,7 +272,7 @@ def test_seeds_and_repeats_are_those_of_the_script(tmp_path: Path) -> None:
     assert run.seeds_of(script, []) == "SEEDS = {'a': 3}"
     assert run.repeats_of(script, []) == 5
     assert run.repeats_of(script, ["--runs", "9"]) == 9
-    assert run.few(script) == ["--runs", "2"]
+    assert calling.few(script) == ["--runs", "2"]
 
 
 ROWS = """
@@ -334,11 +344,36 @@ def test_a_result_is_confirmed_by_its_first_data_sets(finished: Path) -> None:
     assert "rows: made at" in command(finished, "--stale", "rows").stdout
 
 
-def test_a_result_without_rows_is_not_confirmed(repository: Path) -> None:
+def test_a_result_without_rows_is_confirmed_by_short_runs_of_both_codes(repository: Path) -> None:
+    in_git(repository, "init")
     assert command(repository, "one").returncode == 0
+    told = command(repository, "--confirm", "one").stdout
+    assert told == ""  # it is not old
     change(repository, "return x + x")
-    assert "no data sets are stored" in command(repository, "--confirm", "one").stdout
+    assert "the commit that made it is not here" in command(repository, "--confirm", "one").stdout
+
+    change(repository, "return 2 * x")
+    in_git(repository, "add", ".")
+    in_git(repository, "commit", "-m", "one")
+    assert command(repository, "--again", "one").returncode == 0
+    change(repository, "return x + x")
+    done = command(repository, "--confirm", "one")
+    assert "short runs (--runs 2) of both codes are the same" in done.stdout, done.stderr
+    stale = command(repository, "--stale", "one")
+    assert stale.returncode == 0
+    assert "confirmed by short runs of both codes at version" in stale.stdout
+    result = repository / "docs" / "benchmarks" / "results" / "one.json"
+    assert json.loads(result.read_text()) == 14  # of all repeats
+
+    change(repository, "return 3 * x")
+    done = command(repository, "--confirm", "one")
+    assert "short runs (--runs 2) of both codes differ" in done.stdout
     assert command(repository, "--stale", "one").returncode == 1
+
+
+def test_times_are_never_confirmed() -> None:
+    for name in calling.ALONE & provenance.records().keys():
+        assert confirm.confirm(name, Path(name)) == (None, "times are its result: run it")
 
 
 @pytest.mark.parametrize(
@@ -356,7 +391,7 @@ def test_a_result_without_rows_is_not_confirmed(repository: Path) -> None:
     ],
 )
 def test_rows_are_the_same_to_a_millionth(one: object, other: object, alike: bool) -> None:
-    assert run.same(one, other) is alike
+    assert confirm.same(one, other) is alike
 
 
 def test_the_page_says_how_a_result_was_confirmed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -493,19 +528,11 @@ def test_commits_that_made_results_are_in_this_repository() -> None:
 
 
 def test_hashes_are_those_of_the_commits_that_made_the_results(finished: Path) -> None:
-    def git(*words: str) -> str:
-        own = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
-        done = subprocess.run(
-            ["git", *own, *words], cwd=finished, capture_output=True, text=True, check=True
-        )
-        return done.stdout.strip()
-
-    git("init")
-    git("add", ".")
-    git("commit", "-m", "one")
+    for words in (("init",), ("add", "."), ("commit", "-m", "one")):
+        in_git(finished, *words)
     records = finished / "docs" / "benchmarks" / "results" / "runs.json"
     known = json.loads(records.read_text())
-    code, known["rows"]["commit"] = known["rows"]["code"], git("rev-parse", "HEAD")
+    code, known["rows"]["commit"] = known["rows"]["code"], in_git(finished, "rev-parse", "HEAD")
     known["rows"]["code"] = "of a former rule"
     known["rows"]["confirmed"] = {"commit": known["rows"]["commit"], "code": "of a former rule"}
     records.write_text(json.dumps(known))

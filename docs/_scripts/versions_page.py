@@ -69,7 +69,8 @@ def versions_page() -> str:
         "code has changed since. An old number is not necessarily wrong: most changes do not "
         "move it. It is computed again before a release. A result is *confirmed* if its code has "
         "changed, the first data sets of each cell were made again, and all of their numbers are "
-        "what they were, to a millionth.",
+        "what they were, to a millionth; or, where no data sets are stored, if all numbers of a "
+        "short run of the earlier code and of one of the present code are the same.",
         "",
         f"{len(known.keys() - old.keys() - again.keys())} of {len(known)} results are of the "
         f"present code, and {len(again)} of an earlier one were confirmed.",
@@ -93,8 +94,8 @@ def versions_page() -> str:
         "",
         "`python docs/benchmarks/run.py --stale` lists what is old. "
         "`python docs/benchmarks/run.py` runs it again and goes on where it stopped; `--confirm` "
-        "makes the first data sets again; `--quick` tries every script with few repeats and stores "
-        "nothing.",
+        "makes the first data sets or a short run again; `--quick` tries every script with few "
+        "repeats and stores nothing.",
         "",
     ]
     return "\n".join(lines)

@@ -8,8 +8,9 @@ times are the result, the modules that print, draw and write pages, and limits o
 linear algebra, of which `run.py` leaves one; and functions, classes and methods that nothing names
 which the script uses, such as new ones.
 
-Where the code has changed, the first data sets of each cell can be made again: if each of their
-numbers is what it was, the result is confirmed for the present code (`run.py --confirm`).
+Where the code has changed, the first data sets of each cell can be made again, or a short run of
+both codes: if each of their numbers is what it was, the result is confirmed for the present code
+(`run.py --confirm`).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from typing import Any, TypeGuard
 HERE = Path(__file__).resolve().parent
 RECORDS = HERE / "results" / "runs.json"
 PACKAGE = "bayescal"
-MACHINERY = {"kept", "provenance", "run"}
+MACHINERY = {"calling", "confirm", "kept", "provenance", "run"}
 """Files of this folder that run, keep and record, and compute no number."""
 NOT_STANDING_ALONE = MACHINERY | {"speed_cells"}
 """Files with a command that no page shows: this machinery, and what `speed.py` calls."""
@@ -391,9 +392,13 @@ def confirmed(known: dict[str, dict[str, Any]], sources: Sources) -> dict[str, s
     for name in sources.scripts:
         again = known.get(name, {}).get("confirmed")
         if again and sources.code(name) == again["code"] != known[name]["code"]:
+            by = (
+                f"{again['sets']} of {again['of']} data sets"
+                if "sets" in again
+                else "short runs of both codes"
+            )
             told[name] = (
-                f"confirmed by {again['sets']} of {again['of']} data sets at version "
-                f"{again['version']}, commit {again['commit'][:9]}"
+                f"confirmed by {by} at version {again['version']}, commit {again['commit'][:9]}"
             )
     return told
 
