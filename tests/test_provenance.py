@@ -383,6 +383,7 @@ def test_times_are_never_confirmed() -> None:
         (float("nan"), float("nan"), True),
         (True, True, True),
         ({"fit.seconds": 1.0, "a": 1}, {"fit.seconds": 2.0, "a": 1}, True),
+        ({"time": {"clock": 1.0}, "a": 1}, {"time": {"clock": 2.0}, "a": 1}, True),
         (1.0, 1.00001, False),
         ({"a": 1.0}, {"b": 1.0}, False),
         ([1.0], [1.0, 2.0], False),
