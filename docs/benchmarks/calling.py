@@ -34,7 +34,7 @@ CALLS = {
 }
 """Arguments of the calls that make all results of a script; of others one call without any."""
 ALONE = provenance.TIMED | {
-    "estimator_cost", "nodes", "peers", "sites_speed", "survival_cost", "tables",
+    "consistency", "estimator_cost", "nodes", "peers", "sites_speed", "survival_cost", "tables",
 }  # fmt: skip
 """Scripts that measure times or memory: nothing may run beside them."""
 FEW = {
