@@ -344,7 +344,9 @@ def test_a_result_is_confirmed_by_its_first_data_sets(finished: Path) -> None:
     assert "rows: made at" in command(finished, "--stale", "rows").stdout
 
 
-def test_a_result_without_rows_is_confirmed_by_short_runs_of_both_codes(repository: Path) -> None:
+def test_a_result_without_rows_is_confirmed_by_short_runs_of_both_versions(
+    repository: Path,
+) -> None:
     in_git(repository, "init")
     assert command(repository, "one").returncode == 0
     told = command(repository, "--confirm", "one").stdout
@@ -358,16 +360,16 @@ def test_a_result_without_rows_is_confirmed_by_short_runs_of_both_codes(reposito
     assert command(repository, "--again", "one").returncode == 0
     change(repository, "return x + x")
     done = command(repository, "--confirm", "one")
-    assert "short runs (--runs 2) of both codes are the same" in done.stdout, done.stderr
+    assert "short runs (--runs 2) of both versions are the same" in done.stdout, done.stderr
     stale = command(repository, "--stale", "one")
     assert stale.returncode == 0
-    assert "confirmed by short runs of both codes at version" in stale.stdout
+    assert "confirmed by short runs of both versions at version" in stale.stdout
     result = repository / "docs" / "benchmarks" / "results" / "one.json"
     assert json.loads(result.read_text()) == 14  # of all repeats
 
     change(repository, "return 3 * x")
     done = command(repository, "--confirm", "one")
-    assert "short runs (--runs 2) of both codes differ" in done.stdout
+    assert "short runs (--runs 2) of both versions differ" in done.stdout
     assert command(repository, "--stale", "one").returncode == 1
 
 

@@ -126,5 +126,5 @@ def by_short_runs(name: str, script: Path, made: str) -> tuple[dict[str, Any] | 
             )
     words = " ".join(arguments)
     if not told[0] or not same(*told):
-        return None, f"short runs ({words}) of both codes differ: run it"
-    return {"short": words}, f"short runs ({words}) of both codes are the same ({used:.0f} s)"
+        return None, f"short runs ({words}) of both versions differ: run it"
+    return {"short": words}, f"short runs ({words}) of both versions are the same ({used:.0f} s)"

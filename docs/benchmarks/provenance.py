@@ -9,7 +9,7 @@ linear algebra, of which `run.py` leaves one; and functions, classes and methods
 which the script uses, such as new ones.
 
 Where the code has changed, the first data sets of each cell can be made again, or a short run of
-both codes: if each of their numbers is what it was, the result is confirmed for the present code
+both versions: if each of their numbers is what it was, the result is confirmed for the present code
 (`run.py --confirm`).
 """
 
@@ -395,7 +395,7 @@ def confirmed(known: dict[str, dict[str, Any]], sources: Sources) -> dict[str, s
             by = (
                 f"{again['sets']} of {again['of']} data sets"
                 if "sets" in again
-                else "short runs of both codes"
+                else "short runs of both versions"
             )
             told[name] = (
                 f"confirmed by {by} at version {again['version']}, commit {again['commit'][:9]}"
