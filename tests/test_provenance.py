@@ -16,6 +16,7 @@ import calling
 import confirm
 import provenance
 import run
+import taking
 import versions_page
 
 FOLDER = Path(provenance.__file__).parent
@@ -550,3 +551,42 @@ def test_hashes_are_those_of_the_commits_that_made_the_results(finished: Path) -
     assert command(finished, "--stale", "rows").returncode == 1
     change(finished, "return 2 * x")
     assert command(finished, "--stale", "rows").returncode == 0
+
+
+def test_each_result_belongs_to_one_script() -> None:
+    owners: dict[Path, set[str]] = {}
+    for name in provenance.here().scripts:
+        for file in taking.files_of(name, FOLDER):
+            owners.setdefault(file, set()).add(name)
+    stored = {path.relative_to(FOLDER) for path in (FOLDER / "results").glob("**/*.json*")}
+    stored = {path for path in stored if not path.parts[1].endswith("-batches")}
+    assert stored - set(owners) == {Path("results/runs.json")}
+    assert not {file: names for file, names in owners.items() if len(names) > 1}
+
+
+def test_results_of_the_same_code_are_taken_from_another_copy(
+    finished: Path, tmp_path: Path
+) -> None:
+    (finished / ".gitignore").write_text("__pycache__\n*-batches\n")
+    for words in (("init",), ("add", "."), ("commit", "-m", "one")):
+        in_git(finished, *words)
+    other = tmp_path / "elsewhere"
+    shutil.copytree(finished, other, ignore=shutil.ignore_patterns("elsewhere"))
+    results = finished / "docs" / "benchmarks" / "results"
+    assert command(other, "one").returncode == 0
+    assert not (results / "one.json").exists()
+    assert command(finished, "--from", str(other)).stdout == "one: taken, 1 file\n"
+    assert (results / "one.json").read_text() == "14"
+    assert command(finished, "--stale", "one").returncode == 0
+    assert command(finished, "--from", str(other)).stdout == ""
+    assert "no results" in command(finished, "--from", str(tmp_path / "bayescal")).stderr
+
+    in_git(other, "commit", "-m", "two", "--allow-empty")
+    assert command(other, "--again", "one").returncode == 0
+    assert "one of this code is here" in command(finished, "--from", str(other)).stdout
+    change(finished, "return 3 * x")
+    assert "one: not taken: made by other code" in command(finished, "--from", str(other)).stdout
+    change(other, "return 3 * x")
+    assert command(other, "one").returncode == 0
+    assert "is not in the history" in command(finished, "--from", str(other)).stdout
+    assert (results / "one.json").read_text() == "14"

@@ -29,7 +29,7 @@ from typing import Any, TypeGuard
 HERE = Path(__file__).resolve().parent
 RECORDS = HERE / "results" / "runs.json"
 PACKAGE = "bayescal"
-MACHINERY = {"calling", "confirm", "kept", "provenance", "run"}
+MACHINERY = {"calling", "confirm", "kept", "provenance", "run", "taking"}
 """Files of this folder that run, keep and record, and compute no number."""
 NOT_STANDING_ALONE = MACHINERY | {"speed_cells"}
 """Files with a command that no page shows: this machinery, and what `speed.py` calls."""

@@ -14,6 +14,7 @@ the full number of repeats would take, where a script has such an option.
 `--confirm` makes the first data sets of each cell again, for results whose code has changed: if all
 of their numbers are what they were, the result counts as confirmed and is not old. For a script
 that keeps no rows, a short run of the code that made the result is held against one of this code.
+`--from FOLDER` takes results over from another copy of the repository, if they are of this code.
 `--jobs 2` runs two scripts at a time. Those whose results are times or memory run alone, before the
 others.
 Arguments of one script stand after `--`: `run.py sites -- --runs 200`.
@@ -52,6 +53,7 @@ from calling import (
     run_in_copy,
 )
 from confirm import confirm, keep_first_sets
+from taking import records_of, take
 
 LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "pymc", "arviz-base")
 
@@ -239,6 +241,7 @@ def main() -> None:
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--confirm", action="store_true")
     parser.add_argument("--rehash", action="store_true")
+    parser.add_argument("--from", dest="copy", type=Path, metavar="FOLDER")
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args(sys.argv[1:cut])
     sources = provenance.here()
@@ -259,6 +262,20 @@ def main() -> None:
         more = [f"{name}: {same_again[name]}" for name in asked if name in same_again]
         print("\n".join(lines + more) or "every stored result is of this code")
         sys.exit(bool(lines))
+    if options.copy:
+        try:
+            theirs = records_of(options.copy)
+        except OSError as error:
+            parser.error(f"--from {options.copy}: no results of benchmarks are there ({error})")
+        for name in asked:
+            if name in theirs:
+                mine = provenance.records().get(name)
+                taken, answer = take(name, options.copy, theirs[name], mine)
+                if taken:
+                    write_record(name, theirs[name])
+                if theirs[name] != mine:
+                    print(f"{name}: {answer}", flush=True)
+        return
     if options.plan:
         print("\n".join(plan([name for name in asked if name in old], provenance.records())))
         return

@@ -1,0 +1,85 @@
+"""Take results over from another copy of the repository, on this machine, where they were made."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import provenance
+from calling import HERE, REPOSITORY
+
+RESULTS = Path("results")
+ALSO = {"interval_coverage": "coverage-*.json", "deciding_coverage": "kl_coverage.json"}
+"""Results that do not have the name of their script."""
+
+
+def files_of(name: str, folder: Path) -> Iterator[Path]:
+    """Result files of a script, as paths below the folder of benchmarks.
+
+    Parameters
+    ----------
+    name : str
+        The script.
+    folder : Path
+        The folder of benchmarks in some copy.
+    """
+    shapes = [f"{name}.*", f"{name}/**/*", f"papers/{name}.*", f"first_sets/{name}.jsonl"]
+    for shape in (*shapes, *filter(None, [ALSO.get(name)])):
+        found = (path for path in (folder / RESULTS).glob(shape) if path.is_file())
+        yield from (path.relative_to(folder) for path in found)
+
+
+def take(
+    name: str, copy: Path, theirs: dict[str, Any], mine: dict[str, Any] | None
+) -> tuple[bool, str]:
+    """Copy the result of a script if it is of the code that stands here.
+
+    Parameters
+    ----------
+    name : str
+        The script.
+    copy : Path
+        The top of the other copy.
+    theirs, mine : dict
+        What is recorded of the script there and here; None if nothing is recorded here.
+
+    Returns
+    -------
+    taken : bool
+    answer : str
+        In words.
+    """
+    if theirs == mine:
+        return False, "the same here"
+    code = provenance.here().code(name)
+    if theirs["code"] != code:
+        return False, "not taken: made by other code"
+    if mine is not None and mine["code"] == code:
+        return False, "not taken: one of this code is here"
+    command = ["git", "merge-base", "--is-ancestor", theirs["commit"], "HEAD"]
+    if subprocess.run(command, cwd=REPOSITORY, capture_output=True).returncode:
+        return False, f"not taken: commit {theirs['commit']} is not in the history of this branch"
+    there = copy / "docs" / "benchmarks"
+    found = list(files_of(name, there))
+    for file in set(files_of(name, HERE)) - set(found):
+        (HERE / file).unlink()
+    for file in found:
+        (HERE / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(there / file, HERE / file)
+    return True, f"taken, {len(found)} {'file' if len(found) == 1 else 'files'}"
+
+
+def records_of(copy: Path) -> dict[str, dict[str, Any]]:
+    """What the other copy has recorded of each script.
+
+    Parameters
+    ----------
+    copy : Path
+        Its top.
+    """
+    path = copy / "docs" / "benchmarks" / RESULTS / provenance.RECORDS.name
+    return dict(json.loads(path.read_text("utf-8")))
