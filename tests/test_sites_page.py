@@ -145,6 +145,12 @@ def test_statements_of_calibrated_sites_are_counted():
     row = sites_distances.one_run("calibrated", 5, 3)
     table = sites_distances.table_of([row], "site")
     assert sum(count for *_, count in table["bins"]) == 5 * len(sites_distances.LIMITS)
+    by_nuts = row | {"prob_calibrated": None}
+    rows = {f"{kind}, 5 sites": [by_nuts, row] for kind in sites_distances.KINDS}
+    told = sites_distances.summarised(rows)
+    exact = row["prob_calibrated"]["every_site"]
+    assert told["by_nuts"] == len(rows)
+    assert told["cells"]["calibrated, 5 sites"]["every_site"] == exact
     assert all(true == 1 for _, true, _ in table["bins"])
     assert table["cover"] == 1
 

@@ -145,7 +145,13 @@ def distances_part() -> list[str]:
         "the law of the scores. The table has the share of 95 % intervals of the TCE that contain "
         "the true one, and their median widths: of the average, of 40 new sites, and of the first "
         "ten sites of each data set. The last columns are the mean posterior probabilities that "
-        "every site, and that the average, is exactly calibrated.",
+        "every site, and that the average, is exactly calibrated"
+        + (
+            f"; NUTS drew {record['by_nuts']} of the {sum(sets.values())} data sets, and computes "
+            "no such probability."
+            if record.get("by_nuts")
+            else "."
+        ),
         markdown(table.rename_axis("population"), 2),
         "How true are stated probabilities? Of the statements P(TCE < x), for x of "
         f"{', '.join(f'{x:g}' for x in record['limits'])}, those with a probability in a range: "

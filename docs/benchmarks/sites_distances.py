@@ -119,7 +119,7 @@ def summarised(rows: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
     views = ("average", "new", "site")
     cells: dict[str, dict[str, Any]] = {}
     for cell, some in rows.items():
-        exact = [row["prob_calibrated"] for row in some]
+        exact = [row["prob_calibrated"] for row in some if row["prob_calibrated"]]
         cells[cell] = {view: table_of(some, view) for view in views}
         cells[cell] |= {name: float(np.mean([one[name] for one in exact])) for name in exact[0]}
     kinds = {}
@@ -127,7 +127,8 @@ def summarised(rows: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
         mine = [row for cell, some in rows.items() if cell.split(",")[0] in names for row in some]
         kinds[", ".join(names)] = {view: table_of(mine, view) for view in views}
     sets = {cell: len(some) for cell, some in rows.items()}
-    return {"sets": sets, "cells": cells, "kinds": kinds, "limits": LIMITS}
+    by_nuts = sum(not row["prob_calibrated"] for some in rows.values() for row in some)
+    return {"sets": sets, "by_nuts": by_nuts, "cells": cells, "kinds": kinds, "limits": LIMITS}
 
 
 def main() -> None:
