@@ -241,10 +241,6 @@ EARLIER = (
     "and the spline had another prior. They do not describe the intervals of this version. The "
     "other methods have not changed."
 )
-BEFORE = (
-    "**Posteriors that are averaged over families were measured with an earlier version of the "
-    "average**, which included exact calibration and not `pieces`, and had another spline."
-)
 BEFORE_PIECES = "**Measured with an earlier version of the average**, without `pieces`."
 NOTES = {
     "development": "The spline, its priors and the weights of the average were chosen with these.",

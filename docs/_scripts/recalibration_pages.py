@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 
-from benchmark_pages import BEFORE, PAGES, markdown, stored
+from benchmark_pages import PAGES, markdown, stored
 from recalibration_figures import (
     SETTINGS,
     draw_errors,
@@ -17,7 +19,9 @@ FEW = 500
 
 
 def with_interval(row: dict, digits: int) -> str:
-    """Median and interval."""
+    """Median and interval; in words if nothing of it is finite."""
+    if row["upper"] == -math.inf:
+        return "minus infinity"
     return f"{row['median']:.{digits}f} ({row['lower']:.{digits}f} to {row['upper']:.{digits}f})"
 
 
@@ -90,7 +94,6 @@ def cifar_page() -> str:
             "on the 10 000 test cases. Made by `docs/benchmarks/cifar.py`; the logits are no "
             "part of "
             "the package.",
-            BEFORE,
             "## Every method, by every estimator",
             "The methods and estimators that Dong et al. (AAAI 2025) compare, computed: top-label "
             "calibration error with 15 bins of equal mass, by the other estimators of their code, "
@@ -105,7 +108,7 @@ def cifar_page() -> str:
             "## Gains",
             "Median and 95 % interval of the gain over no recalibration, in the probability of the "
             "class that was predicted before. Route *curve*: the map is a function of that "
-            "probability alone. Every interval excludes zero.",
+            f"probability alone. {_of_intervals(rows)}",
             markdown(gains),
             "## How much test data does it take to see a gain?",
             "Figures 1 to 3 of Gruber & Buettner (NeurIPS 2022), computed again. One fixed map, "
@@ -137,6 +140,25 @@ def cifar_page() -> str:
     ) + "\n"  # fmt: skip
 
 
+def _of_intervals(rows: list[dict]) -> str:
+    """Whether intervals of gains exclude zero, and which log losses are infinite."""
+    maps = [row for row in rows if row["method"] != "none"]
+    ruled_out = [row["method"] for row in maps if row["log_score_gain"]["upper"] == -math.inf]
+    measures = ("tce_gain", "brier_gain", "log_score_gain")
+    improved = all(
+        row[name]["lower"] > 0 or row[name]["upper"] == -math.inf
+        for row in maps
+        for name in measures
+    )
+    told = ["Every finite interval is above zero."] if improved else []
+    if ruled_out:
+        told.append(
+            f"Where the log score is minus infinity ({'; '.join(ruled_out)}), the map gives "
+            "probability 0 to what happened to some test cases, so that its log loss is infinite."
+        )
+    return " ".join(told)
+
+
 def recalibrators_page() -> str:
     """How much data each recalibrator needs."""
     record = stored("recalibrators")
@@ -154,7 +176,6 @@ def recalibrators_page() -> str:
         f"{record['cut']:g} from 0 and 1, without which isotonic regression, binning and trees "
         "would have infinite losses. If maximum likelihood has no solution, the scores are not "
         "changed. Trees get a third of the runs. Made by `docs/benchmarks/recalibrators.py`.",
-        BEFORE,
         "![Excess log loss by size, for each recalibrator](recalibrators.png)",
     ]
     for group, mine in table.groupby("group", sort=False):
