@@ -148,9 +148,11 @@ def recalibration_gain(
     therefore count as in `bayescal.compare` of each side: in as many draws as exact calibration has
     there, that side counts 0 (and by the curve eta is then the score of that side); in as many as
     stretches that are often calibrated have, an error counts by how sure its side is. No draw goes
-    beyond E_w|s - T|, which no change can exceed (unless T merges scores, or by pairs). Of 30 data
-    sets a cell whose map calibrates exactly, 95 % intervals contained the true fall in .87 to .97
-    by the curve, and by pairs in .93 to .97 but for one asymmetric law (.63).
+    beyond E_w|s - T|, which no change can exceed (unless T merges scores, or by pairs). By the
+    curve, 95 % intervals contained the true fall in .80, .87 and .92 of 100 data sets of 100, 200
+    and 500 cases if the map calibrates exactly, in .81 to .97 if the predictions before are exact,
+    and in .86 to 1.00 otherwise. By pairs they contained it in .93 to .97 of 30 data sets whose
+    map calibrates exactly, but for one asymmetric law (.63).
 
     Double use is detected where a fit leaves equations behind: every distinct value after is the
     mean outcome of its patients (isotonic regression, bins), or the score equations of a logistic

@@ -241,7 +241,6 @@ EARLIER = (
     "and the spline had another prior. They do not describe the intervals of this version. The "
     "other methods have not changed."
 )
-BEFORE_PIECES = "**Measured with an earlier version of the average**, without `pieces`."
 NOTES = {
     "development": "The spline, its priors and the weights of the average were chosen with these.",
     "held-out": "Held out when these results were made; later versions were chosen with them.",
@@ -263,7 +262,6 @@ def gain_page() -> str:
         "Coverage, width and power of 95 % intervals of the gain of a recalibration, for every row "
         "that is printed, in six scenarios with a known gain. *Excludes zero* is the power, or the "
         "error rate where the gain is zero. Made by `docs/benchmarks/gain_coverage.py`.",
-        BEFORE_PIECES,
     ]
     for measure, title in GAINS.items():
         mine = table[table["measure"] == measure]

@@ -1,0 +1,42 @@
+"""What the pages say of the coverage of gains is what was measured."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import bayescal as bc
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+CELLS = json.loads((DOCS / "benchmarks/results/gain_coverage.json").read_text("utf-8"))["cells"]
+PAGE = " ".join((DOCS / "explanation/gain.md").read_text("utf-8").split())
+
+
+def covered(measure: str, *names: str) -> list[str]:
+    """Shares of the intervals by the curve, of scenarios that start with these names, by size."""
+    cells = [
+        cell
+        for cell in CELLS
+        if (cell["method"], cell["measure"]) == ("curve", measure)
+        and cell["truth"].startswith(names)
+    ]
+    assert {cell["runs"] for cell in cells} == {100}
+    return [f"{cell['coverage']:.2f}".removeprefix("0") for cell in cells]
+
+
+def test_coverage_of_the_fall_in_tce_is_the_stored_one() -> None:
+    mended = covered("tce", "over-confident, mended")
+    exact_before = sorted(covered("tce", "calibrated"))
+    neither = sorted(covered("tce", "shifted", "sine"), key=float)
+    assert f"in {mended[0]}, {mended[1]} and {mended[2]} of 100 simulated" in PAGE
+    assert f"in {exact_before[0]} to {exact_before[-1]} if those before were" in PAGE
+    assert f"in {neither[0]} to {neither[-1]} ([the benchmark]" in PAGE
+    told = " ".join((bc.recalibration_gain.__doc__ or "").split())
+    assert f"{mended[0]}, {mended[1]} and {mended[2]} of 100 data sets" in told
+    assert f"in {exact_before[0]} to {exact_before[-1]} if the predictions before" in told
+    assert f"in {neither[0]} to {neither[-1]} otherwise" in told
+
+
+def test_coverage_of_a_decision_next_to_the_trough_of_a_wave_is_the_stored_one() -> None:
+    wave = sorted(covered("net_benefit@0.4", "sine"))
+    assert f"the true change in {wave[0]} to {wave[-1]}." in PAGE
