@@ -40,3 +40,13 @@ def test_coverage_of_the_fall_in_tce_is_the_stored_one() -> None:
 def test_coverage_of_a_decision_next_to_the_trough_of_a_wave_is_the_stored_one() -> None:
     wave = sorted(covered("net_benefit@0.4", "sine"))
     assert f"the true change in {wave[0]} to {wave[-1]}." in PAGE
+
+
+def test_coverage_with_few_clusters_is_the_stored_one() -> None:
+    path = DOCS / "benchmarks/results/gain_clusters.json"
+    cells = json.loads(path.read_text("utf-8"))["cells"]
+    tce = [cell["coverage"] for cell in cells if cell["measure"] == "tce"]
+    others = [cell["coverage"] for cell in cells if cell["measure"] != "tce"]
+    shown = [f"{value + 1e-9:.2f}".removeprefix("0") for value in (min(others), max(others))]
+    assert f"[cover {shown[0]} to {shown[1]}]" in PAGE
+    assert f"and {min(tce):.2f} to {max(tce):.2f} of falls in TCE".replace("and 0", "and ") in PAGE
