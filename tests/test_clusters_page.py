@@ -30,6 +30,7 @@ def test_the_page_quotes_the_stored_numbers():
     assert f"in {shown[2]} of the series ({shown[3]} without)" in text
     assert f"truth in {shown[4]} ({shown[5]} without)" in text
     assert f"In {CELLS['months']['runs']} simulated series" in text
+    assert f"In {CELLS['few patients']['runs']} sets of 6 hospitals" in text
 
 
 def test_the_page_quotes_the_p_values():
