@@ -558,10 +558,11 @@ def test_each_result_belongs_to_one_script() -> None:
     for name in provenance.here().scripts:
         for file in taking.files_of(name, FOLDER):
             owners.setdefault(file, set()).add(name)
-    stored = {path.relative_to(FOLDER) for path in (FOLDER / "results").glob("**/*.json*")}
+    stored = {path.relative_to(FOLDER) for path in (FOLDER / "results").glob("**/*.*")}
     stored = {path for path in stored if not path.parts[1].endswith("-batches")}
     assert stored - set(owners) == {Path("results/runs.json")}
     assert not {file: names for file, names in owners.items() if len(names) > 1}
+    assert set(provenance.records()) <= set().union(*owners.values())
 
 
 def test_results_of_the_same_code_are_taken_from_another_copy(

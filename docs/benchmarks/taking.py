@@ -13,7 +13,11 @@ import provenance
 from calling import HERE, REPOSITORY
 
 RESULTS = Path("results")
-ALSO = {"interval_coverage": "coverage-*.json", "deciding_coverage": "kl_coverage.json"}
+ALSO = {
+    "deciding_coverage": "kl_coverage.json",
+    "ends_drawn": "ends/drawn.npz",
+    "interval_coverage": "coverage-*.json",
+}
 """Results that do not have the name of their script."""
 
 
@@ -28,9 +32,12 @@ def files_of(name: str, folder: Path) -> Iterator[Path]:
         The folder of benchmarks in some copy.
     """
     shapes = [f"{name}.*", f"{name}/**/*", f"papers/{name}.*", f"first_sets/{name}.jsonl"]
+    others = [RESULTS / ALSO[other] for other in ALSO if other != name]
     for shape in (*shapes, *filter(None, [ALSO.get(name)])):
-        found = (path for path in (folder / RESULTS).glob(shape) if path.is_file())
-        yield from (path.relative_to(folder) for path in found)
+        for path in (folder / RESULTS).glob(shape):
+            file = path.relative_to(folder)
+            if path.is_file() and not any(map(file.match, map(str, others))):
+                yield file
 
 
 def take(
@@ -65,6 +72,8 @@ def take(
         return False, f"not taken: commit {theirs['commit']} is not in the history of this branch"
     there = copy / "docs" / "benchmarks"
     found = list(files_of(name, there))
+    if not found:
+        return False, "not taken: no result file is there"
     for file in set(files_of(name, HERE)) - set(found):
         (HERE / file).unlink()
     for file in found:
