@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import drift_now
 from benchmark_pages import stored
 from drift_page import drift_page
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
 def test_paths_are_what_their_names_say():
@@ -62,3 +66,31 @@ def test_the_results_cover_after_a_change_and_are_on_the_page():
     still = record["no change, 12 months"]
     assert still["now"]["covered"] > 0.92
     assert still["now"]["width"] < still["alone"]["width"]
+
+
+def test_the_page_on_drift_quotes_the_stored_numbers():
+    page = " ".join((DOCS / "how-to" / "drift.md").read_text("utf-8").split())
+    small = [cell for key, cell in stored("drift").items() if key.startswith("sudden, 0.4")]
+    (large,) = [cell for key, cell in stored("drift").items() if key.startswith("sudden, 0.8")]
+    for name, words in {"placed": "within one month in", "oracle": "placed it there in"}.items():
+        shares = [100 * cell[name] for cell in small]
+        assert f"{words} {min(shares):.0f} % to {max(shares):.0f} %" in page
+    assert {f"{cell['stated']:.2f}" for cell in small} <= {"0.75"}
+    assert "the largest `within_one` was 0.75 on average" in page
+    assert f"One of 0.8 was placed within one month in {100 * large['placed']:.0f} %" in page
+
+    record = stored("drift_now")
+    for months, words in {1: "series one month after", 2: "two months after"}.items():
+        cells = [record[f"jump of 0.5, {n} months before, {months} after"] for n in (6, 11)]
+        covered, alone = (
+            100 * np.mean([cell[who]["covered"] for cell in cells]) for who in ("now", "alone")
+        )
+        assert f"in {covered:.0f} % {'of 800 simulated ' if months == 1 else ''}{words}" in page
+        assert f"(The last month fitted by itself: {alone:.0f} %.)" in page
+    slow, still = record["slow, to 0.4 in 12 months"], record["no change, 12 months"]
+    assert f"covered in {100 * slow['now']['covered']:.0f} % of {slow['runs']} series" in page
+    assert f"covered in {100 * still['now']['covered']:.0f} % of {still['runs']} series" in page
+    wider = still["now"]["width"] / still["former"]["width"] - 1
+    narrower = 1 - still["now"]["width"] / still["alone"]["width"]
+    assert f"it was {wider:.0%} wider".replace("%", " %") in page
+    assert f"and {narrower:.0%} narrower".replace("%", " %") in page

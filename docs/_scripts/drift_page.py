@@ -69,8 +69,9 @@ def drift_page() -> str:
         "## When it changed",
         "Share of years in which the month is placed within one of the truth: by the largest "
         "`within_one` of `when_changed()`, and by the largest `if_sudden`. *Probability stated* is "
-        "the mean of that `within_one`. The oracle knows the curve before, the size of the shift "
-        f"and that there was one; no method does better. {missed}",
+        "the mean of that `within_one`. The prior takes changes long ago for improbable, so that a "
+        "small shift six months ago is looked for too late. The oracle knows the curve before, the "
+        f"size of the shift and that there was one; no method does better. {missed}",
         markdown(placed),
         "## What explains the year",
         f"Mean posterior probabilities; before the data they are {before}.",
@@ -82,8 +83,8 @@ def drift_page() -> str:
         "## Coverage of the present",
         "Shares of 95 % intervals that contain the last month's true value, over its scores, and "
         "their mean width: of the drift fit, of the last month alone, and of one fit of all "
-        "months. Where the truth is calibrated, the TCE is zero, which no interval of a distance "
-        "contains.",
+        "months. Where the truth is calibrated, the TCE is zero, which an interval of one "
+        "logistic curve cannot contain; that of the drift fit knows of exact calibration.",
         markdown(pd.DataFrame(coverage)),
         markdown(pd.DataFrame(width)),
     ]
