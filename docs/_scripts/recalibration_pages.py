@@ -22,7 +22,8 @@ def with_interval(row: dict, digits: int) -> str:
     """Median and interval; in words if nothing of it is finite."""
     if row["upper"] == -math.inf:
         return "minus infinity"
-    return f"{row['median']:.{digits}f} ({row['lower']:.{digits}f} to {row['upper']:.{digits}f})"
+    told = f"{row['median']:.{digits}f} ({row['lower']:.{digits}f} to {row['upper']:.{digits}f})"
+    return told.replace(" ", "\N{NO-BREAK SPACE}")  # a cell of one line
 
 
 def cifar_page() -> str:
