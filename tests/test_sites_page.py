@@ -257,3 +257,26 @@ def test_what_pages_state_of_sites_and_variances_was_stored():
         for method in ("bootstrap", "gaussian"):
             values = [variance[errors, n, method] for n in (50, 100, 500)]
             assert "{}, {} and {}".format(*values) in text, (errors, method)
+
+
+def test_the_page_of_the_model_quotes_what_is_said_of_distances():
+    record = json.loads((sites_distances.RESULTS / "sites_distances.json").read_text("utf-8"))
+    page = " ".join((DOCS / "model.md").read_text("utf-8").split())
+    kinds, sets = record["kinds"], record["sets"]
+    three = kinds["calibrated, mixed, off"]
+    covered = [f"{three[who]['cover']:.2f}"[1:] for who in ("site", "average", "new")]
+    number = sum(n for cell, n in sets.items() if not cell.startswith("some"))
+    assert f"In {number} simulated populations of these three kinds" in page
+    assert f"covered {covered[0]}, {covered[1]} and {covered[2]}." in page
+    some = sum(n for cell, n in sets.items() if cell.startswith("some"))
+    assert f"In {some} populations in which half of the sites" in page
+    assert (
+        f"those of a site covered {kinds['some']['site']['cover']:.2f}".replace("0.", ".") in page
+    )
+    gaps = [
+        abs(stated - true)
+        for kind in ("mixed", "off")
+        for who in ("site", "new")
+        for stated, true, _ in kinds[kind][who]["bins"]
+    ]
+    assert f"were within {max(gaps):.2f} of the share".replace("0.", ".") in page
