@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -280,3 +281,21 @@ def test_the_page_of_the_model_quotes_what_is_said_of_distances():
         for stated, true, _ in kinds[kind][who]["bins"]
     ]
     assert f"were within {max(gaps):.2f} of the share".replace("0.", ".") in page
+
+
+def test_the_page_of_the_model_has_the_stored_fits_of_several_terms():
+    page = (DOCS / "model.md").read_text("utf-8")
+    stored = json.loads((sites_distances.RESULTS / "several_terms.json").read_text("utf-8"))
+    shown = 0
+    for name, row in stored["rows"].items():
+        for title in (name, f"{name} and their interaction"):
+            if f"| {title} | {row['groups']} |" in page:
+                seconds = f"{row['seconds']:.{1 if row['seconds'] < 10 else 0}f}"
+                ends = f"| {title} | {row['groups']} | {seconds} | {row['pareto_k']:.2f} |"
+                assert ends in page
+                shown += 1
+        if "numbers" in row:
+            scale = max(1 - row["least_ratio_of_sd"], row["largest_ratio_of_sd"] - 1)
+            told = rf"\b{row['numbers']} numbers\b.*?\b{row['largest_difference']:.3f}\b"
+            assert re.search(rf"{told}.*?\b{100 * scale:.0f} %", page, re.S), name
+    assert shown == 5
