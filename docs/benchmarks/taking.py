@@ -71,15 +71,15 @@ def take(
     if subprocess.run(command, cwd=REPOSITORY, capture_output=True).returncode:
         return False, f"not taken: commit {theirs['commit']} is not in the history of this branch"
     there = copy / "docs" / "benchmarks"
-    found = list(files_of(name, there))
-    if not found:
+    files = list(files_of(name, there))
+    if not files:
         return False, "not taken: no result file is there"
-    for file in set(files_of(name, HERE)) - set(found):
+    for file in set(files_of(name, HERE)) - set(files):
         (HERE / file).unlink()
-    for file in found:
+    for file in files:
         (HERE / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(there / file, HERE / file)
-    return True, f"taken, {len(found)} {'file' if len(found) == 1 else 'files'}"
+    return True, f"taken, {len(files)} {'file' if len(files) == 1 else 'files'}"
 
 
 def records_of(copy: Path) -> dict[str, dict[str, Any]]:
