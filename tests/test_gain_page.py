@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
+
 import bayescal as bc
+import gain_coverage
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 CELLS = json.loads((DOCS / "benchmarks/results/gain_coverage.json").read_text("utf-8"))["cells"]
@@ -26,7 +29,7 @@ def covered(measure: str, *names: str) -> list[str]:
 
 def test_coverage_of_the_fall_in_tce_is_the_stored_one() -> None:
     mended = covered("tce", "over-confident, mended")
-    exact_before = sorted(covered("tce", "calibrated"))
+    exact_before = sorted(covered("tce", "calibrated"), key=float)
     neither = sorted(covered("tce", "shifted", "sine"), key=float)
     assert f"in {mended[0]}, {mended[1]} and {mended[2]} of 100 simulated" in PAGE
     assert f"in {exact_before[0]} to {exact_before[-1]} if those before were" in PAGE
@@ -38,7 +41,7 @@ def test_coverage_of_the_fall_in_tce_is_the_stored_one() -> None:
 
 
 def test_coverage_of_a_decision_next_to_the_trough_of_a_wave_is_the_stored_one() -> None:
-    wave = sorted(covered("net_benefit@0.4", "sine"))
+    wave = sorted(covered("net_benefit@0.4", "sine"), key=float)
     assert f"the true change in {wave[0]} to {wave[-1]}." in PAGE
 
 
@@ -50,3 +53,25 @@ def test_coverage_with_few_clusters_is_the_stored_one() -> None:
     shown = [f"{value + 1e-9:.2f}".removeprefix("0") for value in (min(others), max(others))]
     assert f"[cover {shown[0]} to {shown[1]}]" in PAGE
     assert f"and {min(tce):.2f} to {max(tce):.2f} of falls in TCE".replace("and 0", "and ") in PAGE
+
+
+def test_coverage_of_decisions_that_change_for_one_or_two_is_the_stored_one() -> None:
+    few = set()
+    for scenario in gain_coverage.SCENARIOS:
+        before, _, after = scenario.nodes()
+        for threshold in gain_coverage.THRESHOLDS:
+            moved = np.mean((before >= threshold) != (after >= threshold))
+            few |= {
+                (scenario.name, n, f"net_benefit@{threshold:g}")
+                for n in gain_coverage.SIZES
+                if n * moved < 2.5
+            }
+    told = " ".join((bc.recalibration_gain.__doc__ or "").split())
+    for method, words in {"curve": "by the curve", "paired": "by pairs"}.items():
+        shares = [
+            f"{cell['coverage']:.2f}"[1:]
+            for cell in CELLS
+            if (cell["truth"], cell["size"], cell["measure"]) in few and cell["method"] == method
+        ]
+        assert len(shares) == 5
+        assert f"{min(shares)} to {max(shares)} {words}" in told

@@ -296,6 +296,11 @@ def test_the_page_of_the_model_has_the_stored_fits_of_several_terms():
                 shown += 1
         if "numbers" in row:
             scale = max(1 - row["least_ratio_of_sd"], row["largest_ratio_of_sd"] - 1)
-            told = rf"\b{row['numbers']} numbers\b.*?\b{row['largest_difference']:.3f}\b"
-            assert re.search(rf"{told}.*?\b{100 * scale:.0f} %", page, re.S), name
+            told = rf"\b{row['numbers']} numbers\b[^;]*?\b{row['largest_difference']:.3f}\b"
+            assert re.search(rf"{told}[^;.]*?\b{100 * scale:.0f} %", page, re.S), name
     assert shown == 5
+    speed = json.loads((sites_distances.RESULTS / "sites_speed.json").read_text("utf-8"))["rows"]
+    large = speed["500 sites x 24 periods of 20"]
+    k = large["diagnostics"]["pareto_k"]
+    assert f"| 12000 | {large['fit_cpu_seconds']:.0f} | {k:.2f} |" in page
+    assert f"it took {large['megabytes'] / 1000:.1f} GB" in page

@@ -137,6 +137,14 @@ def test_the_page_has_the_stored_coverage_of_sites():
     stored = json.loads((sites.RESULTS / "survival_sites.json").read_text("utf-8"))
     page = PAGE.read_text("utf-8")
     assert sites.page_table(stored) in page
+    single = [
+        row["coverage"]
+        for row in stored["rows"]
+        if (row["curve"], row["measure"]) == ("sites", "observed_expected")
+    ]
+    error = (0.95 * 0.05 / (stored["data_sets"] * sites.SITES)) ** 0.5
+    assert "of a single site hold it somewhat too rarely" in page
+    assert all(0.9 < share < 0.95 - 2 * error for share in single)
     assert f"The shares are of {stored['data_sets']} data sets" in page
 
 
@@ -192,6 +200,14 @@ def test_the_page_has_the_stored_cells_of_few_cases_and_unusual_timing():
     assert edges.edges_table(stored) in page
     (sets,) = {row["data_sets"] for row in stored["rows"]}
     assert f"of {sets} data sets in each row" in page
+    unusual = [
+        row["covered"]
+        for row in stored["rows"]
+        if (row["cell"], row["fit"]) == ("timing not log-linear", "average")
+        and row["number"].endswith("slope")
+    ]
+    assert "in about six of ten data sets" in page
+    assert all(0.55 < share < 0.65 for share in unusual)
     few = [row["events"] for row in stored["rows"] if row["cell"] == "20 to 40 events"]
     assert 20 < few[0] < 40
 

@@ -122,9 +122,10 @@ def _inside_groups() -> list[str]:
     }
     told = "; ".join(f"{name}: {own:.2f} ({other:.2f})" for name, (own, other) in changed.items())
     table = pd.DataFrame(rows).set_index(["patients", "of", "measure"])
-    own = table["coverage, with cluster="]
-    short = own[own < 0.95 - 2 * (0.95 * 0.05 / table["data sets"]) ** 0.5]
+    covered = table["coverage, with cluster="]
+    short = covered[covered < 0.95 - 2 * (0.95 * 0.05 / table["data sets"]) ** 0.5]
     low = "; ".join(f"{', '.join(where)}: {share:.3f}" for where, share in short.items())
+    rarely = f"With `cluster=`, too rarely right by more than two standard errors: {low}."
     return [
         "## Patients inside sites, factors and months",
         "Patients have a random effect of standard deviation 1 on the log-odds, and are seen 6 "
@@ -137,7 +138,7 @@ def _inside_groups() -> list[str]:
         "standard errors of a coverage near .95 are "
         f"{2 * (0.95 * 0.05 / runs) ** 0.5:.2f} for a single curve.",
         markdown(table),
-        *([f"Too rarely right, with `cluster=`, by more than this: {low}."] if low else []),
+        *([rarely] if low else []),
         "P(changed) above 0.9, with `cluster=` (and without), in this share of the data sets: "
         f"{told}. Visits of the same patients in all months tell more of a change than the fit "
         "takes from them, since it does not compare months within patients.",

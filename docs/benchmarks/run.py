@@ -53,7 +53,7 @@ from calling import (
     run_in_copy,
 )
 from confirm import confirm, keep_first_sets
-from taking import records_of, take
+from taking import take
 
 LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "pymc", "arviz-base")
 
@@ -263,18 +263,15 @@ def main() -> None:
         print("\n".join(lines + more) or "every stored result is of this code")
         sys.exit(bool(lines))
     if options.copy:
-        try:
-            theirs = records_of(options.copy)
-        except OSError as error:
-            parser.error(f"--from {options.copy}: no results of benchmarks are there ({error})")
-        for name in asked:
-            if name in theirs:
-                mine = provenance.records().get(name)
-                taken, answer = take(name, options.copy, theirs[name], mine)
-                if taken:
-                    write_record(name, theirs[name])
-                if theirs[name] != mine:
-                    print(f"{name}: {answer}", flush=True)
+        made = provenance.records(options.copy / provenance.RECORDS.relative_to(REPOSITORY))
+        if not made:
+            parser.error(f"--from {options.copy}: no results of benchmarks are there")
+        known = provenance.records()
+        for name in (name for name in asked if name in made and made[name] != known.get(name)):
+            taken, answer = take(name, options.copy, made[name], sources.code(name))
+            if taken:
+                write_record(name, made[name])
+            print(f"{name}: {answer}", flush=True)
         return
     if options.plan:
         print("\n".join(plan([name for name in asked if name in old], provenance.records())))

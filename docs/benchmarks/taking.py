@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -40,9 +39,7 @@ def files_of(name: str, folder: Path) -> Iterator[Path]:
                 yield file
 
 
-def take(
-    name: str, copy: Path, theirs: dict[str, Any], mine: dict[str, Any] | None
-) -> tuple[bool, str]:
+def take(name: str, copy: Path, theirs: dict[str, Any], code: str) -> tuple[bool, str]:
     """Copy the result of a script if it is of the code that stands here.
 
     Parameters
@@ -51,8 +48,10 @@ def take(
         The script.
     copy : Path
         The top of the other copy.
-    theirs, mine : dict
-        What is recorded of the script there and here; None if nothing is recorded here.
+    theirs : dict
+        What is recorded of the script there.
+    code : str
+        The hash of the code that it uses here.
 
     Returns
     -------
@@ -60,12 +59,9 @@ def take(
     answer : str
         In words.
     """
-    if theirs == mine:
-        return False, "the same here"
-    code = provenance.here().code(name)
     if theirs["code"] != code:
         return False, "not taken: made by other code"
-    if mine is not None and mine["code"] == code:
+    if provenance.records().get(name, {}).get("code") == code:
         return False, "not taken: one of this code is here"
     command = ["git", "merge-base", "--is-ancestor", theirs["commit"], "HEAD"]
     if subprocess.run(command, cwd=REPOSITORY, capture_output=True).returncode:
@@ -80,15 +76,3 @@ def take(
         (HERE / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(there / file, HERE / file)
     return True, f"taken, {len(files)} {'file' if len(files) == 1 else 'files'}"
-
-
-def records_of(copy: Path) -> dict[str, dict[str, Any]]:
-    """What the other copy has recorded of each script.
-
-    Parameters
-    ----------
-    copy : Path
-        Its top.
-    """
-    path = copy / "docs" / "benchmarks" / RESULTS / provenance.RECORDS.name
-    return dict(json.loads(path.read_text("utf-8")))
