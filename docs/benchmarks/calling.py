@@ -29,7 +29,6 @@ CALLS = {
         *([name, "--methods", *OTHERS, "--runs", "100"] for name in ("development", "held-out")),
         ["held-out", "--methods", "smooth", "--runs", "100"],
     ],
-    "one_posterior": [["--version", "present"]],
     "peers": [["--memory"]],
 }
 """Arguments of the calls that make all results of a script; of others one call without any."""

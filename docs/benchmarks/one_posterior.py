@@ -1,21 +1,19 @@
 """Whether what the averaged posterior states is true: `docs/benchmarks/one_posterior.py`.
 
-Run `python docs/benchmarks/one_posterior.py --version present`, with the package to be measured
-first on the path. The former version is the commit before distances had one distribution; both
-see the same data sets. Every number of every data set is stored in `results/one_posterior/`, one
-file a part; `docs/_scripts/one_posterior_bars.py` has what is asked of them. Finished batches are
-kept under `--path`, apart for each state of the package's code, so a run can be interrupted.
+Run `python docs/benchmarks/one_posterior.py`. Every number of every data set is stored in
+`results/one_posterior/`, one file a part; `docs/_scripts/one_posterior_bars.py` has what is asked
+of them. Finished batches are kept under `--path`, apart for each state of the package's code, so a
+run can be interrupted.
 
 Parts: `kinds`, populations drawn at random; `cells`, fixed populations; `designs`, clusters,
 imputations and sampling weights; `seeds` and `dropped`, whether other random numbers or one
-patient less change what is stated; `cost`.
+patient less change what is stated.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import time
 import warnings
 from functools import lru_cache, partial
 from hashlib import sha256
@@ -56,7 +54,6 @@ MARGINALS = ("signed_error", "observed_expected", "calibration_slope")
 CURVE_AT = (0.05, 0.5, 0.95)
 REPEATED_SIZES = (300, 1000, 4000)
 SEEDS, SETS, DROPPED, PATIENTS = 24, 6, 20, 200
-COST_SIZES, COST_RUNS = (300, 1000, 4000, 100_000), 15
 
 
 @lru_cache(maxsize=100)
@@ -175,15 +172,6 @@ def of_dropped(index, patient):
     return {"set": index, "patient": patient} | stated(y, s, 0)
 
 
-def of_cost(n, run):
-    """Processor seconds of a comparison with its summary."""
-    truth = next(iter(CELLS))
-    y, s = truth.sample(n, np.random.default_rng([SEED, n]))
-    start = time.process_time()
-    bc.compare(y, s, random_state=run).posterior.summary()
-    return {"n": n, "run": run, "seconds": time.process_time() - start}
-
-
 def batch(calls, key: str, folder: Path) -> list[dict[str, object]]:
     """Results of some calls, read back when they were made before."""
     name = f"{key} {len(calls)}"
@@ -207,7 +195,6 @@ def wanted(part: str, runs: int | None) -> dict[str, list[partial]]:
             i: [partial(of_dropped, i, patient) for patient in range(-1, DROPPED)]
             for i in range(SETS)
         },
-        "cost": {n: [partial(of_cost, n, run) for run in range(COST_RUNS)] for n in COST_SIZES},
     }
     return {f"{part} {which}": each for which, each in calls[part].items()}
 
@@ -256,8 +243,7 @@ def store(rows, file: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--version", choices=["former", "present"], required=True)
-    parts = ("kinds", "cells", "designs", "seeds", "dropped", "cost")
+    parts = ("kinds", "cells", "designs", "seeds", "dropped")
     parser.add_argument("--parts", nargs="+", choices=parts, default=parts)
     parser.add_argument("--runs", type=int, help="of each cell, for a quick look")
     parser.add_argument("--path", type=Path, default=RESULTS / "one_posterior-batches")
@@ -265,7 +251,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
     for part in options.parts:
-        store(measured(part, options), options.output / f"{options.version}-{part}.npz")
+        store(measured(part, options), options.output / f"{part}.npz")
 
 
 if __name__ == "__main__":
