@@ -104,7 +104,7 @@ def test_only_numbers_of_an_optimiser_that_stops_early_differ(docs) -> None:
 
 
 def test_the_landing_page_states_the_coverage_that_was_measured(docs) -> None:
-    cells = docs("one_posterior_stored").stored_parts("present")["cells"]
+    cells = docs("one_posterior_stored").stored_parts()["cells"]
     covered = docs("one_posterior_bars").covered(cells, "tce")
     percent = 100 * covered.groupby([cells["cell"], cells["n"]]).mean()
     text = " ".join((DOCS / "index.md").read_text("utf-8").split())

@@ -22,7 +22,6 @@ TWO_CELLS = {
     truth: sizes[:1] for truth, sizes in CELLS.items() if truth.name in (MISSED, CALIBRATED)
 }
 PARTS = ("kinds", "cells", "designs")
-KEYS = ["kind", "cell", "n", "run", "set", "seed", "patient", "tce_true"]
 STORED = results.RESULTS / "one_posterior"
 
 
@@ -39,8 +38,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory):
         options = SimpleNamespace(runs=2, path=path / "batches", jobs=1)
         for part in PARTS:
             rows = benchmark.measured(part, options)
-            for version in ("former", "present"):
-                benchmark.store(rows, path / "one_posterior" / f"{version}-{part}.npz")
+            benchmark.store(rows, path / "one_posterior" / f"{part}.npz")
         with patch.context() as without:
             without.setattr(benchmark.bc, "compare", None)
             assert benchmark.measured("cells", options), "finished batches are read back"
@@ -50,7 +48,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory):
 @pytest.fixture
 def stored(folder, monkeypatch: pytest.MonkeyPatch) -> dict[str, pd.DataFrame]:
     monkeypatch.setattr(results, "RESULTS", folder)
-    return results.stored_parts("former")
+    return results.stored_parts()
 
 
 def test_every_number_of_a_data_set_is_stored(stored) -> None:
@@ -69,7 +67,7 @@ def test_every_number_of_a_data_set_is_stored(stored) -> None:
         assert (cells[f"{target}_upper_80"] <= cells[f"{target}_upper_95"]).all()
 
 
-def test_both_versions_see_the_same_data_and_other_code_is_measured_again(
+def test_data_sets_are_the_same_again_and_other_code_is_measured_again(
     monkeypatch: pytest.MonkeyPatch, tmp_path
 ) -> None:
     first, again = (benchmark.drawn(KINDS[0], 300, 1, benchmark.SEED) for _ in range(2))
@@ -153,7 +151,7 @@ def test_intervals_are_scored_and_missing_ones_counted() -> None:
             "below_less": [0.975, 0.0, 1.0, 1.0],
         }
     )
-    cells = asked.by_cell(table, table)
+    cells = asked.by_cell(table)
     assert cells["covered"].tolist() == [0.5, 1]
     assert cells["covered_80"].tolist() == [0.5, 0.5]
     assert cells["above"].tolist() == [0.5, 0]
@@ -206,58 +204,49 @@ def test_dropping_a_patient_moves_a_probability_by_as_much_as_it_says() -> None:
     assert moves["falls"].tolist() == [True]
 
 
-def test_the_page_compares_two_versions_from_their_stored_numbers(folder, stored) -> None:
+def test_the_page_has_every_cell_and_what_is_asked(stored) -> None:
     text = page.one_posterior_page()
     assert f"| {MISSED} | 300 |" in text
     assert f"| {DESIGNS[3].name} |" in text
     assert all(f"*{page._plain_kind(kind.__name__)}*" in text for kind in KINDS)
-    bars = asked.bars(results.stored_parts("present"), stored)
+    bars = asked.bars(stored)
     met = sum(bar.met for bar in bars)
     assert f"{met} of {len(bars)} conditions are met." in text
-    assert "| TCE: score over the former's | at most 0.95 | 1.0000 | **no** |" in text
-    assert {bar.number for bar in bars} == {0, 1, 2, 3, 4, 5, 6, 7, 8, 10}
+    assert {bar.number for bar in bars} == {0, 1, 2, 3, 4, 5, 6, 7, 9}
 
 
-def test_there_is_no_page_before_both_versions_are_measured(
-    tmp_path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_there_is_no_page_before_it_is_measured(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(results, "RESULTS", tmp_path)
     assert page.one_posterior_page() == ""
 
 
-def test_both_versions_are_stored_of_the_same_data_and_the_page_names_the_version() -> None:
-    codes = {}
+def test_every_part_is_stored_by_the_same_code() -> None:
+    codes = set()
     for part in results.PARTS:
-        rows = {}
-        for version in ("former", "present"):
-            file = STORED / f"{version}-{part}.npz"
-            assert file.stat().st_size < 1_000_000
-            with np.load(file) as columns:
-                code = json.loads(str(columns["versions"]))["code"]
-                rows[version] = {key: columns[key].tolist() for key in KEYS if key in columns}
-            codes.setdefault(version, set()).add(code)
-        assert rows["former"] == rows["present"]
-    (present,), (former,) = codes["present"], codes["former"]
-    assert present != former
-    assert results.VERSIONS[present] in page.one_posterior_page()
+        file = STORED / f"{part}.npz"
+        assert file.stat().st_size < 1_000_000
+        with np.load(file) as columns:
+            codes.add(json.loads(str(columns["versions"]))["code"])
+    assert len(codes) == 1
+    assert {bar.number for bar in asked.bars(results.stored_parts())} == set(page.TITLES)
+    assert "nan" not in page.one_posterior_page()
 
 
 def test_the_page_says_how_many_data_sets_it_rests_on_and_how_precise_they_are(stored) -> None:
-    tables = results.stored_parts("present")
+    tables = stored
     cells = pd.concat([tables["cells"]] * 50).reset_index(drop=True)
     words = results.precision(cells, tables["designs"])
     assert f"{(0.95 * 0.05 / 100) ** 0.5:.3f} in a fixed cell" in words
     assert f"{(0.95 * 0.05 / 200) ** 0.5:.3f} in the mean over all fixed cells" in words
     assert f"the two are {(0.95 * 0.05 / 2) ** 0.5:.3f} and {(0.8 * 0.2 / 2) ** 0.5:.3f}" in words
     assert "(2 of each kind and size)" in page.one_posterior_page()
-    assert "version that was measured" not in page.one_posterior_page(), "it is not known"
 
 
 def test_conditions_that_are_not_met_come_first_with_what_was_measured() -> None:
     met = asked.at_most(1, "gap", 0.1, 0.0999)
-    missed = asked.at_least(6, "slope: change of mean coverage", -0.01, -0.0102)
+    missed = asked.at_least(6, "slope: coverage at 95 %, mean", 0.92, 0.9198)
     first, table = page._asked([met, missed])
     assert first.startswith("1 of 2 conditions are met. Not met:")
-    assert first.endswith("slope: change of mean coverage; asked at least -0.01, measured -0.0102")
+    assert first.endswith("slope: coverage at 95 %, mean; asked at least 0.92, measured 0.9198")
     assert "| gap | at most 0.1 | 0.0999 | yes |" in table
     assert page._asked([met])[0] == "1 of 1 conditions are met."

@@ -1,8 +1,6 @@
-"""Stored results on what the averaged posterior states: tables, version, how precise they are."""
+"""Stored results on what the averaged posterior states: tables, and how precise they are."""
 
 from __future__ import annotations
-
-import json
 
 import numpy as np
 import pandas as pd
@@ -10,40 +8,20 @@ import pandas as pd
 import one_posterior_bars as asked
 from benchmark_pages import RESULTS
 
-PARTS = ("kinds", "cells", "designs", "seeds", "dropped", "cost")
-VERSIONS = {
-    "0ccb482ad0cb": "**The version that was measured** is the development version of 23 November "
-    "2026, with the families `noise` and `lapse` and with evenly chosen draws. "
-    "`one_posterior.py` was told to make fewer data sets (`--runs 50` for the populations drawn at "
-    "random, `--runs 25` for the others) than it makes by default. The version before this one was "
-    "measured on the same data sets: 74 of the 80 conditions were met. The cost of both "
-    "versions was measured again, in turn. In this version the second scale of the prior had a log "
-    "slope of standard deviation 0.2. With [0.3](../comparison.md#how-wide-the-second-scale-is) "
-    "the populations drawn at random and the fixed ones were measured again on the same data "
-    "sets: 75 conditions in place of 76 are met. The one that is not, the statements of .975 and "
-    "more that are true with 300 patients, asks for .97; it was .978 and is .969, and .981 on "
-    "twice as many data sets."
-}
-"""What is said of the stored results, by the state of the code that they were made with."""
+PARTS = ("kinds", "cells", "designs", "seeds", "dropped")
 
 
-def stored_parts(version: str) -> dict[str, pd.DataFrame]:
-    """Tables of a version, by part; those that were measured."""
+def stored_parts() -> dict[str, pd.DataFrame]:
+    """Tables by part; those that were measured."""
     result = {}
     for part in PARTS:
-        file = RESULTS / "one_posterior" / f"{version}-{part}.npz"
+        file = RESULTS / "one_posterior" / f"{part}.npz"
         if file.is_file():
             with np.load(file) as columns:
                 table = {name: columns[name] for name in columns.files if name != "versions"}
             single = {name: float for name, values in table.items() if values.dtype == np.float32}
             result[part] = pd.DataFrame(table).astype(single)
     return result
-
-
-def measured_version() -> str:
-    """What is said of the version whose results are stored."""
-    with np.load(RESULTS / "one_posterior" / "present-kinds.npz") as columns:
-        return VERSIONS.get(json.loads(str(columns["versions"]))["code"], "")
 
 
 def precision(cells: pd.DataFrame, designs: pd.DataFrame) -> str:
