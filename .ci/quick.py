@@ -2,7 +2,7 @@
 
 One environment has the newest Python, the other the oldest dependencies. Both run the tests of
 rooms that use other libraries. Of tests that mostly compute with NumPy, and of arguments that are
-refused, each runs every fourth file; the two have no file in common. Tests of texts, of names and
+refused, each runs every sixth file; the two have no file in common. Tests of texts, of names and
 of stored results do not depend on versions: neither runs them. The README's command runs all
 tests but the long ones on Python 3.11, and every night all run on every Python
 (`.github/workflows/nightly.yml`).
@@ -27,7 +27,7 @@ NEITHER = re.compile(
 )
 
 
-PARTS = 4
+PARTS = 6
 """Of the files that are divided each environment runs one part of so many."""
 
 

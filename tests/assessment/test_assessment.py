@@ -139,6 +139,7 @@ def test_a_group_with_one_score_has_no_slope() -> None:
     assert a.to_dict()["groups"]["b"]["calibration_slope_estimate"] is None
 
 
+@pytest.mark.slow
 def test_the_clinical_prior_stands_beside_where_risks_are_extreme(rare, off) -> None:
     assert off.clinical is None
     mean = data("clinical-low-calibrated", 600)[1].mean()

@@ -75,6 +75,7 @@ def test_no_two_numbers_of_one_measure_and_population_differ(six):
     assert six.prob_calibrated == six.sites.prob_calibrated["every_site"]
 
 
+@pytest.mark.slow
 def test_words_and_page_have_the_numbers_of_the_first_row(six):
     shown = six.tables["populations"].texts()["these"]
     page = render(six)

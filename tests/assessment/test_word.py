@@ -36,6 +36,7 @@ def texts_of(table) -> list[list[str]]:
     return [[cell.text for cell in row.cells] for row in table.rows]
 
 
+@pytest.mark.slow
 def test_tables_are_those_of_the_assessment(grouped, written) -> None:
     drawn = [texts_of(table) for table in written.tables]
     heads = [rows[0] for rows in drawn]

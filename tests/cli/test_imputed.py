@@ -62,6 +62,7 @@ def matrix(table):
     return table["died"].to_numpy()[:N], scores
 
 
+@pytest.mark.slow
 def test_it_is_the_assessment_of_the_imputations(long, tmp_path, run, refusal):
     file = tmp_path / "record.json"
     result = run(long, "--json", str(file))

@@ -68,6 +68,7 @@ def test_an_update_past_the_limit():
     refused(lambda: bc.update(post, OUTCOME, SCORE, groups=CODES), message)
 
 
+@pytest.mark.slow
 def test_groups_of_a_table_past_the_limit():
     table = bc.CalibrationData(OUTCOME, SCORE, groups=CODES)
     refused(lambda: bc.assess(table), "^groups holds 200,000 distinct labels")

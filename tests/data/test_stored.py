@@ -33,6 +33,7 @@ def test_a_table_comes_back_to_the_last_bit(tmp_path, n, weighted, grouped):
     assert [file.name for file in tmp_path.iterdir()] == ["table.nc"]
 
 
+@pytest.mark.slow
 def test_many_groups_fit_into_a_file(tmp_path):
     size = 20_000
     data = bc.CalibrationData(

@@ -195,6 +195,7 @@ def equation_8(coefficients: Any, scores: np.ndarray, outcomes: np.ndarray) -> f
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["D4", "D5", "clinical-middle-shifted"])
 def test_the_likelihood_of_bins_is_the_largest_that_a_search_finds(name: str) -> None:
     """The schemes of 120 cases have 2 to 6 bins, of equal numbers of whole cases."""

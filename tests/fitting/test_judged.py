@@ -159,6 +159,7 @@ def test_other_doors_refuse_by_name():
             )
 
 
+@pytest.mark.slow
 def test_the_page_says_who_recorded_the_outcomes(assessed, tmp_path):
     judge = "a judge right on 90 of 100 events and 95 of 100 non-events"
     for text in (str(assessed), assessed.describe(), " ".join(assessed.notes)):

@@ -187,6 +187,7 @@ def test_an_update_is_one_fit_of_all(clustered):
     pd.testing.assert_frame_equal(both.sites, clustered.sites, rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beside", [{}, {"cluster": PATIENT}])
 def test_imputations_of_scores_beside_sites(beside):
     time, event = np.minimum(COMES, LEFT), COMES <= LEFT

@@ -115,6 +115,7 @@ def exact(y, x, cell, centre):
     return prob, np.log(evidence) + sum(top), mean, np.sqrt(square - mean**2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("shift", "slope", "seed"), [(1.0, 0.8, 7), (0.8, 1.0, 6)])
 def test_probabilities_evidence_and_the_cell_agree_with_exact_sums(shift, slope, seed):
     data, y, x, cell = simulated((shift, 0.0, 0.0, -0.3), n=80, seed=seed, slope=slope)
@@ -150,6 +151,7 @@ def test_with_one_unlike_the_density_is_that_of_its_own_scale():
     assert density.with_unlike((2,))(point)[0] != pytest.approx(density(point)[0], abs=1e-3)
 
 
+@pytest.mark.slow
 def test_a_bad_cell_is_named_and_its_interval_is_its_own(one_bad):
     data, y, x, cell = simulated((1.7, 0.0, 0.1, -0.1), n=250)
     normal = bc.fit(data, vary=["sex", "age", bc.by("sex", "age")], curve="logistic",
@@ -215,6 +217,7 @@ def test_robust_effects_are_normal_by_default_and_can_be_of_one_factor():
     assert list(post.prob_unlike().index) == ["F", "M"]
 
 
+@pytest.mark.slow
 def test_the_order_of_terms_and_labels_of_outcomes_do_not_matter():
     data, y, x, cell = simulated(n=80)
     one = draw_effects(prepared(data), 8000)

@@ -136,6 +136,7 @@ def summary_of(cases):
     }
 
 
+@pytest.mark.slow
 def test_summaries_of_five_studies_stand_in_for_their_patients(impact):
     """The population and the studies hardly move; the tolerances are some Monte Carlo errors."""
     options = {

@@ -198,6 +198,7 @@ COMBINED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("title", COMBINED)
 def test_views_of_several_imputations_are_combined(cases, title, tmp_path):
     y, s = cases

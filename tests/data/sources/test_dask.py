@@ -279,6 +279,7 @@ def test_a_partition_that_kills_every_worker_is_named(client, frame):
         bc.CalibrationData.from_dask(parts, **NAMES)
 
 
+@pytest.mark.slow
 def test_labels_of_series_are_compared():
     score = pd.Series([0.1, 0.6, 0.8], index=["a", "b", "c"])
     lazy, outcome = dd.from_pandas(score, npartitions=2), pd.Series([0, 1, 1], index=score.index)

@@ -24,6 +24,7 @@ def test_scores_put_together_give_what_all_pairs_give(
     assert together == pytest.approx(every_pair, abs=2e-5 if bandwidth < 1e-4 else 2e-6)
 
 
+@pytest.mark.slow
 def test_the_bandwidth_is_that_of_the_likelihood_of_all_scores(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

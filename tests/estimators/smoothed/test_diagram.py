@@ -93,6 +93,7 @@ def test_parts_agree_with_each_other_and_with_their_own_functions() -> None:
     )
 
 
+@pytest.mark.slow
 def test_range_is_that_of_curves_of_resampled_cases() -> None:
     """By resampling cases one by one, with other random numbers."""
     y, s = sampled(120)

@@ -174,6 +174,7 @@ def test_scales_are_widened_to_rubins_variance(kind, post, each):
     assert np.log(post._drawn.scales[0, :, 0]).var() == pytest.approx(total)
 
 
+@pytest.mark.slow
 def test_a_next_site_with_scores_of_its_own(cases, tmp_path):
     y, scores = cases
     post = bc.fit(y, imputations=scores, groups=SITE, **OPTIONS)

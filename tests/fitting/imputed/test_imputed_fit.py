@@ -95,6 +95,7 @@ def visits():
     return y.astype(int), scores, patient
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of", [bc.fit, lambda *a, **o: bc.compare(*a, **o).posterior])
 def test_clusters_reach_every_imputation(visits, of, tmp_path):
     y, scores, patient = visits

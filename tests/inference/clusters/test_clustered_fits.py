@@ -42,6 +42,7 @@ def test_every_case_told_twenty_times_is_told_once(cases, curve):
     assert (apart < 0.1).all(), apart
 
 
+@pytest.mark.slow
 def test_bayes_factors_of_repeated_cases_are_those_of_the_cases():
     """But for the spline's, whose many coordinates leave the sandwich some chance."""
     y, s = bc.simulate.sample("clinical-middle-overconfident", 1500, random_state=0)

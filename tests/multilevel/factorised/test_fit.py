@@ -143,6 +143,7 @@ def test_weights_are_repeats():
     np.testing.assert_allclose(one.tce(), other.tce(), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_other_labels_turn_shifts_round():
     """Relabelling (1 - y, 1 - s) mirrors the curves, up to Monte Carlo error."""
     y, s, site = simulated(sd=0.5)
