@@ -38,16 +38,14 @@ KEYS = ["population", "n"]
 
 
 def ends_page() -> str:
-    """What was asked, and the coverage in every cell, before and after."""
-    present, former = (stored(version) for version in ("present", "former"))
-    if present.empty or former.empty:
+    """What was asked, and the coverage in every cell."""
+    table = stored("present")
+    if table.empty:
         return ""
-    sets = present[[*KEYS, "run"]]
-    former = former.merge(sets)  # more were measured of the former
-    now, then = coverage(present), coverage(former)
-    missed = misses(now)
-    judged = sum(gate.judged for gate in gates(now))
-    runs = sets.groupby("n")["run"].nunique()
+    cells = coverage(table)
+    missed = misses(cells)
+    judged = sum(gate.judged for gate in gates(cells))
+    runs = table.groupby("n")["run"].nunique()
     counts = ", ".join(f"{count} of {n:,} patients" for n, count in runs.items())
     described = "\n".join(f"- *{truth.name}*: {truth.description}" for truth in POPULATIONS)
     paragraphs = [
@@ -55,10 +53,8 @@ def ends_page() -> str:
         "Networks, language models and many clinical scores put many cases near 0 and 1, and some "
         "labels are wrong. This page counts how often 95 % intervals contain the true value "
         "there: of TCE, E90 and Emax, and of the curve at the 1, 5, 50, 95 and 99 % points of the "
-        "scores. *Former* is the version before `noise` and `lapse` were added, and before knots "
-        "and cells were placed also by the number of cases; both versions were given the same "
-        "data. The populations, and what is asked, were written down, and the former version "
-        "measured, before the method was changed; constants were chosen on other populations.",
+        "scores. The populations, and what is asked, were written down before the families `noise` "
+        "and `lapse` were added; constants of these were chosen on other populations.",
         f"Data sets of each population: {counts}.",
         described,
         "## What is asked",
@@ -70,13 +66,9 @@ def ends_page() -> str:
         markdown(missed, 2) if len(missed) else "None misses.",
         "## All cells",
         "Mean over populations:",
-        markdown(by_n(now, then), 2),
-        "Every cell, present:",
-        markdown(now.rename(columns=SHOWN), 2),
-        "Every cell, former:",
-        markdown(then.rename(columns=SHOWN), 2),
-        "Mean length of 95 % intervals, present over former, geometric mean over populations:",
-        markdown(lengths(present, former), 2),
+        markdown(cells.drop(columns="sets").groupby(level="n").mean().rename(columns=SHOWN), 2),
+        "Every cell:",
+        markdown(cells.rename(columns=SHOWN), 2),
         *drawn_section(stored("drawn")),
         *few_scores(),
     ]
@@ -156,32 +148,25 @@ OF_FEW = {
 
 def few_scores() -> list[str]:
     """Coverage where there are few distinct scores, as paragraphs; none where not measured."""
-    present, former = stored("few-present"), stored("few-former")
-    if present.empty:
+    table = stored("few-present")
+    if table.empty:
         return []
     described = "\n".join(f"- *{each.name}*: {each.description}" for each in FEW)
-    now = coverage_of_few(present)
-    paragraphs = [
+    return [
         "## Few distinct scores",
-        "Stated confidences, clinical points and tenths. *Former* is the version before the family "
-        "`saturated` was added, in which scores of 0 and 1 were moved inside and errors were "
-        "measured from the moved scores. The populations were written down before the family was "
-        "tried on them, but its weight beside `pieces`, and the scales of its prior, were chosen "
-        "on other data sets of the same populations. *Curve* is the mean over the scores, *least* "
-        "the score with the lowest coverage; *P(exact)* is the mean probability of exact "
-        "calibration.",
+        "Stated confidences, clinical points and tenths. The populations were written down before "
+        "the family `saturated` was tried on them, but its weight beside `pieces`, and the scales "
+        "of its prior, were chosen on other data sets of the same populations. *Curve* is the mean "
+        "over the scores, *least* the score with the lowest coverage; *P(exact)* is the mean "
+        "probability of exact calibration.",
         described,
-        "Present:",
-        markdown(now, 2),
+        markdown(coverage_of_few(table), 2),
         "Intervals of the curve, E90 and Emax cover .9 or more of the sets in the mean over "
         "populations at every number of patients. TCE covers less where errors are small and of "
         "both signs (*confidences, nearly* and *points, jagged*): in part of the draws an error "
         "counts only as far as its side is sure. A point at which the curve jumps (*points, "
         "jump*) is covered less as long as a smooth curve fits nearly as well.",
     ]
-    if not former.empty:
-        paragraphs += ["Former:", markdown(coverage_of_few(former), 2)]
-    return paragraphs
 
 
 def coverage_of_few(table: pd.DataFrame) -> pd.DataFrame:
@@ -207,9 +192,9 @@ def inside(table: pd.DataFrame, target: str) -> pd.Series:
     return (lower <= true + TINY) & (true - TINY <= upper)
 
 
-def stored(version: str) -> pd.DataFrame:
-    """A row for each data set of a version; none where it was not measured."""
-    file = RESULTS / "ends" / f"{version}.npz"
+def stored(part: str) -> pd.DataFrame:
+    """A row for each data set of a part; none where it was not measured."""
+    file = RESULTS / "ends" / f"{part}.npz"
     if not file.is_file():
         return pd.DataFrame()
     with np.load(file) as columns:
@@ -248,28 +233,3 @@ def misses(cells: pd.DataFrame) -> pd.DataFrame:
     """Coverages that are lower than asked."""
     short = pd.concat([gate.short for gate in gates(cells)])
     return short.sort_values("covers") if len(short) else short
-
-
-def by_n(now: pd.DataFrame, then: pd.DataFrame) -> pd.DataFrame:
-    """Mean coverage over populations of both versions, by number of patients."""
-    parts = {"present": now, "former": then}
-    means = {
-        version: cells.drop(columns="sets").groupby(level="n").mean().rename(columns=SHOWN)
-        for version, cells in parts.items()
-    }
-    return pd.concat(means, names=["version"]).swaplevel().sort_index(kind="stable")
-
-
-def lengths(present: pd.DataFrame, former: pd.DataFrame) -> pd.DataFrame:
-    """Mean length of intervals over the former's, geometric over populations, by n."""
-    columns = {}
-    for target, name in SHOWN.items():
-        mean = [
-            (table[f"{target}_upper"] - table[f"{target}_lower"])
-            .groupby([table[key] for key in KEYS])
-            .mean()
-            for table in (present, former)
-        ]
-        ratio = np.log(mean[0].clip(lower=TINY) / mean[1].clip(lower=TINY))
-        columns[name] = np.exp(ratio.groupby(level="n").mean())
-    return pd.DataFrame(columns)

@@ -150,9 +150,7 @@ def power(kinds: pd.DataFrame) -> pd.DataFrame:
 def of_power(kinds: pd.DataFrame) -> Iterator[Bar]:
     table = power(kinds)
     total = table[["chosen", "former"]].mul(table["sets"], axis=0).sum() / table["sets"].sum()
-    words = (
-        "share with a worthwhile update where there is one, less that by the other rule"
-    )
+    words = "share with a worthwhile update where there is one, less that by the other rule"
     yield at_least(5, words, 0.0, total["chosen"] - total["former"])
 
 

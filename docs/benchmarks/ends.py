@@ -1,12 +1,8 @@
 """Coverage at the ends of the score scale: `docs/benchmarks/ends.py`.
 
-Run `python docs/benchmarks/ends.py --version present`, with the package to be measured first on
-the path. The former version is the commit before knots and cells were placed with a floor and
-`lapse` was added; both see the same data sets. The interval of every number of every data set is
-stored in `results/ends/`; `docs/_scripts/ends_page.py` has what is asked of them.
-
-With `--few` it runs the populations with few distinct scores instead, of which the former version
-is the commit before `saturated` was added.
+Run `python docs/benchmarks/ends.py --version present`. The interval of every number of every data
+set is stored in `results/ends/`, in a file with the name of the version; what is asked of them is
+in `docs/_scripts/ends_page.py`. With `--few` it runs the populations with few distinct scores.
 """
 
 from __future__ import annotations
