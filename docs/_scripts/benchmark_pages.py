@@ -54,6 +54,11 @@ def cells(populations: str) -> pd.DataFrame:
     return pd.concat(result, ignore_index=True) if result else pd.DataFrame()
 
 
+def standard_error(share, sets):
+    """Error by chance of a share of so many data sets."""
+    return (share * (1 - share) / sets) ** 0.5
+
+
 def markdown(table: pd.DataFrame, digits: int = 3) -> str:
     """A table in Markdown, its index as the first columns."""
     flat = table.reset_index()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from benchmark_pages import markdown, stored
+from benchmark_pages import markdown, standard_error, stored
 
 TITLES = {
     "observed_expected": "O/E",
@@ -61,7 +61,7 @@ def _consistency() -> list[str]:
         "The share of data sets in which the p-value is below .05. Models are calibrated for the "
         "population, except in *scores too high* (by 0.6 on the log-odds), so that the share "
         f"should be .05. At least {runs} data sets a row, 400 replicates each; two standard errors "
-        f"are {2 * (0.05 * 0.95 / runs) ** 0.5:.3f}. One correlation stands for all cases of a "
+        f"are {2 * standard_error(0.05, runs):.3f}. One correlation stands for all cases of a "
         "cluster, so that a random slope leaves the check a little too ready to reject. "
         "Effects of clusters on the log-odds have the standard deviation 0.7 (1.3 in *very alike*, "
         "1.0 in clusters of 4, 0.5 beside a random slope of 0.4, 0 in *independent*), and the "
@@ -123,7 +123,7 @@ def _inside_groups() -> list[str]:
     told = "; ".join(f"{name}: {own:.2f} ({other:.2f})" for name, (own, other) in changed.items())
     table = pd.DataFrame(rows).set_index(["patients", "of", "measure"])
     covered = table["coverage, with cluster="]
-    short = covered[covered < 0.95 - 2 * (0.95 * 0.05 / table["data sets"]) ** 0.5]
+    short = covered[covered < 0.95 - 2 * standard_error(0.95, table["data sets"])]
     low = "; ".join(f"{', '.join(where)}: {share:.3f}" for where, share in short.items())
     rarely = f"With `cluster=`, too rarely right by more than two standard errors: {low}."
     return [
@@ -136,7 +136,7 @@ def _inside_groups() -> list[str]:
         "one, and in the last rows the shift rose by 0.6 two months before the end. The truth of a "
         f"slope is that of the nearest logistic curve. At least {runs} data sets a row; two "
         "standard errors of a coverage near .95 are "
-        f"{2 * (0.95 * 0.05 / runs) ** 0.5:.2f} for a single curve.",
+        f"{2 * standard_error(0.95, runs):.2f} for a single curve.",
         markdown(table),
         *([rarely] if low else []),
         "P(changed) above 0.9, with `cluster=` (and without), in this share of the data sets: "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from benchmark_pages import RESULTS, markdown
+from benchmark_pages import RESULTS, markdown, standard_error
 from ends_drawn import AT, GROUPED, GROUPS, NEAR, SCORES
 from ends_few import FEW
 from ends_populations import JUMPS, POPULATIONS
@@ -217,7 +217,7 @@ class Gate:
         asked = GATES[target]
         if target in ("e90", "emax"):
             cells = cells.drop(index=[name for name in JUMPS if name in cells.index], level=0)
-        least = asked - 2 * np.sqrt(asked * (1 - asked) / cells["sets"])
+        least = asked - 2 * standard_error(asked, cells["sets"])
         short = cells[cells[target] < least - 1e-9]
         self.judged = len(cells)
         self.short = pd.DataFrame(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from benchmark_pages import markdown, stored
+from benchmark_pages import markdown, standard_error, stored
 
 MEASURES = {
     "tce": "TCE",
@@ -36,7 +36,7 @@ def imputation_page() -> str:
     if not record:
         return ""
     cells, runs = pd.DataFrame(record["cells"]), record["runs"]
-    error = (0.95 * 0.05 / runs) ** 0.5
+    error = standard_error(0.95, runs)
     true = ", ".join(f"{label} {record['true'][name]:.3f}" for name, label in MEASURES.items())
     shares = wide(cells, "missing_information").astype(float).dropna()
     paragraphs = [

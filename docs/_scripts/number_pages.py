@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 
-from benchmark_pages import PAGES, markdown, stored
+from benchmark_pages import PAGES, markdown, standard_error, stored
 
 AIM, HIGH = 0.92, 0.98
 PANELS = 5
@@ -50,8 +49,8 @@ COLUMNS = {
 
 def judged(cells: pd.DataFrame) -> pd.DataFrame:
     """Cells with a verdict: short by more than two Monte Carlo errors, or above .98."""
-    error = np.sqrt(AIM * (1 - AIM) / cells["runs"])
-    return cells.assign(short=cells["coverage"] < AIM - 2 * error, high=cells["coverage"] > HIGH)
+    least = AIM - 2 * standard_error(AIM, cells["runs"])
+    return cells.assign(short=cells["coverage"] < least, high=cells["coverage"] > HIGH)
 
 
 def readable(target: str) -> str:

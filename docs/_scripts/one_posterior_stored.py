@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 import one_posterior_bars as asked
-from benchmark_pages import RESULTS
+from benchmark_pages import RESULTS, standard_error
 
 PARTS = ("kinds", "cells", "designs", "seeds", "dropped")
 
@@ -28,23 +28,22 @@ def precision(cells: pd.DataFrame, designs: pd.DataFrame) -> str:
     """Standard errors that follow from the numbers of data sets."""
     fewest = cells.groupby(["cell", "n"]).size().min()
     few = designs.groupby("cell").size().min()
+    of_95, of_80 = (
+        [f"{standard_error(share, sets):.3f}" for sets in (fewest, len(cells), few)]
+        for share in (0.95, 0.8)
+    )
+    many, some = (f"{standard_error(0.5, count):.3f}" for count in (asked.MANY, asked.SOME))
     return (
         "**How precise the numbers are.** The standard error (the error by chance, since only some "
-        f"data sets were simulated) of a coverage of .95 is {_error(0.95, fewest):.3f} in a fixed "
-        f"cell and {_error(0.95, len(cells)):.3f} in the mean over all fixed cells; that of a "
-        f"coverage of .80 is {_error(0.8, fewest):.3f} and {_error(0.8, len(cells)):.3f}. In a "
-        "cell with clusters, imputations or weights the two are "
-        f"{_error(0.95, few):.3f} and {_error(0.8, few):.3f}. The share of statements that "
-        f"are true has a standard error of at most {_error(0.5, asked.MANY):.3f} in a bin of "
-        f"{asked.MANY} statements and {_error(0.5, asked.SOME):.3f} in a bin of {asked.SOME}, if "
-        "each is about another population; statements at several limits on one population go "
-        "together, so their error is larger. A condition that is met or missed by less than two "
-        "standard errors may be so by chance."
+        f"data sets were simulated) of a coverage of .95 is {of_95[0]} in a fixed cell and "
+        f"{of_95[1]} in the mean over all fixed cells; that of a coverage of .80 is {of_80[0]} and "
+        f"{of_80[1]}. In a cell with clusters, imputations or weights the two are {of_95[2]} and "
+        f"{of_80[2]}. The share of statements that are true has a standard error of at most {many} "
+        f"in a bin of {asked.MANY} statements and {some} in one of {asked.SOME}, if each is about "
+        "another population; statements at several limits on one population go together, so their "
+        "error is larger. A condition that is met or missed by less than two standard errors may "
+        "be so by chance."
     )
-
-
-def _error(share: float, count: int) -> float:
-    return float(np.sqrt(share * (1 - share) / count))
 
 
 def sizes(table: pd.DataFrame) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 import planning_times
-from benchmark_pages import markdown, stored
+from benchmark_pages import markdown, standard_error, stored
 
 COLUMNS = {
     "goal": "goal",
@@ -98,8 +98,8 @@ def _of_times() -> list[str]:
         "The model is overconfident (slope 0.6, mean score 0.2), and its scores are risks by 5 "
         "years. Studies of the planned size are drawn case by case and analysed with "
         "`bayescal.fit(bc.Survival(...), ..., horizon=5, curve='logistic')`. The share should be "
-        f"0.8; with {studies} studies its standard error is {(0.16 / studies) ** 0.5:.2f}. Made by "
-        "`docs/benchmarks/planning_times.py`.",
+        f"0.8; with {studies} studies its standard error is {standard_error(0.8, studies):.2f}. "
+        "Made by `docs/benchmarks/planning_times.py`.",
         planning_times.reached_table(record),
         "Riley et al. (2022) simulate, too. They ask for the size at which the slope of "
         "pseudo-observations, in complementary log-log, has a given standard error on average. "

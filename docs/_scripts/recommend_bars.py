@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
+from benchmark_pages import standard_error
 from one_posterior_bars import MANY, Bar, at_least, at_most, reliability
 
 Parts = Mapping[str, pd.DataFrame]
@@ -123,11 +124,11 @@ def updated_share(calibrated: pd.DataFrame) -> pd.DataFrame:
 def of_calibrated(calibrated: pd.DataFrame) -> Iterator[Bar]:
     table = updated_share(calibrated)
     for (rate, n), row in table.iterrows():
-        bound = 0.02 + 2 * np.sqrt(0.02 * 0.98 / row["sets"])
+        bound = 0.02 + 2 * standard_error(0.02, row["sets"])
         words = f"share of calibrated sets with an update, {100 * rate:g} % events, n = {n}"
         yield at_most(4, words, round(float(bound), 4), row["updated"])
     sets = table["sets"].sum()
-    bound = 0.02 + 2 * np.sqrt(0.02 * 0.98 / sets)
+    bound = 0.02 + 2 * standard_error(0.02, sets)
     share = calibrated["choice"].isin(UPDATES).mean()
     yield at_most(4, "share of calibrated sets with an update, all", round(float(bound), 4), share)
 

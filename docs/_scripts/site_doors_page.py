@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from benchmark_pages import markdown, stored
+from benchmark_pages import markdown, standard_error, stored
 
 POPULATIONS = {
     "sites": "each site",
@@ -112,4 +112,4 @@ def _sets(doors: dict[str, Any]) -> int:
 
 
 def _two_errors(doors: dict[str, Any]) -> str:
-    return f"{2 * (0.95 * 0.05 / _sets(doors)) ** 0.5:.2f}"
+    return f"{2 * standard_error(0.95, _sets(doors)):.2f}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from benchmark_pages import markdown, stored
+from benchmark_pages import markdown, standard_error, stored
 
 LEAST = 0.92
 """What coverage should not be below by more than two Monte Carlo errors."""
@@ -16,7 +16,7 @@ def variance_page() -> str:
     if not record:
         return ""
     table = pd.DataFrame(record["cells"])
-    error = (table["coverage"] * (1 - table["coverage"]) / table["runs"]) ** 0.5
+    error = standard_error(table["coverage"], table["runs"])
     short = table[table["coverage"] < LEAST - 2 * error]
     named = "; ".join(
         f"{row.errors}, n = {row.n}, {row.method}: {row.coverage:.2f}" for row in short.itertuples()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from benchmark_pages import stored
+from benchmark_pages import standard_error, stored
 
 YES_BAR, WRONG_BAR, SETTLED_BAR = 0.05, 0.05, (0.65, 0.95)
 """As in `docs/benchmarks/verdict.py`, where they were written before the first run."""
@@ -44,7 +44,7 @@ def shares(rows: pd.DataFrame) -> pd.DataFrame:
 
 def above_the_bar(rows: pd.DataFrame) -> list[str]:
     """Cells in which more than 5 % say yes, by more than two standard errors."""
-    most = YES_BAR + 2 * np.sqrt(YES_BAR * (1 - YES_BAR) / rows["runs"])
+    most = YES_BAR + 2 * standard_error(YES_BAR, rows["runs"])
     wrong = rows[rows["yes"] / rows["runs"] > most]
     return [f"{row['name']}, n = {row['n']:.0f}" for _, row in wrong.iterrows()]
 
