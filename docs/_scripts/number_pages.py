@@ -117,6 +117,17 @@ def by_number(cells: pd.DataFrame) -> pd.DataFrame:
     return table.rename(columns={"short": "cells that fall short", "high": "cells above .98"})
 
 
+def by_patients(cells: pd.DataFrame) -> pd.DataFrame:
+    """The same of numbers that can err either way and of distances, by number of patients."""
+    columns = {}
+    distance = cells["target"].isin(DISTANCES)
+    for name, rows in (("either way", cells[~distance]), ("distances", cells[distance])):
+        grouped = rows.groupby("size")
+        columns[f"{name}: mean"] = grouped["coverage"].mean()
+        columns[f"{name}: fall short"] = grouped["short"].agg(lambda s: f"{s.sum()} of {s.size}")
+    return pd.DataFrame(columns).rename_axis("patients")
+
+
 def listed(cells: pd.DataFrame) -> str:
     """Cells one by one, worst first."""
     shown = cells.sort_values("coverage").set_index(
@@ -149,6 +160,9 @@ def numbers_page() -> str:
         "Coverage above .98 means that the interval is wider than necessary. *Curve, 10 %* is the "
         "value of the curve at the 10 % quantile of the scores.",
         markdown(by_number(cells)),
+        "By number of patients, of the numbers that can err either way and of the distances (TCE, "
+        "E50, E90, Emax):",
+        markdown(by_patients(cells)),
         "## Where coverage is too low",
     ]
     for title, rows in (
