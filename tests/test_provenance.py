@@ -10,6 +10,7 @@ import sys
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import calling
@@ -372,6 +373,18 @@ def test_a_result_without_rows_is_confirmed_by_short_runs_of_both_versions(
     done = command(repository, "--confirm", "one")
     assert "short runs (--runs 2) of both versions differ" in done.stdout
     assert command(repository, "--stale", "one").returncode == 1
+
+
+def test_columns_of_two_runs_are_compared_without_versions_and_times(tmp_path: Path) -> None:
+    told = []
+    for seconds, tce in ((1.0, 0.1), (2.0, 0.1), (1.0, 0.2)):
+        file = tmp_path / f"{seconds}.npz"
+        np.savez(file, versions=str(seconds), tce=[tce, np.nan], n=[3, 4], seconds=[seconds])
+        told.append(confirm.stored(file))
+    one, again, other = told
+    assert set(one) == {"tce", "n", "seconds"}
+    assert confirm.same(one, again)
+    assert not confirm.same(one, other)
 
 
 def test_times_are_never_confirmed() -> None:

@@ -14,6 +14,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import kept
 import provenance
 from calling import ALONE, HERE, REPOSITORY, at_commit, commit, copied, few, run_in_copy
@@ -34,6 +36,14 @@ def same(one: Any, other: Any) -> bool:
         both_missing = math.isnan(one) and math.isnan(other)
         return both_missing or math.isclose(one, other, rel_tol=1e-6, abs_tol=1e-12)
     return bool(one == other)
+
+
+def stored(file: Path) -> Any:
+    """What a script stored, as lists and mappings; of columns all but the versions."""
+    if file.suffix == ".json":
+        return json.loads(file.read_text("utf-8"))
+    with np.load(file) as columns:
+        return {name: columns[name].tolist() for name in columns.files if name != "versions"}
 
 
 def keep_first_sets(name: str, folder: Path) -> int | None:
@@ -119,8 +129,8 @@ def by_short_runs(name: str, script: Path, made: str) -> tuple[dict[str, Any] | 
                 return None, f"FAILED: {wrong}"
             told.append(
                 {
-                    str(file.relative_to(where)): json.loads(file.read_text("utf-8"))
-                    for file in sorted(where.rglob("*.json"))
+                    str(file.relative_to(where)): stored(file)
+                    for file in sorted([*where.rglob("*.json"), *where.rglob("*.npz")])
                     if file.stat().st_mtime >= start
                 }
             )
