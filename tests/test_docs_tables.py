@@ -64,6 +64,7 @@ def test_the_page_of_numbers_names_what_falls_short_and_shows_jumps_apart(
     record = {"cells": [cell | shared | sides for cell in cells]}
     (tmp_path / "number_coverage.json").write_text(json.dumps(record), "utf-8")
     text = page.numbers_page()
+    assert "| 200 | 0.870 | 1 of 2 | 0.745 | 1 of 2 |" in text, "by number of patients"
     either_way, distances, apart = (
         text.split(heading)[1].split("**")[0]
         for heading in ("either way.**", "Distances from calibration.**", "shown apart")

@@ -71,6 +71,14 @@ def test_the_page_has_every_population_and_every_miss():
     assert "## Few distinct scores" in text
 
 
+def test_few_scores_are_covered_as_the_page_says():
+    cells = page.coverage_of_few(page.stored("few-present"))
+    assert (cells.groupby(level="n")[["curve", "E90", "Emax"]].mean() >= 0.9).all(axis=None)
+    least = cells["TCE"].groupby(level="population").min().nsmallest(2)
+    assert set(least.index) == {"confidences, nearly", "points, jagged"}
+    assert least.max() < 0.82
+
+
 def test_a_drawn_curve_is_compared_with_the_true_one(monkeypatch):
     monkeypatch.setattr(drawn, "DRAWS", 400)
     known = drawn.ROUGH[1]

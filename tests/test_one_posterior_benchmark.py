@@ -233,9 +233,8 @@ def test_every_part_is_stored_by_the_same_code() -> None:
 
 
 def test_the_page_says_how_many_data_sets_it_rests_on_and_how_precise_they_are(stored) -> None:
-    tables = stored
-    cells = pd.concat([tables["cells"]] * 50).reset_index(drop=True)
-    words = results.precision(cells, tables["designs"])
+    cells = pd.concat([stored["cells"]] * 50).reset_index(drop=True)
+    words = results.precision(cells, stored["designs"])
     assert f"{(0.95 * 0.05 / 100) ** 0.5:.3f} in a fixed cell" in words
     assert f"{(0.95 * 0.05 / 200) ** 0.5:.3f} in the mean over all fixed cells" in words
     assert f"the two are {(0.95 * 0.05 / 2) ** 0.5:.3f} and {(0.8 * 0.2 / 2) ** 0.5:.3f}" in words

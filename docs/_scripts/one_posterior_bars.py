@@ -191,8 +191,8 @@ def by_cell(table: pd.DataFrame, target: str = "tce") -> pd.DataFrame:
     return cells.assign(calibrated=cells["calibrated"] == 1)
 
 
-def by_cell_either_way(table: pd.DataFrame, target: str) -> pd.Series:
-    """Coverage in each cell of a number that can be too low and too high."""
+def coverage_by_cell(table: pd.DataFrame, target: str) -> pd.Series:
+    """Coverage in each cell."""
     return covered(table, target).groupby(_cell(table), sort=False).mean()
 
 
@@ -238,7 +238,7 @@ def verdict_bars(number: int, name: str, wrong: pd.DataFrame) -> Iterator[Bar]:
 
 def of_either_way(parts: Parts) -> Iterator[Bar]:
     for target in EITHER_WAY:
-        mean = by_cell_either_way(parts["cells"], target).mean()
+        mean = coverage_by_cell(parts["cells"], target).mean()
         yield at_least(6, f"{target}: coverage at 95 %, mean", 0.92, mean)
 
 

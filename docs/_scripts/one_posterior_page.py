@@ -66,7 +66,8 @@ def one_posterior_page() -> str:
         f"data sets each; and on {designs['cell'].nunique()} cells with clusters, imputations or "
         f"sampling weights and {data_sets(designs, ['cell'])} data sets each. The populations, "
         "and the table of what is asked, were written down before the method was run on any of "
-        "them, except for what is asked of numbers that can err either way. [What the draws of a "
+        "them, except for what is asked of numbers that can err either way. That table also "
+        "compared with an earlier method; these conditions are left out. [What the draws of a "
         "distance are](../comparison.md#what-the-draws-of-a-distance-are) describes the method.",
         precision(cells, designs),
         "## What was asked",
@@ -236,7 +237,7 @@ def _verdicts(kinds: pd.DataFrame, cells: pd.DataFrame) -> list[str]:
 def _others(parts: asked.Parts) -> list[str]:
     cells, rows, weak = parts["cells"], [], []
     for target in (*asked.DISTANCES, *asked.EITHER_WAY):
-        share = asked.by_cell_either_way(cells, target)
+        share = asked.coverage_by_cell(cells, target)
         where = ", n = ".join(map(str, share.idxmin()))
         rows.append(
             {
@@ -272,7 +273,7 @@ def _others(parts: asked.Parts) -> list[str]:
 def _designs(designs: pd.DataFrame) -> list[str]:
     table = asked.by_cell(designs)
     for target in ("observed_expected", "calibration_slope"):
-        table[f"{NAMES[target]} covers"] = asked.by_cell_either_way(designs, target)
+        table[f"{NAMES[target]} covers"] = asked.coverage_by_cell(designs, target)
     return [
         "Intervals of TCE; the last two columns are the coverage of 95 % intervals of O/E and the "
         "slope.",

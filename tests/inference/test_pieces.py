@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, logit
 
@@ -106,7 +106,6 @@ def test_cells_never_depend_on_outcomes():
 
 
 @pytest.mark.slow
-@settings(max_examples=10)
 @given(order=st.randoms(use_true_random=False))
 def test_order_and_weights_change_nothing(order):
     y, s = simulated(120)
