@@ -22,7 +22,8 @@ DIVIDED = re.compile(
 )
 NEITHER = re.compile(
     r"tests/(papers/|test_(architecture|benchmarks|cards|ci|collection|combinations|docs"
-    r"|docs_tables|forge|one_of_each|parameter_words|provenance|public_types|robust_part|site|words)\.py"
+    r"|docs_tables|forge|learning_pages|one_of_each|page_tables|parameter_words|prose_numbers"
+    r"|provenance|public_types|reference_data|robust_part|site|words)\.py"
     r"|test_\w+_(benchmark|page)\.py)"
 )
 

@@ -45,11 +45,17 @@ def name_of(path: Path) -> str:
     return path.relative_to(REPOSITORY).as_posix()
 
 
-WITH_EXAMPLES = [path for path in pages() if list(steps_of(path.read_text("utf-8")))]
+LONG = ("docs/how-to/plan.md",)
+"""Pages whose examples take more than a minute: hundreds of simulated studies, as in practice."""
+WITH_EXAMPLES = [
+    pytest.param(path, id=name_of(path), marks=pytest.mark.long if name_of(path) in LONG else ())
+    for path in pages()
+    if list(steps_of(path.read_text("utf-8")))
+]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", WITH_EXAMPLES, ids=name_of)
+@pytest.mark.parametrize("path", WITH_EXAMPLES)
 def test_examples_print_what_the_page_shows(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr(sys, "argv", ["bayescal"])

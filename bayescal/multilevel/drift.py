@@ -130,7 +130,7 @@ class DriftPosterior(MultilevelPosterior):
         return float(1 - explanation_probabilities(self._drawn)[0])
 
     def when_changed(self, delta: float = 0.0) -> pd.DataFrame:
-        """When the curve changed most.
+        """When the curve changed most, with all periods equally probable before the data.
 
         In each draw, the largest step is the one from a period to the next by which the curve
         moved most, on average over the scores of all periods.
@@ -152,27 +152,39 @@ class DriftPosterior(MultilevelPosterior):
 
         Notes
         -----
-        The prior takes changes long ago for improbable. With 100 cases a period, a shift of 0.4
-        in the log-odds six periods ago was placed within one period, by the largest `within_one`,
-        in .26 to .47 of 100 simulated series a cell, though that was .75 on average; one of 0.8 in
-        .99 (`docs/benchmarks/drift.py`).
+        The fit takes a recent sudden change for more probable than an old one, because it is asked
+        for the present. Here each period has the same prior probability of a sudden change; the
+        probability that there was one is that of the fit.
         """
         import pandas as pd
 
-        limit, steps = as_number(delta, "delta"), self._steps
-        largest, rows = steps.argmax(axis=0), np.arange(steps.shape[1])
-        counted = steps[largest, rows] > limit
-        prob = np.bincount(largest[counted], minlength=len(steps)) / counted.size
+        limit, steps, explanation = as_number(delta, "delta"), self._steps, self._drawn.explanation
+        assert explanation is not None
+        counted, walk = steps.max(axis=0) > limit, explanation == len(self.labels)
+        prob = np.bincount(steps.argmax(axis=0)[counted & walk], minlength=len(steps))
+        prob = prob / counted.size
+        sudden, changed = self._sudden, (explanation > 0) & ~walk
+        for into, share in enumerate(sudden, 1):
+            own = explanation == into
+            some = counted[own if own.any() else changed]
+            prob[into - 1] += share * changed.mean() * some.mean() if some.size else 0.0
         with np.errstate(invalid="ignore"):
             by_then = prob.cumsum() / prob.sum()
-        sudden = explanation_probabilities(self._drawn)[1:-1]
         columns = {
             "prob": prob,
             "by_then": by_then,
-            "if_sudden": sudden / sudden.sum(),
-            "within_one": np.convolve(sudden / sudden.sum(), np.ones(3))[1:-1],
+            "if_sudden": sudden,
+            "within_one": np.convolve(sudden, np.ones(3))[1:-1],
         }
         return pd.DataFrame(columns, pd.Index(self.labels[1:], name="period"))
+
+    @property
+    def _sudden(self) -> Floats:
+        """Probability of a sudden change into each period but the first, given one; all alike."""
+        assert self._drawn.log_evidence is not None
+        log = self._drawn.log_evidence[1:-1]
+        weight = np.exp(log - log.max())
+        return np.asarray(weight / weight.sum())
 
     @cached_property
     def _steps(self) -> Floats:

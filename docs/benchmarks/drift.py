@@ -1,7 +1,7 @@
 """Simulated drift: `python docs/benchmarks/drift.py [--runs N]`.
 
 Years of 100 patients a month: without a change, with a sudden shift of the log-odds into the
-seventh month, and with a gradual one. An oracle that knows the curve before, the size of the shift
+third, seventh or eleventh month, and with a gradual one. An oracle that knows the curve before, the size of the shift
 and that there was one places it by the likelihood: no method can do better than its row. Results
 are kept in `results/drift.json`, cell by cell, so that a run that was stopped goes on where it was.
 """
@@ -32,24 +32,28 @@ CELLS: dict[str, dict[str, Any]] = {
     "sudden, 0.4, prevalence 0.31": {"mean": -1.0, "size": 0.4},
     "sudden, 0.4, prevalence 0.50": {"mean": 0.0, "size": 0.4},
     "sudden, 0.8, prevalence 0.31": {"mean": -1.0, "size": 0.8},
+    "sudden, 0.4, prevalence 0.31, month 3": {"mean": -1.0, "size": 0.4, "change": 2},
+    "sudden, 0.4, prevalence 0.31, month 11": {"mean": -1.0, "size": 0.4, "change": 10},
     "gradual, to 0.4": {"mean": -1.0, "size": 0.4, "gradual": True},
 }
 
 
-def shifts(before: float = 0.0, size: float = 0.0, gradual: bool = False) -> np.ndarray:
+def shifts(
+    before: float = 0.0, size: float = 0.0, gradual: bool = False, change: int = CHANGE
+) -> np.ndarray:
     """True shift of each month."""
     month = np.arange(MONTHS)
-    path = month / (MONTHS - 1) if gradual else month >= CHANGE
+    path = month / (MONTHS - 1) if gradual else month >= change
     return before + size * path
 
 
-def near(month: int) -> float:
+def near(month: int, change: int) -> float:
     """Whether a month is within one of the change."""
-    return float(abs(month - CHANGE) <= 1)
+    return float(abs(month - change) <= 1)
 
 
-def by_oracle(outcome: np.ndarray, x: np.ndarray, month: np.ndarray, size: float) -> float:
-    """Whether it is placed within one month by the likelihood, all but its month known."""
+def by_oracle(outcome: np.ndarray, x: np.ndarray, month: np.ndarray, size: float) -> int:
+    """The month in which the likelihood places it, within one, all but its month known."""
     with_, without = x + size, x
     ratio = np.where(
         outcome == 1,
@@ -58,7 +62,7 @@ def by_oracle(outcome: np.ndarray, x: np.ndarray, month: np.ndarray, size: float
     )
     after = np.bincount(month, ratio)[::-1].cumsum()[::-1][1:]
     weight = np.exp(after - after.max())
-    return near(int(np.convolve(weight, np.ones(3), "same").argmax()) + 1)
+    return int(np.convolve(weight, np.ones(3), "same").argmax()) + 1
 
 
 def one_run(seed: int, mean: float, **truth: Any) -> dict[str, Any]:
@@ -88,11 +92,13 @@ def one_run(seed: int, mean: float, **truth: Any) -> dict[str, Any]:
             row[f"{who}_{name}"] = float(lower <= value <= upper)
             row[f"{who}_{name}_width"] = float(upper - lower)
     if truth.get("size") and not truth.get("gradual"):
-        when = post.when_changed()
-        row["placed"] = near(int(when["within_one"].idxmax()))
-        row["placed_most_probable"] = near(int(when["if_sudden"].idxmax()))
+        when, change = post.when_changed(), truth.get("change", CHANGE)
+        most = when["if_sudden"].idxmax()
+        row["placed"] = near(int(when["within_one"].idxmax()), change)
+        row["placed_most_probable"] = near(int(most), change)
         row["stated"] = float(when["within_one"].max())
-        row["oracle"] = by_oracle(outcome, x, month, truth["size"])
+        row["stated_most_probable"] = float(when["within_one"][most])
+        row["oracle"] = near(by_oracle(outcome, x, month, truth["size"]), change)
     return row
 
 

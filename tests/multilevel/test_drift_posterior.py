@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import expit
 
 import bayescal as bc
 from bayescal.errors import InputError
+from bayescal.multilevel.changes import explanation_prior, explanation_probabilities
 from bayescal.multilevel.drift import DriftPosterior
 
 MONTHS = tuple(f"2024-{k:02}" for k in range(1, 7))
@@ -64,6 +67,23 @@ def test_the_largest_step_is_somewhere_if_there_was_one(post):
     inner = when["if_sudden"].rolling(3, center=True).sum().iloc[1:-1]
     np.testing.assert_allclose(when["within_one"].iloc[1:-1], inner)
     assert post.explanations.sum() == pytest.approx(1)
+
+
+def test_when_is_asked_with_all_periods_alike(post):
+    """A sudden change alone, and as likely everywhere, was as probably into one as into another."""
+    walk = post._drawn.explanation == len(MONTHS)
+    flat = replace(
+        post._drawn,
+        log_evidence=np.zeros(len(MONTHS) + 1),
+        explanation=np.where(walk, 0, post._drawn.explanation),
+    )
+    alike = DriftPosterior.of_draws(flat).when_changed()
+    np.testing.assert_allclose(alike["if_sudden"], 1 / len(alike))
+    np.testing.assert_allclose(alike["prob"], alike["prob"].mean())
+    by_prior = explanation_probabilities(post._drawn)[1:-1]
+    recent = explanation_prior(post.problem)[1:-1]
+    expected = (by_prior / recent) / (by_prior / recent).sum()
+    np.testing.assert_allclose(post.when_changed()["if_sudden"], expected)
 
 
 def test_steps_up_to_delta_are_not_counted(post):

@@ -173,12 +173,31 @@ def test_conclusions_need_the_size_at_which_they_are_drawn() -> None:
 
 
 @pytest.mark.slow
+def test_updates_are_analysed_as_their_functions_do() -> None:
+    sample = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=1)
+    data = bc.CalibrationData(*sample)
+    options = ("average", "beta", bc.assess(data, draws=400).prior, 0.9, 400)
+    grid = np.linspace(0.01, 0.99, 99)
+
+    def squared(score: np.ndarray) -> np.ndarray:
+        return np.interp(score, grid, grid**2)
+
+    gain = bc.recalibration_gain(data, after=squared, draws=400, random_state=7)
+    lower, upper = gain.interval("brier", 0.9)
+    planned = Analysis("gain", None, 0.02, *options, update=(grid, grid**2))
+    assert planned.result(data, 7) == pytest.approx(upper - lower)
+    for size in (50, 300):
+        some = bc.CalibrationData(*(each[:size] for each in sample))
+        choice = bc.recommend(some, draws=400, random_state=7).choice
+        planned = Analysis("tce", "update", 0.02, *options)
+        assert planned.result(some, 7) == float(choice not in (None, "identity"))
+
+
+@pytest.mark.long
 @pytest.mark.parametrize(
     "goal",
-    [
-        pytest.param({"of": "gain", "width": 0.03}, id="gain", marks=pytest.mark.long),
-        pytest.param({"conclude": "update", "assurance": 0.6}, id="update"),
-    ],
+    [{"of": "gain", "width": 0.03}, {"conclude": "update", "assurance": 0.6}],
+    ids=["gain", "update"],
 )
 def test_other_goals(goal) -> None:
     """The example of docs/how-to/plan.md has the width of the calibration error."""
