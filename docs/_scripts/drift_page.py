@@ -70,8 +70,8 @@ def drift_page() -> str:
         "## When it changed",
         "Share of years in which the month is placed within one of the truth: by the largest "
         "`within_one` of `when_changed()`, and by the largest `if_sudden`. *Probability stated* is "
-        "the mean of `within_one` there. All months are alike before the data. The oracle knows the "
-        f"curve before, the size of the shift and that there was one; no method does better. "
+        "the mean of `within_one` there. All months are alike before the data. The oracle knows "
+        "the curve before, the size of the shift and that there was one; no method does better. "
         f"{missed}",
         markdown(placed),
         "## What explains the year",

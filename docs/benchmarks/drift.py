@@ -1,9 +1,10 @@
 """Simulated drift: `python docs/benchmarks/drift.py [--runs N]`.
 
 Years of 100 patients a month: without a change, with a sudden shift of the log-odds into the
-third, seventh or eleventh month, and with a gradual one. An oracle that knows the curve before, the size of the shift
-and that there was one places it by the likelihood: no method can do better than its row. Results
-are kept in `results/drift.json`, cell by cell, so that a run that was stopped goes on where it was.
+third, seventh or eleventh month, and with a gradual one. An oracle that knows the curve before, the
+size of the shift and that there was one places it by the likelihood: no method can do better than
+its row. Results are kept in `results/drift.json`, cell by cell, so that a run that was stopped goes
+on where it was.
 """
 
 from __future__ import annotations
