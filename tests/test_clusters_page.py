@@ -11,6 +11,7 @@ CONSISTENCY = json.loads((DOCS / "benchmarks/results/consistency_clusters.json")
     "cells"
 ]
 PAGE = (DOCS / "how-to/clusters.md").read_text()
+HOW = ("cluster", "independent")
 
 
 def share(name, how, key):
@@ -58,3 +59,29 @@ def test_clusters_are_covered_where_independent_cases_are_not():
                 assert covered > share(name, "independent", key)
                 assert length > CELLS[name]["independent"][key][1]
     assert CELLS["independent"]["cluster"] == CELLS["independent"]["independent"]
+
+
+def test_the_page_quotes_the_coverage_of_few_clusters():
+    cells = json.loads((DOCS / "benchmarks/results/cluster_coverage.json").read_text())["cells"]
+    told = {
+        (cell["n"], cell["icc"], each["method"]): each
+        for cell in cells
+        for each in cell["intervals"]
+        if cell["clusters"] == 20
+        and cell["slope_sd"] == 0
+        and each["functional"] == "observed_expected"
+    }
+    shown = {
+        key: f"{told[*key]['covered'] + 1e-9:.2f}"[1:]
+        for n in (1000, 4000)
+        for key in ((n, 0.05, "cluster"), (n, 0.05, "independent"))
+    }
+    text = " ".join(PAGE.split())
+    with_, without = ([shown[n, 0.05, how] for n in (1000, 4000)] for how in HOW)
+    assert f"true O/E in {with_[0]} (1000 cases) and {with_[1]} (4000 cases)" in text
+    assert f"and in {without[0]} and {without[1]} without" in text
+    longer = max(
+        told[n, 0.0, "cluster"]["length"] / told[n, 0.0, "independent"]["length"]
+        for n in (1000, 4000)
+    )
+    assert f"they were at most {100 * (longer - 1):.0f} % longer" in text

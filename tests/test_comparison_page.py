@@ -51,3 +51,17 @@ def test_the_true_slopes_are_those_of_the_populations() -> None:
     for slope, truth in slopes.TRUTHS.items():
         assert truth.functional("calibration_slope") == pytest.approx(slope, abs=1e-6)
         assert slopes.TRUE[slope]["calibration_slope"] == pytest.approx(slope, abs=1e-6)
+
+
+def test_the_page_has_the_stored_coverage_of_bends() -> None:
+    cells = json.loads((slopes.RESULTS / "bends.json").read_text("utf-8"))["cells"]
+    page, band = PAGE.read_text("utf-8"), pd.DataFrame(cells).set_index(["truth", "n"])["band"]
+    (runs,) = {cell["runs"] for cell in cells}
+    assert f"({runs} data sets per cell, `docs/benchmarks/bends.py`" in page
+    for truth in band.index.unique("truth"):
+        (row,) = [line for line in page.splitlines() if line.startswith(f"| {truth}: ")]
+        shown = [f"{band[truth, n]:.2f}"[1:] for n in (100_000, 1_000_000)]
+        assert row.endswith(f"| {shown[0]} | {shown[1]} |")
+    assert f"faint wave with 100 000 cases ({band['faint wave', 100_000]:.2f})".replace(
+        "(0.", "(."
+    ) in (page)

@@ -27,7 +27,7 @@ def test_brier_of_equal_hospitals_is_held_as_often_as_by_the_plain_interval():
     own = CELLS[simulation.EQUAL, 12, 0.0]["mean"]["these.brier"]
     assert abs(own - plain["200"]) < 0.03
     assert plain["2000"] == pytest.approx(0.95, abs=0.015)
-    assert f"{plain['200']:.3f} of the same 200, and in {plain['2000']:.3f} of 2000" in (
+    assert f"{plain['200']:.3f} of the same 200 sets, and in {plain['2000']:.3f} of 2000" in (
         PAGE.read_text("utf-8")
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,6 +17,8 @@ import one_posterior_stored as results
 from one_posterior_cells import CELLS
 from one_posterior_designs import DESIGNS
 from one_posterior_kinds import KINDS, MappedScores, TwoGroups, drawn, whole_percent
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 MISSED, CALIBRATED = "missed events", "calibrated, ten values"
 TWO_CELLS = {
@@ -249,3 +252,25 @@ def test_conditions_that_are_not_met_come_first_with_what_was_measured() -> None
     assert first.endswith("slope: coverage at 95 %, mean; asked at least 0.92, measured 0.9198")
     assert "| gap | at most 0.1 | 0.0999 | yes |" in table
     assert page._asked([met])[0] == "1 of 1 conditions are met."
+
+
+def test_the_page_on_exact_calibration_quotes_the_stored_shares() -> None:
+    kinds = results.stored_parts()["kinds"]
+    text = " ".join((DOCS / "explanation" / "calibrated.md").read_text("utf-8").split())
+    assert f"of which {100 * kinds['exact'].mean():.0f} % are exactly calibrated" in text
+    rows = pd.DataFrame({"stated": kinds["prob_calibrated"], "true": kinds["exact"].astype(bool)})
+    bins = asked.reliability(rows).tail(2)
+    (low, high) = (
+        [f"{row[name]:.2f}"[1:] for name in ("stated", "true")] for _, row in bins.iterrows()
+    )
+    assert f"a stated {low[0]} on average was true of {low[1]}, and {high[0]} of {high[1]}" in text
+
+
+def test_the_tutorial_quotes_the_stored_coverage_of_the_largest_error() -> None:
+    cells = pd.DataFrame(
+        json.loads((benchmark.RESULTS / "number_coverage.json").read_text("utf-8"))["cells"]
+    )
+    least = cells[cells["target"] == "emax"].groupby("size")["coverage"].min()
+    text = " ".join((DOCS / "tutorial.md").read_text("utf-8").split())
+    assert f"in at least {100 * least[200] - 0.5:.0f} % of the data sets of every" in text
+    assert f"5000 in as few as {100 * least[5000]:.0f} %" in text

@@ -247,8 +247,11 @@ def test_what_pages_state_of_sites_and_variances_was_stored():
     cells = benchmark_pages.stored("sites")["cells"]
     text = " ".join((DOCS / "how-to" / "sites.md").read_text("utf-8").split())
     kinds = ("hierarchical", "unpooled", "pooled")
-    means = [1e3 * np.mean([cell["mean"][f"error.{kind}"] for cell in cells]) for kind in kinds]
-    assert "is {:.1f}, {:.1f} unpooled and {:.1f} pooled".format(*means) in text
+    means = [np.mean([cell["mean"][f"error.{kind}"] for cell in cells]) for kind in kinds]
+    told = (
+        "curve is {:.4f}. It is {:.4f} if each hospital is fitted alone, and {:.4f} with one curve"
+    )
+    assert told.format(*means) in text
     variance = {
         (cell["errors"], cell["n"], cell["method"]): f"{cell['coverage']:.2f}"[1:]
         for cell in benchmark_pages.stored("variance_coverage")["cells"]
@@ -281,6 +284,8 @@ def test_the_page_of_the_model_quotes_what_is_said_of_distances():
         for stated, true, _ in kinds[kind][who]["bins"]
     ]
     assert f"were within {max(gaps):.2f} of the share".replace("0.", ".") in page
+    half = [abs(a - b) for who in ("site", "new") for a, b, _ in kinds["some"][who]["bins"]]
+    assert f"are exact they were off by up to {max(half):.2f}".replace("0.", ".") in page
 
 
 def test_the_page_of_the_model_has_the_stored_fits_of_several_terms():

@@ -111,7 +111,7 @@ def test_the_page_has_the_stored_coverage_of_other_hazards():
     page = PAGE.read_text("utf-8")
     assert leaving.page_table(stored) in page
     (sets,) = {row["data_sets"] for row in stored["rows"]}
-    assert f"In {sets} simulated sets a cell" in page
+    assert f"Each row has {sets} simulated sets" in page
     least = 0.95 - 2 * (0.95 * 0.05 / sets) ** 0.5
     (below,) = [row for row in stored["rows"] if row["covered"] < least]  # "One cell is below"
     told = ("leaving", "cases", "number", "hazard_ratio")

@@ -248,8 +248,8 @@ EARLIER = (
 )
 NOTES = {
     "development": "The spline, its priors and the weights of the average were chosen with these.",
-    "held-out": "Held out when these results were made; later versions were chosen with them.",
-    "second": "Held out at first; later versions were chosen with them.",
+    "held-out": "Held out at first; the method was later chosen with these as well.",
+    "second": "Held out at first; the method was later chosen with these as well.",
     "near": "A shift or a slope that is 1.5, 2.5 or 4 standard errors with n cases. For such small "
     "errors intervals are most likely to be too narrow.",
     "rare": "One event in a hundred cases, and fewer.",
@@ -266,7 +266,10 @@ def gain_page() -> str:
         "# Coverage of the gain",
         "Coverage, width and power of 95 % intervals of the gain of a recalibration, for every row "
         "that is printed, in six scenarios with a known gain. *Excludes zero* is the power, or the "
-        "error rate where the gain is zero. Made by `docs/benchmarks/gain_coverage.py`.",
+        "error rate where the gain is zero. *Curve* and *paired* are the two routes of "
+        f"`recalibration_gain` ({_paired_runs(table)}), *paired t* and *paired bootstrap* two "
+        "usual intervals. Where few patients cross a threshold, *paired* excludes zero too often. "
+        "Made by `docs/benchmarks/gain_coverage.py`.",
     ]
     for measure, title in GAINS.items():
         mine = table[table["measure"] == measure]
@@ -289,6 +292,17 @@ def gain_page() -> str:
     return "\n\n".join([*lines, *clustered_part(), *cross_fit_part()]) + "\n"
 
 
+def _paired_runs(table: pd.DataFrame) -> str:
+    """How many data sets there are by pairs, each of which takes long."""
+    runs = table.loc[table["method"] == "paired", "runs"].max()
+    return f"*paired* with {runs} data sets, so that two errors of .95 are {two_errors(runs):.2f}"
+
+
+def two_errors(runs: float) -> float:
+    """Two standard errors of a coverage near .95."""
+    return 2 * standard_error(0.95, runs)
+
+
 def clustered_part() -> list[str]:
     """Coverage of the gain's intervals where cases come in few clusters."""
     record = stored("gain_clusters")
@@ -301,6 +315,11 @@ def clustered_part() -> list[str]:
     table["measure"] = table["measure"].astype(str)
     keys = ["measure", "clusters", "sizes", "icc"]
     wide = table.set_index(keys)[["gain", "runs", "coverage", "width"]]
+    short = table[table["coverage"] < NOMINAL - two_errors(table["runs"].min())]
+    named = "; ".join(
+        f"{row.measure}, {row.clusters} clusters, {row.sizes}, ICC {row.icc:g}: {row.coverage:.3f}"
+        for row in short.itertuples()
+    )
     return [
         "## Few clusters",
         "The same of 400 cases in 8 or 20 clusters, of one size or of sizes that differ much. "
@@ -308,6 +327,7 @@ def clustered_part() -> list[str]:
         "clusters are stretched to the length of Student's interval with the degrees of freedom "
         "that the sizes leave. Two standard errors of a coverage near .95 are .03 with 200 data "
         "sets. Made by `docs/benchmarks/gain_clusters.py`.",
+        f"Below .95 by more than that: {named}." if named else "No coverage is below .95 by more.",
         markdown(wide, 4),
     ]
 
@@ -349,16 +369,23 @@ def sbc_page() -> str:
         "# Simulation-based calibration\n\n"
         "Truths are drawn from the prior, and outcomes from each truth; the rank of the truth "
         "among posterior draws must be uniform (Talts et al., 2018). *Inside* "
-        "says whether all ranks are in their joint 99 % band. Made by `docs/benchmarks/sbc.py`. "
-        "The rows of `lapse` and of the average, given that calibration is not exact, are of the "
-        "present version; the others are of an earlier one.\n\n"
+        "says whether all ranks are in their joint 99 % band; *joint level* is the probability of "
+        "ranks at least as far from uniform, over all quantities, and *worst* the quantity that is "
+        "farthest. Made by `docs/benchmarks/sbc.py`.\n\n"
         + markdown(table)
         + "\n\n## The probability of each family\n\n"
         "Over truths drawn from the average, exact calibration among them, the mean of the "
         "posterior probability of a family must be its prior probability. In brackets: by how "
-        "many standard errors it differs. That of exact calibration agrees; `pieces` has slightly "
-        "too much and `spline` too little.\n\n" + markdown(_families(runs)) + "\n"
+        f"many standard errors it differs: by {_most_off(runs):.1f} at most.\n\n"
+        + markdown(_families(runs))
+        + "\n"
     )
+
+
+def _most_off(runs: pd.DataFrame) -> float:
+    """By how many standard errors the probability of a family is off, at most."""
+    averages = runs.loc[runs["curve"] == "average", "standard_errors_off"]
+    return max(abs(off) for each in averages for off in each.values())
 
 
 def _families(runs: pd.DataFrame) -> pd.DataFrame:

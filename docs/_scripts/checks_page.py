@@ -70,7 +70,7 @@ def checks_page() -> str:
     ranks = stored("sbc")["runs"]
     return f"""# How numbers are checked
 
-A wrong number looks like a right one. This page says what stands behind a number that bayescal
+This page says what stands behind a number that bayescal
 prints. Its counts are made when the documentation is built.
 
 **Answers from elsewhere.** {tests["tests"]} test functions in {files} files run before each

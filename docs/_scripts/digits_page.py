@@ -39,8 +39,8 @@ def digits_page() -> str:
     paragraphs = [
         "# Printed digits",
         "An estimate and its interval are printed to the digit at which a quarter of the "
-        "interval's length, its standard error, has one significant digit; intervals shorter than "
-        "1 have two decimals at least. The ends are quantiles "
+        "interval's length, about its standard error, has one significant digit; intervals shorter "
+        "than 1 have two decimals at least. The ends are quantiles "
         f"of draws, so that another seed moves them. Here {SETS} data sets of each of nine kinds "
         f"are compared with {SEEDS} seeds each. A row of the summary is *steady* if estimate and "
         "ends, as they are printed, differ by at most one unit of the last digit over all seeds. "

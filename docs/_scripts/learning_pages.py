@@ -46,8 +46,8 @@ def selective_page() -> str:
         f"*Covered*: the share of 95 % intervals of AURC, and of the accuracy at coverage "
         f"{known['at']:g}, that contain the true value. Made by `docs/benchmarks/selective.py`.",
         markdown(table, 2),
-        "The probability is of the posterior, that is on average over curves as the prior expects "
-        "them. Of a single truth in which few cases can be answered, promises are made in part of "
+        "The probability is of the posterior, that is on average over curves drawn from the "
+        "prior. Of a single truth in which few cases can be answered, promises are made in part of "
         "the data sets, those that look best, and fewer than 95 % of them are kept. The accuracy "
         "is then lower than promised by a few points at most. Check a threshold on new answers.",
     ]
@@ -87,7 +87,9 @@ def class_joint_page() -> str:
         "## What follows",
         f"By the log loss the joint map beat class-wise curves in {', '.join(won)}.",
         "After temperature scaling neither is clearly better, with 5000 cases also before it, and "
-        "most of the gain is that of the temperature. bayescal therefore has curves for "
+        "most of the gain is that of the temperature. In O/E both are worse than no map, or than "
+        "the temperature alone, at every size. Splits share cases, so that no error by chance is "
+        "given. bayescal therefore has curves for "
         "each class, and no joint map.",
         f"A class-wise fit of {took['classes']} classes and {took['n']:,} cases took "
         f"{took['processor']:.1f} seconds of one processor, with {took['draws']} draws.",

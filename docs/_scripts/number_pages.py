@@ -153,7 +153,10 @@ def numbers_page() -> str:
         "A report prints a 95 % interval with each number. On simulated patients the true value "
         "is known, so we can count how often the interval contains it: it should be 95 times in "
         f"100. Each dot is one population at one number of patients ({fewest} simulated data sets"
-        f"{more}). Dots with a ring fall short: they are below .92 by more than chance explains.",
+        f"{more}). Dots with a ring fall short: they are below .92 by more than two standard "
+        "errors, as about one in fifty would be by chance of those whose coverage is just .92. "
+        "The fits average over `identity`, `logistic`, `beta`, `spline` and `pieces`, with 1000 "
+        "draws; the default average also has `noise` and `lapse` and 4000 draws.",
         "![Coverage by number, population and size](numbers.png)",
         "*Close to calibration* are models whose risks are off by 1, 1.5 or 2.5 standard errors. "
         "The data can hardly detect such errors, and intervals are most likely to be too narrow. "

@@ -203,8 +203,8 @@ def recalibrators_page() -> str:
         markdown(against_best(means, ["group", "n"]), 5),
         f"Truth by truth, with the best other of each truth known: {len(truths)} of "
         f"{(single['n'] <= FEW).sum()} cells. In {alone} of them the best is no recalibration, "
-        "because the scores are right, or nearly right for so few cases. In the others the best is "
-        "a method whose form is that of the truth.",
+        "because the scores are right, or nearly right for so few cases. In the others it is a "
+        "simpler map, or the monotone one.",
         markdown(against_best(truths, ["group", "truth", "n"]), 5),
     ]
     return "\n\n".join(lines) + "\n"

@@ -50,7 +50,7 @@ def site_doors_page() -> str:
         "Data sets of ten sites with 40 to 300 patients each. The shift of the sites' true curves "
         "has the standard deviation *spread*, and the log slope half of it. Coverage of the next "
         "site is the share of new sites whose value is in the interval. The sites of one data set "
-        "share its luck, so that two standard errors of a coverage near .95 are "
+        "depend on the same average, so that two standard errors of a coverage near .95 are "
         f"{_two_errors(doors)} with {_sets(doors)} data sets a row. Made by "
         "`docs/benchmarks/site_doors.py`.",
     ]
@@ -64,9 +64,10 @@ def site_doors_page() -> str:
             "P(better) as `recommend` states it of one update, for each site and for the next, in "
             "four bins; and the share of cases in which the update truly lowers the Brier score. "
             "With a given spread all data sets are of one population, so that the share is nearly "
-            "the same whatever the data of one set led to state: there statements can only be true "
-            "on average over the bins. In the rows of spread *any* each data set has an average "
-            "and spreads of its own, drawn at random; there stated and true can agree in each bin.",
+            "the same whatever the data of one set led to state: there stated and true need not "
+            "agree, since the prior allows for other spreads. In the rows of spread *any* each "
+            "data set has an average and spreads of its own, drawn at random; there stated and "
+            "true can agree in each bin.",
             markdown(stated(doors["recommend"]), 2),
         ]
     return "\n\n".join(lines) + "\n"

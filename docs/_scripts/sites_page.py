@@ -200,8 +200,8 @@ def weighed_in_words(record: dict) -> str:
         "populations have an exactly calibrated average, for which every such statement is true, "
         "and the prior gives that a fifth. In the last row, where each kind counts as often as the "
         f"prior says, the gaps are {gaps['average'][1]:.2f}, {gaps['new'][1]:.2f} and "
-        f"{gaps['site'][1]:.2f}. What is left of the first is caution: three in ten of the draws "
-        "of distances are always of curves that are not exact."
+        f"{gaps['site'][1]:.2f}. The gap of the average that remains comes from the three in "
+        "ten draws of distances that are always of curves that are not exact."
     )
 
 
@@ -361,9 +361,8 @@ def speed_part() -> list[str]:
     paragraphs = [
         "## Speed",
         "CPU seconds of making the table, of the fit, and of the interval of a new site's TCE; "
-        "and the largest memory of the process, and that before there were data. The machine did "
-        "other work at the same time, which lengthens CPU seconds, too: the fit of 500 sites took "
-        "22 on a quieter one.",
+        "and the largest memory of the process, and that before there were data. *All groups* are "
+        "the intervals of all sites, cells or periods, where they were asked for.",
         markdown(table, 2),
     ]
     nuts = [row for row in rows.values() if row["engine"] == "nuts"]

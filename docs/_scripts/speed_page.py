@@ -187,14 +187,15 @@ def threads_part(record: dict) -> list[str]:
         "Made by `python docs/benchmarks/threads.py` with 1000 cases on "
         f"{record['cores']} cores. "
         "Fits, posteriors and gains run their linear algebra in one thread, and leave the setting "
-        "of the user as it was. The last two columns are without that limit. Least seconds of "
-        "three fresh processes with five calls each.",
+        "of the user as it was. *One thread* and *all threads* are that setting; the last two "
+        "columns are without the limit. Least seconds of three "
+        " fresh processes with five calls each.",
         markdown(pd.DataFrame.from_dict(rows, orient="index").rename_axis("call")),
     ]
 
 
 def nodes_part(record: dict) -> list[str]:
-    """What Gauss nodes cost, against the merged rows that they replaced."""
+    """What Gauss nodes cost, against merged rows."""
     rows = {
         name: {
             "merged rows": duration(row["rows"]["seconds"]),
@@ -209,8 +210,9 @@ def nodes_part(record: dict) -> list[str]:
     table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("call")
     return [
         "## Nodes against merged rows",
-        "Made by `python docs/benchmarks/nodes.py`. Likelihoods were sums over merged rows before "
-        "they were sums over the nodes of a Gauss rule ([the engine](../explanation/engine.md)). "
+        "Made by `python docs/benchmarks/nodes.py`. Likelihoods are sums over the nodes of a Gauss "
+        "rule ([the engine](../explanation/engine.md)); they could also be sums over rows in which "
+        "neighbouring scores are merged, as those of a spline are. "
         "Least CPU seconds of three turns of fresh processes, and the time of merged rows over "
         "that of nodes. Nodes give the log evidence of all rows; that of several sites was off by "
         "the last column.",

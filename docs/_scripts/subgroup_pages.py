@@ -110,12 +110,12 @@ def subgroups_page() -> str:
         "calibration error)?",
         chances(crossed),
         "Of levels (4, 8 and 12 of them) the share does not grow with their number. Of "
-        "combinations it depends on how many patients each has. With 100 each, their number makes "
-        "no difference, or makes it smaller. With 4000 in all it grows, from "
+        "combinations it depends on how many patients each has. With 100 each, the share does not "
+        "grow with their number. With 4000 in all it grows, from "
         "combinations of 1000 patients, in which an error would be seen, to those of 62, in which "
         "errors cannot be ruled out: there we miss what we aimed at, and the probability says "
         "more about the few patients than about the model. Fitted one by one, some combination "
-        "seems to be off in all data sets but the largest.",
+        "seems to be off in every data set, except where each has 1000 patients.",
         "## Estimates",
         "*Covered* is the share of 95 % intervals of O/E that contain the true value, and *error* "
         "the root mean squared error of O/E: shrunk as in `post.subgroups`, and raw as the ratio "

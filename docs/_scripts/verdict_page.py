@@ -24,8 +24,8 @@ def verdict_page() -> str:
     sections = [
         "# Is the verdict right?",
         "The first answer of `bayescal.assess`, `a.off`, on simulated data sets: is the model off, "
-        "and which way? Populations and what is asked were written down before the first run. Made "
-        "by `docs/benchmarks/verdict.py`, with 1000 draws and 95 % intervals.",
+        "and which way? Populations and what is asked were written down before the first run. "
+        f"{_sets(table)} Made by `docs/benchmarks/verdict.py`, with 1000 draws and 95 % intervals.",
         "## Calibrated models",
         _of_calibrated(parts["calibrated"]),
         "## Models that are off",
@@ -34,6 +34,13 @@ def verdict_page() -> str:
         _of_settle(parts["settle"]),
     ]
     return "\n\n".join(sections) + "\n"
+
+
+def _sets(table: pd.DataFrame) -> str:
+    """How many data sets a row has, by number of patients and part."""
+    counts = table.dropna(subset="runs").groupby("runs").size()
+    told = " or ".join(f"{runs:.0f}" for runs in sorted(counts.index, reverse=True))
+    return f"Each row of the first two tables has {told} data sets."
 
 
 def shares(rows: pd.DataFrame) -> pd.DataFrame:
@@ -77,21 +84,30 @@ def _of_off(rows: pd.DataFrame) -> str:
 
 
 def needed(row: pd.Series) -> float:
-    """Patients with which the share of settled studies is 0.8, by interpolation on a log scale."""
+    """Patients with which the share of settled studies is 0.8, by interpolation on a log scale.
+
+    Infinite if it is less with the largest studies.
+    """
+    if max(row["shares"]) < MEANT:
+        return np.inf
     logs = np.interp(MEANT, np.maximum.accumulate(row["shares"]), np.log(row["sizes"]))
     return float(np.exp(logs))
 
 
 def _of_settle(rows: pd.DataFrame) -> str:
     ratios = [needed(row) / row["more"] for _, row in rows.iterrows()]
+    reached = [ratio for ratio in ratios if np.isfinite(ratio)]
     at = [row["shares"][row["sizes"].index(row["more"])] for _, row in rows.iterrows()]
+    outside = sum(not SETTLED_BAR[0] <= share <= SETTLED_BAR[1] for share in at)
     text = (
         "Where the verdict on the limit is not settled, a report says how many more patients would "
         "probably settle it. Here studies with so many more patients were simulated from the "
         "posterior, added to the data, and assessed. With the number told, "
         f"{min(at):.2f} to {max(at):.2f} of them were settled (.8 is meant; {SETTLED_BAR[0]} to "
-        f"{SETTLED_BAR[1]} was asked). The number with which .8 are settled is "
-        f"{min(ratios):.2f} to {max(ratios):.2f} times the number told."
+        f"{SETTLED_BAR[1]} was asked, which {outside} of {len(rows)} do not meet). The number with "
+        f"which .8 are settled is {min(ratios):.2f} to {max(reached):.2f} times the number told, "
+        f"and more than twice of it for {len(ratios) - len(reached)} of {len(rows)}. Each row is "
+        "of one data set and some sixty studies, so that the standard error of a share is .05."
     )
     head = ["data set", "n", "limit", "P(below)", "told", "a quarter", "half", "as told", "twice"]
     body = [

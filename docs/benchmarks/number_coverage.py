@@ -1,7 +1,7 @@
 """Coverage of the 95 % interval beside every number that the averaged posterior prints.
 
 Run `python docs/benchmarks/number_coverage.py`. Every number is read from the same fits. Each cell
-(a population at a size) has 100 data sets, and the ten worst cells of each number have 400.
+(a population at a size) has 100 data sets, and the three worst cells of each number have 400.
 Finished batches are kept under `--path`, so a run can be interrupted and lengthened; after a
 change of the package name another folder. Data sets are drawn case by case at every size: at a
 million cases that takes a tenth of a second.

@@ -10,10 +10,12 @@ from bayescal.multilevel.drift import DriftPosterior
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["changed_in_words", "gain_in_words", "now_in_words"]
+__all__ = ["ALIKE", "changed_in_words", "gain_in_words", "now_in_words"]
 
 LIKELY = 0.5
 """Probability of a change from which on it is said when."""
+ALIKE = "(before the data each period is as probable as another)"
+"""What is assumed wherever it is said when the curve changed."""
 
 
 def now_in_words(post: DriftPosterior, populations: pd.DataFrame, close: float) -> str:
@@ -40,7 +42,8 @@ def changed_in_words(post: DriftPosterior) -> str:
     sudden, near = float(when["if_sudden"][period]), float(when["within_one"][period])
     return (
         f"{told} If it changed once and suddenly, it did in {shortened(period)} with probability "
-        f"{chance(sudden)}, and in it or a period beside it with probability {chance(near)}."
+        f"{chance(sudden)}, and in it or a period beside it with probability {chance(near)} "
+        f"{ALIKE}."
     )
 
 

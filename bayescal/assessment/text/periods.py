@@ -6,6 +6,7 @@ from typing import Any
 
 from bayescal._base.text import chance, shortened
 from bayescal.assessment.findings import Findings
+from bayescal.assessment.text.drift import ALIKE
 from bayescal.multilevel.changes import explanation_prior
 from bayescal.multilevel.drift import DriftPosterior
 
@@ -35,7 +36,7 @@ def drift_sentences(post: DriftPosterior) -> list[str]:
     into = str(when["prob"].idxmax())
     change = (
         f"The largest change was most probably into {shortened(into)}: probability "
-        f"{chance(float(when['prob'][into]))}."
+        f"{chance(float(when['prob'][into]))} {ALIKE}."
     )
     return [explained, change, IN_USE]
 
