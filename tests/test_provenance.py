@@ -182,7 +182,11 @@ def test_results_are_recorded_and_old_when_code_changes(repository: Path) -> Non
     assert record["seeds"] == "the number of each run"
     assert 0 <= record["seconds"] < 600
     assert "numpy" in record["libraries"]
+    short = command(repository, "--stale")
+    assert short.returncode == 1
+    assert short.stdout == "one: made with other arguments: --runs 3\n"
 
+    assert command(repository, "one").returncode == 0
     assert "one: current" in command(repository).stdout
     room = repository / "bayescal" / "room" / "_sum.py"
     room.write_text("def twice(x):\n    return x + x\n")
@@ -275,6 +279,19 @@ def test_seeds_and_repeats_are_those_of_the_script(tmp_path: Path) -> None:
     assert run.repeats_of(script, []) == 5
     assert run.repeats_of(script, ["--runs", "9"]) == 9
     assert calling.few(script) == ["--runs", "2"]
+    script.write_text("SEED, RUNS = 7, 30\nSEEDS = 10\nadd.add_argument('--runs', default=RUNS)\n")
+    assert run.seeds_of(script, []) == "SEED = 7"
+    assert run.repeats_of(script, []) == 30
+
+
+def test_nothing_is_recorded_of_code_that_changed_while_it_ran(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "a.py"
+    script.write_text("print(1)\n")
+    codes = iter(["one", "another"])
+    monkeypatch.setattr(provenance.Sources, "code", lambda self, name: next(codes))
+    assert run.run("a", script, []) is None
 
 
 ROWS = """

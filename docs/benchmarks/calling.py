@@ -55,18 +55,32 @@ FEW = {
 
 def options_of(script: Path) -> dict[str, Any]:
     """Options of a script with their defaults, as its source states them."""
-    known = {}
-    for node in ast.walk(ast.parse(script.read_text("utf-8"))):
+    tree, known = ast.parse(script.read_text("utf-8")), {}
+    named = {name: value for name, value in constants(tree) if isinstance(value, ast.Constant)}
+    for node in ast.walk(tree):
         if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "add_argument":
             name = node.args[0].value if isinstance(node.args[0], ast.Constant) else None
             default = [word.value for word in node.keywords if word.arg == "default"]
             if isinstance(name, str) and name.startswith("--"):
-                known[name] = default[0].value if default and _is_plain(default[0]) else None
+                stated = default[0] if default else None
+                if isinstance(stated, ast.Name):
+                    stated = named.get(stated.id)
+                known[name] = stated.value if isinstance(stated, ast.Constant) else None
     return known
 
 
-def _is_plain(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant)
+def constants(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
+    """Names that a module gives values to at its top, with the expressions of these."""
+    for node in tree.body:
+        if not isinstance(node, ast.Assign):
+            continue
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                yield target.id, node.value
+            elif isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                for each, value in zip(target.elts, node.value.elts, strict=True):
+                    if isinstance(each, ast.Name):
+                        yield each.id, value
 
 
 def environment(root: Path) -> dict[str, str]:

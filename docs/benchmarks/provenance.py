@@ -411,4 +411,6 @@ def stale(known: dict[str, dict[str, Any]], sources: Sources) -> dict[str, str]:
             why[name] = "no record of a run"
         elif known[name]["code"] != sources.code(name) and name not in same:
             why[name] = f"made at {known[name]['commit'][:9]}; the code has changed since"
+        elif known[name].get("arguments"):
+            why[name] = f"made with other arguments: {' '.join(known[name]['arguments'])}"
     return why

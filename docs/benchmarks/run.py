@@ -46,6 +46,7 @@ from calling import (
     REPOSITORY,
     at_commit,
     commit,
+    constants,
     copied,
     few,
     in_process,
@@ -64,14 +65,13 @@ def seeds_of(script: Path, arguments: list[str]) -> str:
     if "--seed" in options:
         given = arguments[arguments.index("--seed") + 1] if "--seed" in arguments else None
         return f"seed {given or options['--seed']}"
-    constants = [
-        f"{target.id} = {ast.unparse(node.value)}"
-        for node in ast.parse(script.read_text("utf-8")).body
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-        if isinstance(target, ast.Name) and "SEED" in target.id
-    ]
-    return "; ".join(constants) or "the number of each run"
+    told = []
+    tree = ast.parse(script.read_text("utf-8"))
+    for name, value in constants(tree):
+        is_number_of_seeds = name == "SEEDS" and isinstance(value, ast.Constant)
+        if "SEED" in name and not is_number_of_seeds:
+            told.append(f"{name} = {ast.unparse(value)}")
+    return "; ".join(told) or "the number of each run"
 
 
 def repeats_of(script: Path, arguments: list[str]) -> Any:
@@ -86,7 +86,7 @@ def repeats_of(script: Path, arguments: list[str]) -> Any:
 
 
 def run(name: str, script: Path, arguments: list[str]) -> dict[str, Any] | None:
-    """Run a script, and what is recorded of it; nothing if it failed."""
+    """Run a script, and what is recorded of it; nothing if it failed, or its code changed."""
     before, code = commit(), provenance.here().code(name)
     processors = 0.0
     start = time.perf_counter()
@@ -97,6 +97,9 @@ def run(name: str, script: Path, arguments: list[str]) -> dict[str, Any] | None:
         if status:
             return None
         processors += seconds
+    if provenance.Sources(REPOSITORY).code(name) != code:
+        print(f"{name}: its code was changed while it ran, so that nothing is recorded", flush=True)
+        return None
     return {
         "version": version("bayescal"),
         "commit": before,
@@ -104,6 +107,7 @@ def run(name: str, script: Path, arguments: list[str]) -> dict[str, Any] | None:
         "code": code,
         "data_sets": keep_first_sets(name, HERE / "results" / f"{name}-batches" / code),
         "arguments": arguments,
+        "calls": CALLS.get(name, [[]]),
         "repeats": repeats_of(script, arguments),
         "seeds": seeds_of(script, arguments),
         "seconds": round(time.perf_counter() - start, 1),
@@ -156,7 +160,9 @@ def write_record(name: str, record: dict[str, Any]) -> None:
     """Replace what is recorded of a script."""
     known = provenance.records() | {name: record}
     text = json.dumps(dict(sorted(known.items())), indent=1) + "\n"
-    provenance.RECORDS.write_text(text, "utf-8")
+    unfinished = provenance.RECORDS.with_suffix(".unfinished")
+    unfinished.write_text(text, "utf-8")
+    unfinished.replace(provenance.RECORDS)
 
 
 def plan(names: list[str], known: dict[str, dict[str, Any]]) -> list[str]:
