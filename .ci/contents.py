@@ -10,7 +10,8 @@ import tarfile
 import zipfile
 from pathlib import Path
 
-LEFT_OUT = {".dockerignore", ".github", ".pre-commit-config.yaml", ".readthedocs.yaml"} | {
+LEFT_OUT = {".dockerignore", ".gitattributes", ".github", ".pre-commit-config.yaml"} | {
+    ".readthedocs.yaml",
     ".zenodo.json",
     "Dockerfile",
 }

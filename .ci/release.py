@@ -35,6 +35,8 @@ def problems(root: Path, asked: str) -> list[str]:
     switcher = json.loads((root / "docs" / "_static" / "switcher.json").read_text("utf-8"))
     if asked not in [one["version"] for one in switcher]:
         wrong.append(f"docs/_static/switcher.json: there is no {asked}")
+    if "no release yet" in (root / "docs" / "install.md").read_text("utf-8"):
+        wrong.append("docs/install.md: it says that there is no release yet")
     if f"(version {asked})" not in (root / "docs" / "cite.md").read_text("utf-8"):
         wrong.append(f"docs/cite.md: the version to cite is not {asked}")
     for name, address in project.get("urls", {}).items():

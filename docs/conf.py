@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shutil
@@ -62,6 +63,8 @@ if os.environ.get("BAYESCAL_DOCS_ONLINE") == "1" or os.environ.get("READTHEDOCS"
         "xarray": ("https://docs.xarray.dev/en/stable/", None),
     }
 
+intersphinx_timeout = 10  # seconds
+
 html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "bayescal"
@@ -80,6 +83,13 @@ html_theme_options = {
         "version_match": "dev" if "dev" in version else version,
     },
     "check_switcher": False,  # it would be read over the network
+    "icon_links": [
+        {
+            "name": "Repository",
+            "url": addresses.get("Homepage", ""),
+            "icon": "fa-solid fa-code-branch",
+        }
+    ],
 }
 html_sidebars = {
     page: []
@@ -175,7 +185,16 @@ def lighten_pictures(app: Sphinx, exception: Exception | None) -> None:
         light.save(path, optimize=True)
 
 
+class OfReachableSites(logging.Filter):
+    """Lets the documentation be built where that of another package cannot be reached."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether a message is shown."""
+        return "failed to reach any of the inventories" not in str(record.msg)
+
+
 def setup(app: Sphinx) -> None:
+    logging.getLogger("sphinx.sphinx.ext.intersphinx").addFilter(OfReachableSites())
     Inliner.dispatch["|"] = plain_bar
     app.connect("autodoc-skip-member", leave_out_plumbing)
     app.connect("builder-inited", bring_notebooks)

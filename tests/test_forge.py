@@ -46,6 +46,7 @@ def copy(tmp_path: Path) -> Path:
     (tmp_path / "docs" / "_static").mkdir(parents=True)
     (tmp_path / "docs" / "_static" / "switcher.json").write_text('[{"version": "1.2"}]')
     (tmp_path / "docs" / "cite.md").write_text("bayescal (version 1.2)")
+    (tmp_path / "docs" / "install.md").write_text("pip install bayescal")
     return tmp_path
 
 
@@ -63,6 +64,7 @@ def test_a_release_is_ready_when_all_name_it(copy: Path, release: ModuleType) ->
         ("CHANGELOG.md", "a release", "a release (in preparation)", "the section says 1.2"),
         ("docs/_static/switcher.json", "1.2", "1.1", "there is no 1.2"),
         ("docs/cite.md", "1.2", "1.1", "the version to cite is not 1.2"),
+        ("docs/install.md", "pip", "There is no release yet.", "there is no release yet"),
     ],
 )
 def test_what_is_not_of_the_release_is_named(
@@ -108,7 +110,7 @@ def test_workflows_call_scripts_that_exist_on_each_supported_python() -> None:
         for script in re.findall(r"(?:\.ci|docs/_scripts)/\w+(?:\.py)?", text):
             assert (REPOSITORY / script).is_file(), script
     supported = [text.rpartition(" ")[2] for text in PROJECT["classifiers"] if ":: 3." in text]
-    for name in ("tests.yml", "nightly.yml"):
+    for name in ("tests.yml", "nightly.yml", "release.yml"):
         assert re.search(r"python: (\[.*\])", texts[name])[1] == json.dumps(supported)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -71,6 +72,17 @@ def test_what_r_writes_is_compared_before_it_is_kept(
     other = told[HOCKEY.replace("538", "rand")]
     assert ("the mean of score is 0.5342744" in other) == (what == "made")
     assert "R has no package dcurves" in told["data/clinical/dcurves_df_binary.csv"]
+
+
+def test_every_file_of_the_page_is_a_set() -> None:
+    page = (REPOSITORY / "docs" / "reference-data.md").read_text("utf-8")
+    told = set()
+    for line in page.splitlines():
+        if line.startswith(("| `data/", "| `oracles/")):
+            files = re.findall(r"`([^`]+)`", line.split("|")[1])
+            folder = files[0].rpartition("/")[0]
+            told |= {file if "/" in file else f"{folder}/{file}" for file in files}
+    assert {file.rstrip("/") for file in told} == {each.file for each in reference_data.SETS}
 
 
 def test_the_page_has_every_set() -> None:

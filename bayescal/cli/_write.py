@@ -38,6 +38,9 @@ __all__ = [
     "write_word_report",
 ]
 
+LOOP_ON_WINDOWS = 1921
+"""The error of Windows for a link that leads to itself."""
+
 
 BINARY = (".gz", ".ods", ".parquet", ".pq", ".xls", ".xlsb", ".xlsm", ".xlsx")
 """Ends of names that promise what is not written; also of text that is packed."""
@@ -98,7 +101,7 @@ def _leads_to_itself(path: Path) -> bool:
     try:
         path.stat()
     except OSError as error:
-        return error.errno == errno.ELOOP
+        return error.errno == errno.ELOOP or getattr(error, "winerror", None) == LOOP_ON_WINDOWS
     return False
 
 
@@ -110,6 +113,13 @@ def _check_permission(path: Path) -> None:
     for one in needed:
         if not os.access(one, os.W_OK):
             raise InputError(f"cannot write {path}: there is no permission to write to {one}.")
+    if path.is_file():
+        try:
+            path.open("r+b").close()
+        except OSError as error:
+            raise InputError(
+                f"cannot write {path}: it cannot be opened for writing. Close it in other programs."
+            ) from error
 
 
 def _check_distinct(targets: Sequence[Path], inputs: Sequence[Path]) -> None:

@@ -74,10 +74,10 @@ This page says what stands behind a number that bayescal
 prints. Its counts are made when the documentation is built.
 
 **Answers from elsewhere.** {tests["tests"]} test functions in {files} files run before each
-change. {tests["oracles"]} of them compare estimators with an answer that bayescal did not
-compute: a closed form, an integral, a published table, or another program. A test fails if an
-estimator has none. [The same numbers in R](../same_numbers.md) lists calls of R packages beside
-ours.
+change, or every night where they take long. {tests["oracles"]} of them compare estimators with an
+answer that bayescal did not compute: a closed form, an integral, a published table, or another
+program. A test fails if an estimator has none. [The same numbers in R](../same_numbers.md) lists
+calls of R packages beside ours.
 
 **Two engines.** Importance sampling and NUTS draw from the same posterior, by code that shares
 only the model. Tests compare them for each family of curves, on real and simulated data.

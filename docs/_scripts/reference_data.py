@@ -117,6 +117,8 @@ SETS = (
         200,
         {"score": 0.6350299, "outcome": 0.54},
     ),
+    Set("oracles/B.csv", "data/solar_C1_DAFFS.csv, as three columns"),
+    Set("oracles/C.csv", "nearly certain scores, some of them 0 and 1; not published"),
     of_hockey("x", 0.5342744),
     of_hockey("rand", 0.5100883),
     Set(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,8 @@ def test_a_file_is_replaced_with_its_permissions_and_through_its_link(tmp_path) 
         file.write_text("new")
     assert link.is_symlink()
     assert path.read_text() == "new"
-    assert path.stat().st_mode & 0o777 == 0o640
+    if os.name != "nt":  # where the mode is whether a file can be written at all
+        assert path.stat().st_mode & 0o777 == 0o640
     assert sorted(tmp_path.iterdir()) == [link, path]
 
 

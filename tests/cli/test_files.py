@@ -206,6 +206,23 @@ def test_a_full_disk_leaves_the_former_file_and_names_it(capsys, table, command)
     assert sorted(one.name for one in table.parent.iterdir()) == ["a.csv", str(former)]
 
 
+def test_a_file_that_another_program_holds_open_is_found_before_the_work(
+    refused, table, monkeypatch
+) -> None:
+    Path("out.json").write_text("former")
+    before = Path.open
+
+    def in_use(self: Path, mode: str = "r", *others: object, **named: object) -> object:
+        if self.name == "out.json" and "+" in mode:
+            raise PermissionError(13, "it is used by another process")
+        return before(self, mode, *others, **named)
+
+    monkeypatch.setattr(Path, "open", in_use)
+    message = refused("assess", "a.csv", "--json", "out.json")
+    assert "cannot write out.json: it cannot be opened for writing" in message
+    assert Path("out.json").read_text() == "former"
+
+
 @pytest.mark.parametrize("protected", ["out.json", "."])
 def test_permission_is_asked_before_the_work(refused, table, monkeypatch, protected) -> None:
     Path("out.json").touch()
