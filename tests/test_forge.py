@@ -75,6 +75,18 @@ def test_what_is_not_of_the_release_is_named(
     assert any(problem in line for line in release.problems(copy, "1.2"))
 
 
+def test_the_links_of_the_readme_are_absolute_on_the_page_of_an_index() -> None:
+    links = loaded(REPOSITORY / ".ci" / "links.py")
+    text = "[a](docs/a.md#b) ![c](docs/c.png) [d](https://x.org) [e](#f)"
+    assert links.absolute(text, "https://h.org/us/it", "1.2") == (
+        "[a](https://h.org/us/it/blob/v1.2/docs/a.md#b) "
+        "![c](https://h.org/us/it/raw/v1.2/docs/c.png) [d](https://x.org) [e](#f)"
+    )
+    readme = (REPOSITORY / "README.md").read_text("utf-8")
+    assert links.LINK.search(readme)
+    assert not links.LINK.search(links.absolute(readme, "https://h.org/us/it", "1.2"))
+
+
 def test_addresses_stand_in_one_place() -> None:
     assert {"Homepage", "Documentation", "Changelog", "Issues"} <= PROJECT["urls"].keys()
     done = [
