@@ -155,7 +155,8 @@ def simulated_ici(
 ) -> Interval:
     """ICI of a regression, simulated from the normal approximation of its coefficients.
 
-    All of (0, 1) when the fit does not exist.
+    All of (0, 1) when the fit does not exist, or outcomes are so nearly separated that its
+    covariance cannot be computed.
     """
     try:
         return ici_interval(
@@ -165,7 +166,7 @@ def simulated_ici(
             draws=SIMULATIONS,
             random_state=rng,
         )
-    except InputError:
+    except (InputError, np.linalg.LinAlgError):
         return 0.0, 1.0
 
 
