@@ -30,3 +30,15 @@ def test_a_simulated_interval_counts_effective_cases(cases) -> None:
     )
     actual = simulated_ici(table, np.random.default_rng(1), 0.9, smoother="logistic")
     assert actual == pytest.approx(known, rel=1e-6)
+
+
+def test_outcomes_that_are_nearly_separated_leave_everything_possible(
+    monkeypatch: pytest.MonkeyPatch, cases
+) -> None:
+    def refused(*_, **__):
+        raise np.linalg.LinAlgError("Matrix is not positive definite")
+
+    monkeypatch.setattr("bayescal.validation.intervals.ici_interval", refused)
+    y_true, y_prob, _ = cases
+    table = CalibrationData(y_true, y_prob)
+    assert simulated_ici(table, np.random.default_rng(1), 0.95, smoother="rcs") == (0.0, 1.0)
