@@ -131,7 +131,7 @@ def by_short_runs(name: str, script: Path, made: str) -> tuple[dict[str, Any] | 
                 {
                     str(file.relative_to(where)): stored(file)
                     for file in sorted([*where.rglob("*.json"), *where.rglob("*.npz")])
-                    if file.stat().st_mtime >= start
+                    if file.stat().st_mtime >= start and "-batches" not in str(file)
                 }
             )
     words = " ".join(arguments)
