@@ -142,7 +142,14 @@ def short_cells(table: pd.DataFrame) -> pd.DataFrame:
     ours = table[table["method"] == "average"].rename(columns={"truth": "population"})
     aim = ours["size"].map(lambda n: 0.90 if n < 100 else 0.92)
     short = ours[ours["coverage_upper"] < aim].set_index("population")
-    return short[["size", "tce_true", "coverage", "coverage_upper", "mean_interval_score"]]
+    shown = {
+        "size": "n",
+        "tce_true": "true TCE",
+        "coverage": "coverage",
+        "coverage_upper": "upper limit",
+        "mean_interval_score": "score",
+    }
+    return short[[*shown]].rename(columns=shown)
 
 
 def against_one_rival(table: pd.DataFrame) -> pd.DataFrame:
