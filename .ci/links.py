@@ -16,8 +16,8 @@ LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!https?:|mailto:|#)([^)\s]+)\)")
 def absolute(text: str, home: str, version: str) -> str:
     """A text whose links lead to the files of a version; pictures to what they hold."""
 
-    def link(found: re.Match[str]) -> str:
-        mark, words, path = found.groups()
+    def link(match: re.Match[str]) -> str:
+        mark, words, path = match.groups()
         return f"{mark}[{words}]({home}/{'raw' if mark else 'blob'}/v{version}/{path})"
 
     return LINK.sub(link, text)
