@@ -79,6 +79,13 @@ def test_few_scores_are_covered_as_the_page_says():
     assert least.max() < 0.82
 
 
+def test_scores_that_are_all_too_high_are_covered_as_the_page_says():
+    cells = page.coverage_of_few(page.stored("few-present")).loc["points, too high"]
+    shares = cells.loc[[50, 200], ["signed error", "O/E"]].to_numpy()
+    told = f"cover {shares.min() + 1e-9:.2f} to {shares.max() + 1e-9:.2f}".replace("0.", ".")
+    assert f"patients signed error and O/E of *points, too high* {told}." in page.ends_page()
+
+
 def test_a_drawn_curve_is_compared_with_the_true_one(monkeypatch):
     monkeypatch.setattr(drawn, "DRAWS", 400)
     known = drawn.ROUGH[1]

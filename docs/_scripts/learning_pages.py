@@ -87,8 +87,8 @@ def class_joint_page() -> str:
         "## What follows",
         f"By the log loss the joint map beat class-wise curves in {', '.join(won)}.",
         "After temperature scaling neither is clearly better, with 5000 cases also before it, and "
-        "most of the gain is that of the temperature. In O/E both are worse than no map, or than "
-        "the temperature alone, at every size. Splits share cases, so that no error by chance is "
+        "most of the gain is that of the temperature. In O/E both are worse than no "
+        "map at every size. Splits share cases, so that no error by chance is "
         "given. bayescal therefore has curves for "
         "each class, and no joint map.",
         f"A class-wise fit of {took['classes']} classes and {took['n']:,} cases took "
