@@ -196,15 +196,17 @@ def recalibrators_page() -> str:
     means = short_of_best(summary[summary["score"] == "log_loss"])
     truths = short_of_best(single)
     alone = int((truths["best_other"] == "none").sum())
+    others = sorted(set(truths["best_other"]) - {"none"})
     lines += [
         "## Where it is not the best",
         "Up to 500 cases, where its log loss is worse than that of the best other by more than two "
-        "standard errors. In the mean over truths:",
-        markdown(against_best(means, ["group", "n"]), 5),
+        "standard errors. "
+        + ("In the mean over truths:" if len(means) else "In the mean over truths it never is."),
+        *([markdown(against_best(means, ["group", "n"]), 5)] if len(means) else []),
         f"Truth by truth, with the best other of each truth known: {len(truths)} of "
         f"{(single['n'] <= FEW).sum()} cells. In {alone} of them the best is no recalibration, "
-        "because the scores are right, or nearly right for so few cases. In the others it is a "
-        "simpler map, or the monotone one.",
+        "because the scores are right, or nearly right for so few cases. In the others it is "
+        f"{', '.join(others)}.",
         markdown(against_best(truths, ["group", "truth", "n"]), 5),
     ]
     return "\n\n".join(lines) + "\n"
