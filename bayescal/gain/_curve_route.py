@@ -33,7 +33,15 @@ from bayescal.model.priors import Prior
 from bayescal.model.problem import prepare
 from bayescal.posterior.population import draw_population
 
-__all__ = ["MappedRows", "Posterior", "by_curve", "calibration_mixture", "joined"]
+__all__ = [
+    "MappedRows",
+    "Posterior",
+    "by_curve",
+    "calibration_mixture",
+    "exact_sides",
+    "joined",
+    "quantiles",
+]
 
 EVIDENCE_DRAWS = 1000
 
@@ -50,11 +58,29 @@ class Posterior:
         Fitted to the predictions before, where it was.
     after : tuple of Mixture
         Fitted to those after, where they were.
+    exact : ndarray of shape (draws,), optional
+        Of the draws of the fall in TCE, by which side is exactly calibrated; see `exact_sides`.
     """
 
     draws: Terms
     before: Mixture | None = None
     after: tuple[Mixture, ...] = ()
+    exact: NDArray[np.intp] | None = None
+
+    def interval(self, name: str, tail: float) -> tuple[float, float]:
+        """Equal-tailed interval of a gain, with this probability on either side.
+
+        Where a side is exactly calibrated, the fall in TCE is nearly the largest or the least that
+        is possible. An interval of the fall holds that of each such case that is more probable
+        than the tail: a quantile of all draws would end within the draws of that case.
+        """
+        values = self.draws[name]
+        parts = [values]
+        if name == "tce" and self.exact is not None:
+            each = [values[self.exact == which] for which in np.unique(self.exact)]
+            parts += [part for part in each if part.size > tail * values.size]
+        lower, upper = zip(*(quantiles(part, tail, 1 - tail) for part in parts), strict=True)
+        return min(lower), max(upper)
 
 
 @one_blas_thread
@@ -98,7 +124,8 @@ def by_curve(
         terms["tce"] = table.fall(drawn, weight, counts, part)
         gains.append(terms)
     infinite = infinite_log_gain(outcome, pairs.before, pairs.after)
-    return Posterior(with_infinite_log_gain(joined(gains), infinite), mixture, (after,))
+    terms = with_infinite_log_gain(joined(gains), infinite)
+    return Posterior(terms, mixture, (after,), exact_sides(counts))
 
 
 @dataclass(frozen=True)
@@ -142,6 +169,17 @@ class MappedRows:
         fall = mean(weight, np.abs(before)) - np.abs(after).sum(axis=1)
         merges = score.size < self.before.size
         return np.asarray(np.clip(fall, -moved, np.inf if merges else moved))
+
+
+def exact_sides(counts: tuple[Counts, Counts]) -> NDArray[np.intp]:
+    """Which side is exactly calibrated in each draw: 0 neither, 1 before, 2 after."""
+    return np.where(counts[0].exact, 1, np.where(counts[1].exact, 2, 0))
+
+
+def quantiles(values: Floats, *levels: float) -> list[float]:
+    """Quantiles of draws, which are themselves draws where some are infinite."""
+    method = "linear" if np.isfinite(values).all() else "inverted_cdf"
+    return [float(value) for value in np.quantile(values, levels, method=method)]
 
 
 def joined(blocks: Sequence[Terms]) -> Terms:

@@ -14,7 +14,7 @@ from bayescal._base.errors import as_flag
 from bayescal._base.text import NO_CHANGE, chance, count, decimals, signed
 from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.data.weights import WeightType
-from bayescal.gain._curve_route import Posterior, calibration_mixture
+from bayescal.gain._curve_route import Posterior, calibration_mixture, quantiles
 from bayescal.gain._terms import (
     PARTS,
     SCORES,
@@ -197,11 +197,12 @@ class RecalibrationGain:
         Returns
         -------
         lower, upper : float
-            Equal-tailed. Infinite where a log loss is.
+            Equal-tailed. Infinite where a log loss is. That of the fall in TCE holds the interval
+            of each case, such as that the map is exactly calibrated, that is more probable than
+            one tail.
         """
         tail = (1 - as_level(ci_prob)) / 2
-        lower, upper = _quantiles(self._posterior.draws[self._known(measure)], tail, 1 - tail)
-        return lower, upper
+        return self._posterior.interval(self._known(measure), tail)
 
     @property
     def draws(self) -> xr.Dataset:
@@ -247,7 +248,7 @@ class RecalibrationGain:
             rows[name] = {
                 "estimate": mean,
                 "mean": mean,
-                "median": _quantiles(values, 0.5)[0],
+                "median": quantiles(values, 0.5)[0],
                 "lower": lower,
                 "upper": upper,
                 "prob_improved": self.prob_above(0.0, name),
@@ -319,13 +320,6 @@ class RecalibrationGain:
 
     def _known(self, measure: str) -> str:
         return check_choice(measure, self._posterior.draws, "measure")
-
-
-def _quantiles(values: Floats, *levels: float) -> list[float]:
-    """Quantiles of draws, which are themselves draws where some are infinite."""
-    if np.isfinite(values).all():
-        return [float(value) for value in np.quantile(values, levels)]
-    return [float(value) for value in np.quantile(values, levels, method="inverted_cdf")]
 
 
 def _mean(values: Floats) -> float:

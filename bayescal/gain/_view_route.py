@@ -11,7 +11,7 @@ from bayescal._base.decision import net_benefit
 from bayescal._base.threads import one_blas_thread
 from bayescal.data.table import add_up
 from bayescal.gain._counts import Counts
-from bayescal.gain._curve_route import MappedRows, Posterior, joined
+from bayescal.gain._curve_route import MappedRows, Posterior, exact_sides, joined
 from bayescal.gain._terms import (
     as_happened,
     curve_terms,
@@ -88,7 +88,8 @@ def by_view(views: Views, pairs: PairedPredictions, thresholds: Sequence[float])
             terms[net_benefit_name(threshold)] = mean(weight, worth * change)
         gains.append(terms)
     infinite = infinite_log_gain(pairs.outcome, first, pairs.after)
-    return Posterior(with_infinite_log_gain(joined(gains), infinite))
+    terms = with_infinite_log_gain(joined(gains), infinite)
+    return Posterior(terms, exact=exact_sides(counts))
 
 
 def _curves(view: CurveView, kind: str) -> CurvesOfTable:
@@ -110,4 +111,7 @@ def in_shares(parts: Sequence[Posterior], cases: Floats, rng: np.random.Generato
     names = parts[0].draws
     share = rng.dirichlet(cases, size=len(next(iter(names.values())))).T
     each = {name: np.stack([part.draws[name] for part in parts]) for name in names}
-    return Posterior({name: np.sum(share * values, axis=0) for name, values in each.items()})
+    sides = np.stack([part.exact for part in parts if part.exact is not None])
+    exact = np.unique(sides, axis=1, return_inverse=True)[1]
+    draws = {name: np.sum(share * values, axis=0) for name, values in each.items()}
+    return Posterior(draws, exact=exact)
