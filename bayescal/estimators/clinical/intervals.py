@@ -264,7 +264,6 @@ def _interval(
     totals = recalibration.totals(outcomes[None])
     best = _best(recalibration, outcomes, totals, slope_free)
     basis, trials = recalibration.basis, recalibration.cases
-    basis, trials = recalibration.basis, recalibration.cases
     errors = recalibration.standard_errors(best)
     reach = z * float(errors[which if slope_free else ALONE])
     if not math.isfinite(reach):
