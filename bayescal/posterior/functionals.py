@@ -316,8 +316,9 @@ FUNCTIONALS: dict[str, Functional] = {
         on_sample=True,
         is_floored=True,
         is_of_ends=True,
-        caution="the interval of Emax is too short where the curve jumps or bends quickly; it "
-        "contained the true value in 32 to 100 % of simulated data sets",
+        caution="the interval of Emax is too short where the curve jumps or bends quickly; in "
+        "simulations it contained the true value in at least 89 % of data sets of 200 cases, but "
+        "in some populations in 28 % of those of 5000 and in none of a million",
     ),
     "signed_error": Functional(
         signed_error,
