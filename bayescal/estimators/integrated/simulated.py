@@ -95,10 +95,10 @@ def ici_interval(
     hits = table.hits(cases.outcomes)[0]
     try:
         centre, covariance = binomial_mle(basis.T, table.trials, hits)
-    except SeparationError:
+        spread = np.linalg.cholesky((covariance + covariance.T) / 2).T
+    except (SeparationError, np.linalg.LinAlgError):  # outcomes are parted, or nearly so
         raise no_curve(smoother) from None
     rng = random_generator(random_state)
-    spread = np.linalg.cholesky(covariance).T
     drawn = centre + rng.standard_normal((number, centre.size)) @ spread
     values = np.empty(number)
     for part in blocks(number, table.score.size, DOOR_BLOCK):

@@ -298,3 +298,15 @@ def test_interval_refuses(options: dict[str, Any], message: str) -> None:
 def test_interval_of_separated_outcomes() -> None:
     with pytest.raises(SeparationError, match="'logistic' curve does not exist"):
         ici_interval([0, 0, 1, 1], [0.1, 0.2, 0.6, 0.9], smoother="logistic")
+
+
+def test_an_interval_of_nearly_separated_outcomes_is_given_or_refused() -> None:
+    """All but two of 50 cases are events; the covariance of the spline is nearly singular."""
+    truth = simulate.truth("D1")
+    for seed in (96, 182, 309, 321, 344):
+        cases = truth.sample(50, np.random.default_rng([seed, 7]))
+        try:
+            lower, upper = ici_interval(*cases, draws=100, random_state=1)
+        except SeparationError:
+            continue
+        assert 0 <= lower < upper <= 1
