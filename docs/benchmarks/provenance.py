@@ -193,11 +193,17 @@ def _is_for_types(node: ast.AST) -> bool:
 
 
 def _without_message(node: ast.AST) -> ast.AST:
-    """An error that is raised by its class alone, a warning by nothing but the call."""
+    """An error that is raised by its class alone, a warning by nothing but the call.
+
+    What is printed as the caution of a number is left out as well.
+    """
     if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
         return ast.Raise(exc=node.exc.func, cause=None)
     if isinstance(node, ast.Call) and ast.unparse(node.func) == "warnings.warn":
         return ast.Call(func=node.func, args=[], keywords=[])
+    if isinstance(node, ast.Call) and any(each.arg == "caution" for each in node.keywords):
+        others = [each for each in node.keywords if each.arg != "caution"]
+        return ast.Call(func=node.func, args=node.args, keywords=others)
     return node
 
 
