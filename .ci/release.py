@@ -30,8 +30,8 @@ def problems(root: Path, asked: str) -> list[str]:
     section = re.search(rf"^## \[?{re.escape(asked)}\b.*", changes, re.M)
     if section is None:
         wrong.append(f"CHANGELOG.md: there is no section for {asked}")
-    elif "in preparation" in section[0]:
-        wrong.append(f"CHANGELOG.md: the section says {section[0].removeprefix('## ')}")
+    elif re.search(r" \d{4}-\d\d-\d\d$", section[0]) is None:
+        wrong.append(f"CHANGELOG.md: no date ends the heading {section[0].removeprefix('## ')!r}")
     switcher = json.loads((root / "docs" / "_static" / "switcher.json").read_text("utf-8"))
     if asked not in [one["version"] for one in switcher]:
         wrong.append(f"docs/_static/switcher.json: there is no {asked}")

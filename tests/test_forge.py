@@ -42,7 +42,7 @@ def copy(tmp_path: Path) -> Path:
     text = text.replace(f'version = "{PROJECT["version"]}"', 'version = "1.2"')
     (tmp_path / "pyproject.toml").write_text(text.replace("OWNER", "us"), "utf-8")
     (tmp_path / "CITATION.cff").write_text("version: 1.2\n")
-    (tmp_path / "CHANGELOG.md").write_text("## 1.2: a release\n")
+    (tmp_path / "CHANGELOG.md").write_text("## 1.2: a release, 2026-11-27\n")
     (tmp_path / "docs" / "_static").mkdir(parents=True)
     (tmp_path / "docs" / "_static" / "switcher.json").write_text('[{"version": "1.2"}]')
     (tmp_path / "docs" / "cite.md").write_text("bayescal (version 1.2)")
@@ -61,7 +61,7 @@ def test_a_release_is_ready_when_all_name_it(copy: Path, release: ModuleType) ->
         ("pyproject.toml", "/us/", "/OWNER/", "the address of"),
         ("CITATION.cff", "1.2", "1.1", "CITATION.cff: the version is 1.1"),
         ("CHANGELOG.md", "1.2", "Unreleased", "there is no section for 1.2"),
-        ("CHANGELOG.md", "a release", "a release (in preparation)", "the section says 1.2"),
+        ("CHANGELOG.md", ", 2026-11-27", " (in preparation)", "no date ends the heading"),
         ("docs/_static/switcher.json", "1.2", "1.1", "there is no 1.2"),
         ("docs/cite.md", "1.2", "1.1", "the version to cite is not 1.2"),
         ("docs/install.md", "pip", "There is no release yet.", "there is no release yet"),

@@ -141,7 +141,7 @@ def judged(
             np.interp(np.log(result.n), np.log(result.table["n"]), result.table["reached"])
         ),
         "share": share,
-        "share_error": float(np.sqrt(share * (1 - share) / studies)),
+        "share_error": float(np.sqrt(max(share * (1 - share), 0.01) / studies)),
         "studies": studies,
     }
 
