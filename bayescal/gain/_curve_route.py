@@ -178,8 +178,9 @@ def exact_sides(counts: tuple[Counts, Counts]) -> NDArray[np.intp]:
 
 def quantiles(values: Floats, *levels: float) -> list[float]:
     """Quantiles of draws, which are themselves draws where some are infinite."""
-    method = "linear" if np.isfinite(values).all() else "inverted_cdf"
-    return [float(value) for value in np.quantile(values, levels, method=method)]
+    if np.isfinite(values).all():
+        return [float(value) for value in np.quantile(values, levels)]
+    return [float(value) for value in np.quantile(values, levels, method="inverted_cdf")]
 
 
 def joined(blocks: Sequence[Terms]) -> Terms:
