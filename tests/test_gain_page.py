@@ -15,12 +15,12 @@ CELLS = json.loads((DOCS / "benchmarks/results/gain_coverage.json").read_text("u
 PAGE = " ".join((DOCS / "explanation/gain.md").read_text("utf-8").split())
 
 
-def covered(measure: str, *names: str) -> list[str]:
-    """Shares of the intervals by the curve, of scenarios that start with these names, by size."""
+def covered(measure: str, *names: str, method: str = "curve") -> list[str]:
+    """Shares of the intervals, of scenarios that start with these names, by size."""
     cells = [
         cell
         for cell in CELLS
-        if (cell["method"], cell["measure"]) == ("curve", measure)
+        if (cell["method"], cell["measure"]) == (method, measure)
         and cell["truth"].startswith(names)
     ]
     assert {cell["runs"] for cell in cells} == {100}
@@ -34,10 +34,13 @@ def test_coverage_of_the_fall_in_tce_is_the_stored_one() -> None:
     assert f"in {mended[0]}, {mended[1]} and {mended[2]} of 100 simulated" in PAGE
     assert f"in {exact_before[0]} to {exact_before[-1]} if those before were" in PAGE
     assert f"in {neither[0]} to {neither[-1]} ([the benchmark]" in PAGE
+    paired = sorted(covered("tce", "", method="paired"), key=float)
+    assert f"in {paired[0]} to {paired[-1]} of 100 data sets in each setting" in PAGE
     told = " ".join((bc.recalibration_gain.__doc__ or "").split())
     assert f"{mended[0]}, {mended[1]} and {mended[2]} of 100 data sets" in told
     assert f"in {exact_before[0]} to {exact_before[-1]} if the predictions before" in told
     assert f"in {neither[0]} to {neither[-1]} otherwise" in told
+    assert f"in {paired[0]} to {paired[-1]} of 100 data sets of each" in told
 
 
 def test_coverage_of_a_decision_next_to_the_trough_of_a_wave_is_the_stored_one() -> None:
