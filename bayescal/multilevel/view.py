@@ -95,6 +95,14 @@ class CurveView(CalibrationPosterior):
         view._key, view._all_curves = key, all_curves
         return view
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: of the other curves what this view needs, in place of what asks them."""
+        from bayescal._base.known import Known
+
+        asked = {"_own_distances": lambda: self._exactly, "_all_curves": lambda: self._all_curves()}
+        known = {name: Known(ask()) for name, ask in asked.items() if name in self.__dict__}
+        return self.__dict__ | known
+
     def _with_draws(self, drawn: Drawn) -> Self:
         """The same curve, not fitted to the table of these draws."""
         view = self.of_draws(drawn)
