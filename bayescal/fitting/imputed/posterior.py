@@ -292,8 +292,7 @@ class ImputedPosterior(CalibrationPosterior):
         """Draws of every measure, those of all imputations in turn."""
         each = [post._performances(at, kind, realised=realised) for post in self._posts]
         return {
-            name: Pooled.in_range(name, np.stack([one[name] for one in each]))
-            for name in each[0]
+            name: Pooled.in_range(name, np.stack([one[name] for one in each])) for name in each[0]
         }
 
     def _mixed(self, values: Sequence[Floats]) -> Floats:

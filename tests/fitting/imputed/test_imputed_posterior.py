@@ -251,4 +251,3 @@ def test_performance_of_equal_imputations_is_that_of_one():
     both, alone = (post.performance([0.1]) for post in (of_scores_times(1), one))
     for name, values in alone.items():
         np.testing.assert_allclose(float(both[name].mean()), float(values.mean()), rtol=0.05)
-
