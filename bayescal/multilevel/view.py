@@ -99,9 +99,11 @@ class CurveView(CalibrationPosterior):
         """What is pickled: of the other curves what this view needs, in place of what asks them."""
         from bayescal._base.known import Known
 
-        asked = {"_own_distances": lambda: self._exactly, "_all_curves": lambda: self._all_curves()}
-        known = {name: Known(ask()) for name, ask in asked.items() if name in self.__dict__}
-        return self.__dict__ | known
+        state = self.__dict__.copy()
+        if "_all_curves" in state:  # else it is one of several imputations
+            state["_own_distances"] = Known(self._exactly)
+            state["_all_curves"] = Known(self._all_curves())
+        return state
 
     def _with_draws(self, drawn: Drawn) -> Self:
         """The same curve, not fitted to the table of these draws."""
