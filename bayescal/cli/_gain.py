@@ -134,7 +134,7 @@ def gain(
     mark = (
         None
         if after is None or followed is not None
-        else find_mark(reading.file.parent, data, after)
+        else find_mark(reading.file, data, after)
     )
     title = f"{method or BAYESIAN} recalibration of {before}" if folds else f"{after} over {before}"
     say(

@@ -1,0 +1,50 @@
+"""`bayescal recalibrate`: what is written, and what later commands make of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayescal as bc
+from bayescal.cli import main
+
+Run = Callable[..., tuple[int, str]]
+
+NAMES = ("--outcome", "died", "--score", "risk", "--method", "intercept")
+
+
+@pytest.fixture
+def run(capsys, tmp_path, monkeypatch) -> Run:
+    """The status of a command in a folder of its own, and all that it prints."""
+    monkeypatch.chdir(tmp_path)
+
+    def invoke(*arguments: str) -> tuple[int, str]:
+        with pytest.raises(SystemExit) as ended:
+            main(list(arguments))
+        shown = capsys.readouterr()
+        return int(ended.value.code or 0), " ".join((shown.out + shown.err).split())
+
+    return invoke
+
+
+def cases(seed: int = 1) -> pd.DataFrame:
+    y, s = bc.simulate.sample("clinical-middle-overconfident", 120, random_state=seed)
+    return pd.DataFrame({"died": y.astype(int), "risk": s.round(4)})
+
+
+def test_the_mark_of_the_file_itself_says_what_its_map_was_fitted_to(run) -> None:
+    cases(1).to_csv("past.csv", index=False)
+    cases(2).to_csv("base.csv", index=False)
+    fit = ("recalibrate", "past.csv", *NAMES, "--apply-to", "base.csv", "--output", "upd.csv")
+    assert run(*fit)[0] == 0
+    assert run("recalibrate", "base.csv", *NAMES, "--output", "other.csv")[0] == 0
+    judge = ("--outcome", "died", "--before", "risk", "--after", "risk_recalibrated")
+    code, told = run("gain", "upd.csv", *judge)
+    assert code == 0
+    assert "assumed to be fitted to other patients" in told
+    Path("upd.csv.bayescal.json").unlink()
+    assert "other.csv.bayescal.json says" in run("gain", "upd.csv", *judge)[1]
