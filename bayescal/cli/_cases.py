@@ -40,6 +40,10 @@ __all__ = [
 ]
 
 
+DECIMAL_COMMAS = (";", "\t")
+"""Between fields whose decimals may have a comma."""
+
+
 class Cases(NamedTuple):
     """The rows of a table in which nothing is missing.
 
@@ -129,7 +133,7 @@ def read_cases(
 
 
 def as_numbers(column: pd.Series, source: Source, scale: Scale | None = None) -> NDArray[Any]:
-    """The column as floats, NaN where it is missing; decimal commas between semicolons.
+    """The column as floats, NaN where it is missing; decimal commas between semicolons or tabs.
 
     Scores become probabilities. What holds something else comes back with it, to be refused.
     """
@@ -140,7 +144,7 @@ def as_numbers(column: pd.Series, source: Source, scale: Scale | None = None) ->
         return to_probability(column.to_numpy(dtype=np.float64, na_value=np.nan))
     text = column.astype("string").str.strip()
     text = text.mask(text == "")
-    if source.separator == ";":
+    if source.separator in DECIMAL_COMMAS:
         text = text.str.replace(",", ".", regex=False)
     if scale is PERCENT:
         text = text.str.removesuffix("%").str.strip()

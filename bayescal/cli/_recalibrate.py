@@ -11,6 +11,8 @@ from bayescal.cli import _options as option
 from bayescal.cli.reading import Reading
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from bayescal._base.arrays import Floats
     from bayescal.cli._predictions import Predictions
     from bayescal.cli._progress import Progress
@@ -83,7 +85,7 @@ def recalibrate(
     table = target.load(verbatim=True)
     for name, values in zip(new, columns, strict=True):
         table[name] = values
-    write_table(output, table)
+    write_table(output, table, **marks_of(target, table[predictions.columns.score], output))
     say(console, str(advice))
     mark = write_mark(output, file, predictions.data, method=method, columns=new)
     if apply_to is None:
@@ -115,6 +117,23 @@ def gain_command(predictions: Predictions, method: str, prior: str) -> str:
     words += [] if method == BAYESIAN else ["--method", method]
     words += [] if prior == "neutral" else ["--prior", prior]
     return as_command(["bayescal", *words, "--folds", "10"])
+
+
+def marks_of(source: Source, score: pd.Series, output: Path) -> dict[str, str]:
+    """The separator and the decimal mark to write: those of the source; tabs in a .tsv file.
+
+    Parameters
+    ----------
+    score : pandas.Series
+        The column of scores as it stands in the source.
+    """
+    from bayescal.cli._read import SEPARATORS
+
+    separator = "\t" if output.suffix.lower() == ".tsv" else source.separator
+    if separator is None or separator not in SEPARATORS:
+        separator = ","
+    commas = separator != "," and score.astype("string").str.contains(",", regex=False).any()
+    return {"separator": separator, "decimal": "," if commas else "."}
 
 
 def scores_of(source: Source, name: str, scale: Scale) -> Floats:

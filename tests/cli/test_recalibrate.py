@@ -48,3 +48,28 @@ def test_the_mark_of_the_file_itself_says_what_its_map_was_fitted_to(run) -> Non
     assert "assumed to be fitted to other patients" in told
     Path("upd.csv.bayescal.json").unlink()
     assert "other.csv.bayescal.json says" in run("gain", "upd.csv", *judge)[1]
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "separator", "decimal"),
+    [
+        ("semi.csv", "rec.csv", ";", ","),
+        ("semi.csv", "rec.tsv", "\t", ","),
+        ("points.csv", "rec.csv", ";", "."),
+        ("plain.csv", "rec.csv", ",", "."),
+        ("plain.csv", "rec.tsv", "\t", "."),
+        ("tabs.txt", "rec.csv", "\t", "."),
+    ],
+)
+def test_separator_and_decimal_mark_are_those_of_the_source(
+    run, source, output, separator, decimal
+) -> None:
+    written = {"semi.csv": (";", ","), "points.csv": (";", "."), "plain.csv": (",", ".")}
+    sep, mark = written.get(source, ("\t", "."))
+    cases().to_csv(source, sep=sep, decimal=mark, index=False)
+    assert run("recalibrate", source, *NAMES, "--output", output)[0] == 0
+    made = pd.read_csv(output, sep=separator, decimal=decimal)
+    pd.testing.assert_frame_equal(made[["died", "risk"]], cases(), check_dtype=False)
+    assert made["risk_recalibrated"].between(0, 1).all()
+    judge = ("--outcome", "died", "--before", "risk", "--after", "risk_recalibrated")
+    assert run("gain", output, *judge)[0] == 0
