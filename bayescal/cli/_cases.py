@@ -146,13 +146,33 @@ def as_numbers(column: pd.Series, source: Source, scale: Scale | None = None) ->
     text = text.mask(text == "")
     if source.separator in DECIMAL_COMMAS:
         text = text.str.replace(",", ".", regex=False)
+    signed = text.str.endswith("%").fillna(False).to_numpy(dtype=bool)
     if scale is PERCENT:
         text = text.str.removesuffix("%").str.strip()
     numbers = pd.to_numeric(text, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    if scale is PERCENT:
+        _refuse_mixed(signed, numbers, column, source)
     wrong = np.isnan(numbers) & text.notna().to_numpy(dtype=bool)
     if wrong.any():
         return np.where(wrong, column.to_numpy(dtype=object), numbers)
     return to_probability(numbers)
+
+
+def _refuse_mixed(
+    signed: NDArray[np.bool_], numbers: NDArray[Any], column: pd.Series, source: Source
+) -> None:
+    """Refuse percentages with the sign beside numbers that look like probabilities."""
+    unsigned = ~signed & ~np.isnan(numbers)
+    if not signed.any() or not numbers[unsigned].any() or (numbers[unsigned] > 1).any():
+        return
+    at, other = int(np.argmax(unsigned & (numbers > 0))), int(signed.argmax())
+    raise InputError(
+        f"column {column.name!r}: {shortened(str(column.iloc[at]))} on {source.where(at)} of "
+        f"{source.path} has no percent sign, and {shortened(str(column.iloc[other]))} on "
+        f"{source.where(other)} has one. All {count(int(unsigned.sum()), 'number')} without the "
+        "sign are at most 1, so that they look like probabilities, which --percent would read as "
+        "less than one percent. Write all scores as percentages."
+    )
 
 
 def _labels(column: pd.Series, event: str | None) -> NDArray[Any]:
