@@ -131,11 +131,7 @@ def gain(
         happens = f"{followed.event} is {followed.cause or 1} {followed.by(at)}"
     with pairs.checked():
         data = CalibrationData(y_prob=cases["y_prob"], **of_cases)
-    mark = (
-        None
-        if after is None or followed is not None
-        else find_mark(reading.file, data, after)
-    )
+    mark = None if after is None or followed is not None else find_mark(reading.file, data, after)
     title = f"{method or BAYESIAN} recalibration of {before}" if folds else f"{after} over {before}"
     say(
         console,

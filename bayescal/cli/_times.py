@@ -37,6 +37,8 @@ __all__ = [
 ]
 
 AnyTimeReading: TypeAlias = TimeReading | TimedRowReading
+MOST_SHOWN = 8
+"""Codes that a message names."""
 UNITS_OF_TIME = ("second", "minute", "hour", "day", "week", "month", "year")
 """Words that a column of times may be called by; in the plural, too."""
 
@@ -286,6 +288,7 @@ def _read(
     for name, values in zip(scores, each, strict=True):
         with about(name):
             check_scores(values)
+    _check_cause(kept["event"], times)
     with about(scores[0]), noted(lambda text: note(output(), text)):
         outcome = Survival(kept["time"], kept["event"], kept.get("entry"), cause=times.cause)
         rows_told = (int(missing.sum()), size - original, original)
@@ -294,6 +297,8 @@ def _read(
         use(told)
     if outcome.other.any():
         note(output(), _about_codes(outcome, times))
+    if _all_late(outcome, max(times.horizons)):
+        note(output(), _about_units(outcome, times))
     return told
 
 
@@ -353,6 +358,34 @@ def _score_columns(typed: str | None, horizons: tuple[float, ...]) -> tuple[str,
             f"Name a column for each time, in their order, such as --score {example}."
         )
     return names
+
+
+def _check_cause(codes: NDArray[Any], times: TimeColumns) -> None:
+    """Refuse a code of the event that does not occur; codes that are none are refused later."""
+    if times.cause is None or codes.dtype.kind != "f" or (codes == times.cause).any():
+        return
+    found = [f"{code:g}" for code in np.unique(codes)]
+    shown = ", ".join(found[:MOST_SHOWN]) + ", ..." * (len(found) > MOST_SHOWN)
+    raise InputError(
+        f"--cause {times.cause}: no case has this code in the column {times.event!r} of --event, "
+        f"which holds {shown}. Name the code of the event, or another column."
+    )
+
+
+def _all_late(outcome: Survival, horizon: float) -> bool:
+    """Whether all events come after the horizon, and nobody leaves before it."""
+    return bool(outcome.event.any() and (outcome.time > horizon).all())
+
+
+def _about_units(outcome: Survival, times: TimeColumns) -> str:
+    """What may be wrong where everything happens after the horizon."""
+    first, last = outcome.time.min(), outcome.time.max()
+    return (
+        f"no event comes by {max(times.horizons):g}, and "
+        f"{count(int(outcome.event.sum()), 'event')} later; times in column "
+        f"{shortened(times.time)} run from {first:g} to {last:g}. --horizon is in the units of "
+        "these times: if they are days, 5 years are --horizon 1826."
+    )
 
 
 def _about_codes(outcome: Survival, times: TimeColumns) -> str:
