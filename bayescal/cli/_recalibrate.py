@@ -49,6 +49,9 @@ def recalibrate(
     seed: option.Seed = None,
 ) -> None:
     """Fit a recalibration to outcomes, and write recalibrated probabilities to a file."""
+    import numpy as np
+
+    from bayescal._base.text import count, shortened
     from bayescal.cli._fitted_to import mark_of, write_mark
     from bayescal.cli._predictions import read_predictions
     from bayescal.cli._progress import Steps
@@ -68,7 +71,14 @@ def recalibrate(
     target = form.open(apply_to or file) if file.is_dir() else None
     predictions = read_predictions(reading)
     target = target or form.open(apply_to or file)
-    scores = scores_of(target, predictions.columns.score, form.scale)
+    scores = scores_of(
+        target,
+        predictions.columns.score,
+        form.scale,
+        drop_missing=reading.drop_missing,
+        cure="Fill them in, or leave their new cells empty with --drop-missing.",
+    )
+    known = ~np.isnan(scores)
     new = new_names(target, predictions.columns.score, recalibrator)
     console = terminal()
     predictions.introduce(console, "Recalibration")
@@ -80,11 +90,12 @@ def recalibrate(
     with steps.working("Fitting"):
         recalibrator.fit(predictions.data)
     with steps.counting("Recalibrating", "rows") as progress:
-        columns = new_columns(recalibrator, scores, level, progress)
+        columns = new_columns(recalibrator, scores[known], level, progress)
     columns = [form.scale.from_probability(column) for column in columns]
     table = target.load(verbatim=True)
     for name, values in zip(new, columns, strict=True):
-        table[name] = values
+        table[name] = np.nan
+        table.loc[known, name] = values
     write_table(output, table, **marks_of(target, table[predictions.columns.score], output))
     say(console, str(advice))
     mark = write_mark(output, file, predictions.data, method=method, columns=new)
@@ -95,6 +106,12 @@ def recalibrate(
             "Estimate the gain on other patients, or by cross-fitting:",
         )
         say(console, f"  {gain_command(predictions, method, chosen.name)}")
+    if not known.all():
+        say(
+            console,
+            f"{count(int((~known).sum()), 'row')} of {shortened(str(apply_to or file))} without a "
+            "score: the new cells are empty there.",
+        )
     scale = "" if form.scale is PROBABILITY else f" ({form.scale.name}, as read)"
     say(
         console,
@@ -136,9 +153,28 @@ def marks_of(source: Source, score: pd.Series, output: Path) -> dict[str, str]:
     return {"separator": separator, "decimal": "," if commas else "."}
 
 
-def scores_of(source: Source, name: str, scale: Scale) -> Floats:
-    """The probabilities in a column of a file, none missing."""
+def scores_of(
+    source: Source,
+    name: str,
+    scale: Scale,
+    *,
+    drop_missing: bool = False,
+    cure: str = "Fill them in, or remove these rows from the file.",
+) -> Floats:
+    """The probabilities in a column of a file, NaN where they are missing.
+
+    Parameters
+    ----------
+    drop_missing : bool
+        Whether they may be missing.
+    cure : str
+        What to do where they may not.
+    """
+    import numpy as np
+    import pandas as pd
+
     from bayescal._base.errors import InputError
+    from bayescal._base.text import count
     from bayescal.cli._cases import as_numbers, in_file
     from bayescal.data.sources.columns import Columns
     from bayescal.data.validate import as_scores
@@ -153,8 +189,21 @@ def scores_of(source: Source, name: str, scale: Scale) -> Floats:
             "but one."
         )
     scores = as_numbers(source.load()[name], source, scale)
-    with in_file(Columns("", name), lambda row: f"{source.where(row)} of {source.path}", scale):
-        return as_scores(scores)
+    missing = pd.isna(scores)
+    if missing.any() and not drop_missing:
+        raise InputError(
+            f"column {name!r}: {count(int(missing.sum()), 'score')} of {missing.size} missing, the "
+            f"first on {source.where(int(missing.argmax()))} of {source.path}. {cure}"
+        )
+    rows = np.flatnonzero(~missing)
+    if not rows.size:
+        raise InputError(f"every row of {source.path} lacks a score in column {name!r}.")
+    checked = np.full(missing.size, np.nan)
+    with in_file(
+        Columns("", name), lambda row: f"{source.where(int(rows[row]))} of {source.path}", scale
+    ):
+        checked[rows] = as_scores(scores[rows])
+    return checked
 
 
 def new_names(source: Source, score: str, recalibrator: Recalibrator) -> list[str]:

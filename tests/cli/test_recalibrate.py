@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -72,3 +73,26 @@ def test_separator_and_decimal_mark_are_those_of_the_source(
     assert made["risk_recalibrated"].between(0, 1).all()
     judge = ("--outcome", "died", "--before", "risk", "--after", "risk_recalibrated")
     assert run("gain", output, *judge)[0] == 0
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_rows_without_a_score_keep_empty_cells(run, apart) -> None:
+    frame = cases()
+    frame.to_csv("past.csv", index=False)
+    frame["risk"] = frame["risk"].where(~frame.index.isin([2, 7]))
+    frame.to_csv("gaps.csv", index=False)
+    files = ("past.csv", "--apply-to", "gaps.csv") if apart else ("gaps.csv",)
+    how = (*NAMES, "--output", "out.csv")
+    code, told = run("recalibrate", *files, *how)
+    assert code == 2
+    assert "--drop-missing" in told
+    assert "the first on line 4 of gaps.csv" in told
+    code, told = run("recalibrate", *files, *how, "--drop-missing")
+    assert code == 0
+    assert "2 rows of gaps.csv without a score: the new cells are empty there." in told
+    made = pd.read_csv("out.csv")["risk_recalibrated"]
+    np.testing.assert_array_equal(made.isna(), frame["risk"].isna())
+    past = cases() if apart else frame.dropna()
+    fitted = bc.recalibrate.InterceptRecalibrator().fit(past["risk"], past["died"])
+    known = frame["risk"].dropna()
+    np.testing.assert_allclose(made.dropna(), fitted.transform(known))
