@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from bayescal._base.errors import InputError, LabelWarning, WeightWarning
 from bayescal._base.text import count, shortened
+from bayescal.cli._codes import refuse_coded_outcomes, refuse_coded_scores, refuse_texts
 from bayescal.cli._notes import as_typed
 from bayescal.cli._read import Source
 from bayescal.cli._terminal import as_command
@@ -42,6 +43,10 @@ __all__ = [
 
 DECIMAL_COMMAS = (";", "\t")
 """Between fields whose decimals may have a comma."""
+
+
+FIRST_CLAUSE = r" ('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\S+) .*?(?=[;:] |, and | \(|\. |\.$)"
+"""Of what is wrong with a value: the value, and the words until the sense may pause."""
 
 
 class Cases(NamedTuple):
@@ -95,6 +100,9 @@ def read_cases(
     part : bool
         Whether the table is one of several, in which every row may lack something.
     """
+    for name in (columns.score, *others.values()):
+        refuse_coded_scores(frame[name], source, scale)
+    refuse_coded_outcomes(frame[str(columns.outcome)], source)
     numbers = {"y_prob": as_numbers(frame[columns.score], source, scale)}
     numbers |= {name: as_numbers(frame[column], source, scale) for name, column in others.items()}
     if columns.weight is not None:
@@ -154,6 +162,7 @@ def as_numbers(column: pd.Series, source: Source, scale: Scale | None = None) ->
         _refuse_mixed(signed, numbers, column, source)
     wrong = np.isnan(numbers) & text.notna().to_numpy(dtype=bool)
     if wrong.any():
+        refuse_texts(column, wrong, source)
         return np.where(wrong, column.to_numpy(dtype=object), numbers)
     return to_probability(numbers)
 
@@ -260,7 +269,13 @@ def _by_column(
     if match[2] is None:
         return f"{name} {fault}"
     fault = fault.replace(", which is not a number", " is not a number")
-    split = re.match(r" ('.*'|\".*\"|\S+) .*?(?=; | \(|\. |\.$)", fault, re.DOTALL)
+    for argument, column in name_of.items():
+        fault = re.sub(
+            rf", {re.escape(argument)}\[\d+\] = ([^:]+)",
+            lambda found, column=column: f" ({found[1]} in column {column!r})",
+            fault,
+        )
+    split = re.match(FIRST_CLAUSE, fault, re.DOTALL)
     end = split.end() if split else 0
     return f"{name}:{fault[:end]} on {location(int(match[2]))}{fault[end:]}"
 

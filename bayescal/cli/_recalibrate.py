@@ -176,6 +176,7 @@ def scores_of(
     from bayescal._base.errors import InputError
     from bayescal._base.text import count
     from bayescal.cli._cases import as_numbers, in_file
+    from bayescal.cli._codes import refuse_coded_scores
     from bayescal.data.sources.columns import Columns
     from bayescal.data.validate import as_scores
 
@@ -188,7 +189,9 @@ def scores_of(
             f"{source.names.count(name)} columns of {source.path} are called {name!r}. Rename all "
             "but one."
         )
-    scores = as_numbers(source.load()[name], source, scale)
+    column = source.load()[name]
+    refuse_coded_scores(column, source, scale)
+    scores = as_numbers(column, source, scale)
     missing = pd.isna(scores)
     if missing.any() and not drop_missing:
         raise InputError(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bayescal._base.errors import InputError
 from bayescal._base.text import count, shortened
 from bayescal.cli._cases import Cases, about_missing, as_numbers, in_file, role_of
+from bayescal.cli._codes import refuse_coded_scores
 from bayescal.cli._columns import ask_about_ids, check_column, choose_columns
 from bayescal.cli._notes import noted
 from bayescal.cli._pairs import Pairs
@@ -265,6 +266,8 @@ def _read(
     if columns.weight is not None:
         named["weight"] = columns.weight
     read = {what: as_numbers(frame[name], source) for what, name in named.items()}
+    for name in scores:
+        refuse_coded_scores(frame[name], source, form.scale)
     risks = [as_numbers(frame[name], source, form.scale) for name in scores]
     missing = frame[columns.labelled].isna().to_numpy(dtype=bool).any(axis=1)
     missing |= np.any([values != values for values in (*read.values(), *risks)], axis=0)
@@ -288,6 +291,7 @@ def _read(
     for name, values in zip(scores, each, strict=True):
         with about(name):
             check_scores(values)
+    _refuse_words(kept["event"], times)
     _check_cause(kept["event"], times)
     with about(scores[0]), noted(lambda text: note(output(), text)):
         outcome = Survival(kept["time"], kept["event"], kept.get("entry"), cause=times.cause)
@@ -358,6 +362,17 @@ def _score_columns(typed: str | None, horizons: tuple[float, ...]) -> tuple[str,
             f"Name a column for each time, in their order, such as --score {example}."
         )
     return names
+
+
+def _refuse_words(codes: NDArray[Any], times: TimeColumns) -> None:
+    """Refuse words such as "dead" for what ended a time."""
+    words = sorted({repr(code) for code in codes.tolist() if isinstance(code, str)})
+    if words:
+        shown = " and ".join(map(shortened, words[:2])) + " and more" * (len(words) > 2)
+        raise InputError(
+            f"column {times.event!r} of --event holds {shown}. With --time it holds numbers: write "
+            "1 for the event, 0 for a case that left, and 2, 3, ... for competing events."
+        )
 
 
 def _check_cause(codes: NDArray[Any], times: TimeColumns) -> None:

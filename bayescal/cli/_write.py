@@ -215,9 +215,14 @@ def write_table(
     """
     texts = (column.astype(str) for _, column in table.items() if column.dtype.kind not in "biuf")
     returns = any(text.str.contains("\r", regex=False).any() for text in texts)
-    quoting = csv.QUOTE_ALL if returns else csv.QUOTE_MINIMAL
     with replacing(path) as file:
-        table.to_csv(file, sep=separator, decimal=decimal, index=False, quoting=quoting)
+        table.to_csv(
+            file,
+            sep=separator,
+            decimal=decimal,
+            index=False,
+            quoting=csv.QUOTE_ALL if returns else csv.QUOTE_MINIMAL,
+        )
 
 
 def numbers_of(post: CalibrationPosterior, summary: pd.DataFrame, p: float) -> dict[str, Any]:
