@@ -269,12 +269,11 @@ def _by_column(
     if match[2] is None:
         return f"{name} {fault}"
     fault = fault.replace(", which is not a number", " is not a number")
-    for argument, column in name_of.items():
-        fault = re.sub(
-            rf", {re.escape(argument)}\[\d+\] = ([^:]+)",
-            lambda found, column=column: f" ({found[1]} in column {column!r})",
-            fault,
-        )
+    fault = re.sub(
+        rf", ({named})\[\d+\] = ([^:]+)",
+        lambda other: f" ({other[2]} in column {name_of[other[1]]!r})",
+        fault,
+    )
     split = re.match(FIRST_CLAUSE, fault, re.DOTALL)
     end = split.end() if split else 0
     return f"{name}:{fault[:end]} on {location(int(match[2]))}{fault[end:]}"

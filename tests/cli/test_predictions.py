@@ -142,3 +142,20 @@ def test_percentages_with_and_without_the_sign(tmp_path) -> None:
     path.write_text("y,p\n1,81%\n0,0\n")
     read = read_predictions(Reading(path, "y", "p", percent=True))
     np.testing.assert_allclose(read.data.score, [0, 0.81])
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "told"),
+    [
+        ("died", (0, 0, 0), "Column 'died' is 0 in all rows."),
+        ("outcome", (0, 1, 2), r"Column 'outcome' has 3 values \(0, 1, 2\), not two."),
+        ("status", ("", "", ""), "Column 'status' is empty."),
+    ],
+)
+def test_near_outcomes_that_do_not_fit_are_told(tmp_path, name, values, told) -> None:
+    path = tmp_path / "a.csv"
+    rows = zip(values, (0.2, 0.3, 0.4), strict=True)
+    path.write_text(f"{name},p\n" + "".join(f"{y},{p}\n" for y, p in rows))
+    message = rf"no column looks like the outcome\. {told} Say which it is with --outcome"
+    with pytest.raises(InputError, match=message):
+        read_predictions(Reading(path))
