@@ -9,6 +9,7 @@ import numpy as np
 
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
+from bayescal.cli._codes import codes_in
 from bayescal.cli._questions import ask_about_columns
 from bayescal.cli.form import Scale
 from bayescal.cli.reading import Reading
@@ -150,6 +151,11 @@ def _why_none(frame: pd.DataFrame, names: Sequence[str]) -> str:
             shown = ", ".join(shortened(str(value)) for value in sorted(values, key=str)[:3])
             more = ", ..." * (len(values) > 3)
             told.append(f" Column {name!r} has {len(values)} values ({shown}{more}), not two.")
+            codes = [shortened(repr(code)) for code in codes_in(values)]
+            if codes and len(values) - len(codes) <= CLASSES:
+                told.append(
+                    f" If {' and '.join(codes)} is for missing outcomes, empty these cells."
+                )
     return "".join(told)
 
 

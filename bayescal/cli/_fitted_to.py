@@ -58,7 +58,7 @@ def find_mark(file: Path, data: CalibrationData, column: str) -> Path | None:
     """The mark of a map that made this column and was fitted to these patients.
 
     The mark of the file itself decides, if it names the column. Without one, files may have been
-    renamed or joined since, and all marks in the folder are held against the patients.
+    renamed or joined since, and all marks in the folder are compared with the patients.
 
     Parameters
     ----------

@@ -379,8 +379,8 @@ def _check_cause(codes: NDArray[Any], times: TimeColumns) -> None:
     """Refuse a code of the event that does not occur; codes that are none are refused later."""
     if times.cause is None or codes.dtype.kind != "f" or (codes == times.cause).any():
         return
-    found = [f"{code:g}" for code in np.unique(codes)]
-    shown = ", ".join(found[:MOST_SHOWN]) + ", ..." * (len(found) > MOST_SHOWN)
+    occurring = [f"{code:g}" for code in np.unique(codes)]
+    shown = ", ".join(occurring[:MOST_SHOWN]) + ", ..." * (len(occurring) > MOST_SHOWN)
     raise InputError(
         f"--cause {times.cause}: no case has this code in the column {times.event!r} of --event, "
         f"which holds {shown}. Name the code of the event, or another column."
