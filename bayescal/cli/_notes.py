@@ -37,6 +37,11 @@ OPTIONS = {
     "pos_label= (--event on the command line)": "--event",
     "with pos_label=": "with --event",
     "event pos_label=": "event ",
+    "Convert the column to numbers, and drop or impute missing values, first.": "Write only "
+    "numbers in this column, and leave a cell empty where the value is missing.",
+    "Of three classes or more pass the matrix of their probabilities, fit(labels, matrix), or one "
+    "class against the rest, y_true == label with the column of that class.": "Make a column that "
+    "is 1 for the event and 0 for all else, or name another with --outcome.",
     "Pass two classes, one of them the event.": "Name the event with --event, or another column "
     "with --outcome.",
 }

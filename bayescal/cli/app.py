@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -50,6 +51,9 @@ class Command(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         """Run it."""
+        for each in self.params:
+            if each.param_type_name == "option" and ctx.params.get(each.name or "") == Path():
+                raise InputError(f"{each.opts[0]} names no file. Type the name of one behind it.")
         try:
             return super().invoke(ctx)
         except InputError as error:
@@ -142,5 +146,7 @@ def _run(arguments: Sequence[str] | None) -> int:
             raise
         context = getattr(error, "ctx", None)
         path = "bayescal" if context is None else context.command_path
-        return complain(f"{error.format_message().rstrip('. ')}. See '{path} --help'.")
+        fault = error.format_message().rstrip(". ")
+        end = "" if fault.endswith("?") else "."
+        return complain(f"{fault}{end} See '{path} --help'.")
     return code if isinstance(code, int) else 0
