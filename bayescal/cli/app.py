@@ -57,8 +57,12 @@ class Command(TyperCommand):
         try:
             return super().invoke(ctx)
         except InputError as error:
-            known = {f"--{(each.name or '').replace('_', '-')}" for each in self.params}
-            raise InputError(in_options(str(error), known)) from error
+            typed = {}
+            for each in self.params:
+                given = ctx.params.get(each.name)
+                first = given[0] if isinstance(given, (list, tuple)) and given else given
+                typed[f"--{(each.name or '').replace('_', '-')}"] = first
+            raise InputError(in_options(str(error), typed)) from error
 
     def get_help_option(self, ctx: Any) -> Any:
         """The option, without the type of its value."""
