@@ -31,8 +31,9 @@ from bayescal.assessment.text.paper import describe
 from bayescal.assessment.text.terminal import as_text
 from bayescal.assessment.text.tripod import tripod
 from bayescal.assessment.val_prob import raw_cases
-from bayescal.assessment.verdict.words import headline
+from bayescal.assessment.verdict.words import headline, to_do
 from bayescal.assessment.vocabulary import Words
+from bayescal.assessment.words import is_reversed
 from bayescal.data.crossed import CrossedTable
 from bayescal.data.imputations import as_draws_of_score, as_imputations, as_imputed_outcomes
 from bayescal.data.judged import Judged
@@ -407,6 +408,7 @@ class Assessment(Findings):
 
         data = self.posterior.data
         told = self.worded(cases_and_events_of(data))
-        text = f"{self.headline()}\n{told}\n{self.worded(str(self.recommendation))}"
+        advice = to_do(self) if is_reversed(self) else str(self.recommendation)
+        text = f"{self.headline()}\n{told}\n{self.worded(advice)}"
         shown = card(text, SUMMARY_COLUMNS, summary_rows(self.table))
         return f"{shown}{card_figure(self)}"

@@ -263,10 +263,12 @@ class Findings:
         """More patients with which `verdict` would probably be settled; 0 if it is.
 
         Infinite if that takes more than 100 times the present ones. An approximation. NaN where a
-        judge recorded the outcomes, whose errors more patients do not make better known.
+        judge recorded the outcomes, whose errors more patients do not make better known; and with
+        fewer than 20 events or non-events, of which the posterior is too wide to foresee it.
         """
         problem = self.comparison.problem
-        if not problem.likelihood.is_linear and not problem.of_times:
+        judged = not problem.likelihood.is_linear and not problem.of_times
+        if judged or self.recommendation.too_few:
             return 0.0 if self.verdict != "cannot tell" else float("nan")
         error = self.posterior.values_of("tce")
         size = self.posterior.data.effective_size

@@ -9,8 +9,9 @@ import numpy as np
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal._base.text import capitalised, cases_and_events, count, only
+from bayescal._base.text import capitalised, cases_and_events, count
 from bayescal.assessment.performance import mean_score
+from bayescal.assessment.verdict.off import few_words
 from bayescal.data.data import CalibrationData
 from bayescal.data.follow_up import EARLY_SHARE, LEFT, TIME_STEPS, FollowUp
 from bayescal.estimators.survival.censoring import censoring_depends_on_score
@@ -33,6 +34,7 @@ __all__ = [
     "points_words",
     "quarters",
     "ratio_at_other_hazard",
+    "risks_words",
 ]
 
 SAME_OUTLOOK = (
@@ -156,12 +158,13 @@ def followed_words(data: CalibrationData, ratio: float = math.nan) -> list[str]:
         )
     empty = table.index[(table["at_risk"] == 0) & (table["censored"] > 0)]
     if empty.size:
-        which = " and ".join(
-            f"{table.loc[k, 'lowest']:.2g} to {table.loc[k, 'highest']:.2g}" for k in empty
+        each = [risks_words(table.loc[k, "lowest"], table.loc[k, "highest"]) for k in empty]
+        risks = (
+            "a predicted risk" if len(each) == 1 and " to " not in each[0] else "predicted risks"
         )
         told.append(
-            f"Of those with predicted risks of {which} nobody was followed to {at:g} without an "
-            "event: there the curve leans on the prior and on other risks."
+            f"Of those with {risks} of {' and '.join(each)} nobody was followed to {at:g} "
+            "without an event: there the curve leans on the prior and on other risks."
         )
     if followed.is_delayed:
         told.append(
@@ -171,16 +174,22 @@ def followed_words(data: CalibrationData, ratio: float = math.nan) -> list[str]:
         early = float(followed.at_risk(np.array([at * EARLY_SHARE]))[0])
         if early < FEW_AT_RISK:
             told.append(
-                f"{capitalised(only(early, 'case'))} under observation at {at * EARLY_SHARE:g}: "
-                "what happens before then is hardly known."
+                f"{capitalised(few_words(early, 'case'))} under observation at "
+                f"{at * EARLY_SHARE:g}: what happens before then is hardly known."
             )
     followed_to = float(table["at_risk"].sum())
     if followed.censored and followed_to < FEW_AT_RISK:
         told.append(
-            f"{capitalised(only(followed_to, 'case'))} followed to {at:g} without the event: what "
-            "happens shortly before it is hardly known."
+            f"{capitalised(few_words(followed_to, 'case'))} followed to {at:g} without the event: "
+            "what happens shortly before it is hardly known."
         )
     return told
+
+
+def risks_words(lowest: float, highest: float) -> str:
+    """A range of risks to two digits, such as "0.05 to 0.1"; one number where both ends are it."""
+    ends = f"{lowest:.2g}", f"{highest:.2g}"
+    return " to ".join(dict.fromkeys(ends))
 
 
 def points_words(data: CalibrationData) -> str:

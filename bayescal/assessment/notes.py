@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 
 from bayescal._base.sampling.pareto import BAD_K
-from bayescal._base.text import count, only
+from bayescal._base.text import count, only, shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.imputed import imputations_note
 from bayescal.assessment.performance import is_extreme, mean_score
 from bayescal.assessment.verdict.words import headline
 from bayescal.assessment.words import first_words
 from bayescal.fitting.imputed.posterior import ImputedPosterior, by_imputation
+from bayescal.posterior.checks.undefined import MOST_AT_ENDS, share_at_ends
 from bayescal.posterior.posterior import CalibrationPosterior
 
 __all__ = ["assessment_notes", "posterior_notes"]
 
 FEW = 100
 FEW_CLUSTERS = 10
+MOST_LEVELS, MOST_NAMED = 20, 3
+"""Numbers as levels of a factor above which it is rather a quantity; labels that are named."""
 
 
 def posterior_notes(post: CalibrationPosterior) -> Iterator[str]:
@@ -94,10 +98,11 @@ def _assessment_notes(f: Findings) -> Iterator[str]:
             "another distance from 0 and 1 with edge=."
         )
     yield from _about_data(post)
+    yield from _about_labels(f)
     if f.clinical is not None:
         yield f"{_about_prior(mean_score(data))}. Under the clinical prior: {headline(f.clinical)}"
     fewer = min(data.events, data.n - data.events) * data.weight_scale
-    if 0 < fewer < FEW:
+    if 0 < round(fewer, 1) < FEW:
         rarer = "event" if data.events <= data.n - data.events else "non-event"
         yield (
             f"{only(fewer, rarer)}. Fewer than {FEW} are usually too few to assess "
@@ -145,5 +150,50 @@ def _about_edges(post: CalibrationPosterior) -> Iterator[str]:
     moves += [f"1 as 1 - {1 - edges.high:.3g}"] if (data.score == 1).any() else []
     yield (
         f"{count(edges.moved, 'score')} of exactly 0 or 1 taken as rounded, and read as another "
-        f"value: {', '.join(moves)}. Change this with edge=."
+        f"value: {', '.join(moves)}. Change this with edge=.{_of_slope(post)}"
     )
+
+
+def _of_slope(post: CalibrationPosterior) -> str:
+    """Why the slope is not defined although scores of 0 and 1 are read as other values."""
+    if share_at_ends(post.data) < MOST_AT_ENDS:
+        return ""
+    return (
+        " The slope would depend on this value more than on the data, because so many scores are 0 "
+        "or 1, and is therefore not given."
+    )
+
+
+def _about_labels(f: Findings) -> Iterator[str]:
+    """Groups that may be one, and factors that are rather a number."""
+    data = f.data if f.crossed is None else f.crossed.data
+    for role, levels in data.levels.items():
+        if role not in ("period", "imputation"):
+            yield from _written_alike(levels)
+        if role in data.factors and len(levels) > MOST_LEVELS and all(map(_is_number, levels)):
+            yield (
+                f"the factor {shortened(role)} has {len(levels)} levels, which are all numbers, "
+                f"with {data.n / len(levels):.1f} cases each on average. If it is a measured "
+                "quantity, such as age, cut it into classes, such as 18-39, 40-64 and 65+."
+            )
+
+
+def _written_alike(levels: Sequence[str]) -> Iterator[str]:
+    """That labels which differ by case or by blanks alone are different groups."""
+    alike: dict[str, list[str]] = {}
+    for level in levels:
+        alike.setdefault(" ".join(level.split()).casefold(), []).append(repr(shortened(level)))
+    told = [" and ".join(names) for names in alike.values() if len(names) > 1]
+    if told:
+        more = f"; and {len(told) - MOST_NAMED} more" if len(told) > MOST_NAMED else ""
+        yield (
+            "labels that differ only by capital letters or blanks are taken as different groups: "
+            f"{'; '.join(told[:MOST_NAMED])}{more}. If they are one group, write them alike."
+        )
+
+
+def _is_number(label: str) -> bool:
+    try:
+        return math.isfinite(float(label))
+    except ValueError:
+        return False

@@ -33,6 +33,7 @@ __all__ = [
     "exactness",
     "first_words",
     "in_the_data",
+    "is_reversed",
     "numbers",
     "outcome_words",
     "where",
@@ -72,11 +73,17 @@ def alarms_of(f: Findings) -> list[str]:
             f"The scores seem to be reversed: cases with the event have lower scores than cases "
             f"without it ({shown}). Check that the score is the probability of the event, and not "
             "of its opposite."
-            if row["upper"] < 0.5
+            if is_reversed(f)
             else f"The scores do not separate the cases with the event from the others ({shown}). "
             "Check that the score is the probability of the event."
         )
     return told
+
+
+def is_reversed(f: Findings) -> bool:
+    """Whether scores are clearly lower where events are: they seem to be of the opposite."""
+    row = f.performance.loc["c_statistic"]
+    return bool(row["upper"] < 0.5)
 
 
 def outcome_words(f: Findings) -> list[str]:

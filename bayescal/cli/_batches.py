@@ -103,8 +103,13 @@ class _Batches:
         path, done, kept = self.reading.file, 0, 0
         with counting(f"Reading {path}") as progress:
             for batch in ahead(self.files.batches(self.columns.needed)):
-                of_batch = (batch.file, self.files.names, None, "", batch.row_group, batch.first)
-                source = BatchSource(*of_batch)
+                source = BatchSource(
+                    batch.file,
+                    self.files.names,
+                    None,
+                    row_group=batch.row_group,
+                    first=batch.first,
+                )
                 cases = read_cases(
                     _frame(batch),
                     self.columns,

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from bayescal._base.errors import InputError, LabelWarning, WeightWarning
 from bayescal._base.text import count, shortened
+from bayescal.cli._codes import refuse_coded_outcomes, refuse_coded_scores, refuse_texts
 from bayescal.cli._notes import as_typed
 from bayescal.cli._read import Source
 from bayescal.cli._terminal import as_command
@@ -38,6 +39,14 @@ __all__ = [
     "read_cases",
     "role_of",
 ]
+
+
+DECIMAL_COMMAS = (";", "\t")
+"""Between fields whose decimals may have a comma."""
+
+
+FIRST_CLAUSE = r" ('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\S+) .*?(?=[;:] |, and | \(|\. |\.$)"
+"""Of what is wrong with a value: the value, and the words until the sense may pause."""
 
 
 class Cases(NamedTuple):
@@ -91,6 +100,9 @@ def read_cases(
     part : bool
         Whether the table is one of several, in which every row may lack something.
     """
+    for name in (columns.score, *others.values()):
+        refuse_coded_scores(frame[name], source, scale)
+    refuse_coded_outcomes(frame[str(columns.outcome)], source)
     numbers = {"y_prob": as_numbers(frame[columns.score], source, scale)}
     numbers |= {name: as_numbers(frame[column], source, scale) for name, column in others.items()}
     if columns.weight is not None:
@@ -129,7 +141,7 @@ def read_cases(
 
 
 def as_numbers(column: pd.Series, source: Source, scale: Scale | None = None) -> NDArray[Any]:
-    """The column as floats, NaN where it is missing; decimal commas between semicolons.
+    """The column as floats, NaN where it is missing; decimal commas between semicolons or tabs.
 
     Scores become probabilities. What holds something else comes back with it, to be refused.
     """
@@ -140,15 +152,36 @@ def as_numbers(column: pd.Series, source: Source, scale: Scale | None = None) ->
         return to_probability(column.to_numpy(dtype=np.float64, na_value=np.nan))
     text = column.astype("string").str.strip()
     text = text.mask(text == "")
-    if source.separator == ";":
+    if source.separator in DECIMAL_COMMAS:
         text = text.str.replace(",", ".", regex=False)
+    signed = text.str.endswith("%").fillna(False).to_numpy(dtype=bool)
     if scale is PERCENT:
         text = text.str.removesuffix("%").str.strip()
     numbers = pd.to_numeric(text, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    if scale is PERCENT:
+        _refuse_mixed(signed, numbers, column, source)
     wrong = np.isnan(numbers) & text.notna().to_numpy(dtype=bool)
     if wrong.any():
+        refuse_texts(column, wrong, source)
         return np.where(wrong, column.to_numpy(dtype=object), numbers)
     return to_probability(numbers)
+
+
+def _refuse_mixed(
+    signed: NDArray[np.bool_], numbers: NDArray[Any], column: pd.Series, source: Source
+) -> None:
+    """Refuse percentages with the sign beside numbers that look like probabilities."""
+    unsigned = ~signed & ~np.isnan(numbers)
+    if not signed.any() or not numbers[unsigned].any() or (numbers[unsigned] > 1).any():
+        return
+    at, other = int(np.argmax(unsigned & (numbers > 0))), int(signed.argmax())
+    raise InputError(
+        f"column {column.name!r}: {shortened(str(column.iloc[at]))} on {source.where(at)} of "
+        f"{source.path} has no percent sign, and {shortened(str(column.iloc[other]))} on "
+        f"{source.where(other)} has one. All {count(int(unsigned.sum()), 'number')} without the "
+        "sign are at most 1, so that they look like probabilities, which --percent would read as "
+        "less than one percent. Write all scores as percentages."
+    )
 
 
 def _labels(column: pd.Series, event: str | None) -> NDArray[Any]:
@@ -182,8 +215,15 @@ def _is_label(label: object, event: str) -> bool:
 
 
 def role_of(column: pd.Series, *, is_time: bool = False) -> NDArray[Any]:
-    """Labels as texts, whole numbers as they were typed; times as they are."""
-    if is_time and column.dtype.kind in "iufM":
+    """Labels as texts, whole numbers as they were typed; times as they are, or as months or days.
+
+    Times such as 202403, 2024.03 and 20240331 are months and days, if all of them can be.
+    """
+    if is_time and column.dtype.kind == "M":
+        return column.to_numpy()
+    if is_time and (calendar := _calendar_of(column)) is not None:
+        return calendar
+    if is_time and column.dtype.kind in "iuf":
         return column.to_numpy()
     texts = np.empty(len(column), dtype=object)
     texts[:] = [
@@ -191,6 +231,27 @@ def role_of(column: pd.Series, *, is_time: bool = False) -> NDArray[Any]:
         for value in column.tolist()
     ]
     return texts
+
+
+MONTHS, DAYS = r"((?:19|20)\d\d)[./]?(0[1-9]|1[0-2])", r"((?:19|20)\d\d)[./]?(\d\d)[./]?(\d\d)"
+"""How months and days are written without a hyphen."""
+
+
+def _calendar_of(column: pd.Series) -> NDArray[Any] | None:
+    """Months as "2024-03" and days as "2024-03-31", if all are written without hyphens."""
+    is_float = column.dtype.kind == "f" and (column % 1 != 0).any()
+    texts = [f"{value:.2f}" if is_float else str(value).strip() for value in column.tolist()]
+    texts = [text.removesuffix(".0") for text in texts]
+    for pattern in (MONTHS, DAYS):
+        each = [re.fullmatch(pattern, text) for text in texts]
+        if all(each):
+            told = ["-".join(one.groups()) for one in each if one]
+            try:
+                np.array(told, dtype="datetime64")
+            except ValueError:  # no date: 20230231
+                return None
+            return np.array(told, dtype=object)
+    return None
 
 
 @contextmanager
@@ -236,7 +297,12 @@ def _by_column(
     if match[2] is None:
         return f"{name} {fault}"
     fault = fault.replace(", which is not a number", " is not a number")
-    split = re.match(r" ('.*'|\".*\"|\S+) .*?(?=; | \(|\. |\.$)", fault, re.DOTALL)
+    fault = re.sub(
+        rf", ({named})\[\d+\] = ([^:]+)",
+        lambda other: f" ({other[2]} in column {name_of[other[1]]!r})",
+        fault,
+    )
+    split = re.match(FIRST_CLAUSE, fault, re.DOTALL)
     end = split.end() if split else 0
     return f"{name}:{fault[:end]} on {location(int(match[2]))}{fault[end:]}"
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
+from bayescal.cli._codes import codes_in
 from bayescal.cli._questions import ask_about_columns
 from bayescal.cli.form import Scale
 from bayescal.cli.reading import Reading
@@ -22,6 +23,11 @@ __all__ = ["ask_about_ids", "check_column", "choose_columns"]
 OUTCOME_NAMES = {
     "event", "label", "obs", "observed", "outcome", "outcomes", "target", "y", "y_true", "ytrue",
 }  # fmt: skip
+OTHER_OUTCOME_NAMES = {
+    "case", "dead", "death", "deceased", "died", "disease", "mortality", "readmitted", "relapse",
+    "result", "status", "survived",
+}  # fmt: skip
+"""Names that say nothing of a column with two values, and something of one without."""
 SCORE_NAMES = {
     "p", "phat", "pred", "predicted", "prediction", "predictions", "prob", "probability", "risk",
     "score", "scores", "y_pred", "y_prob", "y_score", "yprob",
@@ -54,6 +60,7 @@ def choose_columns(frame: pd.DataFrame, reading: Reading, scale: Scale) -> Colum
             ],
             lambda name: _distinct(frame[name], CLASSES) == CLASSES,
             _free(names, taken),
+            lambda: _why_none(frame, _free(names, taken)),
         )
         taken.add(outcome)
     if score is None:
@@ -109,10 +116,11 @@ def _guess(
     by_name: Sequence[str],
     fits: Callable[[str], bool],
     free: Sequence[str],
+    why_none: Callable[[], str] = str,
 ) -> str:
     """The one column with a telling name, or else the one whose content fits.
 
-    Contents are looked at only if no name tells.
+    Contents are looked at only if no name tells; `why_none` says why near ones do not fit.
     """
     candidates = by_name or [name for name in free if fits(name)]
     if len(candidates) == 1:
@@ -123,8 +131,32 @@ def _guess(
         )
     other = " Log-odds are read with --logit, percentages with --percent." * (role == "score")
     raise InputError(
-        f"no column looks like the {role}. Say which it is with --{role}: {listed(names)}.{other}"
+        f"no column looks like the {role}.{why_none()} Say which it is with --{role}: "
+        f"{listed(names)}.{other}"
     )
+
+
+def _why_none(frame: pd.DataFrame, names: Sequence[str]) -> str:
+    """Why columns do not fit that are called as outcomes are."""
+    told = []
+    for name in names:
+        if not _is_named(name, OUTCOME_NAMES | OTHER_OUTCOME_NAMES):
+            continue
+        values = frame[name].dropna().drop_duplicates().tolist()
+        if not values:
+            told.append(f" Column {name!r} is empty.")
+        elif len(values) == 1:
+            told.append(f" Column {name!r} is {shortened(str(values[0]))} in all rows.")
+        elif len(values) > CLASSES:
+            shown = ", ".join(shortened(str(value)) for value in sorted(values, key=str)[:3])
+            more = ", ..." * (len(values) > 3)
+            told.append(f" Column {name!r} has {len(values)} values ({shown}{more}), not two.")
+            codes = [shortened(repr(code)) for code in codes_in(values)]
+            if codes and len(values) - len(codes) <= CLASSES:
+                told.append(
+                    f" If {' and '.join(codes)} is for missing outcomes, empty these cells."
+                )
+    return "".join(told)
 
 
 def _free(names: Sequence[str], taken: set[str]) -> list[str]:

@@ -54,28 +54,31 @@ def write_mark(
     return path
 
 
-def find_mark(folder: Path, data: CalibrationData, column: str) -> Path | None:
+def find_mark(file: Path, data: CalibrationData, column: str) -> Path | None:
     """The mark of a map that made this column and was fitted to these patients.
+
+    The mark of the file itself decides, if it names the column. Without one, files may have been
+    renamed or joined since, and all marks in the folder are compared with the patients.
 
     Parameters
     ----------
-    folder : Path
-        Where the evaluated file is; files may have been renamed or joined since.
+    file : Path
+        The evaluated file.
     data : CalibrationData
         Outcomes, scores before and weights of the evaluated patients.
     column : str
         The name of the predictions after.
     """
-    sought = None
-    for path in sorted(folder.glob(f"*{MARK}")):
+    sought, own = None, mark_of(file)
+    for path in (own, *sorted(file.parent.glob(f"*{MARK}"))):
         try:
             record = json.loads(path.read_text("utf-8"))
             marked, columns = record["fitted_to"]["sha256"], record["columns"]
         except (OSError, ValueError, KeyError, TypeError):
-            continue  # another program's file
+            continue  # there is none, or it is another program's file
         sought = sought or _fingerprint(data)
-        if marked == sought and column in columns:
-            return path
+        if column in columns and (marked == sought or path == own):
+            return path if marked == sought else None
     return None
 
 

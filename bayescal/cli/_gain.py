@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table
 
+    from bayescal._base.arrays import Floats
     from bayescal.gain import RecalibrationGain
 
 __all__ = ["gain"]
@@ -131,11 +132,11 @@ def gain(
         happens = f"{followed.event} is {followed.cause or 1} {followed.by(at)}"
     with pairs.checked():
         data = CalibrationData(y_prob=cases["y_prob"], **of_cases)
-    mark = (
-        None
-        if after is None or followed is not None
-        else find_mark(reading.file.parent, data, after)
-    )
+    outcome = None
+    if folds is not None:
+        outcome = as_outcomes(cases["y_true"], pos_label=reading.event)
+        _check_folds(outcome, folds, str(pairs.columns.outcome))
+    mark = None if after is None or followed is not None else find_mark(reading.file, data, after)
     title = f"{method or BAYESIAN} recalibration of {before}" if folds else f"{after} over {before}"
     say(
         console,
@@ -144,8 +145,7 @@ def gain(
     )
     seed = as_seed(seed)
     predicted = pairs.cases.others.get("after")
-    if folds is not None:
-        outcome = as_outcomes(cases["y_true"], pos_label=reading.event)
+    if folds is not None and outcome is not None:
         with counting("Fitting on all folds but one", "fits") as progress:
             predicted = cross_fit(
                 outcome,
@@ -254,6 +254,28 @@ def _check_columns(
             "--folds cross-fits a recalibration of the column --score, so --before, --after and "
             "--in-sample cannot be used with it."
         )
+
+
+def _check_folds(outcome: Floats, folds: int, column: str) -> None:
+    """Refuse more folds than there are events, or cases without one."""
+    from bayescal._base.errors import InputError
+    from bayescal._base.text import count
+
+    events = int(outcome.sum())
+    others = outcome.size - events
+    fewest = min(events, others)
+    if folds <= fewest:
+        return
+    cure = f"Give --folds at most {fewest}."
+    if fewest < 2:
+        cure = (
+            "No number of folds works: the map is fitted to all folds but one, and needs events "
+            "and cases without one there. Collect more cases."
+        )
+    raise InputError(
+        f"--folds {folds}: column {column!r} has {count(events, 'event')} and "
+        f"{count(others, 'case')} without one, and every fold needs one of each. {cure}"
+    )
 
 
 def gain_table(table: pd.DataFrame) -> Table:

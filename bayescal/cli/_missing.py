@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayescal.cli import _options as option
-from bayescal.cli.reading import Reading
+from bayescal.cli.reading import MissingReading
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +28,7 @@ DELTAS = (-1.0, -0.5, 0.0, 0.5, 1.0)
 
 @option.bundled
 def missing(
-    reading: Reading,
+    reading: MissingReading,
     delta: Annotated[
         list[float] | None,
         typer.Option(
@@ -117,7 +117,7 @@ def missing(
         wrote(console, path)
 
 
-def _read(reading: Reading) -> tuple[Any, Any, tuple[str, str], dict[str, Any]]:
+def _read(reading: MissingReading) -> tuple[Any, Any, tuple[str, str], dict[str, Any]]:
     """Outcomes, None where one is missing, scores, the columns of both, and further arguments."""
     import numpy as np
 
@@ -130,7 +130,13 @@ def _read(reading: Reading) -> tuple[Any, Any, tuple[str, str], dict[str, Any]]:
     source = form.open(reading.file)
     frame = source.load()
     columns = choose_columns(frame, reading, form.scale)
-    scores = scores_of(source, columns.score, form.scale)
+    scores = scores_of(
+        source,
+        columns.score,
+        form.scale,
+        cure="Outcomes may be missing here, scores may not: fill them in, or remove these rows "
+        "from the file and say in the report how many.",
+    )
     is_known = frame[str(columns.outcome)].notna().to_numpy(dtype=bool)
     if is_known.all():
         raise InputError(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TextIO
+from typing import Any, TextIO
 
 from bayescal._base.errors import (
     DiagnosticWarning,
@@ -15,6 +15,7 @@ from bayescal._base.errors import (
     RepeatWarning,
     ScoreWarning,
 )
+from bayescal._base.text import shortened
 from bayescal.cli._options import PYTHON_NAMES
 
 __all__ = ["as_typed", "in_options", "noted"]
@@ -37,6 +38,14 @@ OPTIONS = {
     "pos_label= (--event on the command line)": "--event",
     "with pos_label=": "with --event",
     "event pos_label=": "event ",
+    "Convert the column to numbers, and drop or impute missing values, first.": "Write only "
+    "numbers in this column, and leave a cell empty where the value is missing.",
+    "Of three classes or more pass the matrix of their probabilities, fit(labels, matrix), or one "
+    "class against the rest, y_true == label with the column of that class.": "Make a column that "
+    "is 1 for the event and 0 for all else, or name another with --outcome.",
+    ", or an ordered categorical: pandas.Categorical(period, categories=[...], ordered=True)": "",
+    ": period=dates.astype('datetime64[M]')": ", written as 2024-03",
+    ", such as period.dt.tz_localize(None)": "",
     "Pass two classes, one of them the event.": "Name the event with --event, or another column "
     "with --outcome.",
 }
@@ -50,25 +59,29 @@ def as_typed(text: str) -> str:
     return text
 
 
-def in_options(message: str, known: Collection[str]) -> str:
+def in_options(message: str, typed: Mapping[str, Any]) -> str:
     """An error that begins with Python's name of an argument, with the option instead.
+
+    What it holds is told of the column that the option names.
 
     Parameters
     ----------
     message : str
         Such as "ci_prob must lie strictly between 0 and 1".
-    known : collection of str
-        The options of the subcommand, such as "--ci-prob".
+    typed : mapping of str to object
+        What was typed after each option of the subcommand, such as "--ci-prob".
     """
     match = re.match(
-        r"(\w+)(?= must | was given beside | was given without | is missing:)", message
+        r"(\w+)(?= must | was given beside | was given without | is missing:| holds )", message
     )
     if match is None:
         return message
     named = {python: option for option, python in PYTHON_NAMES.items()}.get(match[0], match[0])
     option = "--" + named.replace("_", "-")
     rest = re.sub(r"\b(without|with) horizon=", r"\1 --horizon", message[match.end() :])
-    return (option if option in known else match[0]) + rest
+    if rest.startswith(" holds ") and isinstance(column := typed.get(option), str):
+        return f"column {shortened(repr(column))}{as_typed(rest)}"
+    return (option if option in typed else match[0]) + rest
 
 
 @contextmanager

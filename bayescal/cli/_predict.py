@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table
 
+    from bayescal._base.arrays import Floats
+    from bayescal.cli.form import Scale
 
 __all__ = ["predict"]
 
@@ -23,7 +25,10 @@ def predict(
     reading: AssessReading,
     risk: Annotated[
         list[float] | None,
-        typer.Option(help="The model's probability of a patient. Can be repeated."),
+        typer.Option(
+            help="The model's prediction of a patient, on the scale of the column of scores: a "
+            "probability, or a percentage with --percent, log-odds with --logit. Can be repeated."
+        ),
     ] = None,
     at: Annotated[
         str | None,
@@ -52,7 +57,7 @@ def predict(
     from bayescal.cli._terminal import output, say, wrote
     from bayescal.cli._times import TimeColumns, read_times
     from bayescal.cli._write import check_targets, write_record
-    from bayescal.data.validate import as_level, as_scores
+    from bayescal.data.validate import as_level
     from bayescal.model.priors import as_prior
 
     level, chosen, seed = as_level(ci_prob), as_prior(prior), as_seed(seed)
@@ -66,7 +71,7 @@ def predict(
         raise InputError("--factor was given twice, and patients are of one. Take one of them.")
     if at is not None and "site" not in reading.roles and not reading.factors:
         raise InputError("--at goes with --site or --factor, whose level it is.")
-    scores = as_scores(risk, "risk")
+    scores = scores_of(risk, reading.form().scale)
     thresholds = tuple(as_level(each, "threshold") for each in threshold or ())
     followed = TimeColumns.of(reading)
     check_targets(plot, json, inputs=[reading.file])
@@ -113,6 +118,26 @@ OF_DECISION = (
     "P(other decision) is the probability that the actual risk is on the other side of the "
     "threshold than the score."
 )
+
+
+def scores_of(risks: list[float], scale: Scale) -> Floats:
+    """The probabilities of patients whose predictions were typed on the scale of a file."""
+    import numpy as np
+
+    from bayescal._base.errors import InputError
+
+    for risk in risks:
+        if not scale.lowest <= risk <= scale.highest:
+            other = (
+                ""
+                if scale.name != "probabilities"
+                else (" Percentages are read with --percent, in the file and here.")
+            )
+            raise InputError(
+                f"--risk {risk:g} is outside [{scale.lowest:g}, {scale.highest:g}]; scores are "
+                f"{scale.name}.{other}"
+            )
+    return scale.to_probability(np.array(risks, dtype=np.float64))
 
 
 def risks_table(table: pd.DataFrame, level: float) -> Table:

@@ -115,7 +115,14 @@ class Selected(Source):
     @classmethod
     def of(cls, source: Source, rows: NDArray[np.intp]) -> Selected:
         """Rows of a file, by their positions."""
-        return cls(source.path, source.names, source.separator, source.encoding, rows)
+        return cls(
+            source.path,
+            source.names,
+            source.separator,
+            source.encoding,
+            rows=rows,
+            tells_separator=source.tells_separator,
+        )
 
     def where(self, row: int) -> str:
         assert self.rows is not None

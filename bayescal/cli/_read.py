@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import gzip
+import re
 import warnings
 import zlib
 from collections.abc import Iterator
@@ -32,6 +33,8 @@ LOG_COLUMNS = ("correct", "confidence", "task", "question")
 SAMPLES = "samples_"
 """What names of samples of lm-evaluation-harness begin with."""
 SEPARATORS = ",;\t"
+SEPARATOR_LINE = re.compile('"?sep=([,;\t])"?')
+"""The first line of a text that Excel wrote or is to read; no record of it."""
 SPACE = " "
 """Between fields of R's write.table, whose rows begin with a name that has no heading."""
 ROW_NAMES = "row.names"
@@ -77,12 +80,15 @@ class Source:
         What stands between two fields; None for Parquet, Excel and logs of evaluations.
     encoding : str
         Of text.
+    tells_separator : bool
+        Whether the first line of a text is Excel's "sep=;".
     """
 
     path: TableFile
     names: tuple[str, ...]
     separator: str | None
     encoding: str = UTF_8
+    tells_separator: bool = False
 
     def load(self, *, verbatim: bool = False) -> pd.DataFrame:
         """The table, its columns called by `names`.
@@ -222,10 +228,14 @@ def _look_at_text(path: TableFile, encoding: str) -> Source:
         raise InputError(f"{path} is empty.")
     if "\0" in head:
         raise InputError(f"{path} is not a text file.")
-    separator = max(SEPARATORS, key=head.count)
+    told = SEPARATOR_LINE.fullmatch(head.strip("\r\n"))
+    separator = max(SEPARATORS, key=head.count) if told is None else told[1]
     with _open_text(path, encoding) as file:
-        (line, header), *rest = islice(_records(file, separator), 2)
-    if separator not in head:
+        records = list(islice(_records(file, separator), 2))
+    if not records:
+        raise InputError(f"{path} is empty.")
+    (line, header), *rest = records
+    if told is None and separator not in head:
         with _open_text(path, encoding) as file:
             spaced = _written_by_r(file)
         if spaced is not None:
@@ -240,7 +250,7 @@ def _look_at_text(path: TableFile, encoding: str) -> Source:
                 f"{len(names)} columns. Name every column, and write decimals with a point; in R "
                 "use write.csv(data, file, row.names = FALSE)."
             )
-    return Source(path, names, separator, encoding)
+    return Source(path, names, separator, encoding, told is not None)
 
 
 def _written_by_r(file: TextIO) -> tuple[str, ...] | None:
@@ -293,6 +303,7 @@ def _parsed(source: Source, *, verbatim: bool, in_parts: bool) -> pd.DataFrame:
             file,
             sep=source.separator,
             header=0,
+            skiprows=int(source.tells_separator),
             names=list(range(len(source.names))) if source.separator == SPACE else None,
             encoding=source.encoding,
             index_col=False,
@@ -323,6 +334,10 @@ def _records(file: TextIO, separator: str) -> Iterator[tuple[int, list[str]]]:
     reader = csv.reader(file, delimiter=separator)
     line = 1
     for fields in reader:
+        tells_separator = line == 1 and SEPARATOR_LINE.fullmatch(separator.join(fields))
+        if tells_separator:
+            line = 2
+            continue
         if len(fields) > 1 or any(field.strip() for field in fields):
             yield line, fields
         line = reader.line_num + 1

@@ -11,6 +11,8 @@ from bayescal.cli import _options as option
 from bayescal.cli.reading import Reading
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from bayescal._base.arrays import Floats
     from bayescal.cli._predictions import Predictions
     from bayescal.cli._progress import Progress
@@ -47,6 +49,9 @@ def recalibrate(
     seed: option.Seed = None,
 ) -> None:
     """Fit a recalibration to outcomes, and write recalibrated probabilities to a file."""
+    import numpy as np
+
+    from bayescal._base.text import count, shortened
     from bayescal.cli._fitted_to import mark_of, write_mark
     from bayescal.cli._predictions import read_predictions
     from bayescal.cli._progress import Steps
@@ -66,7 +71,14 @@ def recalibrate(
     target = form.open(apply_to or file) if file.is_dir() else None
     predictions = read_predictions(reading)
     target = target or form.open(apply_to or file)
-    scores = scores_of(target, predictions.columns.score, form.scale)
+    scores = scores_of(
+        target,
+        predictions.columns.score,
+        form.scale,
+        drop_missing=reading.drop_missing,
+        cure="Fill them in, or leave their new cells empty with --drop-missing.",
+    )
+    known = ~np.isnan(scores)
     new = new_names(target, predictions.columns.score, recalibrator)
     console = terminal()
     predictions.introduce(console, "Recalibration")
@@ -78,12 +90,13 @@ def recalibrate(
     with steps.working("Fitting"):
         recalibrator.fit(predictions.data)
     with steps.counting("Recalibrating", "rows") as progress:
-        columns = new_columns(recalibrator, scores, level, progress)
+        columns = new_columns(recalibrator, scores[known], level, progress)
     columns = [form.scale.from_probability(column) for column in columns]
     table = target.load(verbatim=True)
     for name, values in zip(new, columns, strict=True):
-        table[name] = values
-    write_table(output, table)
+        table[name] = np.nan
+        table.loc[known, name] = values
+    write_table(output, table, **marks_of(target, table[predictions.columns.score], output))
     say(console, str(advice))
     mark = write_mark(output, file, predictions.data, method=method, columns=new)
     if apply_to is None:
@@ -93,6 +106,12 @@ def recalibrate(
             "Estimate the gain on other patients, or by cross-fitting:",
         )
         say(console, f"  {gain_command(predictions, method, chosen.name)}")
+    if not known.all():
+        say(
+            console,
+            f"{count(int((~known).sum()), 'row')} of {shortened(str(apply_to or file))} without a "
+            "score: the new cells are empty there.",
+        )
     scale = "" if form.scale is PROBABILITY else f" ({form.scale.name}, as read)"
     say(
         console,
@@ -117,10 +136,47 @@ def gain_command(predictions: Predictions, method: str, prior: str) -> str:
     return as_command(["bayescal", *words, "--folds", "10"])
 
 
-def scores_of(source: Source, name: str, scale: Scale) -> Floats:
-    """The probabilities in a column of a file, none missing."""
+def marks_of(source: Source, score: pd.Series, output: Path) -> dict[str, str]:
+    """The separator and the decimal mark to write: those of the source; tabs in a .tsv file.
+
+    Parameters
+    ----------
+    score : pandas.Series
+        The column of scores as it stands in the source.
+    """
+    from bayescal.cli._read import SEPARATORS
+
+    separator = "\t" if output.suffix.lower() == ".tsv" else source.separator
+    if separator is None or separator not in SEPARATORS:
+        separator = ","
+    commas = separator != "," and score.astype("string").str.contains(",", regex=False).any()
+    return {"separator": separator, "decimal": "," if commas else "."}
+
+
+def scores_of(
+    source: Source,
+    name: str,
+    scale: Scale,
+    *,
+    drop_missing: bool = False,
+    cure: str = "Fill them in, or remove these rows from the file.",
+) -> Floats:
+    """The probabilities in a column of a file, NaN where they are missing.
+
+    Parameters
+    ----------
+    drop_missing : bool
+        Whether they may be missing.
+    cure : str
+        What to do where they may not.
+    """
+    import numpy as np
+    import pandas as pd
+
     from bayescal._base.errors import InputError
+    from bayescal._base.text import count
     from bayescal.cli._cases import as_numbers, in_file
+    from bayescal.cli._codes import refuse_coded_scores
     from bayescal.data.sources.columns import Columns
     from bayescal.data.validate import as_scores
 
@@ -133,9 +189,24 @@ def scores_of(source: Source, name: str, scale: Scale) -> Floats:
             f"{source.names.count(name)} columns of {source.path} are called {name!r}. Rename all "
             "but one."
         )
-    scores = as_numbers(source.load()[name], source, scale)
-    with in_file(Columns("", name), lambda row: f"{source.where(row)} of {source.path}", scale):
-        return as_scores(scores)
+    column = source.load()[name]
+    refuse_coded_scores(column, source, scale)
+    scores = as_numbers(column, source, scale)
+    missing = pd.isna(scores)
+    if missing.any() and not drop_missing:
+        raise InputError(
+            f"column {name!r}: {count(int(missing.sum()), 'score')} of {missing.size} missing, the "
+            f"first on {source.where(int(missing.argmax()))} of {source.path}. {cure}"
+        )
+    rows = np.flatnonzero(~missing)
+    if not rows.size:
+        raise InputError(f"every row of {source.path} lacks a score in column {name!r}.")
+    checked = np.full(missing.size, np.nan)
+    with in_file(
+        Columns("", name), lambda row: f"{source.where(int(rows[row]))} of {source.path}", scale
+    ):
+        checked[rows] = as_scores(scores[rows])
+    return checked
 
 
 def new_names(source: Source, score: str, recalibrator: Recalibrator) -> list[str]:

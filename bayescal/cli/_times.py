@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bayescal._base.errors import InputError
 from bayescal._base.text import count, shortened
 from bayescal.cli._cases import Cases, about_missing, as_numbers, in_file, role_of
+from bayescal.cli._codes import refuse_coded_scores
 from bayescal.cli._columns import ask_about_ids, check_column, choose_columns
 from bayescal.cli._notes import noted
 from bayescal.cli._pairs import Pairs
@@ -37,6 +38,8 @@ __all__ = [
 ]
 
 AnyTimeReading: TypeAlias = TimeReading | TimedRowReading
+MOST_SHOWN = 8
+"""Codes that a message names."""
 UNITS_OF_TIME = ("second", "minute", "hour", "day", "week", "month", "year")
 """Words that a column of times may be called by; in the plural, too."""
 
@@ -263,6 +266,8 @@ def _read(
     if columns.weight is not None:
         named["weight"] = columns.weight
     read = {what: as_numbers(frame[name], source) for what, name in named.items()}
+    for name in scores:
+        refuse_coded_scores(frame[name], source, form.scale)
     risks = [as_numbers(frame[name], source, form.scale) for name in scores]
     missing = frame[columns.labelled].isna().to_numpy(dtype=bool).any(axis=1)
     missing |= np.any([values != values for values in (*read.values(), *risks)], axis=0)
@@ -286,6 +291,8 @@ def _read(
     for name, values in zip(scores, each, strict=True):
         with about(name):
             check_scores(values)
+    _refuse_words(kept["event"], times)
+    _check_cause(kept["event"], times)
     with about(scores[0]), noted(lambda text: note(output(), text)):
         outcome = Survival(kept["time"], kept["event"], kept.get("entry"), cause=times.cause)
         rows_told = (int(missing.sum()), size - original, original)
@@ -294,6 +301,8 @@ def _read(
         use(told)
     if outcome.other.any():
         note(output(), _about_codes(outcome, times))
+    if _all_late(outcome, max(times.horizons)):
+        note(output(), _about_units(outcome, times))
     return told
 
 
@@ -353,6 +362,45 @@ def _score_columns(typed: str | None, horizons: tuple[float, ...]) -> tuple[str,
             f"Name a column for each time, in their order, such as --score {example}."
         )
     return names
+
+
+def _refuse_words(codes: NDArray[Any], times: TimeColumns) -> None:
+    """Refuse words such as "dead" for what ended a time."""
+    words = sorted({repr(code) for code in codes.tolist() if isinstance(code, str)})
+    if words:
+        shown = " and ".join(map(shortened, words[:2])) + " and more" * (len(words) > 2)
+        raise InputError(
+            f"column {times.event!r} of --event holds {shown}. With --time it holds numbers: write "
+            "1 for the event, 0 for a case that left, and 2, 3, ... for competing events."
+        )
+
+
+def _check_cause(codes: NDArray[Any], times: TimeColumns) -> None:
+    """Refuse a code of the event that does not occur; codes that are none are refused later."""
+    if times.cause is None or codes.dtype.kind != "f" or (codes == times.cause).any():
+        return
+    occurring = [f"{code:g}" for code in np.unique(codes)]
+    shown = ", ".join(occurring[:MOST_SHOWN]) + ", ..." * (len(occurring) > MOST_SHOWN)
+    raise InputError(
+        f"--cause {times.cause}: no case has this code in the column {times.event!r} of --event, "
+        f"which holds {shown}. Name the code of the event, or another column."
+    )
+
+
+def _all_late(outcome: Survival, horizon: float) -> bool:
+    """Whether all events come after the horizon, and nobody leaves before it."""
+    return bool(outcome.event.any() and (outcome.time > horizon).all())
+
+
+def _about_units(outcome: Survival, times: TimeColumns) -> str:
+    """What may be wrong where everything happens after the horizon."""
+    first, last = outcome.time.min(), outcome.time.max()
+    return (
+        f"no event comes by {max(times.horizons):g}, and "
+        f"{count(int(outcome.event.sum()), 'event')} later; times in column "
+        f"{shortened(times.time)} run from {first:g} to {last:g}. --horizon is in the units of "
+        "these times: if they are days, 5 years are --horizon 1826."
+    )
 
 
 def _about_codes(outcome: Survival, times: TimeColumns) -> str:

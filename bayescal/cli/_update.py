@@ -51,7 +51,13 @@ class RunningTable:
         from bayescal.data.stored import read_dataset
 
         state = _state(path)
-        dataset = read_dataset(path)
+        try:
+            dataset = read_dataset(path)
+        except InputError as error:
+            raise InputError(
+                f"--update {path}: this file is no running table that can be read. Name one that "
+                "--update made, or a new file. (" + str(error).removeprefix("path ") + ")"
+            ) from error
         added = tuple(json.loads(dataset.attrs.get("added", "[]")))
         return cls(path, CalibrationData.from_xarray(dataset), added, state)
 

@@ -205,8 +205,10 @@ def record_text(record: dict[str, Any]) -> str:
     return json.dumps(_finite(record), indent=2, allow_nan=False) + "\n"
 
 
-def write_table(path: Path, table: pd.DataFrame) -> None:
-    """Write a table as CSV: commas, UTF-8, quotes only where a field needs them.
+def write_table(
+    path: Path, table: pd.DataFrame, *, separator: str = ",", decimal: str = "."
+) -> None:
+    """Write a table as CSV: UTF-8, quotes only where a field needs them.
 
     A carriage return in a field would be read back as the end of a row, and is not quoted by
     itself; then every field is quoted.
@@ -214,7 +216,13 @@ def write_table(path: Path, table: pd.DataFrame) -> None:
     texts = (column.astype(str) for _, column in table.items() if column.dtype.kind not in "biuf")
     returns = any(text.str.contains("\r", regex=False).any() for text in texts)
     with replacing(path) as file:
-        table.to_csv(file, index=False, quoting=csv.QUOTE_ALL if returns else csv.QUOTE_MINIMAL)
+        table.to_csv(
+            file,
+            sep=separator,
+            decimal=decimal,
+            index=False,
+            quoting=csv.QUOTE_ALL if returns else csv.QUOTE_MINIMAL,
+        )
 
 
 def numbers_of(post: CalibrationPosterior, summary: pd.DataFrame, p: float) -> dict[str, Any]:

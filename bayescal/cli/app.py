@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -50,11 +51,18 @@ class Command(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         """Run it."""
+        for each in self.params:
+            if each.param_type_name == "option" and ctx.params.get(each.name or "") == Path():
+                raise InputError(f"{each.opts[0]} names no file. Type the name of one behind it.")
         try:
             return super().invoke(ctx)
         except InputError as error:
-            known = {f"--{(each.name or '').replace('_', '-')}" for each in self.params}
-            raise InputError(in_options(str(error), known)) from error
+            typed = {}
+            for each in self.params:
+                given = ctx.params.get(each.name)
+                first = given[0] if isinstance(given, (list, tuple)) and given else given
+                typed[f"--{(each.name or '').replace('_', '-')}"] = first
+            raise InputError(in_options(str(error), typed)) from error
 
     def get_help_option(self, ctx: Any) -> Any:
         """The option, without the type of its value."""
@@ -142,5 +150,7 @@ def _run(arguments: Sequence[str] | None) -> int:
             raise
         context = getattr(error, "ctx", None)
         path = "bayescal" if context is None else context.command_path
-        return complain(f"{error.format_message().rstrip('. ')}. See '{path} --help'.")
+        fault = error.format_message().rstrip(". ")
+        end = "" if fault.endswith("?") else "."
+        return complain(f"{fault}{end} See '{path} --help'.")
     return code if isinstance(code, int) else 0

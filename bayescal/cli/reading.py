@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from bayescal._base.errors import InputError
 from bayescal.cli import _options as option
@@ -19,6 +21,7 @@ __all__ = [
     "AssessReading",
     "ClusterReading",
     "GroupReading",
+    "MissingReading",
     "PeriodReading",
     "Reading",
     "RowReading",
@@ -174,6 +177,13 @@ class _Times:
     horizon: option.Horizon = None
     cause: option.Cause = None
     survival: option.Survival = False
+
+
+@dataclass(frozen=True)
+class MissingReading(Reading):
+    """Of cases of which some outcomes are missing, so that none may be left out for that."""
+
+    drop_missing: Annotated[bool, typer.Option("--drop-missing", hidden=True)] = False
 
 
 @dataclass(frozen=True)

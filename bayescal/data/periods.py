@@ -69,22 +69,22 @@ class Periods:
         """These periods and more of the same kind; `name` is what the user calls them."""
         if more.kind != self.kind:
             raise InputError(
-                f"{name} has {more.kind}, such as {more.labels[0]!r}, but those before are "
+                f"{name} holds {more.kind}, such as {more.labels[0]!r}, but those before are "
                 f"{self.kind}, such as {self.labels[0]!r}. Give both in one form."
             )
         joined = self.position | more.position
         for label, position in self.position.items():
             if joined[label] != position:
                 raise InputError(
-                    f"{name} has {label!r} as category {joined[label] + 1:g} of its order, but it "
-                    f"was category {position + 1:g}. Add new categories after the last one."
+                    f"{name} holds {label!r} as category {joined[label] + 1:g} of its order, but "
+                    f"it was category {position + 1:g}. Add new categories after the last one."
                 )
         label_at: dict[float, str] = {}
         for label, position in joined.items():
             other = label_at.setdefault(position, label)
             if other != label:
                 raise InputError(
-                    f"{name} has {label!r}, and those before have {other!r}, which is the same "
+                    f"{name} holds {label!r}, and those before have {other!r}, which is the same "
                     "time. Give both in one form."
                 )
         return Periods.of(self.kind, joined)
@@ -104,7 +104,7 @@ class Periods:
 def _check_few(periods: int, name: str) -> None:
     if periods > MOST_PERIODS:
         raise InputError(
-            f"{name} has {periods:,} periods, but at most {MOST_PERIODS} are compared, in about "
+            f"{name} holds {periods:,} periods, but at most {MOST_PERIODS} are compared, in about "
             f"ten seconds. Use longer ones, such as months: {name}=dates.astype('datetime64[M]')."
         )
 
@@ -193,7 +193,7 @@ def _named(values: list[Any], name: str) -> Named:
     if all(isinstance(value, datetime.date) for value in values):
         if any(getattr(value, "tzinfo", None) for value in values):
             raise InputError(
-                f"{name} has times of a time zone. Give dates, or times without zone, such as "
+                f"{name} holds times of a time zone. Give dates, or times without zone, such as "
                 f"{name}.dt.tz_localize(None)."
             )
         return _of_datetimes(np.array(values, dtype="datetime64[s]"))

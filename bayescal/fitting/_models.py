@@ -72,9 +72,10 @@ class ModelDifferences:
         title: str,
         views: Mapping[str, CalibrationPosterior],
         replicates: Callable[[], Sequence[CalibrationPosterior]],
+        alike: Mapping[str, str],
     ) -> None:
         self.title, self.views = title, dict(views)
-        self._replicates = replicates
+        self._replicates, self._alike = replicates, alike
         self._paired: dict[str, dict[str, Floats]] = {}
 
     @cached_property
@@ -99,7 +100,9 @@ class ModelDifferences:
         """
         check_choice(measure, self.measures, "measure")
         if measure not in self._paired:
-            self._paired[measure] = self._together(lambda view: _values(view, measure))
+            drawn = self._together(lambda view: _values(view, measure))
+            ranks = self._alike if measure in GAINS else {}
+            self._paired[measure] = drawn | {name: drawn[one] for name, one in ranks.items()}
         return {name: values.copy() for name, values in self._paired[measure].items()}
 
     def net_benefit(self, thresholds: ArrayLike, ci_prob: float = 0.95) -> pd.DataFrame:
@@ -133,6 +136,12 @@ class ModelDifferences:
         order = [values(view) for view in self._kept_replicates]
         drawn = [_in_order_of(*pair) for pair in zip(own, order, strict=True)]
         return dict(zip(self.views, drawn, strict=True))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: replicates, in place of what makes them."""
+        from bayescal._base.known import Known
+
+        return self.__dict__ | {"_replicates": Known(self._kept_replicates)}
 
     @cached_property
     def _kept_replicates(self) -> Sequence[CalibrationPosterior]:
@@ -198,10 +207,19 @@ class ModelComparison:
     True
     """
 
-    def __init__(self, posts: Mapping[str, HierarchicalPosterior], same: SamePatients) -> None:
+    def __init__(
+        self,
+        posts: Mapping[str, HierarchicalPosterior],
+        same: SamePatients,
+        alike: Mapping[str, str],
+    ) -> None:
         self.posts = dict(posts)
-        self._same = same
+        self._same, self._alike = same, alike
         self._kept: dict[str, ModelDifferences] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: all but the populations, which are made again when asked for."""
+        return self.__dict__ | {"_kept": {}}
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -309,7 +327,7 @@ class ModelComparison:
         if key not in self._kept:
             views = {name: view(post) for name, post in self.posts.items()}
             title = next(iter(views.values())).title
-            self._kept[key] = ModelDifferences(title, views, replicates)
+            self._kept[key] = ModelDifferences(title, views, replicates, self._alike)
         return self._kept[key]
 
 
@@ -401,7 +419,9 @@ def compare_models(
     bootstrap, the same for all models; the curves of each follow their weights by one step of
     Newton's method; and the draws of a measure are put in the order of its replicates (the Schaake
     shuffle). The posterior of each model is unchanged by this, and a model differs from itself by
-    exactly 0.
+    exactly 0. So do the C-statistics of models that put the cases in the same order; those of other
+    models follow from the curve of each, so that orders that are nearly the same can differ a
+    little more, or less, than they do in the outcomes.
 
     What a case tells that left before the horizon is how likely it was, given the curve, to have no
     event until then. That leaving tells nothing more of the event is assumed of every model, given
@@ -471,11 +491,23 @@ def compare_models(
     if groups is not None:
         sites = {name: as_hierarchical(post) for name, post in posts.items()}
         of_sites = (list(sites.values()), patients, each, counts, of_cases["site"], unit, seed)
-        return ModelComparison(sites, SamePatients(*of_sites))
+        return ModelComparison(sites, SamePatients(*of_sites), _of_one_order(cases))
 
     fits = list(posts.values())
     same = SamePopulation(fits, patients, each, counts, unit, title=ALL, seed=seed)
-    return ModelDifferences(ALL, posts, same.replicates)
+    return ModelDifferences(ALL, posts, same.replicates, _of_one_order(cases))
+
+
+def _of_one_order(cases: Mapping[str, Floats]) -> dict[str, str]:
+    """Models that put all cases in the order of one before them, and have its C-statistic."""
+    from scipy.stats import rankdata
+
+    order = {name: rankdata(score, method="dense") for name, score in cases.items()}
+    first = {
+        name: next(one for one, other in order.items() if np.array_equal(other, own))
+        for name, own in order.items()
+    }
+    return {name: one for name, one in first.items() if one != name}
 
 
 class _Seen(NamedTuple):

@@ -148,8 +148,8 @@ def recalibration_gain(
     therefore count as in `bayescal.compare` of each side: in as many draws as exact calibration has
     there, that side counts 0 (and by the curve eta is then the score of that side); in as many as
     stretches that are often calibrated have, an error counts by how sure its side is. No draw goes
-    beyond E_w|s - T|, which no change can exceed (unless T merges scores, or by pairs). If a side is
-    exactly calibrated, the true fall is nearly the largest or the least that is possible. So the
+    beyond E_w|s - T|, which no change can exceed (unless T merges scores, or by pairs). If a side
+    is exactly calibrated, the true fall is nearly the largest or the least that is possible. So the
     interval of the fall holds the interval of the draws in which neither side is exact, and that of
     the draws in which one is, of each that is more probable than one tail. By the curve, 95 %
     intervals contained the true fall in .99, .98 and .98 of 100 data sets of 100, 200 and 500 cases

@@ -390,6 +390,10 @@ class RelatedCurves:
     def _views(self) -> dict[str, CurveView]:
         return {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: all but the views, which are made again when they are asked for."""
+        return {name: value for name, value in self.__dict__.items() if name != "_views"}
+
     def _view(
         self,
         title: str,

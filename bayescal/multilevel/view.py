@@ -95,6 +95,16 @@ class CurveView(CalibrationPosterior):
         view._key, view._all_curves = key, all_curves
         return view
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: of the other curves what this view needs, in place of what asks them."""
+        from bayescal._base.known import Known
+
+        state = self.__dict__.copy()
+        if "_all_curves" in state:  # else it is one of several imputations
+            state["_own_distances"] = Known(self._exactly)
+            state["_all_curves"] = Known(self._all_curves())
+        return state
+
     def _with_draws(self, drawn: Drawn) -> Self:
         """The same curve, not fitted to the table of these draws."""
         view = self.of_draws(drawn)

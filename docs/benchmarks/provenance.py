@@ -218,9 +218,10 @@ def _executed(nodes: list[ast.AST]) -> Iterator[ast.AST]:
 
 
 def _is_unread(node: ast.AST) -> bool:
-    """A text, an import for types, or the list of public names."""
+    """A text, an import for types, the list of public names, or how an object is pickled."""
+    pickles = isinstance(node, ast.FunctionDef) and node.name == "__getstate__"
     lists = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
-    return lists or _is_text(node) or _is_for_types(node)
+    return pickles or lists or _is_text(node) or _is_for_types(node)
 
 
 class Sources:

@@ -106,3 +106,23 @@ def test_what_is_missing_is_named(capsys, files, arguments, told) -> None:
     code, _, err = run(capsys, *arguments)
     assert code == 2
     assert told in err
+
+
+DAYS = [f"2024-{month}-{day:02}" for month in ("01", "03") for day in range(1, 32)]
+
+
+@pytest.mark.parametrize(
+    ("texts", "told"),
+    [
+        (DAYS, "62 periods, but at most 60 are compared, in about ten seconds. Use longer ones"),
+    ],
+)
+def test_a_fault_of_periods_names_the_column_and_a_form(capsys, tmp_path, texts, told) -> None:
+    frame = pd.DataFrame({"month": texts, "risk": 0.2, "died": [0, 1] * (len(texts) // 2)})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    code, _, err = run(capsys, str(tmp_path / "a.csv"), *NAMES)
+    assert code == 2
+    assert "column 'month' holds " in err
+    assert told in err
+    assert "pandas" not in err
+    assert "astype" not in err

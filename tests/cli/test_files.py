@@ -119,11 +119,11 @@ def test_the_mark_of_a_recalibration_is_an_output_too(refused, table) -> None:
 # Other columns come out as they went in
 
 
-def recalibrated(done: Done, path: Path) -> list[list[str]]:
+def recalibrated(done: Done, path: Path, separator: str = ",") -> list[list[str]]:
     output = path.with_name("better.csv")
     done("recalibrate", path, *NAMES, "--method", "intercept", "--output", output)
     with output.open(newline="", encoding="utf-8") as file:
-        return list(csv.reader(file))
+        return list(csv.reader(file, delimiter=separator))
 
 
 HOSTILE = ["000", "1e5", "NA", "", " a ", "1,5", "a\rb", "a\nb", "a\r\nb", '"', "'", "True"]
@@ -144,7 +144,7 @@ def test_decimal_commas_and_short_rows_are_verbatim(done, table) -> None:
     rows = [line.split(",") for line in ROWS.splitlines()]
     european = [[score.replace(".", ","), outcome, label] for label, score, outcome in rows[1:]]
     table.write_text("\n".join(map(";".join, [["p", "y", "id"], *european])) + "\n0,5;1\n")
-    made = recalibrated(done, table)
+    made = recalibrated(done, table, ";")
     assert [row[:3] for row in made[1:]] == [*european, ["0,5", "1", ""]]
 
 
@@ -342,3 +342,31 @@ def test_a_report_is_a_web_page_and_nothing_else(refused, table, command, name) 
     assert f"--html '{name}' does not end in .html or .htm" in line
     assert "print it to PDF" in line
     assert not Path(name).exists()
+
+
+@pytest.mark.parametrize("option", ["--html", "--json", "--plot", "--word", "--update"])
+@pytest.mark.parametrize("name", ["", "."])
+def test_a_file_without_a_name_is_refused_by_its_option(refused, table, option, name) -> None:
+    assert f"Error: {option} names no file." in refused("assess", "a.csv", option, name)
+
+
+def test_a_table_that_cannot_be_updated_is_named_by_its_option(refused, table) -> None:
+    Path("base.csv").write_text(ROWS)
+    line = refused("assess", "a.csv", *NAMES, "--update", "base.csv")
+    assert "--update base.csv: this file is no running table" in line
+    assert "path base.csv" not in line
+
+
+def test_a_question_ends_without_a_full_stop(refused) -> None:
+    assert "?. See" not in refused("asses", "a.csv")
+
+
+@pytest.mark.parametrize(
+    ("events", "cure"), [(3, "Give --folds at most 3."), (1, "No number of folds works"), (0, "No")]
+)
+def test_too_many_folds_are_told_with_the_column(refused, table, events, cure) -> None:
+    frame = pd.read_csv("a.csv")
+    frame.assign(y=(frame.index < events).astype(int)).to_csv("few.csv", index=False)
+    line = refused("gain", "few.csv", *NAMES, "--folds", 10)
+    assert f"--folds 10: column 'y' has {events} event" in line
+    assert f"every fold needs one of each. {cure}" in line

@@ -82,3 +82,17 @@ def test_leaving_them_out_is_refused(capsys, cases) -> None:
     code, _, err = run(capsys, "missing", "cases.csv", *NAMES, "--drop-missing")
     assert code == 2
     assert "--drop-missing leaves out the patients" in err
+
+
+def test_help_does_not_offer_to_leave_them_out(capsys) -> None:
+    code, out, _ = run(capsys, "missing", "--help")
+    assert code == 0
+    assert "--drop-missing" not in out
+
+
+def test_a_missing_score_has_a_way_out(capsys, cases) -> None:
+    cases.assign(risk=cases["risk"].where(cases.index > 3)).to_csv("cases.csv", index=False)
+    code, _, err = run(capsys, "missing", "cases.csv", *NAMES)
+    assert code == 2
+    assert "column 'risk': 4 scores of 200 missing, the first on line 2 of cases.csv." in err
+    assert "remove these rows from the file" in err

@@ -74,3 +74,18 @@ def test_what_cannot_be_is_named(capsys, cases, arguments, told) -> None:
     code, _, err = run(capsys, *arguments)
     assert code == 2
     assert told in err
+
+
+@pytest.mark.parametrize(
+    ("option", "typed", "back"),
+    [("--percent", "20", lambda p: 100 * p), ("--logit", "-1.4", lambda p: np.log(p / (1 - p)))],
+)
+def test_a_risk_is_typed_on_the_scale_of_the_scores(capsys, cases, option, typed, back) -> None:
+    cases.assign(risk=back(cases["risk"])).to_csv("cases.csv", index=False)
+    told = ["--ignore-column", "hospital", option, "--risk", typed, "--json", "r.json"]
+    assert run(capsys, *told)[0] == 0
+    (row,) = json.loads(Path("r.json").read_text("utf-8"))["risks"]
+    assert row["score"] == pytest.approx(0.2 if option == "--percent" else 1 / (1 + np.exp(1.4)))
+    code, _, err = run(capsys, "--percent", "--risk", "101")
+    assert code == 2
+    assert "--risk 101 is outside [0, 100]; scores are percentages." in err

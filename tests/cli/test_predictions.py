@@ -120,3 +120,43 @@ def test_scores_whose_first_rows_are_zeros_and_ones_are_guessed(tmp_path) -> Non
     chance = [float(k % 2) for k in range(n - 1)] + [0.4]
     path.write_text("\n".join(["died,chance", *(f"{k % 2},{p}" for k, p in enumerate(chance))]))
     assert read_predictions(Reading(path)).columns.score == "chance"
+
+
+MIXED = "y,p\n1,81%\n0,0.1434\n0,{}\n"
+
+
+@pytest.mark.parametrize("last", ["0", "1", "0.9", "7%"])
+def test_percentages_beside_probabilities_are_refused(tmp_path, last) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(MIXED.format(last))
+    message = r"column 'p': 0\.1434 on line 3 of .* has no percent sign, and 81% on line 2 has one"
+    with pytest.raises(InputError, match=message):
+        read_predictions(Reading(path, "y", "p", percent=True))
+
+
+def test_percentages_with_and_without_the_sign(tmp_path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(MIXED.format("35"))
+    read = read_predictions(Reading(path, "y", "p", percent=True))
+    np.testing.assert_allclose(read.data.score, [0.001434, 0.35, 0.81])
+    path.write_text("y,p\n1,81%\n0,0\n")
+    read = read_predictions(Reading(path, "y", "p", percent=True))
+    np.testing.assert_allclose(read.data.score, [0, 0.81])
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "told"),
+    [
+        ("died", (0, 0, 0), "Column 'died' is 0 in all rows."),
+        ("outcome", (0, 1, 2), r"Column 'outcome' has 3 values \(0, 1, 2\), not two."),
+        ("died", (0, -9, 1), r"Column 'died' has 3 values \(-9, 0, 1\), not two\. If -9 is for"),
+        ("status", ("", "", ""), "Column 'status' is empty."),
+    ],
+)
+def test_near_outcomes_that_do_not_fit_are_told(tmp_path, name, values, told) -> None:
+    path = tmp_path / "a.csv"
+    rows = zip(values, (0.2, 0.3, 0.4), strict=True)
+    path.write_text(f"{name},p\n" + "".join(f"{y},{p}\n" for y, p in rows))
+    message = rf"no column looks like the outcome\. {told}.* Say which it is with --outcome"
+    with pytest.raises(InputError, match=message):
+        read_predictions(Reading(path))

@@ -112,3 +112,19 @@ def test_a_log_of_answers_is_a_table(tmp_path: Path) -> None:
     harness = tmp_path / "samples_arc.jsonl"
     harness.write_text('{"doc_id": 4, "acc": 1, "filtered_resps": [[-1, true], [-1, false]]}')
     assert open_source(harness).load().values.tolist() == [[True, 0.5, "arc", "arc/4"]]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_a_first_line_that_names_the_separator(tmp_path, separator, quote) -> None:
+    path = tmp_path / "table.csv"
+    rows = TEXT.replace(",", separator)
+    path.write_text(f"{quote}sep={separator}{quote}\r\n{rows}", "utf-8-sig")
+    source = open_source(path)
+    assert source.names == ("y", "p", "site")
+    assert source.load()["site"].to_list() == SITES
+    assert source.load(verbatim=True)["p"].to_list() == ["0.3", "0.2"]
+    assert source.where(1) == "line 4"
+    path.write_text("sep=;\n")
+    with pytest.raises(InputError, match="is empty"):
+        open_source(path)

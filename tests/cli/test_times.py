@@ -341,3 +341,23 @@ def test_recommend_and_gain_are_those_of_python(patients, capsys):
     assert told["gains"]["brier"]["mean"] == pytest.approx(gain.summary()["mean"]["brier"])
     assert ran("gain", both, *TIMES, "--folds", "5", "--score", "risk") != 0
     assert "--folds does not go with --time" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_cause_that_does_not_occur_is_refused(patients, capsys):
+    path, frame = patients
+    coded = path.with_name("codes.csv")
+    frame.assign(died=np.where(frame.years > 6, 2, frame.died)).to_csv(coded, index=False)
+    assert ran("assess", coded, *TIMES, "--score", "risk", "--cause", "7") == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert "--cause 7: no case has this code in the column 'died' of --event" in told
+    assert "which holds 0, 1, 2." in told
+
+
+def test_times_in_another_unit_than_the_horizon_are_noted(patients, capsys):
+    path, frame = patients
+    days = path.with_name("days.csv")
+    frame.assign(years=10 + 365 * frame.years).to_csv(days, index=False)
+    assert ran("assess", days, *TIMES, "--score", "risk", "--curve", "logistic") == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "Note: no event comes by 5, and" in told
+    assert "--horizon is in the units of these times" in told

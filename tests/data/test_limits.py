@@ -90,7 +90,7 @@ def test_groups_of_a_table_past_the_limit():
     ids=["whole numbers", "numbers", "list", "times", "categories"],
 )
 def test_periods_past_the_limit(periods):
-    message = "^periods has 200,000 periods, but at most 60 are compared"
+    message = "^periods holds 200,000 periods, but at most 60 are compared"
     refused(lambda: bc.fit(OUTCOME, SCORE, periods=periods), message)
 
 

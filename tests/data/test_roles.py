@@ -199,7 +199,7 @@ def test_roles_of_two_tables_must_be_the_same():
             first + second
     months = [bc.CalibrationData([0], [0.2], period=[month]) for month in ("2024-03", "2024-01")]
     assert (months[0] + months[1]).levels["period"] == ("2024-01", "2024-03")
-    with pytest.raises(InputError, match="period has numbers"):
+    with pytest.raises(InputError, match="period holds numbers"):
         months[0] + bc.CalibrationData([0], [0.2], period=[1])
     other = bc.CalibrationData([0], [0.2], period=["2024-01"], site=["A"])
     more = bc.CalibrationData([0], [0.2], factors={"sex": ["f"]}, site=["A"])

@@ -187,3 +187,15 @@ def test_labels_of_cases_that_differ_are_refused(cases):
     models = {"old": old, "new": pd.Series(new, index=outcome.index[::-1])}
     with pytest.raises(InputError, match="models"):
         bc.compare_models(outcome, models, groups=site, **FIXED)
+
+
+@pytest.mark.parametrize("sites", [False, True])
+def test_models_that_put_the_cases_in_one_order_have_one_c_statistic(sites):
+    y, a = bc.simulate.sample("clinical-middle-overconfident", 200, random_state=4)
+    options = {"groups": np.arange(200) % 2} if sites else {}
+    models = {"a": a, "half": a / 2, "other": np.roll(a, 1)}
+    cmp = bc.compare_models(y, models, draws=200, random_state=1, **options)
+    rows = (cmp.at() if sites else cmp).summary().loc["c_statistic"]
+    assert rows.loc["half", ["difference", "lower", "upper"]].tolist() == [0, 0, 0]
+    assert rows.loc["half", "prob_better"] == 0
+    assert rows.loc["other", "difference"] < -0.05

@@ -8,6 +8,7 @@ from bayescal._base.text import capitalised, chance, percent
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.tables.columns import chances
 from bayescal.assessment.tables.table import Column, Row, Table
+from bayescal.assessment.words import is_reversed
 from bayescal.model.curves import CURVES
 
 __all__ = ["benefit_table", "information_table", "lost_table", "updates_table"]
@@ -28,7 +29,8 @@ def updates_table(f: Findings) -> Table:
     heads |= {f"net_benefit@{t:g}": f"Rise of net benefit at {t:g}" for t in f.thresholds}
     rows = []
     for index, numbers in advice.table.drop("identity").iterrows():
-        name, chosen = str(index), str(index) == advice.choice
+        name = str(index)
+        chosen = name == advice.choice and not is_reversed(f)
         hint = "recommended" if chosen else ""
         label = capitalised(CURVES[name].update)
         rows.append(Row(name, label, numbers.to_dict(), hint=hint, chosen=chosen))

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayescal._base.text import chance, decimals, percent, ratio
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.tables.columns import fixed, intervals, words
+from bayescal.assessment.tables.columns import as_fixed, fixed, intervals, words
 from bayescal.assessment.tables.table import MEDIA, Column, Row, Table
 from bayescal.assessment.val_prob import VAL_PROB
 from bayescal.model.curves import CURVES
@@ -16,6 +16,7 @@ from bayescal.validation.consistency import RARE
 
 __all__ = ["diagnostics_table", "estimators_table", "families_table", "val_prob_table"]
 
+K_HAT = "pareto_k"
 AS_IF_CALIBRATED, LARGER = "within chance", "larger than chance explains"
 TITLES = {"Integrated calibration index (Eavg)": "ICI (Eavg) of a loess curve"}
 """Titles that say how an estimator differs from a measure of the posterior of the same name."""
@@ -118,7 +119,9 @@ def diagnostics_table(f: Findings) -> Table:
         "Draws by importance sampling",
         "Curve",
         (
-            Column("pareto_k", "Pareto k-hat (limit 0.7)", lambda row: f"{row['pareto_k']:.2f}"),
+            Column(
+                "pareto_k", "Pareto k-hat (limit 0.7)", lambda row: as_fixed(row["pareto_k"], 2)
+            ),
             fixed("log_evidence_error", "Error of the log evidence"),
         ),
         rows,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.followed import censoring_by_fifth, quarters
+from bayescal.assessment.followed import censoring_by_fifth, quarters, risks_words
 from bayescal.assessment.tables.columns import counts
 from bayescal.assessment.tables.table import NOT_TERMINAL, Row, Table
 
@@ -18,7 +18,7 @@ def followed_table(f: Findings) -> Table:
     at = f"{horizon:g}"
     rows = []
     for _, row in censoring_by_fifth(data).iterrows():
-        name = f"{row['lowest']:.2g} to {row['highest']:.2g}"
+        name = risks_words(row["lowest"], row["highest"])
         rows.append(Row(name, name, row.to_dict()))
     return Table(
         "followed",

@@ -10,12 +10,16 @@ from bayescal.multilevel.drift import DriftPosterior
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ALIKE", "changed_in_words", "gain_in_words", "now_in_words"]
+__all__ = ["ALIKE", "changed_in_words", "gain_in_words", "now_in_words", "stands_out"]
 
 LIKELY = 0.5
 """Probability of a change from which on it is said when."""
 ALIKE = "(before the data each period is as probable as another)"
 """What is assumed wherever it is said when the curve changed."""
+WIDE = 2.0
+"""Ratio of the ends of the interval of O/E from which on it cannot be said whether O/E fits."""
+LEAST_PROBABILITY = 0.1
+"""Least probability of a change into a period that stands out."""
 
 
 def now_in_words(post: DriftPosterior, populations: pd.DataFrame, close: float) -> str:
@@ -25,6 +29,8 @@ def now_in_words(post: DriftPosterior, populations: pd.DataFrame, close: float) 
     way = "the number of events fits"
     if lower > 1 or upper < 1:
         way = f"risks are too {'low' if lower > 1 else 'high'}"
+    elif upper >= WIDE * lower:
+        way = "the data are too few to say whether the number of events fits"
     above = chance(float(row["prob_miscalibrated"]))
     return (
         f"Now, in {shortened(post.labels[-1])}: {way}, with {100 * lower:.0f} to {100 * upper:.0f} "
@@ -38,6 +44,8 @@ def changed_in_words(post: DriftPosterior) -> str:
     when = post.when_changed()
     if post.prob_changed < LIKELY or len(when) < 2 or when["if_sudden"].isna().any():
         return told
+    if not stands_out(when["if_sudden"]):
+        return f"{told} If it changed once and suddenly, it cannot be said when."
     period = str(when["if_sudden"].idxmax())
     sudden, near = float(when["if_sudden"][period]), float(when["within_one"][period])
     return (
@@ -45,6 +53,15 @@ def changed_in_words(post: DriftPosterior) -> str:
         f"{chance(sudden)}, and in it or a period beside it with probability {chance(near)} "
         f"{ALIKE}."
     )
+
+
+def stands_out(probability: pd.Series) -> bool:
+    """Whether the most probable period of a change is clearly more probable than the others.
+
+    Its probability is at least 0.1, and at least one half or twice an equal share of them all.
+    """
+    equal = float(probability.mean())
+    return float(probability.max()) >= max(LEAST_PROBABILITY, min(2 * equal, LIKELY))
 
 
 def gain_in_words(gains: pd.DataFrame) -> str:

@@ -32,8 +32,8 @@ from bayescal.assessment.text.paper import methods, performance, performance_sou
 from bayescal.assessment.text.periods import period_sentences
 from bayescal.assessment.text.references import REFERENCES, cited
 from bayescal.assessment.text.sites import site_sentences
-from bayescal.assessment.verdict.words import advice_of_whom, lost_at_thresholds, whom
-from bayescal.assessment.words import first_words, numbers
+from bayescal.assessment.verdict.words import advice_of_whom, lost_at_thresholds, to_do, whom
+from bayescal.assessment.words import first_words, is_reversed, numbers
 from bayescal.model.curves import CURVES
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
@@ -325,6 +325,8 @@ def _heterogeneity(f: Findings) -> list[str]:
 
 
 def _updating(f: Findings) -> list[str]:
+    if is_reversed(f):
+        return [to_do(f)]
     text = [f"{f.recommendation}{advice_of_whom(f)}"]
     if f.recommendation.choice not in (None, "identity"):
         text.append(

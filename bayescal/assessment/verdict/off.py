@@ -27,6 +27,7 @@ __all__ = [
     "YES",
     "Off",
     "depth_of_zero",
+    "few_words",
     "is_off",
     "sure_ranges",
 ]
@@ -178,4 +179,16 @@ def _too_few(post: CalibrationPosterior) -> str:
     events = {"event": data.events, "non-event": data.n - data.events}
     rarer = min(events, key=lambda what: events[what])
     effective = events[rarer] * data.weight_scale
-    return only(effective, rarer) if effective < FEWEST else ""
+    return few_words(effective, rarer) if effective < FEWEST else ""
+
+
+def few_words(number: float, noun: str) -> str:
+    """That there are only so many, or none, as a clause.
+
+    Examples
+    --------
+    >>> from bayescal.assessment.verdict.off import few_words
+    >>> few_words(3, "event"), few_words(0, "non-event")
+    ('there are only 3 events', 'there are no non-events')
+    """
+    return only(number, noun) if round(number, 1) > 0 else f"there are no {noun}s"

@@ -12,7 +12,15 @@ from bayescal.assessment.followed import observed_words
 from bayescal.assessment.performance import CLOSE, close_enough
 from bayescal.assessment.verdict.off import CANNOT_SAY, LEVEL_AND_SLOPE, NO_SIGN, OVER_A_RANGE, YES
 from bayescal.assessment.verdict.settle import MOST_TIMES, PROBABLY
-from bayescal.assessment.words import counted, in_the_data, numbers, where, with_interval
+from bayescal.assessment.words import (
+    counted,
+    in_the_data,
+    is_reversed,
+    numbers,
+    where,
+    with_interval,
+)
+from bayescal.gain.updates.recommendation import FEWEST
 from bayescal.multilevel.populations import LEAST_OF_NEXT
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS
@@ -270,6 +278,11 @@ def per_1000(value: float) -> str:
 
 def to_do(f: Findings) -> str:
     """The recommendation, with the equation of the update."""
+    if is_reversed(f):
+        return (
+            "No update is recommended until it is checked whether the scores are probabilities of "
+            "the opposite outcome: an update would only hide that."
+        )
     return f"{_advised(f)}{advice_of_whom(f)}"
 
 
@@ -292,16 +305,31 @@ def _advised(f: Findings) -> str:
         return f"Do not use these risks as they are; follow more patients first. {advice}"
     if advice.choice in (None, "identity"):
         return str(advice)
+    score = np.unique(f.posterior.data.score)
+    if score.size == 1:
+        return (
+            f"{advice} All scores are {score[0]:.3g}, so this is one risk for all patients: the "
+            f"observed share of patients with the event, {_observed_share(f):.3g}."
+        )
     if f.equation is None:
         return (
             f"{advice} It has no short equation: apply it with "
-            f"bayescal.recalibrate.BayesianRecalibrator(curve='{advice.choice}')."
+            f"bayescal.recalibrate.BayesianRecalibrator(curve='{advice.choice}'). On the command "
+            "line, bayescal recalibrate writes risks recalibrated by the average of all curves."
         )
     terms = ["expit(x) = 1 / (1 + exp(-x))"]
     if "logit" in str(f.equation):
         terms.insert(0, "logit(p) = ln(p / (1 - p))")
     meaning = " and ".join(terms)
     return f"{advice} The equation: {f.equation}, with {meaning}. Check it on new patients."
+
+
+def _observed_share(f: Findings) -> float:
+    """Share of the patients with the event; of times to an event, by the curve at all scores."""
+    data = f.posterior.data
+    if data.follow_up is None:
+        return float(data.events / data.n)
+    return float(f.curve_at(data.score)[:, 0].mean())
 
 
 def whom(f: Findings) -> str:
@@ -389,6 +417,12 @@ def _groups_apart(f: Findings) -> list[str]:
     return [f"Groups that are clearly off, by events for 100 predicted: {named}{rest}."]
 
 
+def _only(too_few: str) -> str:
+    """Events or non-events that are too few: "only 3 events", or "no events"."""
+    number, _, what = too_few.partition(" ")
+    return f"only {too_few}" if float(number) > 0 else f"no {what}"
+
+
 def of_draws(f: Findings) -> str:
     """What the histogram of the error is, and what its mark at 0 is."""
     no_error = float((f.posterior.values_of("tce") == 0).mean())
@@ -403,9 +437,14 @@ def of_draws(f: Findings) -> str:
 
 def settling(f: Findings) -> str:
     """How many more patients would settle the verdict on the limit; empty if it is settled."""
-    more = f.more_to_settle
-    if more == 0:
+    more, too_few = f.more_to_settle, f.recommendation.too_few
+    if more == 0 or is_reversed(f):
         return ""
+    if np.isnan(more) and too_few:
+        return (
+            f"How many more patients would settle it cannot be said with {_only(too_few)}: at "
+            f"least {FEWEST} events and {FEWEST} non-events are needed to estimate it."
+        )
     if np.isnan(more):
         return (
             "How many more patients would settle it cannot be said: it depends on how well the "

@@ -122,7 +122,7 @@ def d_calibration_test(
     (0.0, 1.0)
     """
     bins = as_count(n_bins, "n_bins", 2, MOST_BINS_OF_TIMES)
-    cases = read(y_true, y_prob, replicates=False)
+    cases = read(y_true, y_prob, replicates=False, needs="cases")
     event, risk = cases.outcomes[0].astype(bool), cases.scores
     edges = np.linspace(0, 1, bins + 1)
     own = np.minimum((risk * bins).astype(np.intp), bins - 1)
@@ -197,7 +197,7 @@ def a_calibration_test(
 
 def _hazards(y_true: OutcomesLike, y_prob: ArrayLike | None) -> tuple[Floats, Floats]:
     """Outcomes, and predicted cumulative hazards."""
-    cases = read(y_true, y_prob, replicates=False)
+    cases = read(y_true, y_prob, replicates=False, needs="cases")
     if (cases.scores == 1).any():
         at = int((cases.scores == 1).argmax())
         raise InputError(

@@ -191,6 +191,31 @@ class Pooled:
         error = self.by_imputation([("tce", {})], population)["tce"]
         return np.minimum(values * widening_of(error), 1)
 
+    @staticmethod
+    def in_range(name: str, values: Floats) -> Floats:
+        """Draws of a measure of performance, widened within the range that it can have.
+
+        Parameters
+        ----------
+        name : str
+            As in `CalibrationPosterior.performance`.
+        values : ndarray of shape (m, draws) or (m, draws, thresholds)
+            NaN where a draw does not define the measure; such draws do not move the others.
+
+        Returns
+        -------
+        ndarray of shape (draws of all imputations,) or (draws of all imputations, thresholds)
+        """
+        defined = ~np.isnan(values)
+        number = defined.sum(axis=1, keepdims=True)
+        total = np.where(defined, values, 0).sum(axis=1, keepdims=True)
+        centre = np.divide(total, number, out=np.zeros(number.shape), where=number > 0)
+        share = (number > 0) / np.maximum((number > 0).sum(axis=0), 1)
+        apart = centre - (share * centre).sum(axis=0)
+        moved = values + (between_factor(len(values)) - 1) * apart
+        lowest = -np.inf if name == "net_benefit" else 0
+        return in_turn(np.clip(moved, lowest, np.inf if name == "log_score" else 1))
+
     def curve(self, scores: Floats) -> Floats:
         """The curves at these scores, of shape (draws of all, scores), widened in log-odds."""
         curves = np.stack([part.curve(scores) for part in self.parts])

@@ -291,7 +291,9 @@ class ImputedPosterior(CalibrationPosterior):
     def _performances(self, at: Floats, kind: str, *, realised: bool) -> dict[str, Floats]:
         """Draws of every measure, those of all imputations in turn."""
         each = [post._performances(at, kind, realised=realised) for post in self._posts]
-        return {name: self._mixed([one[name] for one in each]) for name in each[0]}
+        return {
+            name: Pooled.in_range(name, np.stack([one[name] for one in each])) for name in each[0]
+        }
 
     def _mixed(self, values: Sequence[Floats]) -> Floats:
         return in_turn(widened(np.stack(values)))

@@ -300,3 +300,31 @@ def test_labels_that_differ_are_seen(followed, name):
         getattr(estimators, name)(
             labelled, pd.Series(score, index=np.arange(300) + 1), horizon=HORIZON
         )
+
+
+OF_OWN_TIMES = (
+    estimators.martingale_observed_expected,
+    estimators.d_calibration_test,
+    estimators.a_calibration_test,
+)
+
+
+@pytest.mark.parametrize("estimator", OF_OWN_TIMES, ids=lambda each: each.__name__)
+def test_the_rows_of_a_table_count_as_many_cases_as_they_stand_for(estimator):
+    rng = np.random.default_rng(1)
+    risk = rng.beta(1, 2, 120).round(1) * 0.9
+    event = (rng.random(120) < risk).astype(int)
+    told = estimator(event, risk)
+    of_table = estimator(bc.CalibrationData(event, risk))
+    np.testing.assert_allclose(
+        [value for value in told if isinstance(value, float)],
+        [value for value in of_table if isinstance(value, float)],
+        rtol=1e-9,
+    )
+
+
+@pytest.mark.parametrize("estimator", OF_OWN_TIMES, ids=lambda each: each.__name__)
+def test_sampling_weights_cannot_be_taken_apart_into_times(estimator):
+    table = bc.CalibrationData([0, 1, 1, 0], [0.2, 0.7, 0.4, 0.4], sample_weight=[1, 0.5, 2, 0.7])
+    with pytest.raises(InputError, match="sampling weights"):
+        estimator(table)

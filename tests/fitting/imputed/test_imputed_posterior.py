@@ -212,3 +212,42 @@ def test_a_prior_and_its_sensitivity_are_read_off_as_of_one_fit(cases):
     for read in (bc.priors.from_posterior, bc.prior_sensitivity):
         with pytest.raises(InputError, match="post is of the family"):
             read(average)
+
+
+FEW_EVENTS = np.array([0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0])
+FEW_SCORES = np.linspace(0.02, 0.3, 12)
+
+
+def of_scores_times(factor, **options):
+    return bc.fit(
+        FEW_EVENTS,
+        imputations=[FEW_SCORES, factor * FEW_SCORES],
+        curve="logistic",
+        draws=200,
+        random_state=1,
+        **options,
+    )
+
+
+@pytest.mark.parametrize("factor", [0.95, 0.3])
+def test_measures_of_performance_stay_in_their_range(factor):
+    told = of_scores_times(factor).performance([0.1, 0.3])
+    for name, values in told.items():
+        known = values.values[~np.isnan(values.values)]
+        assert known.size
+        if name not in ("log_score", "net_benefit"):
+            assert (known >= 0).all(), name
+            assert (known <= 1).all(), name
+
+
+def test_draws_that_do_not_define_a_measure_leave_the_others_as_they_are():
+    table = of_scores_times(0.95).performance_summary([0.3], realised=True)
+    assert np.isfinite(table[["mean", "lower", "upper"]]).all().all()
+    assert "ppv@0.3" in table.index
+
+
+def test_performance_of_equal_imputations_is_that_of_one():
+    one = bc.fit(FEW_EVENTS, FEW_SCORES, curve="logistic", draws=200, random_state=1)
+    both, alone = (post.performance([0.1]) for post in (of_scores_times(1), one))
+    for name, values in alone.items():
+        np.testing.assert_allclose(float(both[name].mean()), float(values.mean()), rtol=0.05)

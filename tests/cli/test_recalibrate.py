@@ -1,0 +1,98 @@
+"""`bayescal recalibrate`: what is written, and what later commands make of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayescal as bc
+from bayescal.cli import main
+
+Run = Callable[..., tuple[int, str]]
+
+NAMES = ("--outcome", "died", "--score", "risk", "--method", "intercept")
+
+
+@pytest.fixture
+def run(capsys, tmp_path, monkeypatch) -> Run:
+    """The status of a command in a folder of its own, and all that it prints."""
+    monkeypatch.chdir(tmp_path)
+
+    def invoke(*arguments: str) -> tuple[int, str]:
+        with pytest.raises(SystemExit) as ended:
+            main(list(arguments))
+        shown = capsys.readouterr()
+        return int(ended.value.code or 0), " ".join((shown.out + shown.err).split())
+
+    return invoke
+
+
+def cases(seed: int = 1) -> pd.DataFrame:
+    y, s = bc.simulate.sample("clinical-middle-overconfident", 120, random_state=seed)
+    return pd.DataFrame({"died": y.astype(int), "risk": s.round(4)})
+
+
+def test_the_mark_of_the_file_itself_says_what_its_map_was_fitted_to(run) -> None:
+    cases(1).to_csv("past.csv", index=False)
+    cases(2).to_csv("base.csv", index=False)
+    fit = ("recalibrate", "past.csv", *NAMES, "--apply-to", "base.csv", "--output", "upd.csv")
+    assert run(*fit)[0] == 0
+    assert run("recalibrate", "base.csv", *NAMES, "--output", "other.csv")[0] == 0
+    judge = ("--outcome", "died", "--before", "risk", "--after", "risk_recalibrated")
+    code, told = run("gain", "upd.csv", *judge)
+    assert code == 0
+    assert "assumed to be fitted to other patients" in told
+    Path("upd.csv.bayescal.json").unlink()
+    assert "other.csv.bayescal.json says" in run("gain", "upd.csv", *judge)[1]
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "separator", "decimal"),
+    [
+        ("semi.csv", "rec.csv", ";", ","),
+        ("semi.csv", "rec.tsv", "\t", ","),
+        ("points.csv", "rec.csv", ";", "."),
+        ("plain.csv", "rec.csv", ",", "."),
+        ("plain.csv", "rec.tsv", "\t", "."),
+        ("tabs.txt", "rec.csv", "\t", "."),
+    ],
+)
+def test_separator_and_decimal_mark_are_those_of_the_source(
+    run, source, output, separator, decimal
+) -> None:
+    written = {"semi.csv": (";", ","), "points.csv": (";", "."), "plain.csv": (",", ".")}
+    sep, mark = written.get(source, ("\t", "."))
+    cases().to_csv(source, sep=sep, decimal=mark, index=False)
+    assert run("recalibrate", source, *NAMES, "--output", output)[0] == 0
+    made = pd.read_csv(output, sep=separator, decimal=decimal)
+    pd.testing.assert_frame_equal(made[["died", "risk"]], cases(), check_dtype=False)
+    assert made["risk_recalibrated"].between(0, 1).all()
+    judge = ("--outcome", "died", "--before", "risk", "--after", "risk_recalibrated")
+    assert run("gain", output, *judge)[0] == 0
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_rows_without_a_score_keep_empty_cells(run, apart) -> None:
+    frame = cases()
+    frame.to_csv("past.csv", index=False)
+    frame["risk"] = frame["risk"].where(~frame.index.isin([2, 7]))
+    frame.to_csv("gaps.csv", index=False)
+    files = ("past.csv", "--apply-to", "gaps.csv") if apart else ("gaps.csv",)
+    how = (*NAMES, "--output", "out.csv")
+    code, told = run("recalibrate", *files, *how)
+    assert code == 2
+    assert "--drop-missing" in told
+    assert "the first on line 4 of gaps.csv" in told
+    code, told = run("recalibrate", *files, *how, "--drop-missing")
+    assert code == 0
+    assert "2 rows of gaps.csv without a score: the new cells are empty there." in told
+    made = pd.read_csv("out.csv")["risk_recalibrated"]
+    np.testing.assert_array_equal(made.isna(), frame["risk"].isna())
+    past = cases() if apart else frame.dropna()
+    fitted = bc.recalibrate.InterceptRecalibrator().fit(past["risk"], past["died"])
+    known = frame["risk"].dropna()
+    np.testing.assert_allclose(made.dropna(), fitted.transform(known))
