@@ -357,7 +357,7 @@ def test_a_result_is_confirmed_by_its_first_data_sets(finished: Path) -> None:
     assert stale.returncode == 0
     assert "confirmed by 4 of 10 data sets at version" in stale.stdout
 
-    change(finished, "return 2 * x + (x == 1) * 1e-4")
+    change(finished, "return 2 * x + (x == 1) * 1e-2")
     done = command(finished, "--confirm", "rows")
     assert "2 of 4 data sets differ, first set 1 of 1" in done.stdout
     assert "rows: made at" in command(finished, "--stale", "rows").stdout

@@ -233,7 +233,7 @@ def role_of(column: pd.Series, *, is_time: bool = False) -> NDArray[Any]:
     return texts
 
 
-MONTHS, DAYS = r"((?:19|20)\d\d)[./]?(0[1-9]|1[0-2])", r"((?:19|20)\d\d)[./]?(\d\d)[./]?(\d\d)"
+WITHOUT_HYPHENS = r"((?:19|20)\d\d)[./]?(0[1-9]|1[0-2])", r"((?:19|20)\d\d)[./]?(\d\d)[./]?(\d\d)"
 """How months and days are written without a hyphen."""
 
 
@@ -242,7 +242,7 @@ def _calendar_of(column: pd.Series) -> NDArray[Any] | None:
     is_float = column.dtype.kind == "f" and (column % 1 != 0).any()
     texts = [f"{value:.2f}" if is_float else str(value).strip() for value in column.tolist()]
     texts = [text.removesuffix(".0") for text in texts]
-    for pattern in (MONTHS, DAYS):
+    for pattern in WITHOUT_HYPHENS:
         each = [re.fullmatch(pattern, text) for text in texts]
         if all(each):
             told = ["-".join(one.groups()) for one in each if one]
