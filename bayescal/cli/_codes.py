@@ -24,7 +24,7 @@ TEXTS = {
     "", "-", "--", ".", "..", "?", "missing", "n.a.", "n/k", "nk", "not available", "not known",
     "unk", "unknown",
 }  # fmt: skip
-NUMBERS = {-9999, -999, -99, -98, -88, -9, -8, -1, 9, 88, 98, 99, 999, 9999}
+CODE_NUMBERS = {-9999, -999, -99, -98, -88, -9, -8, -1, 9, 88, 98, 99, 999, 9999}
 CLASSES = 2
 MOST_LABELS = 10
 """Distinct outcomes beyond which none is looked at."""
@@ -82,8 +82,8 @@ def refuse_texts(column: pd.Series, wrong: NDArray[np.bool_], source: Source) ->
 def _is_code(value: Any) -> bool:
     if isinstance(value, str):
         text = value.strip().lower()
-        return text in TEXTS or (text.lstrip("-").isdigit() and int(text) in NUMBERS)
-    return not isinstance(value, (bool, np.bool_)) and value in NUMBERS
+        return text in TEXTS or (text.lstrip("-").isdigit() and int(text) in CODE_NUMBERS)
+    return not isinstance(value, (bool, np.bool_)) and value in CODE_NUMBERS
 
 
 def _coded(column: pd.Series, codes: list[Any], source: Source, kept: str = "") -> InputError:
