@@ -9,7 +9,7 @@ from bayescal._base.sampling.importance import Sample
 from bayescal.inference.density import sample_importance
 from bayescal.inference.pieces import sample_pieces
 from bayescal.inference.saturated import sample_saturated
-from bayescal.model.curves import CURVES, Curve, Frame
+from bayescal.model.curves import CURVES, Frame
 from bayescal.model.mixture import MODEST_SCALE, RISKS, Component, families_on, modest_scale
 from bayescal.model.pieces import OFTEN_CALIBRATED, RARELY_CALIBRATED
 from bayescal.model.priors import Prior
@@ -83,8 +83,7 @@ class FamilySamples(Mapping[str, Sample]):
     def under(self, prior: Prior) -> FamilySamples:
         """The same families under another prior, made once for each prior.
 
-        The priors of stretches and of risks by score are their own, so that they are shared; so
-        are families that have been drawn and whose priors are the same.
+        The priors of stretches and of risks by score are their own, so that they are shared.
         """
         prior = prior.naming(self.problem.likelihood.priors)
         for relative in self._relatives:
@@ -92,11 +91,6 @@ class FamilySamples(Mapping[str, Sample]):
                 return relative
         other = FamilySamples(self.problem.with_prior(prior), self._names, self.draws)
         other._stretches = self._stretches
-        other._drawn = {
-            name: sample
-            for name, sample in self._drawn.items()
-            if _have_priors_of_their_own(CURVES[name], self.problem.prior, prior)
-        }
         if self.problem.frame.scores:
             other._by_score = self._by_score
         other._relatives = self._relatives
@@ -123,13 +117,3 @@ class FamilySamples(Mapping[str, Sample]):
     def _stretches(self) -> list[Sample]:
         priors = (RARELY_CALIBRATED, OFTEN_CALIBRATED)
         return sample_pieces(self.problem, self.draws, priors)
-
-
-def _have_priors_of_their_own(curve: Curve, *priors: Prior) -> bool:
-    """Whether a family states the law of each coordinate, and none of the priors another one."""
-    stated = dict(curve.priors)
-    return stated.keys() >= set(curve.coordinates) and all(
-        prior.with_others(curve.priors).of(name) == stated[name]
-        for prior in priors
-        for name in curve.coordinates
-    )
