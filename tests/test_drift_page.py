@@ -75,6 +75,7 @@ def test_the_month_of_a_change_is_placed_as_often_as_is_stated():
         for placed, told in (
             ("placed", "stated"),
             ("placed_most_probable", "stated_most_probable"),
+            ("largest_step", "stated_largest_step"),
         ):
             error = (cell[told] * (1 - cell[told]) / cell["runs"]) ** 0.5
             assert cell[placed] >= cell[told] - 2 * error, (key, placed)

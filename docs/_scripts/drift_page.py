@@ -28,6 +28,8 @@ def drift_page() -> str:
         "placed_most_probable": "most probable month",
         "stated_most_probable": "probability stated of it",
         "oracle": "oracle",
+        "largest_step": "month of the largest `prob`",
+        "stated_largest_step": "largest `prob`",
     }
     placed = sudden[[*told]].rename(columns=told)
     short = placed.index[placed["best within one"] < TARGET].tolist()
@@ -73,7 +75,9 @@ def drift_page() -> str:
         "`within_one` of `when_changed()`, and by the largest `if_sudden`. *Probability stated* is "
         "the mean of `within_one` there. All months are alike before the data. The oracle knows "
         "the curve before, the size of the shift and that there was one; on average no method does "
-        f"better. {missed}",
+        "better. The last two columns are of the single month with the largest `prob`, which is "
+        "printed as P(changed most): how often it was the month of the change, and the mean of "
+        f"`prob` there. {missed}",
         markdown(placed),
         "## What explains the year",
         f"Mean posterior probabilities; before the data they are {before}.",
