@@ -99,7 +99,7 @@ def one_run(seed: int, mean: float, **truth: Any) -> dict[str, Any]:
         row["placed_most_probable"] = near(int(most), change)
         row["stated"] = float(when["within_one"].max())
         row["stated_most_probable"] = float(when["within_one"][most])
-        row["largest_step"] = float(when["prob"].idxmax() == change)
+        row["largest_step"] = float(int(when["prob"].idxmax()) == change)
         row["stated_largest_step"] = float(when["prob"].max())
         row["oracle"] = near(by_oracle(outcome, x, month, truth["size"]), change)
     return row
