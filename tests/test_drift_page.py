@@ -93,6 +93,11 @@ def test_the_page_on_drift_quotes_the_stored_numbers():
     assert f"the largest `within_one` was {ends} on average" in page
     assert f"of 0.8 was placed within one month in {100 * large['placed']:.0f} %" in page
 
+    right = [100 * cell["largest_step"] for cell in small]
+    told = [cell["stated_largest_step"] for cell in small]
+    assert f"in {min(right):.0f} % to {max(right):.0f} % of the years" in page
+    assert f"its `prob` was {min(told):.2f} to {max(told):.2f} on average" in page
+
     record = stored("drift_now")
     for months, words in {1: "series one month after", 2: "two months after"}.items():
         cells = [record[f"jump of 0.5, {n} months before, {months} after"] for n in (6, 11)]
