@@ -357,7 +357,7 @@ def test_a_result_is_confirmed_by_its_first_data_sets(finished: Path) -> None:
     assert stale.returncode == 0
     assert "confirmed by 4 of 10 data sets at version" in stale.stdout
 
-    change(finished, "return 2 * x + (x == 1) * 1e-2")
+    change(finished, "return 2 * x + (x == 1) * 1e-4")
     done = command(finished, "--confirm", "rows")
     assert "2 of 4 data sets differ, first set 1 of 1" in done.stdout
     assert "rows: made at" in command(finished, "--stale", "rows").stdout
@@ -417,16 +417,14 @@ def test_times_are_never_confirmed() -> None:
         (True, True, True),
         ({"fit.seconds": 1.0, "a": 1}, {"fit.seconds": 2.0, "a": 1}, True),
         ({"time": {"clock": 1.0}, "a": 1}, {"time": {"clock": 2.0}, "a": 1}, True),
-        (1.0, 1.00001, True),
-        (1.0, 1.001, False),
-        (0.001, 0.00102, False),
+        (1.0, 1.00001, False),
         ({"a": 1.0}, {"b": 1.0}, False),
         ([1.0], [1.0, 2.0], False),
         ("yes", "no sign", False),
         (1.0, None, False),
     ],
 )
-def test_rows_are_the_same_to_a_ten_thousandth(one: object, other: object, alike: bool) -> None:
+def test_rows_are_the_same_to_a_millionth(one: object, other: object, alike: bool) -> None:
     assert confirm.same(one, other) is alike
 
 

@@ -240,6 +240,8 @@ WITHOUT_HYPHENS = r"((?:19|20)\d\d)[./]?(0[1-9]|1[0-2])", r"((?:19|20)\d\d)[./]?
 def _calendar_of(column: pd.Series) -> NDArray[Any] | None:
     """Months as "2024-03" and days as "2024-03-31", if all are written without hyphens."""
     is_float = column.dtype.kind == "f" and (column % 1 != 0).any()
+    if is_float and (column.round(2) != column).any():  # years with a fraction
+        return None
     texts = [f"{value:.2f}" if is_float else str(value).strip() for value in column.tolist()]
     texts = [text.removesuffix(".0") for text in texts]
     for pattern in WITHOUT_HYPHENS:

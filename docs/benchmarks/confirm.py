@@ -26,11 +26,7 @@ SETS_TO_CONFIRM = 2
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two rows say the same: numbers to a ten-thousandth, all else but times exactly.
-
-    The same code on another processor rounds otherwise, and a search that stops at a tolerance ends
-    elsewhere by as much. No number of so small a difference moves one that is published.
-    """
+    """Whether two rows say the same: numbers to a millionth, all else but times exactly."""
     if isinstance(one, dict) and isinstance(other, dict):
         told = [key for key in one if key != "time" and not key.endswith("seconds")]
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in told)
@@ -38,7 +34,7 @@ def same(one: Any, other: Any) -> bool:
         return len(one) == len(other) and all(map(same, one, other))
     if isinstance(one, float) and isinstance(other, (int, float)):
         both_missing = math.isnan(one) and math.isnan(other)
-        return both_missing or math.isclose(one, other, rel_tol=1e-4, abs_tol=1e-5)
+        return both_missing or math.isclose(one, other, rel_tol=1e-6, abs_tol=1e-12)
     return bool(one == other)
 
 
