@@ -21,7 +21,7 @@ DIVIDED = re.compile(
     r"|tests/test_(hostile|hostile_arguments|invariance|labels)\.py"
 )
 NEITHER = re.compile(
-    r"tests/(papers/|test_(architecture|benchmarks|cards|ci|collection|combinations|docs"
+    r"tests/(papers/|test_(architecture|benchmarks|cards|cautions|ci|collection|combinations|docs"
     r"|docs_tables|forge|learning_pages|one_of_each|page_tables|parameter_words|prose_numbers"
     r"|provenance|public_types|reference_data|robust_part|site|words)\.py"
     r"|test_\w+_(benchmark|page)\.py)"
