@@ -52,7 +52,7 @@ class Command(TyperCommand):
     def invoke(self, ctx: Any) -> Any:
         """Run it."""
         for each in self.params:
-            if each.param_type_name == "option" and ctx.params.get(each.name or "") == Path():
+            if each.param_type_name == "option" and _is_nameless(each, ctx.params.get(each.name)):
                 raise InputError(f"{each.opts[0]} names no file. Type the name of one behind it.")
         try:
             return super().invoke(ctx)
@@ -75,6 +75,12 @@ class Group(TyperGroup):
     def get_help_option(self, ctx: Any) -> Any:
         """The option, without the type of its value."""
         return _without_type(super().get_help_option(ctx))
+
+
+def _is_nameless(option: Any, value: Any) -> bool:
+    """Whether an option for a file got no name; older versions of Typer pass names as text."""
+    kind = getattr(getattr(option, "type", None), "name", None)
+    return (Path(value) if kind == "path" and isinstance(value, str) else value) == Path()
 
 
 def _without_type(option: Any) -> Any:
