@@ -215,15 +215,8 @@ def _is_label(label: object, event: str) -> bool:
 
 
 def role_of(column: pd.Series, *, is_time: bool = False) -> NDArray[Any]:
-    """Labels as texts, whole numbers as they were typed; times as they are, or as months or days.
-
-    Times such as 202403, 2024.03 and 20240331 are months and days, if all of them can be.
-    """
-    if is_time and column.dtype.kind == "M":
-        return column.to_numpy()
-    if is_time and (calendar := _calendar_of(column)) is not None:
-        return calendar
-    if is_time and column.dtype.kind in "iuf":
+    """Labels as texts, whole numbers as typed; numbers and dates of periods stay as they are."""
+    if is_time and column.dtype.kind in "iufM":
         return column.to_numpy()
     texts = np.empty(len(column), dtype=object)
     texts[:] = [
@@ -231,29 +224,6 @@ def role_of(column: pd.Series, *, is_time: bool = False) -> NDArray[Any]:
         for value in column.tolist()
     ]
     return texts
-
-
-WITHOUT_HYPHENS = r"((?:19|20)\d\d)[./]?(0[1-9]|1[0-2])", r"((?:19|20)\d\d)[./]?(\d\d)[./]?(\d\d)"
-"""How months and days are written without a hyphen."""
-
-
-def _calendar_of(column: pd.Series) -> NDArray[Any] | None:
-    """Months as "2024-03" and days as "2024-03-31", if all are written without hyphens."""
-    is_float = column.dtype.kind == "f" and (column % 1 != 0).any()
-    if is_float and (column.round(2) != column).any():  # years with a fraction
-        return None
-    texts = [f"{value:.2f}" if is_float else str(value).strip() for value in column.tolist()]
-    texts = [text.removesuffix(".0") for text in texts]
-    for pattern in WITHOUT_HYPHENS:
-        each = [re.fullmatch(pattern, text) for text in texts]
-        if all(each):
-            told = ["-".join(one.groups()) for one in each if one]
-            try:
-                np.array(told, dtype="datetime64")
-            except ValueError:  # no date: 20230231
-                return None
-            return np.array(told, dtype=object)
-    return None
 
 
 @contextmanager

@@ -115,7 +115,8 @@ def read_periods(values: Any, name: str = "period") -> tuple[NDArray[np.intp], l
     Parameters
     ----------
     values : array-like of shape (n,)
-        Numbers, dates, texts of dates or whole numbers, or an ordered pandas Categorical.
+        Numbers, dates, texts of dates or whole numbers, or an ordered pandas Categorical. Numbers
+        such as 202403, 20240331 and 2024.03 are months and days, if all of them can be.
     name : str
         What the user calls them.
 
@@ -204,9 +205,18 @@ def _named(values: list[Any], name: str) -> Named:
         for value in values
     )
     if numeric and all(abs(value) <= LARGEST_PERIOD for value in values):
-        numbers_ = [float(value) for value in values]
-        return [f"{value:.15g}" for value in numbers_], numbers_, "numbers"
+        return _of_numbers([float(value) for value in values])
     raise _no_order(values, name)
+
+
+def _of_numbers(values: list[float]) -> Named:
+    """Months or days, if all are written as 202403, 20240331 or 2024.03 are; else numbers."""
+    labels = [f"{value:.15g}" for value in values]
+    with_months = [f"{value:.2f}" for value in values]  # October is 2023.10, and not 2023.1
+    for texts in (labels, with_months):
+        if list(map(float, texts)) == values and (named := _read(texts)) is not None:
+            return named
+    return labels, values, "numbers"
 
 
 def _of_datetimes(values: NDArray[Any]) -> Named:
@@ -223,14 +233,22 @@ def _of_datetimes(values: NDArray[Any]) -> Named:
 
 
 def _of_texts(values: list[str], name: str) -> Named:
+    named = _read(values)
+    if named is None:
+        raise _no_order(values, name)
+    return named
+
+
+def _read(values: list[str]) -> Named | None:
+    """Texts of one form; None of others."""
     for pattern, unit, position in TEXTS:
         matches = [re.fullmatch(pattern, value.strip()) for value in values]
         if all(matches):
             try:
                 return values, [position(match.groups()) for match in matches if match], unit
-            except ValueError:
-                break
-    raise _no_order(values, name)
+            except ValueError:  # no date: 20230231
+                continue
+    return None
 
 
 def _day(parts: tuple[str, ...]) -> float:
@@ -252,19 +270,29 @@ def _quarter(parts: tuple[str, ...]) -> float:
 
 
 TEXTS: tuple[tuple[str, str, Callable[[Any], float]], ...] = (
+    (r"(19\d\d|20\d\d|2100)(0[1-9]|1[0-2])", "months", _month),
+    (r"(19\d\d|20\d\d|2100)(\d{2})(\d{2})", "days", _day),
     (r"([+-]?\d+)", "numbers", lambda parts: float(parts[0])),
-    (r"(\d{4})-(\d{2})-(\d{2})", "days", _day),
+    (r"(\d{4})-(\d{2})-(\d{2})(?:[ T]00:00(?::00(?:\.0+)?)?)?", "days", _day),
+    (r"(\d{4})[/.](\d{1,2})[/.](\d{1,2})", "days", _day),
     (r"(\d{4})-(\d{2})", "months", _month),
+    (r"(\d{4})/(\d{1,2})", "months", _month),
+    (r"(19\d\d|20\d\d|2100)\.(\d{2})", "months", _month),
     (r"(\d{4})-?Q([1-4])", "months", _quarter),
     (r"(\d{4})-?W(\d{2})", "days", _week),
 )
-"""Texts whose order is plain: their pattern, unit, and position in it."""
+"""Texts whose order is plain: their pattern, unit, and position in it.
+
+Six digits are a year and a month, and eight a date, if all of them can be: as plain numbers, each
+New Year would be a long time.
+"""
 
 
 def _no_order(values: list[Any], name: str) -> InputError:
     shown = ", ".join(shortened(repr(value)) for value in values[:3])
     return InputError(
-        f"{name} has {shown}{', ...' * (len(values) > 3)}, whose order is not plain. Give "
-        "numbers, dates, texts such as '2024-03', '2024-Q1' or '2024-03-31', all of one form, "
-        f"or an ordered categorical: pandas.Categorical({name}, categories=[...], ordered=True)."
+        f"{name} holds {shown}{', ...' * (len(values) > 3)}, whose order is not plain. Give "
+        "months as '2024-03', days as '2024-03-31', quarters as '2024-Q1', or numbers, all in one "
+        f"form, or an ordered categorical: pandas.Categorical({name}, categories=[...], "
+        "ordered=True)."
     )

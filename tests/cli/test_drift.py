@@ -114,6 +114,7 @@ DAYS = [f"2024-{month}-{day:02}" for month in ("01", "03") for day in range(1, 3
 @pytest.mark.parametrize(
     ("texts", "told"),
     [
+        (["Jan 2024", "Feb 2024"], "whose order is not plain. Give months as '2024-03', days as"),
         (DAYS, "62 periods, but at most 60 are compared, in about ten seconds. Use longer ones"),
     ],
 )
