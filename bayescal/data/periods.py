@@ -205,17 +205,17 @@ def _named(values: list[Any], name: str) -> Named:
         for value in values
     )
     if numeric and all(abs(value) <= LARGEST_PERIOD for value in values):
-        return _of_numbers([float(value) for value in values])
+        return _of_numbers([float(value) for value in values], name)
     raise _no_order(values, name)
 
 
-def _of_numbers(values: list[float]) -> Named:
+def _of_numbers(values: list[float], name: str) -> Named:
     """Months or days, if all are written as 202403, 20240331 or 2024.03 are; else numbers."""
     labels = [f"{value:.15g}" for value in values]
     with_months = [f"{value:.2f}" for value in values]  # October is 2023.10, and not 2023.1
     for texts in (labels, with_months):
-        if list(map(float, texts)) == values and (named := _read(texts)) is not None:
-            return named
+        if list(map(float, texts)) == values and _with_hyphens(texts) != texts:
+            return _of_texts(texts, name)
     return labels, values, "numbers"
 
 
@@ -233,22 +233,40 @@ def _of_datetimes(values: NDArray[Any]) -> Named:
 
 
 def _of_texts(values: list[str], name: str) -> Named:
-    named = _read(values)
-    if named is None:
-        raise _no_order(values, name)
-    return named
-
-
-def _read(values: list[str]) -> Named | None:
-    """Texts of one form; None of others."""
+    texts = _with_hyphens(values)
     for pattern, unit, position in TEXTS:
-        matches = [re.fullmatch(pattern, value.strip()) for value in values]
+        matches = [re.fullmatch(pattern, text.strip()) for text in texts]
         if all(matches):
             try:
                 return values, [position(match.groups()) for match in matches if match], unit
-            except ValueError:  # no date: 20230231
-                continue
-    return None
+            except ValueError:
+                break
+    raise _no_order(values, name)
+
+
+def _with_hyphens(values: list[str]) -> list[str]:
+    """Months and days such as 202403, 2024/3 and 2024.03.31 as 2024-03 and 2024-03-31 are.
+
+    Others, and all unless every one can be, stay as they are: as plain numbers, 202312 and 202401
+    would lie far apart.
+    """
+    century, midnight = r"(?P<y>(?:19|20)\d\d)", r"(?:[ T]00:00(?::00(?:\.0+)?)?)?"
+    forms = (
+        rf"{century}\.?(?P<m>0[1-9]|1[0-2])",
+        r"(?P<y>\d{4})/(?P<m>\d{1,2})",
+        rf"{century}(?P<m>\d\d)(?P<d>\d\d)",
+        rf"(?P<y>\d{{4}})(?P<by>[-/.])(?P<m>\d{{1,2}})(?P=by)(?P<d>\d{{1,2}}){midnight}",
+    )
+    for form in forms:
+        found = [re.fullmatch(form, value.strip()) for value in values]
+        parts = [each.groupdict(default="1") for each in found if each]
+        try:
+            days = [datetime.date(*(int(part.get(name, 1)) for name in "ymd")) for part in parts]
+        except ValueError:  # no date: 20230231
+            continue
+        if len(days) == len(values) > 0:
+            return [str(day) if "d" in parts[0] else f"{day:%Y-%m}" for day in days]
+    return values
 
 
 def _day(parts: tuple[str, ...]) -> float:
@@ -270,22 +288,13 @@ def _quarter(parts: tuple[str, ...]) -> float:
 
 
 TEXTS: tuple[tuple[str, str, Callable[[Any], float]], ...] = (
-    (r"(19\d\d|20\d\d|2100)(0[1-9]|1[0-2])", "months", _month),
-    (r"(19\d\d|20\d\d|2100)(\d{2})(\d{2})", "days", _day),
     (r"([+-]?\d+)", "numbers", lambda parts: float(parts[0])),
-    (r"(\d{4})-(\d{2})-(\d{2})(?:[ T]00:00(?::00(?:\.0+)?)?)?", "days", _day),
-    (r"(\d{4})[/.](\d{1,2})[/.](\d{1,2})", "days", _day),
+    (r"(\d{4})-(\d{2})-(\d{2})", "days", _day),
     (r"(\d{4})-(\d{2})", "months", _month),
-    (r"(\d{4})/(\d{1,2})", "months", _month),
-    (r"(19\d\d|20\d\d|2100)\.(\d{2})", "months", _month),
     (r"(\d{4})-?Q([1-4])", "months", _quarter),
     (r"(\d{4})-?W(\d{2})", "days", _week),
 )
-"""Texts whose order is plain: their pattern, unit, and position in it.
-
-Six digits are a year and a month, and eight a date, if all of them can be: as plain numbers, each
-New Year would be a long time.
-"""
+"""Texts whose order is plain: their pattern, unit, and position in it."""
 
 
 def _no_order(values: list[Any], name: str) -> InputError:

@@ -11,6 +11,7 @@ from scipy.special import expit, softmax
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.log_odds import clipped
+from bayescal._base.log_sum import log_sum
 from bayescal._base.sampling.pareto import smooth_rows
 from bayescal.inference.samples import FamilySamples
 from bayescal.model.curves import CURVES
@@ -194,8 +195,7 @@ def _summed(likelihood: Floats, count: Floats, size: int) -> LeaveOneOut:
 def _left_out(likelihood: Floats) -> tuple[Floats, float]:
     """Log density of each row of cases when it is left out, and the largest k-hat."""
     weight, pareto_k = smooth_rows(-likelihood)
-    share = np.exp(weight)
-    pointwise = np.log(np.sum(share * np.exp(likelihood), axis=1) / share.sum(axis=1))
+    pointwise = log_sum(weight + likelihood, axis=1) - log_sum(weight, axis=1)
     return pointwise, float(pareto_k.max())
 
 
