@@ -122,18 +122,20 @@ def _read(reading: MissingReading) -> tuple[Any, Any, tuple[str, str], dict[str,
     import numpy as np
 
     from bayescal._base.errors import InputError
-    from bayescal.cli._cases import as_numbers, read_cases
+    from bayescal.cli._cases import as_numbers, in_file, read_cases
     from bayescal.cli._columns import choose_columns
     from bayescal.cli._recalibrate import scores_of
+    from bayescal.data.data import CalibrationData
 
     form = reading.form()
+    scale = form.scale
     source = form.open(reading.file)
     frame = source.load()
-    columns = choose_columns(frame, reading, form.scale)
+    columns = choose_columns(frame, reading, scale)
     scores = scores_of(
         source,
         columns.score,
-        form.scale,
+        scale,
         cure="Outcomes may be missing here, scores may not: fill them in, or remove these rows "
         "from the file and say in the report how many.",
     )
@@ -145,7 +147,7 @@ def _read(reading: MissingReading) -> tuple[Any, Any, tuple[str, str], dict[str,
     if not is_known.any():
         raise InputError(f"every outcome is missing in {reading.file}. One at least must be known.")
     of_known = read_cases(
-        frame[is_known], columns._replace(weight=None), source, form.scale, event=reading.event
+        frame[is_known], columns._replace(weight=None), source, scale, event=reading.event
     )
     outcome = np.full(len(frame), None, dtype=object)
     outcome[is_known] = of_known.given["y_true"]
@@ -153,6 +155,10 @@ def _read(reading: MissingReading) -> tuple[Any, Any, tuple[str, str], dict[str,
     if columns.weight is not None:
         options["sample_weight"] = as_numbers(frame[columns.weight], source)
         options["weight_type"] = reading.weight_type
+    rows = np.flatnonzero(is_known)
+    known = {name: values[rows] for name, values in options.items() if name == "sample_weight"}
+    with in_file(columns, lambda case: f"{source.where(int(rows[case]))} of {source.path}", scale):
+        CalibrationData(outcome[rows], scores[rows], **(options | known))
     return outcome, scores, (str(columns.outcome), columns.score), options
 
 

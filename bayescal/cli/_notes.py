@@ -46,6 +46,9 @@ OPTIONS = {
     ", or an ordered categorical: pandas.Categorical(period, categories=[...], ordered=True)": "",
     ": period=dates.astype('datetime64[M]')": ", written as 2024-03",
     ", such as period.dt.tz_localize(None)": "",
+    "Outcomes are 0/1 or boolean; labels of several classes are taken beside the matrix of their "
+    "probabilities, fit(labels, matrix).": "Make a column that is 1 for the event and 0 for all "
+    "else, or name another with --outcome.",
     "Pass two classes, one of them the event.": "Name the event with --event, or another column "
     "with --outcome.",
 }

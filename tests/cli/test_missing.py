@@ -96,3 +96,16 @@ def test_a_missing_score_has_a_way_out(capsys, cases) -> None:
     assert code == 2
     assert "column 'risk': 4 scores of 200 missing, the first on line 2 of cases.csv." in err
     assert "remove these rows from the file" in err
+
+
+@pytest.mark.parametrize(("value", "told"), [("3", "3 is neither 0 nor 1 on line"), ("-1", "-1")])
+def test_a_wrong_outcome_is_told_by_its_line(capsys, cases, value, told) -> None:
+    lines = Path("cases.csv").read_text("utf-8").splitlines()
+    at = next(k for k, line in enumerate(lines) if k > 50 and not line.startswith(","))
+    lines[at] = f"{value},0.5"
+    Path("cases.csv").write_text("\n".join(lines), "utf-8")
+    code, _, err = run(capsys, "missing", "cases.csv", *NAMES)
+    assert code == 2
+    assert told in err
+    assert f"on line {at + 1} of cases.csv" in err
+    assert "fit(labels" not in err
