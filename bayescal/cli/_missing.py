@@ -124,6 +124,7 @@ def _read(reading: MissingReading) -> tuple[Any, Any, tuple[str, str], dict[str,
     from bayescal._base.errors import InputError
     from bayescal.cli._cases import as_numbers, in_file, read_cases
     from bayescal.cli._columns import choose_columns
+    from bayescal.cli._predictions import Selected
     from bayescal.cli._recalibrate import scores_of
     from bayescal.data.data import CalibrationData
 
@@ -146,8 +147,10 @@ def _read(reading: MissingReading) -> tuple[Any, Any, tuple[str, str], dict[str,
         )
     if not is_known.any():
         raise InputError(f"every outcome is missing in {reading.file}. One at least must be known.")
+    rows = np.flatnonzero(is_known)
+    selected = Selected.of(source, rows)
     of_known = read_cases(
-        frame[is_known], columns._replace(weight=None), source, scale, event=reading.event
+        frame[is_known], columns._replace(weight=None), selected, scale, event=reading.event
     )
     outcome = np.full(len(frame), None, dtype=object)
     outcome[is_known] = of_known.given["y_true"]
@@ -155,9 +158,8 @@ def _read(reading: MissingReading) -> tuple[Any, Any, tuple[str, str], dict[str,
     if columns.weight is not None:
         options["sample_weight"] = as_numbers(frame[columns.weight], source)
         options["weight_type"] = reading.weight_type
-    rows = np.flatnonzero(is_known)
     known = {name: values[rows] for name, values in options.items() if name == "sample_weight"}
-    with in_file(columns, lambda case: f"{source.where(int(rows[case]))} of {source.path}", scale):
+    with in_file(columns, lambda case: f"{selected.where(case)} of {source.path}", scale):
         CalibrationData(outcome[rows], scores[rows], **(options | known))
     return outcome, scores, (str(columns.outcome), columns.score), options
 
