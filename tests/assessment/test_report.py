@@ -377,7 +377,8 @@ def test_headline_verdict_and_advice_follow_the_data(
     a.to_html(tmp_path / "report.html")
     printed = Page((tmp_path / "report.html").read_text("utf-8")).printed()
     assert f" {heading}" in printed
-    assert ("would settle, with probability 0.8," in printed) == (a.verdict == "cannot tell")
+    is_planned = a.verdict == "cannot tell" and n > 20  # 6 events are too few to plan from
+    assert ("would settle, with probability 0.8," in printed) == is_planned
     assert printed.count(advice) == 3
     assert ("Fewer than 100 are usually too few" in printed) == (n <= 100)
     assert ("is too small to tell" in printed) == (n == 20)
