@@ -142,6 +142,24 @@ def test_only_code_counts(changed: str, same: bool) -> None:
     assert (provenance.essence(ast.parse(changed)) == former) is same
 
 
+@pytest.mark.parametrize(
+    ("changed", "same"),
+    [
+        ("def f(x):\n    b = x + G\n    return [b * i for i in x]", True),
+        ("def f(x):\n    b = x + G\n    return [b * j for j in x]", True),
+        ("def f(x):\n    b = x + H\n    return [b * i for i in x]", False),
+        ("def f(x):\n    b = x + G\n    return [i * b for i in x]", False),
+        ("def f(x):\n    b = x + G\n    return [b * b for i in x]", False),
+        ("def f(y):\n    b = y + G\n    return [b * i for i in y]", False),
+        ("def f(x):\n    global b\n    b = x + G\n    return [b * i for i in x]", False),
+    ],
+)
+def test_names_of_local_variables_do_not_count(changed: str, same: bool) -> None:
+    former = "def f(x):\n    a = x + G\n    return [a * i for i in x]"
+    digests = [provenance.pieces(ast.parse(text))[0].digest for text in (former, changed)]
+    assert (digests[0] == digests[1]) is same
+
+
 def test_limits_of_threads_count_only_where_times_are_the_result(repository: Path) -> None:
     room = repository / "bayescal" / "room" / "_sum.py"
     (repository / "docs" / "benchmarks" / "speed.py").write_text(

@@ -258,8 +258,8 @@ def _with_hyphens(values: list[str]) -> list[str]:
         rf"(?P<y>\d{{4}})(?P<by>[-/.])(?P<m>\d{{1,2}})(?P=by)(?P<d>\d{{1,2}}){midnight}",
     )
     for form in forms:
-        found = [re.fullmatch(form, value.strip()) for value in values]
-        parts = [each.groupdict(default="1") for each in found if each]
+        matches = [re.fullmatch(form, value.strip()) for value in values]
+        parts = [each.groupdict(default="1") for each in matches if each]
         try:
             days = [datetime.date(*(int(part.get(name, 1)) for name in "ymd")) for part in parts]
         except ValueError:  # no date: 20230231

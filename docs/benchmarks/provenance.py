@@ -3,7 +3,8 @@
 `results/runs.json` has a record for each script: version, commit, date, duration, and a hash of the
 source of every module that the script uses, of this folder and of the package. A result is old if
 the hash has changed. What cannot change a number does not enter the hash: comments, docstrings and
-layout, annotations of functions, imports for types alone, and what errors and warnings say; unless
+layout, annotations of functions, names of local variables, imports for types alone, and what errors
+and warnings say; unless
 times are the result, the modules that print, draw and write pages, and limits of the threads of
 linear algebra, of which `run.py` leaves one; and functions, classes and methods that nothing names
 which the script uses, such as new ones.
@@ -19,7 +20,7 @@ import ast
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
@@ -45,12 +46,22 @@ TIMED = {"speed", "threads"}
 """Scripts whose results are times of these too."""
 
 
-def essence(node: Any) -> str:
-    """A syntax tree as text, without places, comments and docstrings; equal on all Pythons."""
+def essence(node: Any, local: Mapping[str, str] | None = None) -> str:
+    """A syntax tree as text, without places, comments and docstrings; equal on all Pythons.
+
+    Parameters
+    ----------
+    local : mapping of str to str, optional
+        What stands for each local variable of the function around it; outside of any None.
+    """
     if isinstance(node, list):
-        return "[" + ",".join(map(essence, node)) + "]"
+        return "[" + ",".join(essence(each, local) for each in node) + "]"
     if not isinstance(node, ast.AST):
         return repr(node)
+    if isinstance(node, ast.Name) and local:
+        node = ast.Name(local.get(node.id, node.id), node.ctx)
+    if isinstance(node, ast.FunctionDef) and local is None:
+        local = locals_of(node)
     shown = []
     for name, value in ast.iter_fields(_without_message(node)):
         if name == "body" and isinstance(value, list):
@@ -58,8 +69,29 @@ def essence(node: Any) -> str:
         if name == "returns" or (name == "annotation" and isinstance(node, ast.arg)):
             continue
         if value is not None and value != [] and name not in {"kind", "type_params"}:
-            shown.append(f"{name}={essence(value)}")
+            shown.append(f"{name}={essence(value, local)}")
     return f"{type(node).__name__}({','.join(shown)})"
+
+
+READ_NAMES = {"eval", "exec", "locals", "vars"}
+"""Functions that read variables by their names."""
+
+
+def locals_of(function: ast.FunctionDef) -> dict[str, str]:
+    """Local variables of a function and of those in it, numbered in their order.
+
+    Of a function that defines a class, or reads variables by their names, none are told.
+    """
+    inside = list(ast.walk(function))
+    names = [each for each in inside if isinstance(each, ast.Name)]
+    if any(each.id in READ_NAMES for each in names) or any(
+        isinstance(each, ast.ClassDef | ast.Global | ast.Nonlocal) for each in inside
+    ):
+        return {}
+    given = {each.arg for each in inside if isinstance(each, ast.arg)}
+    stored = [each for each in names if isinstance(each.ctx, ast.Store) and each.id not in given]
+    stored.sort(key=lambda each: (each.lineno, each.col_offset))
+    return {name: f"local {k}" for k, name in enumerate(dict.fromkeys(each.id for each in stored))}
 
 
 @dataclass(frozen=True)

@@ -90,10 +90,10 @@ def test_codes_of_events_are_read_and_explained(two_causes, capsys):
     post = bc.fit(data, curve="logistic", random_state=1)
     estimate = record["functionals"]["observed_expected"]["estimate"]
     assert estimate == pytest.approx(post.estimate("observed_expected"), rel=1e-6)
-    said, noted = (" ".join(text.split()) for text in capsys.readouterr())
+    shown, noted = (" ".join(text.split()) for text in capsys.readouterr())
     told = f"3 is the event ({int((frame['cause'] == 3).sum())} cases), 0 a case that left"
     assert told in noted
-    assert f"{data.follow_up.competing:g} competing events (" in said
+    assert f"{data.follow_up.competing:g} competing events (" in shown
     assert "name it with --cause" not in noted
     assert ran(*asked) == 0
     assert "If the event has another code, name it with --cause" in " ".join(
