@@ -158,9 +158,9 @@ def test_a_gain_that_calibrates_exactly_is_inside_the_interval_of_its_own_draws(
         gain = bc.recalibration_gain(y, s, law.curve(s), draws=400, random_state=run)
         lower, upper = gain.interval("tce")
         inside += lower <= true <= upper
-        assert (lower, upper) == pytest.approx(
-            gain.draws["tce"].quantile([0.025, 0.975]).to_numpy()
-        )
+        of_draws = gain.draws["tce"].quantile([0.025, 0.975]).to_numpy()
+        assert lower <= of_draws[0] + 1e-9
+        assert of_draws[1] - 1e-9 <= upper
     assert inside >= 15  # .94 of 100 data sets; 20 of them have fewer than 15 once in a thousand
 
 
