@@ -25,8 +25,11 @@ def seem_reversed(data: CalibrationData) -> bool:
     from bayescal.planning.closed_forms import c_statistic_error
     from bayescal.scores import c_statistic
 
-    ranked = with_ranks(data)
-    if data.follow_up is not None or ranked.is_compressed or not 0 < data.events < data.n:
+    if data.follow_up is not None:
+        return False
+    pooled = data.pooled()
+    ranked = with_ranks(next(iter(pooled.imputations), pooled))
+    if ranked.is_compressed or not 0 < ranked.events < ranked.n:
         return False
     (error,) = c_statistic_error(ranked.trials[None], ranked.hits[None])
     return bool(c_statistic(ranked) + STANDARD_ERRORS * error < 0.5)

@@ -90,7 +90,7 @@ TIMED = ("--time", "t", "--event", "s", "--horizon", "2", "--score", "p")
 def test_words_for_what_ended_a_time(refusal, frame) -> None:
     frame = frame.assign(t=1.0 + frame.index, s=frame["y"].map({0: "alive", 1: "dead"}))
     told = refusal(frame, *TIMED)
-    assert "column 's' of --event holds 'alive' and 'dead'. With --time it holds numbers" in told
+    assert "column 's' of --event holds alive, dead. Say which of these is the event" in told
 
 
 def test_the_place_stands_where_the_sense_may_pause(refusal, frame) -> None:

@@ -44,3 +44,13 @@ def test_it_is_the_c_statistic_whose_interval_is_below_one_half():
     assert seem_reversed(bc.CalibrationData(y, 1 - s))
     assert seem_reversed(bc.CalibrationData(1 - y, s))
     assert not seem_reversed(bc.CalibrationData(y, s))
+
+
+def test_sites_and_imputations_are_judged_together():
+    y, s = bc.simulate.sample("calibrated", 200, random_state=2)
+    site = np.arange(200) % 4
+    assert seem_reversed(bc.CalibrationData(y, 1 - s, site=site))
+    assert not seem_reversed(bc.CalibrationData(y, s, site=site))
+    imputation = np.repeat(["1", "2"], 200)
+    twice = bc.CalibrationData(np.tile(y, 2), np.tile(1 - s, 2), imputation=imputation)
+    assert seem_reversed(twice)
