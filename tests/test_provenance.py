@@ -418,6 +418,8 @@ def test_times_are_never_confirmed() -> None:
         ({"fit.seconds": 1.0, "a": 1}, {"fit.seconds": 2.0, "a": 1}, True),
         ({"time": {"clock": 1.0}, "a": 1}, {"time": {"clock": 2.0}, "a": 1}, True),
         (1.0, 1.00001, False),
+        ([{"bias": 0.001}], [{"bias": 0.00100001}], True),
+        ([{"bias": 0.001}], [{"bias": 0.0010002}], False),
         ({"a": 1.0}, {"b": 1.0}, False),
         ([1.0], [1.0, 2.0], False),
         ("yes", "no sign", False),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bayescal.cli import _options as option
+from bayescal.cli._reversed import note_if_reversed
 from bayescal.cli.reading import Reading
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ def recalibrate(
         table.loc[known, name] = values
     write_table(output, table, **marks_of(target, table[predictions.columns.score], output))
     say(console, str(advice))
+    note_if_reversed(console, predictions.data)
     mark = write_mark(output, file, predictions.data, method=method, columns=new)
     if apply_to is None:
         note(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bayescal.cli import _options as option
+from bayescal.cli._reversed import note_if_reversed
 from bayescal.cli.reading import AssessReading
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ def recommend(
     say(console, told, "bold")
     if several is not None and by_curve is not None:
         console.print(curves_table(by_curve, several.asked, level))
+    note_if_reversed(console, predictions.data)
     say(console, advice.rule, "dim")
     say(console, f"Seed {seed} repeats these numbers.", "dim")
     if json is not None:

@@ -21,7 +21,7 @@ from bayescal.cli._pairs import Pairs
 from bayescal.cli._predictions import Predictions, Selected, without_original
 from bayescal.cli._progress import working
 from bayescal.cli._read import Source, TableFile
-from bayescal.cli._terminal import note, output
+from bayescal.cli._terminal import STDOUT, note, output
 from bayescal.cli.reading import TimedRowReading, TimeReading
 from bayescal.data.data import CalibrationData
 from bayescal.data.sources.columns import Columns
@@ -293,16 +293,16 @@ def _read(
             check_scores(values)
     _refuse_words(kept["event"], times)
     _check_cause(kept["event"], times)
-    with about(scores[0]), noted(lambda text: note(output(), text)):
+    with about(scores[0]), noted(lambda text: note(output(STDOUT), text)):
         outcome = Survival(kept["time"], kept["event"], kept.get("entry"), cause=times.cause)
         rows_told = (int(missing.sum()), size - original, original)
         cases = (outcome, each, kept.get("weight"), columns, roles)
         told = TimesRead(*cases, *rows_told, source, rows)
         use(told)
     if outcome.other.any():
-        note(output(), _about_codes(outcome, times))
+        note(output(STDOUT), _about_codes(outcome, times))
     if _all_late(outcome, max(times.horizons)):
-        note(output(), _about_units(outcome, times))
+        note(output(STDOUT), _about_units(outcome, times))
     return told
 
 

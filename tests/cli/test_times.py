@@ -51,7 +51,7 @@ def test_survival_is_one_minus_the_risk(patients, capsys):
     assert "probabilities of survival" not in capsys.readouterr().err
     assert mine["source"]["scale"] == "probabilities of survival"
     assert ran(*one, "--score", "alive") == 0
-    assert "Read them with --survival if they are" in " ".join(capsys.readouterr().out.split())
+    assert "Read them with --survival if they are" in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.slow
@@ -90,14 +90,16 @@ def test_codes_of_events_are_read_and_explained(two_causes, capsys):
     post = bc.fit(data, curve="logistic", random_state=1)
     estimate = record["functionals"]["observed_expected"]["estimate"]
     assert estimate == pytest.approx(post.estimate("observed_expected"), rel=1e-6)
-    told = " ".join(capsys.readouterr().out.split())
-    assert f"3 is the event ({int((frame['cause'] == 3).sum())} cases), 0 a case that left" in told
-    assert f"{data.follow_up.competing:g} competing events (" in told
-    assert "name it with --cause" not in told
+    said, noted = (" ".join(text.split()) for text in capsys.readouterr())
+    assert f"3 is the event ({int((frame['cause'] == 3).sum())} cases), 0 a case that left" in noted
+    assert f"{data.follow_up.competing:g} competing events (" in said
+    assert "name it with --cause" not in noted
     assert ran(*asked) == 0
     assert "If the event has another code, name it with --cause" in " ".join(
-        capsys.readouterr().out.split()
+        capsys.readouterr().err.split()
     )
+    assert ran(*asked, "--json", "-") == 0
+    assert json.loads(capsys.readouterr().out)["events"] > 0  # notes do not stand among numbers
     assert ran("assess", path, "--outcome", "cause", "--score", "risk", "--cause", "3") == 2
     assert "--cause goes with --time" in " ".join(capsys.readouterr().err.split())
 
@@ -358,6 +360,6 @@ def test_times_in_another_unit_than_the_horizon_are_noted(patients, capsys):
     days = path.with_name("days.csv")
     frame.assign(years=10 + 365 * frame.years).to_csv(days, index=False)
     assert ran("assess", days, *TIMES, "--score", "risk", "--curve", "logistic") == 0
-    told = " ".join(capsys.readouterr().out.split())
+    told = " ".join(capsys.readouterr().err.split())
     assert "Note: no event comes by 5, and" in told
     assert "--horizon is in the units of these times" in told
