@@ -27,7 +27,7 @@ OPTIONS = {
     "edge=": "--edge",
     "If they are, pass 1 - y_prob.": "Read them with --survival if they are, and without it if "
     "they are risks.",
-    "pass event == 2.": "write 0 and 1 into the column.",
+    "pass event == 2.": "add --cause 2 --censored 1.",
     "risks of: bc.Survival(time, event, cause=1).": "risks of with --cause.",
     "bayescal.fit(..., engine='nuts')": "--curve beta --engine nuts",
     "engine='nuts'": "--engine nuts",

@@ -14,6 +14,7 @@ import typer
 __all__ = [
     "PYTHON_NAMES",
     "Cause",
+    "Censored",
     "CiProb",
     "Close",
     "Cluster",
@@ -98,8 +99,15 @@ Event = Annotated[
     ),
 ]
 Cause = Annotated[
-    int | None,
-    typer.Option(help="With --time: code of the event in --event, if it is not 1."),
+    str | None,
+    typer.Option(help="With --time: code or word of the event in --event, if it is not 1."),
+]
+Censored = Annotated[
+    str | None,
+    typer.Option(
+        help="With --time: code or word in --event of a case that left, if it is not 0. Of two "
+        "words, the one that --cause does not name."
+    ),
 ]
 Time = Annotated[
     str | None,

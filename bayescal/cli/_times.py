@@ -16,6 +16,7 @@ from bayescal._base.text import count, shortened
 from bayescal.cli._cases import Cases, about_missing, as_numbers, in_file, role_of
 from bayescal.cli._codes import refuse_coded_scores
 from bayescal.cli._columns import ask_about_ids, check_column, choose_columns
+from bayescal.cli._ends import Ends
 from bayescal.cli._notes import noted
 from bayescal.cli._pairs import Pairs
 from bayescal.cli._predictions import Predictions, Selected, without_original
@@ -38,8 +39,6 @@ __all__ = [
 ]
 
 AnyTimeReading: TypeAlias = TimeReading | TimedRowReading
-MOST_SHOWN = 8
-"""Codes that a message names."""
 UNITS_OF_TIME = ("second", "minute", "hour", "day", "week", "month", "year")
 """Words that a column of times may be called by; in the plural, too."""
 
@@ -54,8 +53,8 @@ class TimeColumns(NamedTuple):
     horizons : tuple of float
     scores : tuple of str
         Columns of the risks by several horizons; empty of one.
-    cause : int or None
-        The code of the event among several.
+    cause, censored : str or None
+        What the event and a case that left are written as, as typed.
     options : tuple of str
         By which options the scores were named, where that is not --score.
     """
@@ -65,7 +64,8 @@ class TimeColumns(NamedTuple):
     entry: str | None
     horizons: tuple[float, ...]
     scores: tuple[str, ...]
-    cause: int | None
+    cause: str | None
+    censored: str | None = None
     options: tuple[str, ...] = ()
 
     @property
@@ -95,14 +95,14 @@ class TimeColumns(NamedTuple):
             Whether the command takes several horizons.
         """
         if reading.time is None:
-            for name in ("entry", "horizon", "cause", "survival"):
+            for name in ("entry", "horizon", "cause", "censored", "survival"):
                 if getattr(reading, name) not in (None, False):
                     raise InputError(f"--{name} goes with --time, the column of times to an event.")
             return None
         if reading.event is None:
             raise InputError(
                 "--event is missing: with --time it names the column of what ended the time: 1 the "
-                "event, 0 the case left, 2, 3, ... a competing event."
+                "event, 0 the case left, 2, 3, ... a competing event, or words."
             )
         if reading.horizon is None:
             raise InputError(
@@ -133,7 +133,7 @@ class TimeColumns(NamedTuple):
                 )
         scores = _score_columns(reading.score, horizons) if len(horizons) > 1 else ()
         used = (reading.time, reading.event, reading.entry)
-        return cls(*used, horizons, scores, reading.cause)
+        return cls(*used, horizons, scores, reading.cause, reading.censored)
 
 
 class TimesRead(NamedTuple):
@@ -291,16 +291,15 @@ def _read(
     for name, values in zip(scores, each, strict=True):
         with about(name):
             check_scores(values)
-    _refuse_words(kept["event"], times)
-    _check_cause(kept["event"], times)
+    ends = Ends.of(times.event, kept["event"], times.cause, times.censored)
     with about(scores[0]), noted(lambda text: note(output(STDOUT), text)):
-        outcome = Survival(kept["time"], kept["event"], kept.get("entry"), cause=times.cause)
+        outcome = Survival(kept["time"], ends.codes, kept.get("entry"), cause=ends.cause)
         rows_told = (int(missing.sum()), size - original, original)
         cases = (outcome, each, kept.get("weight"), columns, roles)
         told = TimesRead(*cases, *rows_told, source, rows)
         use(told)
     if outcome.other.any():
-        note(output(STDOUT), _about_codes(outcome, times))
+        note(output(STDOUT), ends.in_words(outcome, is_told=times.cause is not None))
     if _all_late(outcome, max(times.horizons)):
         note(output(STDOUT), _about_units(outcome, times))
     return told
@@ -364,29 +363,6 @@ def _score_columns(typed: str | None, horizons: tuple[float, ...]) -> tuple[str,
     return names
 
 
-def _refuse_words(codes: NDArray[Any], times: TimeColumns) -> None:
-    """Refuse words such as "dead" for what ended a time."""
-    words = sorted({repr(code) for code in codes.tolist() if isinstance(code, str)})
-    if words:
-        shown = " and ".join(map(shortened, words[:2])) + " and more" * (len(words) > 2)
-        raise InputError(
-            f"column {times.event!r} of --event holds {shown}. With --time it holds numbers: write "
-            "1 for the event, 0 for a case that left, and 2, 3, ... for competing events."
-        )
-
-
-def _check_cause(codes: NDArray[Any], times: TimeColumns) -> None:
-    """Refuse a code of the event that does not occur; codes that are none are refused later."""
-    if times.cause is None or codes.dtype.kind != "f" or (codes == times.cause).any():
-        return
-    occurring = [f"{code:g}" for code in np.unique(codes)]
-    shown = ", ".join(occurring[:MOST_SHOWN]) + ", ..." * (len(occurring) > MOST_SHOWN)
-    raise InputError(
-        f"--cause {times.cause}: no case has this code in the column {times.event!r} of --event, "
-        f"which holds {shown}. Name the code of the event, or another column."
-    )
-
-
 def _all_late(outcome: Survival, horizon: float) -> bool:
     """Whether all events come after the horizon, and nobody leaves before it."""
     return bool(outcome.event.any() and (outcome.time > horizon).all())
@@ -400,17 +376,6 @@ def _about_units(outcome: Survival, times: TimeColumns) -> str:
         f"{count(int(outcome.event.sum()), 'event')} later; times in column "
         f"{shortened(times.time)} run from {first:g} to {last:g}. --horizon is in the units of "
         "these times: if they are days, 5 years are --horizon 1826."
-    )
-
-
-def _about_codes(outcome: Survival, times: TimeColumns) -> str:
-    """What the codes of the events mean."""
-    own = times.cause or 1
-    cure = "" if times.cause else " If the event has another code, name it with --cause."
-    return (
-        f"{shortened(times.event)} holds codes: {own} is the event "
-        f"({count(int(outcome.event.sum()), 'case')}), 0 a case that left, and any other number a "
-        f"competing event, after which the event cannot come ({int(outcome.other.sum()):,}).{cure}"
     )
 
 

@@ -176,6 +176,7 @@ class _Times:
     entry: option.Entry = None
     horizon: option.Horizon = None
     cause: option.Cause = None
+    censored: option.Censored = None
     survival: option.Survival = False
 
 

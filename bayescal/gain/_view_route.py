@@ -112,6 +112,6 @@ def in_shares(parts: Sequence[Posterior], cases: Floats, rng: np.random.Generato
     share = rng.dirichlet(cases, size=len(next(iter(names.values())))).T
     each = {name: np.stack([part.draws[name] for part in parts]) for name in names}
     sides = np.stack([part.exact for part in parts if part.exact is not None])
-    exact = np.unique(sides, axis=1, return_inverse=True)[1]
+    exact = np.unique(sides, axis=1, return_inverse=True)[1].ravel()
     draws = {name: np.sum(share * values, axis=0) for name, values in each.items()}
     return Posterior(draws, exact=exact)

@@ -37,9 +37,9 @@ DOORS = {
     "validate": (bc.validation.sbc, bc.validation.coverage),
 }
 OF_FILES = {
-    "apply_to", "drop_missing", "encoding", "force", "html", "ignore_column", "in_sample",
-    "independent", "json", "logit", "method", "output", "percent", "plot", "resume", "sheet",
-    "risk", "survival", "update", "word",
+    "apply_to", "censored", "drop_missing", "encoding", "force", "html", "ignore_column",
+    "in_sample", "independent", "json", "logit", "method", "output", "percent", "plot", "resume",
+    "sheet", "risk", "survival", "update", "word",
 }  # fmt: skip
 """Options that say how a file is read or written, or that Python needs no argument for.
 

@@ -91,7 +91,8 @@ def test_codes_of_events_are_read_and_explained(two_causes, capsys):
     estimate = record["functionals"]["observed_expected"]["estimate"]
     assert estimate == pytest.approx(post.estimate("observed_expected"), rel=1e-6)
     said, noted = (" ".join(text.split()) for text in capsys.readouterr())
-    assert f"3 is the event ({int((frame['cause'] == 3).sum())} cases), 0 a case that left" in noted
+    told = f"3 is the event ({int((frame['cause'] == 3).sum())} cases), 0 a case that left"
+    assert told in noted
     assert f"{data.follow_up.competing:g} competing events (" in said
     assert "name it with --cause" not in noted
     assert ran(*asked) == 0
@@ -113,6 +114,21 @@ def test_codes_as_r_writes_them_are_asked_about(two_causes, capsys):
     told = " ".join(capsys.readouterr().err.split())
     assert "R writes 1 for a case that left and 2 for the event" in told
     assert "name the one that scores are risks of with --cause" in told
+    as_words = path.with_name("words.csv")
+    names = frame["cause"].map({0: "alive", 1: "died of other", 3: "relapse"})
+    frame.assign(cause=names).to_csv(as_words, index=False)
+    three = ("--cause", "relapse", "--censored", "alive")
+    of_words = (*asked[:1], as_words, *asked[2:], "--score", "risk", "--curve", "logistic")
+    of_words = (*of_words, "--seed", "1")
+    told = recorded(as_words, *of_words, *three)
+    assert "relapse is the event" in " ".join(capsys.readouterr().err.split())
+    of_codes = (*of_words[:1], path, *of_words[2:])
+    assert told["functionals"] == recorded(path, *of_codes, "--cause", "3")["functionals"]
+    of_r = (*of_words[:1], of_r, *of_words[2:])
+    told = recorded(path, *of_r, "--cause", "2", "--censored", "1")
+    frame.assign(cause=1 * (frame["cause"] == 3)).to_csv(path.with_name("r0.csv"), index=False)
+    of_one = (*of_words[:1], path.with_name("r0.csv"), *of_words[2:])
+    assert told["functionals"] == recorded(path, *of_one)["functionals"]
 
 
 def test_options_of_times_go_with_time(patients, capsys):
@@ -351,7 +367,7 @@ def test_a_cause_that_does_not_occur_is_refused(patients, capsys):
     frame.assign(died=np.where(frame.years > 6, 2, frame.died)).to_csv(coded, index=False)
     assert ran("assess", coded, *TIMES, "--score", "risk", "--cause", "7") == 2
     told = " ".join(capsys.readouterr().err.split())
-    assert "--cause 7: no case has this code in the column 'died' of --event" in told
+    assert "--cause 7: no case has this in the column 'died' of --event" in told
     assert "which holds 0, 1, 2." in told
 
 
