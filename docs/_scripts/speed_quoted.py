@@ -120,7 +120,7 @@ def costs(of: Record) -> str:
     }
     rows |= {
         f"{count(n)} predictions: table, fit of one family and TCE": of.seconds("fit", n),
-        "of that, making the table": of.seconds("table", n),
+        "making that table, in a run of its own": of.seconds("table", n),
         "sorting those scores with NumPy": of.seconds("numpy.sort", n),
     }
     table = [f"| {what} | {duration(seconds)} |" for what, seconds in rows.items()]

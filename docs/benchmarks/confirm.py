@@ -26,10 +26,7 @@ SETS_TO_CONFIRM = 2
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two rows say the same: numbers to a millionth, all else but times exactly.
-
-    A bias is a difference of numbers that may be nearly equal: a ten-millionth is enough there.
-    """
+    """Whether two rows say the same: numbers to a millionth, all else but times exactly."""
     if isinstance(one, dict) and isinstance(other, dict):
         told = [key for key in one if key != "time" and not key.endswith("seconds")]
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in told)
@@ -37,7 +34,7 @@ def same(one: Any, other: Any) -> bool:
         return len(one) == len(other) and all(map(same, one, other))
     if isinstance(one, float) and isinstance(other, (int, float)):
         both_missing = math.isnan(one) and math.isnan(other)
-        return both_missing or math.isclose(one, other, rel_tol=1e-6, abs_tol=1e-7)
+        return both_missing or math.isclose(one, other, rel_tol=1e-6, abs_tol=1e-12)
     return bool(one == other)
 
 
