@@ -8,7 +8,9 @@ import shutil
 import subprocess
 import sys
 import threading
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -445,6 +447,31 @@ def test_times_are_never_confirmed() -> None:
 )
 def test_rows_are_the_same_to_a_millionth(one: object, other: object, alike: bool) -> None:
     assert confirm.same(one, other) is alike
+
+
+@pytest.mark.parametrize(
+    ("former", "told"),
+    [
+        ({("a", 0): [2.0]}, "1 of 9 data sets are as they were where both versions run"),
+        ({("a", 0): [3.0]}, "1 of 1 data sets differ, first set 0 of a where both versions run"),
+        ({}, "the code that made them does not run here"),
+    ],
+)
+def test_sets_of_another_machine_are_made_by_both_versions(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, former: dict[Any, Any], told: str
+) -> None:
+    """The present code says 2, the stored set 1, and the code that made it `former` here."""
+    monkeypatch.setattr(confirm, "copied", lambda name: nullcontext(tmp_path / "present"))
+    monkeypatch.setattr(confirm, "at_commit", lambda name: nullcontext(tmp_path / name))
+
+    def first_sets(name: str, script: Path, benchmarks: Path, package: Path) -> Any:
+        return "", former if package == tmp_path / "made" else {("a", 0): [2.0]}, 1.0
+
+    monkeypatch.setattr(confirm, "first_sets", first_sets)
+    record = {"commit": "made", "data_sets": 9}
+    answer = confirm.by_first_sets("one", Path("one.py"), {("a", 0): [1.0]}, record)
+    assert told in answer[1]
+    assert (answer[0] is not None) == ("as they were" in told)
 
 
 def test_the_page_says_how_a_result_was_confirmed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,10 +84,10 @@ def versions_page() -> str:
         "code has changed since. An old number is not necessarily wrong: most changes do not "
         "move it. It is computed again before a release. A result is *confirmed* if its code has "
         "changed, the first data sets of each cell were made again, and all of their numbers are "
-        "what they were, to a millionth. Sets that another machine made may differ because a search "
-        "ends elsewhere: then the earlier code makes them on this machine too, and these are "
-        "compared. Where no data sets are stored, all numbers of a short run of the earlier code "
-        "and of one of the present code must be the same.",
+        "what they were, to a millionth. Sets that another machine made may differ because a "
+        "search ends elsewhere: then the earlier code makes them on this machine too, and these "
+        "are compared. Where no data sets are stored, all numbers of a short run of the earlier "
+        "code and of one of the present code must be the same.",
         "",
         f"{len(known.keys() - old.keys() - again.keys())} of {len(known)} results are of the "
         f"present code, and {len(again)} of an earlier one were confirmed.",
