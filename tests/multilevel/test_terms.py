@@ -131,7 +131,7 @@ def test_an_interaction_of_some_factors_has_their_combinations():
     ("vary", "options", "message"),
     [
         (["sex", bc.walk()], {}, "vary must be one of 'age', 'sex'"),
-        (bc.walk("age"), {}, "age has"),
+        (bc.walk("age"), {}, "age holds"),
         (["sex", bc.by("sex")], {}, r"by\('sex'\) twice"),
         (["sex", "ward"], {}, "vary must be one of 'age', 'sex'"),
         (["sex", "age"], {"known": {"site": ["K"]}}, "known was given with groups of several"),

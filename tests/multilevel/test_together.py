@@ -113,7 +113,7 @@ def test_a_factor_that_tells_the_time_is_a_walk_by_its_own_name():
     np.testing.assert_allclose(mine, other, atol=0.02)
     assert post.problem.walk.elapsed == both().problem.walk.elapsed == (0.25, 0.5, 0.25)
     assert post.at(site="A", month="2024-04").title == "A, month 2024-04"
-    with pytest.raises(InputError, match="site has 'A'"):
+    with pytest.raises(InputError, match="site holds 'A'"):
         bc.fit(table(), vary=bc.walk("site"), **OPTIONS)
 
 
