@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from itertools import takewhile
 from typing import Any
 
+from bayescal._base.ends import excludes
+
 __all__ = [
     "NO_CHANGE",
     "capitalised",
@@ -59,7 +61,7 @@ def decimals(lower: float, upper: float, apart: float | None = None) -> int:
         return UNKNOWN_PLACES
     least = 2 if length < 1 else 1
     places = min(max(-math.floor(math.log10(length / 4)), least), MOST_PLACES)
-    if apart is not None and not lower <= apart <= upper:
+    if apart is not None and excludes(lower, upper, apart):
         nearest = min((lower, upper), key=lambda end: abs(end - apart))
         while round(nearest, places) == round(apart, places) and places < MOST_PLACES:
             places += 1
@@ -162,6 +164,21 @@ def cases_and_events(n: float, events: float, effective: float, joint: str = ", 
     if effective == n:
         return f"{count(n, 'case')}{joint}{count(events, 'event')} ({rate})"
     return f"sampling weights worth {effective:,.1f} cases, {rate} of them with the event"
+
+
+SAME = "the same"
+
+
+def chance_of_better(lower: float, upper: float, probability: float) -> str:
+    """The probability of being better; of what is the same in every draw, that it is.
+
+    Examples
+    --------
+    >>> from bayescal._base.text import chance_of_better
+    >>> chance_of_better(-0.1, 0.3, 0.8), chance_of_better(0, 0, 0)
+    ('0.80', 'the same')
+    """
+    return SAME if lower == upper == 0 else chance(float(probability))
 
 
 def chance(probability: float) -> str:

@@ -11,7 +11,6 @@ import numpy as np
 
 from bayescal._base.card import card
 from bayescal._base.errors import as_items, check_type
-from bayescal._base.text import count
 from bayescal.assessment.findings import STANDARD_WORDS, Findings
 from bayescal.assessment.followed import cases_and_events_of
 from bayescal.assessment.groups import (
@@ -395,12 +394,15 @@ class Assessment(Findings):
 
         write_word(self, path, **details)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: all but the printed tables, which are made again."""
+        return {name: value for name, value in self.__dict__.items() if name != "tables"}
+
     def __str__(self) -> str:
         return as_text(self, self.tables)
 
     def __repr__(self) -> str:
-        data = self.posterior.data
-        told = self.worded(f"{count(data.n, 'case')}, {count(data.events, 'event')}")
+        told = self.worded(self.posterior.data.size_in_words)
         return f"Assessment({told}: {self.headline()})"
 
     def _repr_html_(self) -> str:

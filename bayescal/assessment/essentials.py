@@ -128,7 +128,7 @@ def part_row(
         `net_benefit@t_estimate`, `_lower`, `_upper` (of 1 patient) and `treat_all@t`.
     """
     parts = ("estimate", "lower", "upper")
-    row = {"cases": post.data.n, "events": post.data.events}
+    row = post.data.counted()
     row |= {f"c_statistic_{part}": float(overall[part]["c_statistic"]) for part in parts}
     for threshold, worth in net_benefit_table(post, thresholds, ci_prob).iterrows():
         row |= {f"net_benefit@{threshold:g}_{part}": float(worth[part]) for part in parts}

@@ -106,7 +106,7 @@ def group_table(
     rows = {}
     for name, post in groups.items():
         summary = post.summary(ci_prob, names=shown).reindex(shown)
-        row = {"cases": post.data.n, "events": post.data.events}
+        row = post.data.counted()
         for functional in shown:
             for column in ("estimate", "lower", "upper"):
                 row[f"{functional}_{column}"] = float(summary[column][functional])

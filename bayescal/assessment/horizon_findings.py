@@ -122,6 +122,10 @@ class HorizonFindings(Generic[Assessed]):
         """The table of the horizons, "horizons"; those of each are in `at(horizon).tables`."""
         return {"horizons": horizons_table(self.by_horizon, self._last.ci_prob)}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: all but the printed tables, which are made again."""
+        return {name: value for name, value in self.__dict__.items() if name != "tables"}
+
     def title(self) -> str:
         """By which horizons the error is above the limit, in a few words."""
         verdicts = {at: a.verdict for at, a in self._assessments.items()}

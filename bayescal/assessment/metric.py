@@ -11,6 +11,8 @@ from bayescal._base.errors import InputError
 from bayescal.assessment._assess import Assessment, assess
 from bayescal.data.data import CalibrationData
 from bayescal.data.keywords import as_data
+from bayescal.data.multiclass import ClassMode
+from bayescal.data.validate import is_matrix
 
 __all__ = ["CalibrationMetric"]
 
@@ -82,7 +84,9 @@ class CalibrationMetric:
         InputError
             If they are not outcomes and probabilities of the same cases.
         """
-        more = as_data(y_true, y_prob, sample_weight=sample_weight, takes_classes=True)
+        mode: ClassMode | None = "top-label" if is_matrix(y_prob) else None
+        given = (y_true, y_prob)
+        more = as_data(*given, sample_weight=sample_weight, takes_classes=True, mode=mode)
         self._data = more if self._data is None else self._data + more
 
     def compute(self, prefix: str = "") -> dict[str, float]:

@@ -156,11 +156,12 @@ def _about_edges(post: CalibrationPosterior) -> Iterator[str]:
 
 def _of_slope(post: CalibrationPosterior) -> str:
     """Why the slope is not defined although scores of 0 and 1 are read as other values."""
-    if share_at_ends(post.data) < MOST_AT_ENDS:
+    share = share_at_ends(post.data)
+    if share < MOST_AT_ENDS:
         return ""
     return (
-        " The slope would depend on this value more than on the data, because so many scores are 0 "
-        "or 1, and is therefore not given."
+        f" The slope would depend on this value more than on the data, with {100 * share:.2g} % of "
+        "the scores at 0 or 1, and is therefore not given."
     )
 
 

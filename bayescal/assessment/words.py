@@ -126,8 +126,9 @@ def _exactness_of_several(f: Findings, post: MultilevelPosterior) -> str:
     of_average = post.prob_calibrated["average_site"]
     return (
         f"That {each} is exactly calibrated has probability {chance(f.prob_calibrated)}, from a "
-        f"prior of {f.prior_calibrated:g}; at even prior odds it is {even}. That {average} is has "
-        f"probability {chance(of_average)}, from a prior of {2 * f.prior_calibrated:g}."
+        f"prior of {f.prior_calibrated:g}; at even prior odds it is {even}. That {average} is "
+        f"exactly calibrated has probability {chance(of_average)}, from a prior of "
+        f"{2 * f.prior_calibrated:g}."
     )
 
 

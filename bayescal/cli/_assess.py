@@ -69,9 +69,7 @@ def assess(
 
     groups = [name for name, given in reading.groups.items() if given]
     if groups:
-        alone = {name: True for name in groups[1:]}
-        alone |= {"--cluster": "cluster" in reading.roles}
-        _refuse(alone, f"all cases as one, not with {groups[0]}")
+        _refuse(dict.fromkeys(groups[1:], True), f"all cases as one, not with {groups[0]}")
     followed = TimeColumns.of(reading, update=update, takes_several=True)
     check_choice(curve, (AVERAGED, *CURVES), "curve")
     analysis: Analysis | Averaged

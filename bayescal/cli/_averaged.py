@@ -162,7 +162,7 @@ class Averaged(Settings):
         with steps.working("Computing the sensitivity to the prior"):
             last = words.limit_reason(a), words.at_thresholds(a), exactness(a)
         for text in filter(None, last):
-            say(console, text)
+            say(console, as_typed(text))
         say(console, "")
         say(console, _describe_method(a), "dim")
 

@@ -72,10 +72,12 @@ def refuse_texts(column: pd.Series, wrong: NDArray[np.bool_], source: Source) ->
         raise _coded(column, codes, source)
     if texts.str.fullmatch(DECIMAL_COMMA).all():
         at = int(wrong.argmax())
+        where = f"column {column.name!r}: {texts.iloc[0]!r} on {source.where(at)} of {source.path}"
+        if texts.iloc[0].endswith("%"):
+            raise InputError(f"{where} is a percentage. Percentages are read with --percent.")
         raise InputError(
-            f"column {column.name!r}: {texts.iloc[0]!r} on {source.where(at)} of {source.path} has "
-            "a decimal comma, which is read only where semicolons or tabs separate the fields. "
-            "Save the table so, or write decimals with a point."
+            f"{where} has a decimal comma, which is read only where semicolons or tabs separate "
+            "the fields. Save the table so, or write decimals with a point."
         )
 
 

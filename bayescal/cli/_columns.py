@@ -36,6 +36,8 @@ ID_NAMES = {
     "case", "id", "ids", "mrn", "participant", "patient", "patients", "person", "pid", "psu",
     "subject", "subjects",
 }  # fmt: skip
+IMPUTATION_NAMES = {"_imp", "imp", "imputation", "m"}
+"""Names of columns that say which imputation a row is of, as mice calls it `.imp`."""
 CLASSES = 2
 """Values of a column of outcomes."""
 FIRST = 1000
@@ -85,16 +87,19 @@ def ask_about_ids(frame: pd.DataFrame, reading: Reading, taken: Sequence[str]) -
     known = {*taken, *reading.ignored}
     names = [str(name) for name in frame.columns] if reading.asks_about_ids else []
     for name in _free(names, known):
-        plain = name.strip().lower().replace(" ", "_").replace(".", "_")
+        plain = _plain(name)
         if plain not in ID_NAMES and not plain.endswith("_id"):
             continue
         ids, rows = _distinct(frame[name]), int(frame[name].notna().sum())
         if 2 <= ids < rows:
             shown = shortened(name)
+            imputed = [each for each in names if _plain(each) in IMPUTATION_NAMES]
+            hint = " If rows of one are its imputations, add --imputation {}."
+            hint = hint.format(shortened(imputed[0])) if imputed else ""
             raise InputError(
                 f"column {shown!r} repeats ({rows:,} rows, {ids:,} ids). If rows of one "
                 f"{shown} are not independent, add --cluster {shown}; if they are, add "
-                "--independent."
+                f"--independent.{hint}"
             )
     if reading.asks_about_groups:
         ask_about_columns(frame, known, options=reading.asks_about_groups)
@@ -184,3 +189,8 @@ def _holds_scores(column: pd.Series, scale: Scale) -> bool:
     values = column.dropna().to_numpy()
     inside = (values >= scale.lowest) & (values <= scale.highest)
     return values.size > 0 and bool(np.all(inside))
+
+
+def _plain(name: str) -> str:
+    """The name of a column in small letters, with underscores for blanks and points."""
+    return name.strip().lower().replace(" ", "_").replace(".", "_")

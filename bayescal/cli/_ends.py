@@ -86,7 +86,7 @@ class Ends(NamedTuple):
 
 
 def _as_text(value: object) -> str:
-    return value.strip() if isinstance(value, str) else f"{value:g}"
+    return value.strip() if isinstance(value, str) else f"{value:.15g}"
 
 
 def _code_of(column: str, texts: NDArray[Any], event: str | None) -> int | None:

@@ -183,7 +183,7 @@ def _table(result: ModelComparison | ModelDifferences, measure: str, level: floa
 
 def differences_table(table: pd.DataFrame, title: str, level: float) -> Table:
     """One measure of each population and site, for a terminal."""
-    from bayescal._base.text import chance, decimals, percent, signed
+    from bayescal._base.text import chance_of_better, decimals, percent, signed
     from bayescal.cli._terminal import new_table
 
     shown = new_table()
@@ -194,5 +194,6 @@ def differences_table(table: pd.DataFrame, title: str, level: float) -> Table:
         who = ", ".join(key) if isinstance(key, tuple) else str(key)
         places = decimals(row["lower"], row["upper"])
         middle, low, high = (signed(row[each], places) for each in ("difference", "lower", "upper"))
-        shown.add_row(who, middle, f"{low} to {high}", chance(float(row["prob_better"])))
+        better = chance_of_better(row["lower"], row["upper"], row["prob_better"])
+        shown.add_row(who, middle, f"{low} to {high}", better)
     return shown

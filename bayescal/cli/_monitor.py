@@ -43,6 +43,7 @@ def monitor(
     """
     from bayescal._base.arrays import as_seed
     from bayescal._base.errors import InputError
+    from bayescal.cli._few import note_if_few
     from bayescal.cli._predictions import read_predictions
     from bayescal.cli._progress import working
     from bayescal.cli._recalibrate import scores_of
@@ -79,6 +80,7 @@ def monitor(
         f"{new.size} new scores{_whose(of, fitted)}; {100 * seen.outside:.2g} % of them lie "
         f"outside {lower:.3g} to {upper:.3g}, the range of the patients with outcomes.",
     )
+    note_if_few(console, fitted)
     console.print(performance_table(expected, realised))
     for risk, row in shifts.iterrows():
         say(console, decision_in_words(float(str(risk)), row))

@@ -51,6 +51,7 @@ def predict(
     """
     from bayescal._base.arrays import as_seed
     from bayescal._base.errors import InputError
+    from bayescal.cli._few import note_if_few
     from bayescal.cli._predictions import read_predictions
     from bayescal.cli._progress import working
     from bayescal.cli._table import describe_cases
@@ -92,6 +93,7 @@ def predict(
             table = table.set_index([["these patients"] * len(table), table.index])
     console.print(risks_table(table, level))
     say(console, MEANING)
+    note_if_few(console, post)
     if thresholds:
         say(console, OF_DECISION)
     if plot is not None:

@@ -100,6 +100,7 @@ def recalibrate(
     write_table(output, table, **marks_of(target, table[predictions.columns.score], output))
     say(console, str(advice))
     note_if_reversed(console, predictions.data)
+    say(console, _written(method))
     mark = write_mark(output, file, predictions.data, method=method, columns=new)
     if apply_to is None:
         note(
@@ -121,6 +122,17 @@ def recalibrate(
         f"{mark.name} with a fingerprint of the patients that the map was fitted to.",
         "dim",
     )
+
+
+def _written(method: str) -> str:
+    """Which map the new column has, since it need not be the update that is recommended."""
+    if method == BAYESIAN:
+        return (
+            "The new column has the posterior mean of the averaged curve, to which all updates "
+            "contribute; it has no equation. --method intercept, logistic or beta writes one "
+            "update."
+        )
+    return f"The new column has what --method {method} fitted, whatever is recommended."
 
 
 def gain_command(predictions: Predictions, method: str, prior: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 import sys
@@ -36,6 +37,15 @@ STDOUT = Path("-")
 """The name of a file of numbers that stands for stdout, where another program reads them."""
 
 
+class ToTheEnd(Console):
+    """A console whose reader may leave, such as `head`: files are still written after the text."""
+
+    def on_broken_pipe(self) -> None:
+        """Print no more."""
+        self.quiet = True
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def output(record: Path | None = None) -> Console:
     """The console on stdout, never wider than prose is pleasant to read.
 
@@ -45,7 +55,7 @@ def output(record: Path | None = None) -> Console:
         The file of the numbers; if it is stdout, the console is on stderr.
     """
     file = sys.stderr if record == STDOUT else sys.stdout
-    console = Console(file=file, highlight=False)
+    console = ToTheEnd(file=file, highlight=False)
     console.width = min(console.width, WIDEST_SCREEN)
     return console
 

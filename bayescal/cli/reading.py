@@ -67,6 +67,12 @@ class Reading:
             raise InputError("--stratum goes with --cluster, the column of the clusters.")
         if self._role("cluster") is not None and self._role("independent"):
             raise InputError("--cluster and --independent contradict each other. Leave one out.")
+        for name in ("site", "period"):
+            if name in self.roles and self.roles[name] == self.roles.get("cluster"):
+                raise InputError(
+                    f"--cluster and --{name} name the same column, {self.roles[name]!r}, so that "
+                    f"each {name} would be one cluster. Leave one of the two out."
+                )
 
     def _role(self, name: str) -> Any:
         """An option of roles; None where the command has none."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, as_items, check_choice
+from bayescal._base.text import cases_and_events, count
 from bayescal.data.clusters import Clusters
 from bayescal.data.contents import (
     Contents,
@@ -409,6 +410,17 @@ class GroupedRows:
     def effective_size(self) -> float:
         """Cases that the likelihood counts: Kish's effective size of sampling weights, else `n`."""
         return self.n * self.weight_scale
+
+    def counted(self) -> dict[str, float]:
+        """Numbers of cases and of events; of sampling weights, of effective cases."""
+        return {"cases": self.effective_size, "events": self.events * self.weight_scale}
+
+    @property
+    def size_in_words(self) -> str:
+        """How many cases and events there are; of sampling weights, what they are worth."""
+        if self.is_pseudo:
+            return cases_and_events(self.n, self.events, self.effective_size)
+        return f"{count(self.n, 'case')}, {count(self.events, 'event')}"
 
     def of_effective_cases(self) -> Self:
         """The same table, whose sampling weights are numbers of effective cases already."""

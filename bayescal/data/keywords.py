@@ -61,7 +61,7 @@ def as_data(
         "y_prob": y_prob, "sample_weight": sample_weight, "weight_type": weight_type,
         "groups": groups, "periods": periods, "cluster": cluster, "strata": strata,
         "imputations": imputations, "draws_of_score": draws_of_score, "judged": judged,
-        "mode": mode,
+        "mode": mode, "pos_label": pos_label,
     }  # fmt: skip
     if isinstance(y_true, CalibrationData):
         for name, value in given.items():
@@ -115,6 +115,12 @@ def as_data(
                 "pos_label was given beside a matrix of class probabilities, where the event is "
                 "that a class is right. Leave it out; or pass the column of that class alone."
             )
+        if mode is None and np.asarray(y_prob).shape[1] == 2:
+            raise InputError(
+                "y_prob holds two columns, one for each of two classes. Pass the probability of "
+                "the event alone, such as y_prob[:, 1]; or say mode='top-label', of whether the "
+                "predicted class is right, or mode='class-wise'."
+            )
         of_classes = (y_true, y_prob, mode or "top-label", None, sample_weight, roles)
         contents = contents_of_classes(*of_classes, weight_type=weight_type, name="y_prob")
         return CalibrationData._new(contents).recorded_by(as_judged(judged))
@@ -123,6 +129,13 @@ def as_data(
         raise InputError(
             f"mode={mode!r} was given without a matrix of class probabilities. Pass one as y_prob, "
             "one column a class, or leave mode out."
+        )
+    if not several and is_matrix(y_prob):
+        raise InputError(
+            f"y_prob holds {np.asarray(y_prob).shape[1]} columns, and one score a case is taken "
+            "here. Of two classes pass that of the event, y_prob[:, 1]; of more, "
+            "CalibrationData.from_multiclass(y_true, y_prob), of whether the predicted class is "
+            "right."
         )
     if not several:
         (y_true, y_prob, weight), roles = roles.aligned(

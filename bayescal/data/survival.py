@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats, is_single
-from bayescal._base.errors import InputError, ScoreWarning, as_count, as_number
+from bayescal._base.errors import InputError, LabelWarning, ScoreWarning, as_count, as_number
 from bayescal._base.text import count, exact, shortened
 from bayescal.data.follow_up import LEFT, OTHER_EVENT, OWN_EVENT, TIME_STEPS, FollowUp
 from bayescal.data.members import Members
@@ -76,6 +76,11 @@ class Survival:
         If times are negative or missing, events are no codes, an entry is not before the time, or
         all events are 1 and 2, as R writes 0 and 1, and no `cause` was named.
 
+    Warns
+    -----
+    LabelWarning
+        If a `cause` above 1 is the code of no case.
+
     Notes
     -----
     Cases that left are taken to have the outlook of other cases with the same score: censoring may
@@ -117,6 +122,14 @@ class Survival:
         self.time, codes = as_floats(time, "time"), _as_codes(event)
         own = 1 if cause is None else as_count(cause, "cause", maximum=MOST_CAUSES)
         self.event, self.other = codes == own, (codes != own) & (codes > 0)
+        if own > 1 and not self.event.any():
+            known = ", ".join(map(str, np.unique(codes).tolist()))
+            warnings.warn(
+                f"cause={own} does not occur in event, whose codes are {known}, so that no case "
+                "has the event. Check the code.",
+                LabelWarning,
+                stacklevel=2,
+            )
         self.unnamed_codes = frozenset() if cause is not None else frozenset(codes.tolist())
         self.entry = None if entry is None else as_floats(entry, "entry")
         check_same_length(self.time.size, "time", self.event.size, "event")

@@ -12,7 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal._base.arrays import Floats, RandomState, as_seed
 from bayescal._base.card import card
 from bayescal._base.errors import InputError
-from bayescal._base.text import cases_and_events, chance, count, decimals, shortened, signed
+from bayescal._base.text import (
+    SAME,
+    cases_and_events,
+    chance_of_better,
+    count,
+    decimals,
+    shortened,
+    signed,
+)
 from bayescal.data.build.labels import GroupNames
 from bayescal.data.data import CalibrationData
 from bayescal.data.follow_up import OWN_EVENT, FollowUp
@@ -30,11 +38,10 @@ from bayescal.data.validate import (
 )
 from bayescal.fitting._fit import fit
 from bayescal.model.priors import Prior
-from bayescal.multilevel.populations import LEAST_OF_NEXT
 from bayescal.multilevel.replicates import FollowedCases, KnownCases, Patients
 from bayescal.multilevel.same_patients import SamePatients
 from bayescal.multilevel.same_population import SamePopulation
-from bayescal.multilevel.sites import HierarchicalPosterior, as_hierarchical
+from bayescal.multilevel.sites import LEAST_OF_NEXT, HierarchicalPosterior, as_hierarchical
 from bayescal.multilevel.view import CurveView
 from bayescal.posterior.functionals import FUNCTIONALS, usual_functionals
 from bayescal.posterior.intervals import equal_tailed
@@ -641,4 +648,5 @@ def _told(row: Mapping[Any, Any]) -> str:
     """A difference with its interval, for a line of text."""
     places = decimals(row["lower"], row["upper"])
     middle, lower, upper = (signed(row[key], places) for key in ("difference", "lower", "upper"))
-    return f"{middle} ({lower} to {upper})  P(better) {chance(row['prob_better'])}"
+    better = chance_of_better(row["lower"], row["upper"], row["prob_better"])
+    return f"{middle} ({lower} to {upper})  {better if better == SAME else f'P(better) {better}'}"

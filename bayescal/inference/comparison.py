@@ -11,7 +11,7 @@ import numpy as np
 from bayescal._base.arrays import Floats
 from bayescal._base.card import card
 from bayescal._base.logistic import logistic_gain
-from bayescal._base.text import chance, count
+from bayescal._base.text import chance
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_level, check_choice
 from bayescal.inference.averaging import Mixture
@@ -303,8 +303,7 @@ class CurveComparison:
         )
         return (
             "CurveComparison\n"
-            f"  {count(self.data.n, 'case')}, {count(self.data.events, 'event')}; "
-            f"{self.problem.prior.name} prior\n"
+            f"  {self.data.size_in_words}; {self.problem.prior.name} prior\n"
             f"  posterior probabilities: {families}\n"
             f"  P(exactly calibrated) {chance(self.prob_calibrated)} from prior "
             f"{self._weights['identity']:g}; at even odds {chance(self.prob_calibrated_at(0.5))}"

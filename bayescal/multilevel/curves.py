@@ -244,7 +244,9 @@ class RelatedCurves:
         InputError
             If there are no periods, or as `at`.
         """
-        periods, given = self.levels.get(PERIOD), as_mapping(levels) | by_name
+        walk, given = self.problem.walk, as_mapping(levels) | by_name
+        name = PERIOD if walk is None else walk.name
+        periods = self.levels.get(name)
         check_levels(self.problem.axes, self.problem.cells, given)
         if periods is None:
             raise InputError(
@@ -252,12 +254,12 @@ class RelatedCurves:
                 "alone. Fit data that say with period= when each case was, or ask for at(), "
                 "average() or new()."
             )
-        if PERIOD in given:
+        if name in given:
             raise InputError(
-                f"now() is the last period, {periods[-1]!r}, and period={given[PERIOD]!r} was "
-                "given. Use at(period=...) for another."
+                f"now() is the last {name}, {periods[-1]!r}, and {name}={given[name]!r} was "
+                f"given. Use at({name}=...) for another."
             )
-        return self.at(given | {PERIOD: periods[-1]})
+        return self.at(given | {name: periods[-1]})
 
     def average(self) -> CurveView:
         """The posterior of the curve without effects, over the scores of all cases.

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.errors import InputError, check_type
-from bayescal._base.text import count, interval
+from bayescal._base.text import interval
 from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.inference import LowerBound, e_value, tce_lower_bound
 from bayescal.model.problem import Problem
@@ -324,8 +324,7 @@ class DriftPosterior(MultilevelPosterior):
         shares = ", ".join(f"{name} {value:.2f}" for name, value in self.explanations.items())
         now = self.now()
         return [
-            f"{len(self.labels)} periods, {first} to {last}, {count(self.data.n, 'case')}, "
-            f"{count(self.data.events, 'event')}",
+            f"{len(self.labels)} periods, {first} to {last}, {self.data.size_in_words}",
             f"{pooled.curve.name} curves, {pooled.prior.name} prior, {self.engine}",
             f"explanations: {shares}",
             f"TCE now {interval(now.estimate('tce'), *now.interval('tce'), 0.95)}",

@@ -7,10 +7,7 @@ from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.multilevel.view import CurveView
 
-__all__ = ["LEAST_OF_NEXT", "views_of"]
-
-LEAST_OF_NEXT = 5
-"""Groups from which on something is said of one that has not been seen."""
+__all__ = ["views_of"]
 
 
 def views_of(post: MultilevelPosterior) -> dict[str, CurveView]:
@@ -23,6 +20,6 @@ def views_of(post: MultilevelPosterior) -> dict[str, CurveView]:
     if isinstance(post, DriftPosterior):
         return {"these": post.at(), "now": post.now(), "next": post.new()}
     views = {"these": post.at(), "average": post.average()}
-    if isinstance(post, HierarchicalPosterior) and len(post.labels) >= LEAST_OF_NEXT:
+    if isinstance(post, HierarchicalPosterior) and not post.is_of_few:
         views["next"] = post.new()
     return views

@@ -12,7 +12,7 @@ import numpy as np
 from bayescal._base.arrays import Floats
 from bayescal._base.card import card
 from bayescal._base.errors import check_type
-from bayescal._base.text import count, interval, rounded, shortened
+from bayescal._base.text import interval, rounded, shortened
 from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.multilevel.compared import (
     OFF_BY,
@@ -306,7 +306,7 @@ class MultilevelPosterior(SeveralMeasures):
         told = ", ".join(f"{shortened(name)} ({len(each)})" for name, each in self.levels.items())
         return [
             f"{told}: {len(self.problem.labels)} cells",
-            f"{count(self.data.n, 'case')}, {count(self.data.events, 'event')}",
+            self.data.size_in_words,
             f"{pooled.curve.name} curves, {pooled.prior.name} prior, {self.engine}",
         ]
 

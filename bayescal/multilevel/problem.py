@@ -328,7 +328,7 @@ def _term(vary: Vary, problem: MultilevelProblem, prior: Heterogeneity, alone: b
         tuple(index[level] for level in of_group),
         prior if alone else vary.scales(prior).scaled(LIKE_SHARE if is_robust else 1.0),
         elapsed,
-        correlated=alone and vary.kind == "exchangeable",
+        correlated=alone and vary.kind == "exchangeable" and len(at) == 1,
         of=vary.names,
         robust=is_robust,
     )

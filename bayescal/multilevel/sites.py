@@ -14,6 +14,7 @@ from bayescal._base.errors import InputError, check_type
 from bayescal._base.text import chance, count, interval, shortened
 from bayescal.data.validate import as_number, check_choice
 from bayescal.multilevel.compared import OFF_BY, off_by, shares_of_worst
+from bayescal.multilevel.curves import SELF_NAMED
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.robust import CLEARLY_UNLIKE, PROB_UNLIKE
@@ -27,6 +28,8 @@ __all__ = ["HierarchicalPosterior", "as_hierarchical"]
 
 LEAST_LEVELS = 10
 """Levels from which on the data say which of them are unlike the others."""
+LEAST_OF_NEXT = 5
+"""Groups from which on something is said of one that has not been seen."""
 ROW_FUNCTIONALS = ("observed_expected", "calibration_slope", "tce")
 
 
@@ -148,6 +151,11 @@ class HierarchicalPosterior(MultilevelPosterior):
         """Whether a site may be unlike the others."""
         return self._drawn.unlike is not None
 
+    @property
+    def is_of_few(self) -> bool:
+        """Whether there are fewer than five groups, which say little of a new one."""
+        return len(self.labels) < LEAST_OF_NEXT
+
     def prob_unlike(self) -> pd.Series:
         """Probability that a site is unlike the others.
 
@@ -221,15 +229,17 @@ class HierarchicalPosterior(MultilevelPosterior):
         return float(np.mean(distance > limit))
 
     def _shown(self) -> dict[str, CurveView]:
-        return {"average site": self.average(), "new site": self.new()}
+        (axis,) = self.levels
+        of = axis if axis in SELF_NAMED else f"level of {shortened(axis)}"
+        return {f"average {of}": self.average(), f"new {of}": self.new()}
 
     def _lines(self) -> Sequence[str]:
         pooled = self.problem.pooled
-        sites, data = f"{len(self.labels)} sites", self.data
+        sites, data = self._counted, self.data
         if not self.has_outcomes:
             size = f"{sites} known by their summaries, at {count(data.n, 'score')}"
         else:
-            size = f"{sites}, {count(data.n, 'case')}, {count(data.events, 'event')}"
+            size = f"{sites}, {data.size_in_words}"
             if self.problem.known:
                 size += f"; {len(self.problem.known)} sites known by their summaries"
         lines = [

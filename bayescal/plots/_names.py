@@ -34,8 +34,11 @@ COORDINATE_NAMES = {
 
 def short_name(name: str, **options: Any) -> str:
     """A few letters for titles and rows: `TCE`, or `TCE (p = 2)`."""
-    known = FUNCTIONALS.get(name) or COORDINATE_NAMES.get(name)
+    plain, _, where = name.partition("@")  # a range of thresholds, or one, as "0.1 to 0.2"
+    known = FUNCTIONALS.get(plain) or COORDINATE_NAMES.get(plain)
     short = name if known is None else capitalised(known.short)
+    if known is not None and where:
+        short += f" at {where}"
     return short if options.get("p", 1) == 1 else f"{short} (p = {options['p']:g})"
 
 

@@ -99,6 +99,7 @@ def net_benefit(
     axes.set_ylim(-BELOW * top, 1.06 * top)
     axes.set_xlabel("Risk at which a patient is treated")
     axes.set_ylabel("Net benefit per patient")
+    axes.locator_params(axis="y", nbins=style.TICKS)
     axes.spines[["top", "right"]].set_visible(False)
     _draw_strip(axes, at, benefit)
     axes.set_title(_title(benefit, at, level), loc="left", fontsize="medium")

@@ -92,6 +92,7 @@ def net_benefit_lost(
     axes.set_ylim(0, max(1.06 * float(upper.max()), LOST_LEAST))
     axes.set_xlabel("Risk from which a patient is treated")
     axes.set_ylabel("Net benefit lost per 1000 patients")
+    axes.locator_params(axis="y", nbins=style.TICKS)
     axes.spines[["top", "right"]].set_visible(False)
     most = [1000 * value for value in _estimate_and_ends(of, level, population, (low, high))]
     told = interval(most[0], most[1], most[2], level)

@@ -160,10 +160,12 @@ def reliability(
 def _cases(post: CalibrationPosterior) -> str:
     if not post.has_outcomes:
         return f"{count(post.data.n, 'score')}, without outcomes"
-    told = f"{count(post.data.n, 'case')}, {count(post.data.events)} with the event"
     followed = post.data.follow_up
+    if post.data.is_pseudo and followed is None:
+        return f"Sampling weights worth {post.data.effective_size:,.1f} cases"
+    told = f"{count(post.data.n, 'case')}, {count(post.data.events)} with the event"
     if followed is None:
-        return told
+        return f"{told} as recorded" if post.data.judged is not None else told
     other = f"{count(followed.competing)} with a competing one, " if followed.competing else ""
     return f"{told} by {followed.horizon:g}, {other}{count(followed.censored)} left before"
 
@@ -197,7 +199,7 @@ def _observed_by(post: CalibrationPosterior) -> str:
     """How the observed risks of groups were estimated."""
     followed = post.data.follow_up
     if followed is None:
-        return "Observed"
+        return "Observed" if post.data.judged is None else "As recorded"
     return "Aalen-Johansen" if followed.competing else "Kaplan-Meier"
 
 

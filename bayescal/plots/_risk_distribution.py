@@ -97,7 +97,7 @@ def risk_distribution(
         panel.set_xlim(0, highest)
         panel.set_ylim(0, 100 * top)
         panel.set_ylabel("% of them")
-        told = f"{name} ({count(cases.sum())})"
+        told = name if data.is_pseudo else f"{name} ({count(cases.sum())})"
         panel.set_title(told, loc="left", fontsize="medium")
         panel.spines[["top", "right"]].set_visible(False)
     panels[-1].set_xlabel("Predicted risk")

@@ -74,7 +74,7 @@ def draw_scores(
     strip.spines[:].set_visible(False)
     strip.set_xticks([])
     strip.xaxis.set_visible(False)
-    ticks = [0, top] if strips == 1 else []
+    ticks = [0, top] if strips == 1 and not data.is_pseudo else []
     strip.set_yticks(ticks, [count(tick) for tick in ticks], fontsize="xx-small")
     strip.tick_params(axis="y", length=2, pad=1)
     strip.patch.set_visible(False)
@@ -90,6 +90,8 @@ def _by_outcome(
     """Events upwards, others downwards."""
     others = "without" if data.follow_up is None else "without, or left"
     told = names or (count(data.events, "event"), f"{count(data.n - data.events)} {others}")
+    if data.is_pseudo and names is None:
+        told = ("with the event", others)
     return [(counts.events, 1, colours[0], told[0]), (counts.non_events, -1, colours[1], told[1])]
 
 

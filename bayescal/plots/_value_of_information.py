@@ -81,14 +81,14 @@ def value_of_information(
     _draw_values(axes, at, ordered)
     axes.set_xlabel("Risk at which a patient is treated")
     axes.set_ylabel("Net benefit per 1000 patients")
+    axes.locator_params(axis="y", nbins=style.TICKS)
     axes.set_ylim(bottom=0)
     axes.spines[["top", "right"]].set_visible(False)
     around = ALONE if at.size == 1 else 0.0
     axes.set_xlim(max(at[0] - around, 0), min(at[-1] + around, 1))
     strip = _draw_strip(axes, at, ordered)
-    title = (
-        "Expected value of perfect (EVPI) and sample (EVSI) information;\nabove, P(best strategy)"
-    )
+    kinds = "perfect (EVPI) and sample (EVSI)" if "evsi" in ordered else "perfect"
+    title = f"Expected value of {kinds} information;\nabove, P(best strategy)"
     axes.set_title(title, loc="left", fontsize="medium")
     if shown:
         _draw_legend(axes, strip)

@@ -22,6 +22,7 @@ __all__ = [
     "NON_EVENTS",
     "OVERLAYS",
     "SMALL_LEGEND",
+    "TICKS",
     "Line",
     "as_axes",
     "as_panels",
@@ -62,6 +63,9 @@ OVERLAYS = (
     Line("#CC79A7", (0, (5, 1.5, 1, 1.5))),
 )
 """Lines of smoothers drawn over a posterior."""
+
+TICKS = 8
+"""Most steps between ticks; a number that follows the size of the axes would move their labels."""
 
 LEGEND: dict[str, Any] = {"fontsize": "medium", "framealpha": 0.8, "edgecolor": "none"}
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from bayescal._base.arrays import Floats
+from bayescal._base.ends import excludes
 from bayescal._base.text import capitalised
 
 __all__ = ["SECTIONS", "UNITS", "Functional", "Side"]
@@ -151,6 +152,6 @@ class Functional:
         """On which side of its ideal value an interval lies; None if it contains it."""
         if upper < 0 and self.negative is not None:
             return self.negative
-        if upper < self.ideal:
-            return self.below
-        return self.above if lower > self.ideal else None
+        if not excludes(lower, upper, self.ideal):
+            return None
+        return self.below if upper < self.ideal else self.above

@@ -364,7 +364,7 @@ class CalibrationPosterior(SelectiveMeasures):
         if not self.has_outcomes:
             told = f"{count(self.data.n, 'score')}, without outcomes{self._outside_in_words}"
             return f"{told}{self._prevalence_in_words}"
-        return f"{count(self.data.n, 'case')}, {count(self.data.events, 'event')}"
+        return self.data.size_in_words
 
     @property
     def _outside_in_words(self) -> str:

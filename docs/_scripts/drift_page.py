@@ -79,6 +79,7 @@ def drift_page() -> str:
         "printed as P(changed most): how often it was the month of the change, and the mean of "
         f"`prob` there. {missed}",
         markdown(placed),
+        *in_words(table),
         "## What explains the year",
         f"Mean posterior probabilities; before the data they are {before}.",
         markdown(explained),
@@ -95,6 +96,33 @@ def drift_page() -> str:
         markdown(pd.DataFrame(width)),
     ]
     return "\n\n".join([*paragraphs, *present()]) + "\n"
+
+
+def in_words(table: pd.DataFrame) -> list[str]:
+    """How often a month is named in words, and how often it is the right one."""
+    if "named_if_sudden" not in table:
+        return []
+    told = {"if_sudden": "`bayescal drift`", "prob": "assessment"}
+    named = pd.DataFrame({f"{who}, named": table[f"named_{name}"] for name, who in told.items()})
+    sudden = table.index.str.startswith(SUDDEN)
+    for name, who in told.items():
+        right = table[f"right_{name}"] / table[f"named_{name}"]
+        named[f"{who}, right of those"] = [
+            f"{share:.3f}" if shown and share == share else "-"
+            for share, shown in zip(right, sudden, strict=True)
+        ]
+    likely, least = table["rule"].iloc[0]
+    return [
+        "## When a month is named",
+        "Share of years in which the text names a month, and the share of these in which it is "
+        "within one of the month of the change. `bayescal drift` names the month of the largest "
+        f"`if_sudden` if the curve has changed with probability {likely:g} or more; an assessment "
+        "of a table with periods names that of the largest `prob`, whatever that probability is. "
+        f"Both do so only if the month stands out: its value is {least:g} or more, and also "
+        f"{likely:g} or more or at least twice the mean of all months. Where nothing changed, or "
+        "everything little by little, no month is right.",
+        markdown(named),
+    ]
 
 
 def present() -> list[str]:

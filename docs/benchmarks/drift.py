@@ -3,8 +3,9 @@
 Years of 100 patients a month: without a change, with a sudden shift of the log-odds into the
 third, seventh or eleventh month, and with a gradual one. An oracle that knows the curve before, the
 size of the shift and that there was one places it by the likelihood: no method can do better than
-its row. Results are kept in `results/drift.json`, cell by cell, so that a run that was stopped goes
-on where it was.
+its row. Of each year it is also kept whether a month is named in words, and whether that is within
+one of the truth. Results are kept in `results/drift.json`, cell by cell, so that a run that was
+stopped goes on where it was.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ import numpy as np
 from scipy.special import expit, log_expit
 
 import bayescal as bc
+from bayescal.assessment.text.drift import LEAST_PROBABILITY, LIKELY, changed_in_words
+from bayescal.assessment.text.periods import drift_sentences
 from bayescal.multilevel.changes import PROB_CONSTANT, PROB_GRADUAL, PROB_SUDDEN
 from kept import Rows
 
@@ -48,9 +51,22 @@ def shifts(
     return before + size * path
 
 
-def near(month: int, change: int) -> float:
+def near(month: float, change: int) -> float:
     """Whether a month is within one of the change."""
     return float(abs(month - change) <= 1)
+
+
+def named(post: Any) -> dict[str, float]:
+    """The months that `bayescal drift` and an assessment name in words; not a number of none."""
+    when = post.when_changed()
+    is_clear = {
+        "if_sudden": "it did in" in changed_in_words(post),
+        "prob": any("largest change was most probably" in each for each in drift_sentences(post)),
+    }
+    return {
+        column: float(when[column].idxmax()) if clear else float("nan")
+        for column, clear in is_clear.items()
+    }
 
 
 def by_oracle(outcome: np.ndarray, x: np.ndarray, month: np.ndarray, size: float) -> int:
@@ -75,13 +91,15 @@ def one_run(seed: int, mean: float, **truth: Any) -> dict[str, Any]:
     score = expit(x)
     options: dict[str, Any] = {"curve": "logistic", "random_state": seed, "draws": 1000}
     post = bc.fit(outcome, score, periods=month, **options)
+    row: dict[str, Any] = {name: float(value) for name, value in post.explanations.items()}
+    months = named(post)
+    row |= {f"named_{column}": float(not np.isnan(each)) for column, each in months.items()}
     last = month == MONTHS - 1
     now_true = expit(x[last] + true[-1])
     truths = {
         "observed_expected": now_true.mean() / score[last].mean(),
         "tce": np.abs(now_true - score[last]).mean(),
     }
-    row: dict[str, Any] = {name: float(value) for name, value in post.explanations.items()}
     row["largest_k"] = post.diagnostics["pareto_k"]
     single = bc.fit(outcome, score, **options)
     row["above"] = post.prob_now_above(LIMIT)
@@ -101,6 +119,7 @@ def one_run(seed: int, mean: float, **truth: Any) -> dict[str, Any]:
         row["stated_most_probable"] = float(when["within_one"][most])
         row["largest_step"] = float(int(when["prob"].idxmax()) == change)
         row["stated_largest_step"] = float(when["prob"].max())
+        row |= {f"right_{name}": near(each, change) for name, each in months.items()}
         row["oracle"] = near(by_oracle(outcome, x, month, truth["size"]), change)
     return row
 
@@ -120,6 +139,7 @@ def main() -> None:
         stored[key] = {
             "runs": len(rows),
             "prior": [PROB_CONSTANT, PROB_SUDDEN, PROB_GRADUAL],
+            "rule": [LIKELY, LEAST_PROBABILITY],
             **means,
             "largest_k": max(row["largest_k"] for row in rows),
             "moved": float(np.mean(moved)),

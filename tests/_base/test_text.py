@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bayescal._base.ends import excludes
 from bayescal._base.text import count, interval, only, plain, rounded, told_apart
+from bayescal.posterior.functionals import FUNCTIONALS
 
 NAMES = st.lists(st.text("ab -1\n", max_size=30), min_size=1, max_size=8, unique=True)
 
@@ -49,8 +51,15 @@ def test_no_end_is_rounded_onto_the_value_that_an_interval_excludes() -> None:
     for lower, length, gap in zip(*(10.0 ** -rng.uniform(0, 4, (3, 200))), strict=True):
         for ends in ((1 + gap, 1 + gap + length), (1 - gap - lower, 1 - gap)):
             low, high = map(float, rounded(ends, *ends, apart=1))
-            assert (low > 1) == (ends[0] > 1)
-            assert (high < 1) == (ends[1] < 1)
+            assert (low > 1) == (ends[0] > 1 and excludes(*ends, 1))
+            assert (high < 1) == (ends[1] < 1 and excludes(*ends, 1))
+
+
+def test_an_interval_that_ends_at_a_value_but_for_rounding_includes_it() -> None:
+    ends = 0.545, 0.99999999988
+    assert rounded((0.761, *ends), *ends, apart=1) == ("0.76", "0.55", "1.00")
+    assert FUNCTIONALS["calibration_slope"].side(*ends) is None
+    assert FUNCTIONALS["calibration_slope"].side(0.545, 0.99).verdict
 
 
 def test_an_interval_is_kept_apart_from_the_value_that_it_excludes() -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
 import re
 
 import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import expit
 
 import bayescal as bc
 from bayescal._base.text import rounded
@@ -472,3 +474,22 @@ def test_odd_data_have_an_assessment(y_true, y_prob) -> None:
     assert a.describe().startswith("Calibration was assessed")
     assert "nan" not in a.describe()
     assert re.match(r"Assessment\(\d+ cases?, \d+ events?: ", repr(a))
+
+
+def test_an_assessment_is_pickled_after_it_was_printed():
+    y, s = bc.simulate.sample("calibrated", 100, random_state=1)
+    a = bc.assess(y, s, draws=500, random_state=1)
+    told = str(a)
+    assert str(pickle.loads(pickle.dumps(a))) == told
+
+
+def test_recorded_outcomes_are_not_counted_beside_the_ratio_of_true_ones():
+    rng = np.random.default_rng(5)
+    s = expit(rng.normal(-2.5, 1, 800))
+    truth = rng.random(800) < s
+    recorded = np.where(truth, rng.random(800) < 0.9, rng.random(800) < 0.15)
+    judge = bc.Judged((900, 1000), (850, 1000))
+    a = bc.assess(recorded, s, judged=judge, draws=500, random_state=1)
+    assert "predicted (O/E" not in a.headline()
+    labels = bc.plots.reliability(a.posterior).get_legend_handles_labels()[1]
+    assert "As recorded, 95 % interval" in labels

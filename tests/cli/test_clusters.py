@@ -76,7 +76,7 @@ def test_what_is_no_question(capsys, table, tmp_path):
         (["--cluster", "nobody"], "no column 'nobody'"),
         (["--stratum", "area"], "--stratum goes with --cluster"),
         (["--cluster", "area", "--independent"], "contradict each other"),
-        (["--cluster", "area", "--site", "area"], "not with --site"),
+        (["--cluster", "area", "--site", "area"], "name the same column, 'area'"),
         (["--site", "area", "--period", "area"], "--period goes with all cases as one"),
         (["--site", "area", "--group", "y"], "--site is one column"),
     ],
@@ -141,3 +141,18 @@ def test_the_gain_of_clustered_cases(capsys, table, tmp_path):
     code, _, err = run(capsys, "gain", file, *folds)
     assert code == 2
     assert "--cluster goes with --before and --after" in err
+
+
+def test_clusters_inside_sites_and_periods_are_assessed(capsys, tmp_path):
+    y, s = bc.simulate.sample("calibrated", 300, random_state=1)
+    table = pd.DataFrame({"y": y, "p": s, "patient": np.arange(300) // 2})
+    table["ward"], table["year"] = table["patient"] % 3, 2020 + table["patient"] % 3
+    path = tmp_path / "visits.csv"
+    table.to_csv(path, index=False)
+    for name in ("site", "period"):
+        column = {"site": "ward", "period": "year"}[name]
+        rest = ("--ignore-column", {"site": "year", "period": "ward"}[name], "--seed", 1)
+        options = ("--outcome", "y", "--score", "p", f"--{name}", column, "--cluster", "patient")
+        code, out, err = run(capsys, "assess", path, *options, *rest)
+        assert code == 0, err
+        assert "cases come in 150 clusters" in " ".join((out + err).split())

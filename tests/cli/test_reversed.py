@@ -54,3 +54,23 @@ def test_sites_and_imputations_are_judged_together():
     imputation = np.repeat(["1", "2"], 200)
     twice = bc.CalibrationData(np.tile(y, 2), np.tile(1 - s, 2), imputation=imputation)
     assert seem_reversed(twice)
+
+
+@pytest.mark.parametrize(
+    "options", [["--cluster", "patient"], ["--cluster", "patient", "--site", "ward"]]
+)
+def test_updates_are_recommended_of_clusters(capsys, file, options):
+    table = pd.read_csv(file).assign(patient=np.arange(200) // 2, ward=np.arange(200) // 2 % 3)
+    path, record = file.with_name("clusters.csv"), file.with_name("clusters.json")
+    table.drop(columns="alive").to_csv(path, index=False)
+    asked = ["recommend", str(path), "--outcome", "died", "--seed", "1", "--json", str(record)]
+    with pytest.raises(SystemExit) as ended:
+        main([*asked, *options])
+    assert (ended.value.code or 0) == 0
+    assert record.is_file()
+
+
+def test_judged_outcomes_are_not_said_to_be_reversed(file):
+    table = pd.read_csv(file)
+    judge = bc.Judged((91, 100), (94, 100))
+    assert not seem_reversed(bc.CalibrationData(table["died"], table["alive"], judged=judge))

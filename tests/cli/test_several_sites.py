@@ -109,7 +109,7 @@ MODELS = ("--outcome", "y", "--model", "p", "--model", "q")
         (("--time", "y", "--model", "p", "--model", "q"), "--event is missing"),
         (("--outcome", "y", "--model", "p", "--model", "r", "--site", "clinic"), "--model: there"),
         (
-            (*MODELS, "--site", "clinic", "--cluster", "clinic", "--stratum", "y"),
+            (*MODELS, "--site", "clinic", "--cluster", "y", "--stratum", "y"),
             "--stratum is not",
         ),
     ],

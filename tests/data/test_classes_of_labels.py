@@ -87,3 +87,27 @@ def test_class_wise_is_fitted_and_not_assessed() -> None:
 def test_two_labels_by_themselves_still_ask_for_the_event() -> None:
     with pytest.raises(InputError, match="pos_label="):
         bc.fit(["a", "b"] * 4, [0.1] * 8)
+
+
+def test_two_columns_are_not_taken_for_classes_unless_a_mode_says_so():
+    y, s = bc.simulate.sample("calibrated", 60, random_state=1)
+    both = np.column_stack([1 - s, s])
+    for door in (bc.fit, bc.assess, bc.compare, bc.recommend):
+        with pytest.raises(InputError, match=r"the probability of the event alone, such as y_prob"):
+            door(y, both)
+    post = bc.fit(y, both, mode="top-label", curve="logistic", draws=200)
+    assert post.data == bc.CalibrationData.from_multiclass(y, both)
+
+
+@pytest.mark.parametrize("door", [bc.e_value, bc.tce_lower_bound])
+def test_doors_of_one_score_say_so(door):
+    with pytest.raises(InputError, match="y_prob holds 3 columns, and one score a case is taken"):
+        door(NAMES[INDEX], PROBA)
+
+
+def test_pos_label_is_refused_beside_a_table():
+    y, s = bc.simulate.sample("calibrated", 60, random_state=1)
+    data = bc.CalibrationData(y, s)
+    for door in (bc.fit, bc.assess, bc.compare, bc.recommend, bc.e_value, bc.tce_lower_bound):
+        with pytest.raises(InputError, match="pos_label was given beside a CalibrationData"):
+            door(data, pos_label=0)

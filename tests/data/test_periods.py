@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import bayescal as bc
 from bayescal.data.periods import MOST_PERIODS, read_periods
 from bayescal.errors import InputError
 
@@ -135,3 +136,12 @@ def test_periods_of_another_kind_are_not_joined():
 def test_two_forms_of_one_time_are_refused():
     with pytest.raises(InputError, match=r"'2024Q1', and those before have '2024-Q1'.* same time"):
         read_periods(["2024-Q1", "2024Q1", "2023Q4"])
+
+
+def test_periods_that_cannot_be_told_apart_beside_the_others_are_refused():
+    y, s = bc.simulate.sample("calibrated", 90, random_state=1)
+    far = np.resize([0.04, 0.7, 1e15], 90)
+    with pytest.raises(InputError, match=r"from period 0.04 to 0.7 is too short a time"):
+        bc.fit(y, s, periods=far, curve="logistic", draws=200)
+    seconds = np.array(["2001-01-01T00:00:00", "2001-01-01T00:00:01", "2020-01-01"], "M8[s]")
+    assert read_periods(seconds)[2].checked().elapsed.min() > 0

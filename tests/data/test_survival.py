@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -336,3 +338,11 @@ def test_probabilities_of_survival_are_noticed():
         bc.CalibrationData.from_chunks(chunks, horizon=1)
     bc.CalibrationData(bc.Survival(time, died), risk, horizon=1)
     bc.CalibrationData(bc.Survival(time[:12], died[:12]), 1 - risk[:12], horizon=1)
+
+
+def test_a_cause_that_no_case_has_is_warned_of():
+    with pytest.warns(bc.errors.LabelWarning, match="cause=5 does not occur in event, whose codes"):
+        bc.Survival([1.0, 2.0, 3.0], [0, 1, 2], cause=5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bc.Survival([1.0, 2.0, 3.0], [0, 1, 2], cause=2)

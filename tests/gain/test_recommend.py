@@ -12,7 +12,7 @@ from bayescal.errors import InputError
 from bayescal.gain import recommendation
 from bayescal.gain.updates.gains import gains_of, gains_on
 from bayescal.gain.updates.optimism import optimism_of
-from bayescal.gain.updates.recommendation import EVEN, Recommendation, simplest_better
+from bayescal.gain.updates.recommendation import CLEARLY, Recommendation, simplest_better
 from bayescal.model.curves import updates
 
 DRAWS = 100
@@ -33,8 +33,8 @@ def better_in(draws: int):
             {"intercept": better_in(50), "logistic": better_in(60), "spline": better_in(80)},
             "spline",
         ),
-        ({"intercept": better_in(80), "logistic": better_in(80) + better_in(50) / 2}, "intercept"),
-        ({"intercept": better_in(80), "logistic": better_in(80) + better_in(51) / 2}, "logistic"),
+        ({"intercept": better_in(80), "logistic": better_in(80) + better_in(59) / 2}, "intercept"),
+        ({"intercept": better_in(80), "logistic": better_in(80) + better_in(60) / 2}, "logistic"),
         ({"intercept": better_in(80), "logistic": better_in(80)}, "intercept"),
         (
             {"intercept": better_in(80), "beta": 2 * better_in(80), "spline": 1.5 * better_in(80)},
@@ -42,14 +42,14 @@ def better_in(draws: int):
         ),
     ],
 )
-def test_the_simplest_is_chosen_unless_another_is_probably_better(gains, choice) -> None:
+def test_the_simplest_is_chosen_unless_another_is_clearly_better(gains, choice) -> None:
     assert simplest_better({"identity": NONE} | gains) == choice
 
 
 def test_one_that_beats_a_simpler_one_must_beat_none_as_well() -> None:
     simple = np.where(np.arange(DRAWS) < 80, 1.0, -5.0)
     complex_ = np.where(np.arange(DRAWS) < 60, 2.0, -1.0)
-    assert np.mean(complex_ > simple) > EVEN
+    assert np.mean(complex_ > simple) >= CLEARLY
     gains = {"identity": NONE, "intercept": simple, "logistic": complex_}
     assert simplest_better(gains) == "intercept"
 

@@ -166,3 +166,28 @@ def test_a_posterior_of_one_term_of_several_roles_gives_its_data_back():
     again = bc.fit(post.data, vary=post.vary, **OPTIONS)
     np.testing.assert_array_equal(again.functional("tce"), post.functional("tce"))
     assert post.new("site").curve([0.3]).std() > post.average().curve([0.3]).std()
+
+
+def test_a_walk_by_another_name_has_a_last_level_and_a_next_one():
+    y, s = cases()
+    by_factor = bc.fit(
+        y, s, groups={"month": MONTH, "sex": FACTORS["sex"]}, vary=bc.walk("month"), **OPTIONS
+    )
+    by_period = bc.fit(y, s, periods=MONTH, **OPTIONS)
+    assert by_factor.now().title == f"month {by_factor.labels[-1]}"
+    assert repr(by_factor) == repr(by_period)
+    assert by_factor.prob_now_above(0.05) == pytest.approx(by_period.prob_now_above(0.05), abs=0.05)
+    assert len(by_factor.gain_of_updating()) == 4
+    assert "month" in by_factor.new().title
+    with pytest.raises(InputError, match=r"Use at\(month=...\) for another"):
+        by_factor.now(month=by_factor.labels[0])
+
+
+def test_an_interaction_alone_has_a_curve_for_each_cell():
+    post = fit_terms(crossed("sex", "age"), bc.by("sex", "age"), **OPTIONS)
+    assert isinstance(post, bc.SubgroupPosterior)
+    assert not post.problem.terms[0].correlated
+    assert len(post.prob_unlike()) == len(post.problem.cells)
+    assert "cells" in repr(post)
+    assert post._repr_html_()
+    assert {"sex", "age"} <= set(post.subgroups.index.get_level_values("factor"))

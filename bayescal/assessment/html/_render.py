@@ -15,7 +15,7 @@ import numpy as np
 from markupsafe import Markup, escape
 
 from bayescal._base.files import as_path, check_page, replacing
-from bayescal._base.text import count, percent, plain, shortened
+from bayescal._base.text import percent, plain, shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.followed import cases_and_events_of, observed_words, points_words
 from bayescal.assessment.html import _about, _figures
@@ -297,10 +297,9 @@ def population_words(f: Findings) -> str:
         observed, predicted = observed_words(f.posterior, f.table)
         told = f"{observed} with it by the curve, {predicted} predicted on average"
         return f"{cases_and_events_of(data)}: {told}"
+    cases = data.size_in_words
     if data.is_pseudo:
         cases = f"Sampling weights worth {data.effective_size:,.1f} cases"
-    else:
-        cases = f"{count(data.n, 'case')}, {count(data.events, 'event')}"
     return f"{cases}: {events:.{places}f} % observed, {expected:.{places}f} % predicted on average"
 
 

@@ -33,14 +33,14 @@ PAGE = MEDIA[:1]
 def groups_table(f: Findings) -> Table:
     """Each group; of one fit of all, beside what its own cases say."""
     level = percent(f.ci_prob)
-    columns = [counts("cases", "Cases"), counts("events", "Events"), *_main_columns(f)]
+    events = counts("events", "Events", media=NOT_TERMINAL)
+    columns = [counts("cases", "Cases"), events, *_main_columns(f)]
     title = f"Each group by itself: estimates and {level} intervals"
     if f.several is not None:
         title = (
             f"Estimates and {level} intervals of one fit, in which groups are drawn towards each "
             "other; “alone” is from the group's own cases"
         )
-        columns[1] = counts("events", "Events", media=NOT_TERMINAL)
         raw = {"observed_expected": MEDIA, "calibration_slope": PAGE}
         columns[-1:-1] = [_alone(name, media) for name, media in raw.items()]
     rows = [Row(str(name), str(name), row.to_dict()) for name, row in f.by_group.iterrows()]
@@ -71,9 +71,7 @@ def _main_columns(f: Findings) -> list[Column]:
     level, columns = percent(f.ci_prob), []
     for name in main_functionals():
         short = capitalised(FUNCTIONALS[name].short)
-        media = MEDIA if name == "tce" else PAGE
-        if f.several is not None and name == "observed_expected":
-            media = MEDIA
+        media = MEDIA if name in ("tce", "observed_expected") else PAGE
         columns.append(measured(name, short, short=f"{short} ({level} interval)", media=media))
     limit, short = f"P(TCE below {f.close:g})", f"P(< {f.close:g})"
     return [*columns, chances("prob_close", limit, short=short, media=MEDIA[:2])]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bayescal._base.ends import excludes
 from bayescal._base.text import chance, shortened
 from bayescal.multilevel.drift import DriftPosterior
 
@@ -27,7 +28,7 @@ def now_in_words(post: DriftPosterior, populations: pd.DataFrame, close: float) 
     row: Any = populations.loc["now"]
     lower, upper = (float(row[f"observed_expected_{end}"]) for end in ("lower", "upper"))
     way = "the number of events fits"
-    if lower > 1 or upper < 1:
+    if excludes(lower, upper, 1):
         way = f"risks are too {'low' if lower > 1 else 'high'}"
     elif upper >= WIDE * lower:
         way = "the data are too few to say whether the number of events fits"

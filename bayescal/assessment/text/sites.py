@@ -11,9 +11,8 @@ from bayescal.assessment.findings import Findings
 from bayescal.assessment.words import with_interval
 from bayescal.fitting import fit
 from bayescal.multilevel import heterogeneity_sensitivity
-from bayescal.multilevel.populations import LEAST_OF_NEXT
 from bayescal.multilevel.robust import PROB_UNLIKE
-from bayescal.multilevel.sites import HierarchicalPosterior
+from bayescal.multilevel.sites import LEAST_OF_NEXT, HierarchicalPosterior
 from bayescal.posterior.functionals import main_functionals
 
 __all__ = ["site_sentences", "sites_record"]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayescal._base.ends import excludes
 from bayescal._base.text import chance, count, decimals, percent, shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.followed import observed_words
@@ -21,9 +23,12 @@ from bayescal.assessment.words import (
     with_interval,
 )
 from bayescal.gain.updates.recommendation import FEWEST
-from bayescal.multilevel.populations import LEAST_OF_NEXT
+from bayescal.multilevel.sites import LEAST_OF_NEXT
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS
+
+if TYPE_CHECKING:
+    from bayescal.posterior.posterior import CalibrationPosterior
 
 __all__ = [
     "advice_of_whom",
@@ -128,12 +133,15 @@ def _without_slope(f: Findings) -> str:
 
 
 def _counts(f: Findings, pattern: str) -> str:
-    """Events and the number predicted; empty of sampling weights, whose sums count no one."""
+    """Events and the number predicted; empty where the data do not count who had the event.
+
+    Sums of sampling weights count no one, and a judge records some outcomes wrongly.
+    """
     data = f.posterior.data
     if data.follow_up is not None:
         observed, predicted = observed_words(f.posterior, f.table)
         return pattern.format(f"{observed} with the event by {data.follow_up.horizon:g}", predicted)
-    if data.is_pseudo:
+    if data.is_pseudo or data.judged is not None:
         return ""
     expected = float(data.trials @ data.score)
     shown = f"{expected:,.0f}" if expected >= LEAST_WHOLE else f"{expected:.1f}"
@@ -347,7 +355,7 @@ def whom(f: Findings) -> str:
         return f"This is of one group, {shortened(f.data.groups[0])}; {_NOTHING_OF_NEXT}"
     if f.data.groups:
         told = f"This is of the patients of {count(len(f.data.groups), 'group')} taken together"
-        return f"{told}; {_NOTHING_OF_NEXT}"
+        return " ".join([f"{told}; {_NOTHING_OF_NEXT}", *_groups_apart(f)])
     if post.data.is_pseudo:
         who = "the population that the sampling weights stand for"
     elif post.design is not None:
@@ -397,13 +405,17 @@ def _ends_of(row: Any, name: str) -> dict[str, float]:
 
 def _groups_apart(f: Findings) -> list[str]:
     """Groups whose own O/E, drawn towards the others, is clear of 1, the furthest first."""
-    if f.sites is None or len(f.sites.labels) > MOST_SITES:
+    curves: Mapping[str, CalibrationPosterior]
+    if f.sites is not None:
+        curves = {label: f.sites.site(label) for label in f.sites.labels[: MOST_SITES + 1]}
+    else:
+        curves = {} if f.several is not None or f.data.periods is not None else f.groups
+    if len(curves) > MOST_SITES:
         return []
     apart = []
-    for label in f.sites.labels:
-        view = f.sites.site(label)
+    for label, view in curves.items():
         lower, upper = view.interval("observed_expected", f.ci_prob)
-        if not lower <= 1 <= upper:
+        if excludes(lower, upper, 1):
             apart.append((view.estimate("observed_expected"), lower, upper, label))
     if not apart:
         return []

@@ -44,8 +44,8 @@ def recommend(
     gains on new patients follows from the calibration curve: the fall of the expected Brier score
     is computed in every draw of the averaged posterior, exact calibration among them. Recommended
     is the simplest update that is better than no update with probability 0.7 or more, or a more
-    complex one of these that is probably better than it. With fewer than 20 events or 20 non-events
-    nothing is recommended.
+    complex one of these that is better than it with probability 0.6 at least. With fewer than 20
+    events or 20 non-events nothing is recommended.
 
     Parameters
     ----------
