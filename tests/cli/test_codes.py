@@ -103,3 +103,9 @@ def test_the_place_stands_where_the_sense_may_pause(refusal, frame) -> None:
     late = frame.assign(t=9.0, s=frame["y"], e=5.0)
     told = refusal(late, *TIMED, "--entry", "e")
     assert "is not before the horizon 2 on line 2 of a.csv: such a case says nothing" in told
+
+
+def test_percentages_with_a_decimal_comma_are_read_by_their_option(refusal, frame) -> None:
+    frame["p"] = [f"{100 * p:.1f} %".replace(".", ",") for p in frame["p"]]
+    told = refusal(frame)
+    assert "is a percentage. Percentages are read with --percent." in told

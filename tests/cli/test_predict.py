@@ -89,3 +89,20 @@ def test_a_risk_is_typed_on_the_scale_of_the_scores(capsys, cases, option, typed
     code, _, err = run(capsys, "--percent", "--risk", "101")
     assert code == 2
     assert "--risk 101 is outside [0, 100]; scores are percentages." in err
+
+
+def test_of_few_hospitals_little_is_said_of_another(capsys, cases) -> None:
+    few = "with fewer than 5 groups the data say little of a new one"
+    code, out, err = run(capsys, "--site", "hospital", "--risk", "0.2")
+    assert code == 0
+    assert few in out + err
+    cases.assign(hospital=np.resize([*"ABCDE"], 240)).to_csv("cases.csv", index=False)
+    code, out, err = run(capsys, "--site", "hospital", "--risk", "0.2")
+    assert few not in out + err
+
+
+def test_levels_of_a_factor_are_no_sites(capsys, cases) -> None:
+    code, out, _ = run(capsys, "--factor", "hospital", "--risk", "0.2")
+    assert code == 0
+    assert "new level of hospital" in out
+    assert "new site" not in out

@@ -87,3 +87,14 @@ def test_names_and_roles(name, role):
 )
 def test_what_says_nothing_is_not_asked(frame):
     ask_about_columns(frame, (), options=OPTIONS)
+
+
+def test_a_long_table_of_imputations_is_told_from_repeated_patients(capsys, file):
+    table = pd.read_csv(file).drop(columns="Hospital").assign(id=np.arange(120))
+    long = pd.concat([table.assign(**{".imp": k}) for k in (1, 2, 3)])
+    path = file.with_name("imputed.csv")
+    long.to_csv(path, index=False)
+    told = ("--outcome", "died", "--score", "risk", "--curve", "logistic")
+    code, _, err = run(capsys, "assess", str(path), *told)
+    assert code == 2
+    assert "If rows of one are its imputations, add --imputation .imp" in err
