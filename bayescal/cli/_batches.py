@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from bayescal._base.errors import InputError
+from bayescal.cli._calendar import by_calendar
 from bayescal.cli._cases import in_file, read_cases
 from bayescal.cli._columns import choose_columns
 from bayescal.cli._notes import noted
@@ -111,7 +112,7 @@ class _Batches:
                     first=batch.first,
                 )
                 cases = read_cases(
-                    _frame(batch),
+                    by_calendar(_frame(batch), self.columns, self.reading, source),
                     self.columns,
                     source,
                     self.scale,

@@ -44,7 +44,7 @@ OPTIONS = {
     "class against the rest, y_true == label with the column of that class.": "Make a column that "
     "is 1 for the event and 0 for all else, or name another with --outcome.",
     ", or an ordered categorical: pandas.Categorical(period, categories=[...], ordered=True)": "",
-    ": period=dates.astype('datetime64[M]')": ", written as 2024-03",
+    ": period=dates.astype('datetime64[M]')": ", with --every month",
     ", such as period.dt.tz_localize(None)": "",
     "Outcomes are 0/1 or boolean; labels of several classes are taken beside the matrix of their "
     "probabilities, fit(labels, matrix).": "Make a column that is 1 for the event and 0 for all "

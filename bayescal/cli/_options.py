@@ -23,6 +23,7 @@ __all__ = [
     "Encoding",
     "Entry",
     "Event",
+    "Every",
     "Factor",
     "File",
     "Horizon",
@@ -191,6 +192,12 @@ Site = Annotated[
 ]
 Period = Annotated[
     str | None, typer.Option(help="Column with the time of each case, such as its month.")
+]
+Every = Annotated[
+    str | None,
+    typer.Option(
+        help="With --period, a column of dates: take them by week, month, quarter or year."
+    ),
 ]
 IgnoreColumn = Annotated[
     list[str] | None,

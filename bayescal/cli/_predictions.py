@@ -11,6 +11,7 @@ from rich.console import Console
 
 from bayescal._base.text import count, shortened
 from bayescal.cli._batches import in_batches, read_batches
+from bayescal.cli._calendar import by_calendar
 from bayescal.cli._cases import Cases, about_weights, as_numbers, in_file, read_cases
 from bayescal.cli._columns import ask_about_ids, choose_columns
 from bayescal.cli._progress import working
@@ -143,6 +144,7 @@ def read_predictions(reading: Reading) -> Predictions:
         frame = source.load()
         columns = choose_columns(frame, reading, form.scale)
         ask_about_ids(frame, reading, columns.needed)
+        frame = by_calendar(frame, columns, reading, source)
         rows, original = len(frame), 0
         if columns.imputation is not None:
             kept = without_original(frame, columns, source, form)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from bayescal._base.errors import InputError
 from bayescal._base.text import count, shortened
+from bayescal.cli._calendar import by_calendar
 from bayescal.cli._cases import Cases, about_missing, as_numbers, in_file, role_of
 from bayescal.cli._codes import refuse_coded_scores
 from bayescal.cli._columns import ask_about_ids, check_column, choose_columns
@@ -257,6 +258,7 @@ def _read(
     columns = choose_columns(frame.drop(columns=others), of_event, form.scale)
     scores = times.scores or (columns.score,)
     ask_about_ids(frame, reading, [*columns.needed, *others, *scores])
+    frame = by_calendar(frame, columns, reading, source)
     size, original = len(frame), 0
     if columns.imputation is not None:
         imputed = np.flatnonzero(without_original(frame, columns, source, form))

@@ -29,6 +29,7 @@ __all__ = [
     "TimedRowReading",
 ]
 
+EVERY = ("week", "month", "quarter", "year")
 ROLE_OPTIONS = ("site", "period", "cluster", "stratum", "imputation")
 
 
@@ -67,6 +68,10 @@ class Reading:
             raise InputError("--stratum goes with --cluster, the column of the clusters.")
         if self._role("cluster") is not None and self._role("independent"):
             raise InputError("--cluster and --independent contradict each other. Leave one out.")
+        if self._role("every") is not None:
+            check_choice(self._role("every"), EVERY, "--every")
+            if "period" not in self.roles:
+                raise InputError("--every goes with --period, the column of the dates.")
         for name in ("site", "period"):
             if name in self.roles and self.roles[name] == self.roles.get("cluster"):
                 raise InputError(
@@ -89,6 +94,12 @@ class Reading:
         named = {name: self._role(name) for name in ROLE_OPTIONS}
         named["site"] = (named["site"] or [None])[0]
         return {name: column for name, column in named.items() if column is not None}
+
+    @property
+    def calendar(self) -> str | None:
+        """By what dates of periods are taken: week, month, quarter or year."""
+        every: str | None = self._role("every")
+        return every
 
     @property
     def ignored(self) -> tuple[str, ...]:
@@ -226,6 +237,7 @@ class GroupReading(ClusterReading):
 
     site: option.Site = None
     period: option.Period = None
+    every: option.Every = None
     factor: option.Factor = None
 
 
@@ -239,6 +251,7 @@ class PeriodReading(TimeReading):
     """Of cases with a period, whose outcomes may be times to an event."""
 
     period: option.Period = None
+    every: option.Every = None
 
 
 @dataclass(frozen=True)

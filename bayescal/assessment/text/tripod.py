@@ -329,9 +329,11 @@ def _updating(f: Findings) -> list[str]:
         return [to_do(f)]
     text = [f"{f.recommendation}{advice_of_whom(f)}"]
     if f.recommendation.choice not in (None, "identity"):
+        text.append("The performance of the updated model was not measured on other data.")
         text.append(
-            "The performance of the updated model was not measured on other data; its equation is "
-            "to be stated by the authors if it is used."
+            "The equation of the update is to be stated by the authors if it is used."
+            if f.equation is None
+            else f"The equation of the update: {f.equation}."
         )
     return text
 

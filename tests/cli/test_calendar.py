@@ -1,0 +1,94 @@
+"""Dates of periods by week, month, quarter or year, however they are written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayescal as bc
+from bayescal.cli import main
+
+DAYS = pd.date_range("2023-11-01", periods=120, freq="D")
+NAMES = ("--outcome", "died", "--score", "risk", "--seed", "1")
+
+
+@pytest.fixture
+def frame(tmp_path, monkeypatch) -> pd.DataFrame:
+    monkeypatch.chdir(tmp_path)
+    y, s = bc.simulate.sample("calibrated", 240, random_state=1)
+    return pd.DataFrame({"died": y, "risk": s, "date": np.repeat(DAYS, 2)})
+
+
+def drift(capsys, *arguments: str, file: str = "a.csv", fails: bool = False) -> str:
+    with pytest.raises(SystemExit) as ended:
+        main(["drift", file, *NAMES, "--period", "date", *arguments])
+    shown = capsys.readouterr()
+    assert bool(ended.value.code) == fails, shown.err
+    return " ".join((shown.out + shown.err).split())
+
+
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y%m%d", "%d.%m.%Y", "%Y/%m/%d"])
+def test_months_are_the_same_however_dates_are_written(capsys, frame, form) -> None:
+    frame.assign(date=frame["date"].dt.strftime("%Y-%m")).to_csv("a.csv", index=False)
+    drift(capsys, "--json", "months.json")
+    frame.assign(date=frame["date"].dt.strftime(form)).to_csv("a.csv", index=False)
+    drift(capsys, "--every", "month", "--json", "days.json")
+    months, days = (json.loads(Path(f"{name}.json").read_text()) for name in ("months", "days"))
+    for record in (months, days):
+        record.pop("source")
+    assert months == days
+
+
+@pytest.mark.parametrize(
+    ("every", "last"),
+    [("week", "2024-W09"), ("month", "2024-02"), ("quarter", "2024-Q1"), ("year", "2024")],
+)
+def test_each_unit_is_named_as_periods_are(capsys, frame, every, last) -> None:
+    frame.to_csv("a.csv", index=False)
+    assert last in drift(capsys, "--every", every)
+
+
+@pytest.mark.parametrize("ending", ["xlsx", "parquet"])
+def test_dates_of_other_files(capsys, frame, ending) -> None:
+    pytest.importorskip("pyarrow" if ending == "parquet" else "openpyxl")
+    write = frame.to_excel if ending == "xlsx" else frame.to_parquet
+    write(f"a.{ending}", index=False)
+    assert "2024-02" in drift(capsys, "--every", "month", file=f"a.{ending}")
+
+
+def test_what_is_no_date_is_refused(capsys, frame) -> None:
+    frame.assign(date=frame["date"].dt.strftime("%m/%d/%Y")).to_csv("a.csv", index=False)
+    told = drift(capsys, "--every", "month", fails=True)
+    assert "'11/01/2023' on line 2 of a.csv is no date that --every can read" in told
+    frame.assign(date=frame["date"].dt.strftime("%Y-%m-%d")).to_csv("a.csv", index=False)
+    assert "--every must be one of" in drift(capsys, "--every", "day", fails=True)
+    assert "Use longer ones, such as months, with --every month." in drift(capsys, fails=True)
+
+
+def test_rows_without_a_date_are_left_out_if_asked(capsys, frame) -> None:
+    frame["date"] = frame["date"].dt.strftime("%Y%m%d").astype(float).mask(frame.index < 3)
+    frame.to_csv("a.csv", index=False)
+    assert "line" in drift(capsys, "--every", "month", fails=True)
+    assert "237 cases" in drift(capsys, "--every", "month", "--drop-missing")
+
+
+def test_times_to_an_event_by_quarter(capsys, frame) -> None:
+    frame["years"] = np.random.default_rng(1).exponential(3, 240).round(3) + 0.001
+    frame.rename(columns={"died": "event"}).to_csv("a.csv", index=False)
+    told = ["--time", "years", "--event", "event", "--score", "risk", "--horizon", "2"]
+    with pytest.raises(SystemExit) as ended:
+        main(["drift", "a.csv", *told, "--period", "date", "--every", "quarter", "--seed", "1"])
+    shown = capsys.readouterr()
+    assert not ended.value.code, shown.err
+    assert "2024-Q1" in shown.out
+
+
+def test_it_goes_with_a_column_of_dates(capsys, frame) -> None:
+    frame.to_csv("a.csv", index=False)
+    with pytest.raises(SystemExit):
+        main(["assess", "a.csv", *NAMES, "--every", "month", "--ignore-column", "date"])
+    assert "--every goes with --period" in capsys.readouterr().err
