@@ -16,7 +16,7 @@ from bayescal.multilevel.drift import DriftPosterior
 MONTHS = [f"2024-{month:02}" for month in range(1, 13)]
 
 
-def drift_of(prob: list[float]) -> Any:
+def drift_of(prob: list[float], changed: float = 0.7) -> Any:
     """What the words read of a fit."""
     columns = {name: prob for name in ("prob", "if_sudden", "within_one")}
     when = pd.DataFrame(columns, index=MONTHS[1 : 1 + len(prob)])
@@ -27,7 +27,7 @@ def drift_of(prob: list[float]) -> Any:
         when_changed=lambda: when,
         problem=problem,
         labels=problem.labels,
-        prob_changed=0.7,
+        prob_changed=changed,
     )
 
 
@@ -66,3 +66,11 @@ def test_a_wide_interval_does_not_say_that_the_number_of_events_fits(ends, told)
     populations = pd.DataFrame({"now": row | {"prob_miscalibrated": 0.4}}).T
     post: DriftPosterior = drift_of(list(np.full(11, 0.05)))
     assert told in now_in_words(post, populations, 0.03)
+
+
+def test_no_period_is_named_where_there_was_probably_no_change() -> None:
+    post = drift_of([0.4, 0.02, 0.02], changed=0.45)
+    told = drift_sentences(post)[1]
+    assert "cannot be said into which period" in told
+    assert "the probability that there was one is 0.45" in told
+    assert "it did in" not in changed_in_words(post)

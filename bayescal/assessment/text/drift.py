@@ -11,7 +11,7 @@ from bayescal.multilevel.drift import DriftPosterior
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ALIKE", "changed_in_words", "gain_in_words", "now_in_words", "stands_out"]
+__all__ = ["ALIKE", "LIKELY", "changed_in_words", "gain_in_words", "now_in_words", "stands_out"]
 
 LIKELY = 0.5
 """Probability of a change from which on it is said when."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from bayescal._base.text import chance, shortened
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.text.drift import ALIKE, stands_out
+from bayescal.assessment.text.drift import ALIKE, LIKELY, stands_out
 from bayescal.multilevel.changes import explanation_prior
 from bayescal.multilevel.drift import DriftPosterior
 
@@ -35,12 +35,15 @@ def drift_sentences(post: DriftPosterior) -> list[str]:
     )
     into = str(when["prob"].idxmax())
     share = chance(float(when["prob"][into]))
-    change = (
-        f"The largest change was most probably into {shortened(into)}: probability {share} {ALIKE}."
-        if stands_out(when["prob"])
-        else "It cannot be said into which period the largest change was: no period stands out. "
-        f"The highest probability is {share}, of {shortened(into)} {ALIKE}."
-    )
+    change = "It cannot be said into which period the largest change was: "
+    if post.prob_changed < LIKELY:
+        change += f"the probability that there was one is {chance(post.prob_changed)}."
+    elif stands_out(when["prob"]):
+        change = f"The largest change was most probably into {shortened(into)}: "
+        change += f"probability {share} {ALIKE}."
+    else:
+        change += "no period stands out. "
+        change += f"The highest probability is {share}, of {shortened(into)} {ALIKE}."
     return [explained, change, IN_USE]
 
 
