@@ -116,9 +116,9 @@ def in_words(table: pd.DataFrame) -> list[str]:
         "## When a month is named",
         "Share of years in which the text names a month, and the share of these in which it is "
         "within one of the month of the change. `bayescal drift` names the month of the largest "
-        "`if_sudden`, and an assessment of a table with periods that of the largest `prob`. Both do "
-        f"so only if the curve has changed with probability {likely:g} or more and the month stands "
-        f"out: its value is {least:g} or more, and also "
+        "`if_sudden`, and an assessment of a table with periods that of the largest `prob`. Both "
+        f"do so only if the curve has changed with probability {likely:g} or more and the month "
+        f"stands out: its value is {least:g} or more, and also "
         f"{likely:g} or more or at least twice the mean of all months. Where nothing changed, or "
         "everything little by little, no month is right.",
         markdown(named),
