@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import drift_now
+from bayescal.assessment.text.drift import LEAST_PROBABILITY, LIKELY
 from benchmark_pages import stored
 from drift_page import drift_page
 
@@ -79,6 +80,20 @@ def test_the_month_of_a_change_is_placed_as_often_as_is_stated():
         ):
             error = (cell[told] * (1 - cell[told]) / cell["runs"]) ** 0.5
             assert cell[placed] >= cell[told] - 2 * error, (key, placed)
+
+
+def test_months_are_named_by_the_rule_that_was_measured():
+    page = " ".join((DOCS / "how-to" / "drift.md").read_text("utf-8").split())
+    record = stored("drift")
+    assert all(cell["rule"] == [LIKELY, LEAST_PROBABILITY] for cell in record.values())
+    none = [100 * cell["named_if_sudden"] for key, cell in record.items() if key.startswith("none")]
+    assert f"a month was named in {min(none):.0f} % to {max(none):.0f} %." in page
+    small = [cell for key, cell in record.items() if key.startswith("sudden, 0.4")]
+    named = [100 * cell["named_if_sudden"] for cell in small]
+    assert f"one was named in {min(named):.0f} % to {max(named):.0f} %" in page
+    right = [100 * cell["right_if_sudden"] / cell["named_if_sudden"] for cell in small]
+    assert f"within one of the truth in {min(right):.0f} % to {max(right):.0f} % of these" in page
+    assert "## When a month is named" in drift_page()
 
 
 def test_the_page_on_drift_quotes_the_stored_numbers():
