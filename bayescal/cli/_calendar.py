@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["by_calendar"]
 
-FORMS = ("ISO8601", "%Y%m%d", "%d.%m.%Y", "%Y/%m/%d")
+DATE_FORMS = ("ISO8601", "%Y%m%d", "%d.%m.%Y", "%Y/%m/%d")
 """How dates may be written: 2024-03-31 with or without a time, 20240331, 31.03.2024, 2024/03/31.
 
 Of dates such as 3/4/2024 it is not known which number is the month.
@@ -58,11 +58,11 @@ def _as_dates(column: pd.Series, source: Source) -> pd.Series:
     known = column.notna().to_numpy(dtype=bool)
     texts = pd.Series([_text(value) for value in column.tolist()], column.index, dtype="string")
     read: pd.Series = texts
-    for form in FORMS:
+    for form in DATE_FORMS:
         read = pd.to_datetime(texts.where(known), format=form, errors="coerce")
         if not (read.isna().to_numpy() & known).any() and known.any():
             return read
-    each = [pd.to_datetime(texts, format=form, errors="coerce").isna() for form in FORMS]
+    each = [pd.to_datetime(texts, format=form, errors="coerce").isna() for form in DATE_FORMS]
     wrong = min((one.to_numpy() & known for one in each), key=np.count_nonzero)
     at = int(wrong.argmax())
     raise InputError(

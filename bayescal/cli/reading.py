@@ -29,7 +29,7 @@ __all__ = [
     "TimedRowReading",
 ]
 
-EVERY = ("week", "month", "quarter", "year")
+CALENDAR_UNITS = ("week", "month", "quarter", "year")
 ROLE_OPTIONS = ("site", "period", "cluster", "stratum", "imputation")
 
 
@@ -69,7 +69,7 @@ class Reading:
         if self._role("cluster") is not None and self._role("independent"):
             raise InputError("--cluster and --independent contradict each other. Leave one out.")
         if self._role("every") is not None:
-            check_choice(self._role("every"), EVERY, "--every")
+            check_choice(self._role("every"), CALENDAR_UNITS, "--every")
             if "period" not in self.roles:
                 raise InputError("--every goes with --period, the column of the dates.")
         for name in ("site", "period"):

@@ -37,7 +37,7 @@ DOORS = {
     "validate": (bc.validation.sbc, bc.validation.coverage),
 }
 OF_FILES = {
-    "apply_to", "censored", "drop_missing", "encoding", "force", "html", "ignore_column",
+    "apply_to", "censored", "drop_missing", "encoding", "every", "force", "html", "ignore_column",
     "in_sample", "independent", "json", "logit", "method", "output", "percent", "plot", "resume",
     "sheet", "risk", "survival", "update", "word",
 }  # fmt: skip

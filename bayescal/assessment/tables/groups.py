@@ -33,7 +33,7 @@ PAGE = MEDIA[:1]
 def groups_table(f: Findings) -> Table:
     """Each group; of one fit of all, beside what its own cases say."""
     level = percent(f.ci_prob)
-    events = counts("events", "Events", media=MEDIA if f.several is None else NOT_TERMINAL)
+    events = counts("events", "Events", media=NOT_TERMINAL)
     columns = [counts("cases", "Cases"), events, *_main_columns(f)]
     title = f"Each group by itself: estimates and {level} intervals"
     if f.several is not None:
