@@ -21,7 +21,7 @@ from bayescal.model.priors import StudentT
 __all__ = ["PRIOR_OF_SCALE", "ErrorRows", "VarianceLine", "best_line", "rows_of", "variance_line"]
 
 VARIANCE_CELLS = 1024
-SMALLEST_SHARE = 1e-10
+LEAST_SHARE = 1e-10
 _SHARES = expit(np.linspace(-23, 23, 93))
 
 
@@ -91,7 +91,7 @@ def best_line(rows: ErrorRows) -> tuple[float, float]:
     def loss(share: float) -> float:
         return float(rows.weight @ np.log(rows.shape(share)) / total + np.log(scale(share)))
 
-    tried = np.clip(_SHARES, SMALLEST_SHARE, 1 - SMALLEST_SHARE)
+    tried = np.clip(_SHARES, LEAST_SHARE, 1 - LEAST_SHARE)
     losses = [loss(share) for share in tried]
     at = int(np.argmin(losses))
     near = tried[max(at - 1, 0)], tried[min(at + 1, tried.size - 1)]
