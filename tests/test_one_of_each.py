@@ -197,18 +197,14 @@ def test_importance_weights_are_smoothed_by_one_function() -> None:
 
 
 def test_a_constant_s_name_has_one_value() -> None:
-    """Texts and other values apart: to take one for the other is an error that is seen at once."""
-    values: dict[tuple[str, bool], set[str]] = defaultdict(set)
+    values: dict[str, set[str]] = defaultdict(set)
     for tree in trees().values():
         for node in tree.body:
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                 name = node.targets[0].id
-                is_text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
                 if name.isupper():
-                    values[name, is_text].add(ast.unparse(node.value))
-    assert {("EDGE", False), ("BAD_K", False)} <= values.keys()
-    shares = values.pop(("LEAST_SHARE", False))
-    assert shares == {"1e-10", "1e-12"}  # of variance and of periods: half of all results use both
+                    values[name].add(ast.unparse(node.value))
+    assert {"EDGE", "BAD_K"} <= values.keys()
     assert not {name: actual for name, actual in values.items() if len(actual) > 1}
 
 

@@ -166,7 +166,7 @@ def cases_and_events(n: float, events: float, effective: float, joint: str = ", 
     return f"sampling weights worth {effective:,.1f} cases, {rate} of them with the event"
 
 
-SAME = "the same"
+THE_SAME = "the same"
 
 
 def chance_of_better(lower: float, upper: float, probability: float) -> str:
@@ -178,7 +178,7 @@ def chance_of_better(lower: float, upper: float, probability: float) -> str:
     >>> chance_of_better(-0.1, 0.3, 0.8), chance_of_better(0, 0, 0)
     ('0.80', 'the same')
     """
-    return SAME if lower == upper == 0 else chance(float(probability))
+    return THE_SAME if lower == upper == 0 else chance(float(probability))
 
 
 def chance(probability: float) -> str:

@@ -24,7 +24,7 @@ __all__ = ["MOST_PERIODS", "Periods", "read_periods"]
 LARGEST_PERIOD = 1e15
 """Numbers beyond it are no times of anything; differences of one are still seen below."""
 
-LEAST_SHARE = 1e-12
+SHORTEST_STEP = 1e-12
 """Least time between two periods, as a share of the time from the first to the last."""
 MOST_PERIODS = 60
 MONTHS = 12
@@ -100,7 +100,7 @@ class Periods:
                 "without periods, and add the next period with bayescal.update."
             )
         _check_few(size, "period")
-        if self.elapsed.min() < LEAST_SHARE:
+        if self.elapsed.min() < SHORTEST_STEP:
             at = int(self.elapsed.argmin())
             raise InputError(
                 f"from period {self.labels[at]} to {self.labels[at + 1]} is too short a time, "

@@ -13,7 +13,7 @@ from bayescal._base.arrays import Floats, RandomState, as_seed
 from bayescal._base.card import card
 from bayescal._base.errors import InputError
 from bayescal._base.text import (
-    SAME,
+    THE_SAME,
     cases_and_events,
     chance_of_better,
     count,
@@ -649,4 +649,6 @@ def _told(row: Mapping[Any, Any]) -> str:
     places = decimals(row["lower"], row["upper"])
     middle, lower, upper = (signed(row[key], places) for key in ("difference", "lower", "upper"))
     better = chance_of_better(row["lower"], row["upper"], row["prob_better"])
-    return f"{middle} ({lower} to {upper})  {better if better == SAME else f'P(better) {better}'}"
+    return (
+        f"{middle} ({lower} to {upper})  {better if better == THE_SAME else f'P(better) {better}'}"
+    )

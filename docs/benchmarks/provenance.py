@@ -3,7 +3,7 @@
 `results/runs.json` has a record for each script: version, commit, date, duration, and a hash of the
 source of every module that the script uses, of this folder and of the package. A result is old if
 the hash has changed. What cannot change a number does not enter the hash: comments, docstrings and
-layout, annotations of functions, names of local variables, imports for types alone, and what errors
+layout, annotations of functions, names of local variables and of constants, imports for types alone, and what errors
 and warnings say; unless times are the result, the modules that print, draw and write pages, and
 limits of the threads of linear algebra, of which `run.py` leaves one; and functions, classes and
 methods that nothing names which the script uses, such as new ones.
@@ -45,20 +45,25 @@ TIMED = {"speed", "threads"}
 """Scripts whose results are times of these too."""
 
 
-def essence(node: Any, local: Mapping[str, str] | None = None) -> str:
+def essence(
+    node: Any, local: Mapping[str, str] | None = None, constant: Mapping[str, str] | None = None
+) -> str:
     """A syntax tree as text, without places, comments and docstrings; equal on all Pythons.
 
     Parameters
     ----------
     local : mapping of str to str, optional
         What stands for each local variable of the function around it; outside of any None.
+    constant : mapping of str to str, optional
+        What stands for each constant of the module, where no local variable is called so.
     """
     if isinstance(node, list):
-        return "[" + ",".join(essence(each, local) for each in node) + "]"
+        return "[" + ",".join(essence(each, local, constant) for each in node) + "]"
     if not isinstance(node, ast.AST):
         return repr(node)
-    if isinstance(node, ast.Name) and local:
-        node = ast.Name(local.get(node.id, node.id), node.ctx)
+    if isinstance(node, ast.Name):
+        told = {**(constant or {}), **(local or {})}
+        node = ast.Name(told.get(node.id, node.id), node.ctx)
     if isinstance(node, ast.FunctionDef) and local is None:
         local = locals_of(node)
     shown = []
@@ -68,7 +73,7 @@ def essence(node: Any, local: Mapping[str, str] | None = None) -> str:
         if name == "returns" or (name == "annotation" and isinstance(node, ast.arg)):
             continue
         if value is not None and value != [] and name not in {"kind", "type_params"}:
-            shown.append(f"{name}={essence(value, local)}")
+            shown.append(f"{name}={essence(value, local, constant)}")
     return f"{type(node).__name__}({','.join(shown)})"
 
 
@@ -91,6 +96,13 @@ def locals_of(function: ast.FunctionDef) -> dict[str, str]:
     stored = [each for each in names if isinstance(each.ctx, ast.Store) and each.id not in given]
     stored.sort(key=lambda each: (each.lineno, each.col_offset))
     return {name: f"local {k}" for k, name in enumerate(dict.fromkeys(each.id for each in stored))}
+
+
+def constants_of(tree: ast.Module) -> dict[str, str]:
+    """Constants of a module, numbered in their order; who imports one has its name."""
+    told = [node.targets[0] for node in tree.body if isinstance(node, ast.Assign)]
+    named = [each.id for each in told if isinstance(each, ast.Name) and each.id.isupper()]
+    return {name: f"constant {k}" for k, name in enumerate(dict.fromkeys(named))}
 
 
 @dataclass(frozen=True)
@@ -128,7 +140,7 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 def pieces(tree: ast.Module) -> list[Piece]:
     """The parts of a module."""
-    parts, rest = [], []
+    parts, rest, constant = [], [], constants_of(tree)
     for node in tree.body:
         if _is_unread(node):
             continue
@@ -138,19 +150,24 @@ def pieces(tree: ast.Module) -> list[Piece]:
             bases = tuple(ast.unparse(base).partition("[")[0] for base in node.bases)
             own = [part for part in node.body if not (_is_method(part) or _is_unread(part))]
             shell = [*node.bases, *node.keywords, *node.decorator_list, *own]
-            parts.append(_piece((node.name,), (), shell))
+            parts.append(_piece((node.name,), (), shell, constant))
             parts += [
-                _piece((node.name, part.name), bases, [part])
+                _piece((node.name, part.name), bases, [part], constant)
                 for part in node.body
                 if _is_method(part)
             ]
         else:
-            parts.append(_piece((node.name,), (), [node]))
-    return [*parts, _piece((), (), rest)]
+            parts.append(_piece((node.name,), (), [node], constant))
+    return [*parts, _piece((), (), rest, constant)]
 
 
-def _piece(needs: tuple[str, ...], bases: tuple[str, ...], nodes: list[ast.AST]) -> Piece:
-    digest = hashlib.sha256(essence(nodes).encode()).hexdigest()
+def _piece(
+    needs: tuple[str, ...],
+    bases: tuple[str, ...],
+    nodes: list[ast.AST],
+    constant: Mapping[str, str],
+) -> Piece:
+    digest = hashlib.sha256(essence(nodes, None, constant).encode()).hexdigest()
     return Piece(needs, bases, frozenset(written(nodes)), digest)
 
 
