@@ -162,6 +162,24 @@ def test_names_of_local_variables_do_not_count(changed: str, same: bool) -> None
     assert (digests[0] == digests[1]) is same
 
 
+@pytest.mark.parametrize(
+    ("changed", "same"),
+    [
+        ("B = 1\nC = 2\ndef f(x):\n    return x + B", True),
+        ("B = 1\nC = 2\ndef f(x):\n    return x + C", False),
+        ("B = 3\nC = 2\ndef f(x):\n    return x + B", False),
+        ("C = 2\nB = 1\ndef f(x):\n    return x + B", False),
+        ("B = 1\nC = 2\ndef f(x):\n    return x + D", False),
+    ],
+)
+def test_names_of_constants_do_not_count(changed: str, same: bool) -> None:
+    def digests(code: str) -> list[str]:
+        return [piece.digest for piece in provenance.pieces(ast.parse(code))]
+
+    former = digests("A = 1\nC = 2\ndef f(x):\n    return x + A")
+    assert (digests(changed) == former) is same
+
+
 def test_limits_of_threads_count_only_where_times_are_the_result(repository: Path) -> None:
     room = repository / "bayescal" / "room" / "_sum.py"
     (repository / "docs" / "benchmarks" / "speed.py").write_text(

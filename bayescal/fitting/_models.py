@@ -649,6 +649,5 @@ def _told(row: Mapping[Any, Any]) -> str:
     places = decimals(row["lower"], row["upper"])
     middle, lower, upper = (signed(row[key], places) for key in ("difference", "lower", "upper"))
     better = chance_of_better(row["lower"], row["upper"], row["prob_better"])
-    return (
-        f"{middle} ({lower} to {upper})  {better if better == THE_SAME else f'P(better) {better}'}"
-    )
+    told = better if better == THE_SAME else f"P(better) {better}"
+    return f"{middle} ({lower} to {upper})  {told}"

@@ -73,9 +73,8 @@ def recommend_page() -> str:
         "share of draws in which the gain is lowered by the optimism of the update. That share "
         "was chosen on the other kinds, too, and what is shown here is a run with new random "
         "numbers. Only that a more complex update must be better than a simpler one with "
-        "probability 0.6 was chosen on populations of the present kinds, 516 others: from 0.5 to "
-        "0.7 their true gain is the same within 0.5 %, and at 0.5 the update that is chosen "
-        "changes more often with the seed.",
+        "probability 0.6 was chosen on 516 other populations of the present kinds, whose numbers "
+        "are not kept: at one half the seed would choose among updates that are equally good.",
         "The kinds of populations: "
         + "; ".join(f"*{name}*, {words}" for name, words in KINDS.items())
         + ".",

@@ -3,8 +3,8 @@
 `results/runs.json` has a record for each script: version, commit, date, duration, and a hash of the
 source of every module that the script uses, of this folder and of the package. A result is old if
 the hash has changed. What cannot change a number does not enter the hash: comments, docstrings and
-layout, annotations of functions, names of local variables and of constants, imports for types alone, and what errors
-and warnings say; unless times are the result, the modules that print, draw and write pages, and
+layout, annotations of functions, names of local variables and of constants, imports for types
+alone, and what errors and warnings say; unless times are the result, the modules that print, draw and write pages, and
 limits of the threads of linear algebra, of which `run.py` leaves one; and functions, classes and
 methods that nothing names which the script uses, such as new ones.
 

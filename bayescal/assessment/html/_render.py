@@ -297,9 +297,10 @@ def population_words(f: Findings) -> str:
         observed, predicted = observed_words(f.posterior, f.table)
         told = f"{observed} with it by the curve, {predicted} predicted on average"
         return f"{cases_and_events_of(data)}: {told}"
-    cases = data.size_in_words
     if data.is_pseudo:
         cases = f"Sampling weights worth {data.effective_size:,.1f} cases"
+    else:
+        cases = data.size_in_words
     return f"{cases}: {events:.{places}f} % observed, {expected:.{places}f} % predicted on average"
 
 

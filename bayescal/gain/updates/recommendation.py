@@ -39,9 +39,8 @@ that truly lower the Brier score by more than .002 are chosen as often as possib
 CLEARLY = 0.6
 """Probability of being better than a simpler update above which a more complex one is taken.
 
-On other development populations than those of the benchmark, 0.5 to 0.7 choose updates with the
-same true gain, within 0.5 %; at 0.5 the choice among updates that are equally good is another with
-another seed twice as often.
+At one half the seed would choose among updates that are equally good. Chosen on other populations
+than those of the benchmark.
 """
 
 NET_BENEFIT = "net_benefit"
