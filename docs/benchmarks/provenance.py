@@ -4,9 +4,9 @@
 source of every module that the script uses, of this folder and of the package. A result is old if
 the hash has changed. What cannot change a number does not enter the hash: comments, docstrings and
 layout, annotations of functions, names of local variables and of constants, imports for types
-alone, and what errors and warnings say; unless times are the result, the modules that print, draw and write pages, and
-limits of the threads of linear algebra, of which `run.py` leaves one; and functions, classes and
-methods that nothing names which the script uses, such as new ones.
+alone, and what errors and warnings say; unless times are the result, the modules that print, draw
+and write pages, and limits of the threads of linear algebra, of which `run.py` leaves one; and
+functions, classes and methods that nothing names which the script uses, such as new ones.
 
 Where the code has changed, the first data sets of each cell can be made again, or a short run of
 both versions: if each of their numbers is what it was, the result is confirmed for the present code
