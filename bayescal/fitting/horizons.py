@@ -25,7 +25,6 @@ from bayescal.data.table import add_up
 from bayescal.data.validate import as_floats
 from bayescal.model.likelihood.times.influence import influence_on_level
 from bayescal.multilevel.compared import Side, off_by, shares_of_worst
-from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
@@ -130,7 +129,7 @@ class HorizonPosteriors:
         joint = []
         for k, post in enumerate(self._posteriors.values()):
             drawn = post.functional(name, population, **options)
-            order = self._order(k, FUNCTIONALS[name].is_distance, population)
+            order = self._order(k, population)
             values = drawn.to_numpy()
             joint.append(drawn.copy(data=values.reshape(-1)[order].reshape(values.shape)))
         horizon = xr.DataArray(list(self.horizons), dims="horizon", name="horizon")
@@ -196,13 +195,10 @@ class HorizonPosteriors:
         index = pd.Index(self.horizons, name="horizon")
         return pd.Series(shares_of_worst(off_by(values, name, side)), index, name="prob_worst")
 
-    def _order(self, k: int, is_distance: bool, population: Any) -> NDArray[np.intp]:
+    def _order(self, k: int, population: Any) -> NDArray[np.intp]:
         """Which draw of the k-th horizon stands at each position of the joint draws."""
         post = list(self._posteriors.values())[k]
-        curves = post.curves_of_draws
-        if is_distance and post.has_distances:
-            curves = post.curves_of_distances
-        level = curves.values([("signed_error", {})], population)["signed_error"]
+        level = post.values_of("signed_error", population)
         rank = np.argsort(np.argsort(self._normal(level.size)[k]))
         return np.asarray(np.argsort(level, kind="stable")[rank])
 

@@ -11,8 +11,8 @@ from bayescal._base.arrays import Floats
 from bayescal._base.decision import net_benefit
 from bayescal._base.threads import one_blas_thread
 from bayescal.data.data import CalibrationData
-from bayescal.gain._counts import Counts
-from bayescal.gain._curve_route import Posterior, calibration_mixture, joined
+from bayescal.gain._curve_route import Posterior, joined
+from bayescal.gain._discordant import among_few
 from bayescal.gain._refit import Refit
 from bayescal.gain._terms import (
     Terms,
@@ -26,7 +26,6 @@ from bayescal.gain._terms import (
 )
 from bayescal.gain.alike import Alike, of_neighbours
 from bayescal.gain.paired import PairedPredictions
-from bayescal.inference.averaging import Mixture
 from bayescal.model.priors import Prior
 from bayescal.posterior.population import draw_population
 from bayescal.posterior.populations.clusters import ClusterBootstrap
@@ -56,35 +55,26 @@ def by_pairs(
     alike = of_neighbours(pairs, thresholds)
     law = alike.of_clusters(pairs.clusters)
 
-    def side(score: Floats, table: CalibrationData, purpose: str) -> _Side:
-        mixture = calibration_mixture(table, prior, seed)
-        counts = Counts.of(mixture, mixture.problem.score, draws, seed, purpose)
-        return _Side(pairs, alike, score, table, prior, thresholds, mixture, counts)
-
-    before = side(pairs.before, pairs.table_before, "before")
+    rng = np.random.default_rng([seed, *b"pairs"])
+    before = _Side(pairs, alike, pairs.before, pairs.table_before, prior, thresholds)
     tables = zip(pairs.after, pairs.tables_after, strict=True)
-    after = [side(score, table, "after") for score, table in tables]
+    after = [_Side(pairs, alike, score, table, prior, thresholds) for score, table in tables]
     blocks: list[Terms] = []
-    start = 0
-    for weight in _weightings(alike.trials, law, draws, np.random.default_rng([seed, *b"pairs"])):
-        part = slice(start, start := start + len(weight))
-        first = before.terms(weight, part)
-        second = _average([side.terms(weight, part) for side in after])
+    for weight in _weightings(alike.trials, law, draws, rng):
+        first, second = before.terms(weight), _average([side.terms(weight) for side in after])
         blocks.append({name: second[name] - values for name, values in first.items()})
     gains = joined(blocks)
+    worth = _average([side.worth for side in after])
+    for name, values in before.worth.items():
+        each = alike.means(worth[name] - values)
+        gains[name] = among_few(gains[name], each, alike.trials, rng)
     if law is not None:
-        each = _average([side.worth for side in after])
-        gains = _stretched(
-            gains, {name: law.stretch(each[name] - worth) for name, worth in before.worth.items()}
-        )
+        stretch = {name: law.stretch(worth[name] - each) for name, each in before.worth.items()}
+        gains = _stretched(gains, stretch)
     for score, name in (("brier", "brier"), ("log", "log_score")):
         gains[f"{score}_refinement"] = gains[name] - gains[f"{score}_calibration"]
     infinite = infinite_log_gain(pairs.outcome, pairs.before, pairs.after)
-    return Posterior(
-        with_infinite_log_gain(gains, infinite),
-        before.mixture,
-        tuple(side.mixture for side in after),
-    )
+    return Posterior(with_infinite_log_gain(gains, infinite))
 
 
 def _stretched(gains: Terms, stretch: dict[str, float]) -> Terms:
@@ -132,10 +122,7 @@ class _Side:
         table: CalibrationData,
         prior: Prior,
         thresholds: Sequence[float],
-        mixture: Mixture,
-        counts: Counts,
     ) -> None:
-        self.mixture, self.counts = mixture, counts
         self.refit = Refit(table, prior)
         problem = self.refit.problem
         self.score, self.share = problem.stated, problem.trials / problem.n
@@ -151,12 +138,12 @@ class _Side:
             worth[net_benefit_name(threshold)] = benefit
         self.worth = {name: alike.means(values) for name, values in worth.items()}
 
-    def terms(self, weight: Floats, part: slice) -> Terms:
+    def terms(self, weight: Floats) -> Terms:
         """Of a block of draws, larger is better: minus the loss, and minus the error."""
         mass, curve = self._refitted(weight)
         score = self.score
         return {
-            "tce": -mean(mass, np.abs(self.counts.counted(curve - score, part))),
+            "tce": -mean(mass, np.abs(curve - score)),
             "brier_calibration": -mean(mass, (curve - score) ** 2),
             "log_calibration": -mean(mass, divergence(curve, score)),
         } | {name: weight @ values for name, values in self.worth.items()}

@@ -87,7 +87,7 @@ class RecalibrationGain:
     def prob_calibrated(self) -> dict[str, float]:
         """Posterior probabilities that "before", and that "after", is exactly calibrated.
 
-        Computed by `bayescal.compare` for either prediction, with prior probability 0.1; for
+        Computed by `bayescal.compare` for either prediction, with prior probability 0.05; for
         repeats of a cross-fit, their mean. They do not affect the gains.
         """
         of, how = self._pairs, (self._prior, self.seed)
@@ -197,9 +197,7 @@ class RecalibrationGain:
         Returns
         -------
         lower, upper : float
-            Equal-tailed. Infinite where a log loss is. That of the fall in TCE holds the interval
-            of each case, such as that the map is exactly calibrated, that is more probable than
-            one tail.
+            Equal-tailed. Infinite where a log loss is.
         """
         tail = (1 - as_level(ci_prob)) / 2
         return self._posterior.interval(self._known(measure), tail)

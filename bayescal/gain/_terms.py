@@ -22,6 +22,7 @@ __all__ = [
     "brier_gains",
     "curve_terms",
     "divergence",
+    "fall_in_error",
     "infinite_log_gain",
     "log_gains",
     "log_score",
@@ -84,7 +85,7 @@ def curve_terms(
         square = mean(weight, (curve - before) ** 2) - mean(mass, (pooled - score) ** 2)
         relative = logarithmic - (mean(weight, _entropy(curve)) - mean(mass, _entropy(pooled)))
     gains = {
-        "tce": mean(weight, np.abs(curve - before)) - np.sum(np.abs(hits - mass * score), axis=1),
+        "tce": fall_in_error(curve, weight, before, after, group),
         "brier": brier,
         "log_score": logarithmic,
         "brier_calibration": square,
@@ -97,6 +98,15 @@ def curve_terms(
         change = treated(after, threshold) - treated(before, threshold)
         gains[net_benefit_name(threshold)] = mean(weight, worth * change)
     return gains
+
+
+def fall_in_error(
+    curve: Floats, weight: Floats, before: Floats, after: Floats, group: NDArray[np.intp]
+) -> Floats:
+    """Fall of the mean absolute error, where rows with equal `after` are one; see `curve_terms`."""
+    mass, hits, score = merged(curve, weight, after, group)
+    left = np.sum(np.abs(hits - mass * score), axis=1)
+    return np.asarray(mean(weight, np.abs(curve - before)) - left)
 
 
 def brier_gain(curve: Floats, weight: Floats, before: Floats, after: Floats) -> Floats:

@@ -9,12 +9,12 @@ import numpy as np
 from bayescal._base.arrays import Floats
 from bayescal._base.decision import net_benefit
 from bayescal._base.threads import one_blas_thread
-from bayescal.data.table import add_up
-from bayescal.gain._counts import Counts
-from bayescal.gain._curve_route import MappedRows, Posterior, exact_sides, joined
+from bayescal.data.table import add_up, levels_of
+from bayescal.gain._curve_route import Posterior, joined
 from bayescal.gain._terms import (
     as_happened,
     curve_terms,
+    fall_in_error,
     infinite_log_gain,
     log_gains,
     log_score,
@@ -25,7 +25,6 @@ from bayescal.gain._terms import (
 )
 from bayescal.gain.paired import PairedPredictions
 from bayescal.multilevel.view import CurveView
-from bayescal.posterior.evaluation import CurvesOfTable
 
 __all__ = ["Views", "by_view", "in_shares"]
 
@@ -38,8 +37,7 @@ def by_view(views: Views, pairs: PairedPredictions, thresholds: Sequence[float])
     """Posterior of the gains for one curve of several.
 
     As `by_curve`, of a view on one of several curves. The fall in TCE is read from the draws of
-    distances: the curve is the diagonal in as many of them as that is probable, and it is the map
-    in as many as the predictions after are exactly calibrated.
+    distances.
 
     Parameters
     ----------
@@ -48,7 +46,7 @@ def by_view(views: Views, pairs: PairedPredictions, thresholds: Sequence[float])
     pairs : PairedPredictions
         Cases whose `after` is a map of `before`: all of those of the curve's scores.
     """
-    curves, distances = (_curves(views[0], kind) for kind in ("draws", "distances"))
+    (curves,) = views[0].curves_of_draws.parts
     problem, first, second = curves.problem, pairs.before, pairs.after[0]
     row, size = problem.rows_of(first), problem.score.size
     trials = add_up(row, pairs.weight, size)
@@ -57,7 +55,8 @@ def by_view(views: Views, pairs: PairedPredictions, thresholds: Sequence[float])
         """Weighted mean in each row."""
         return add_up(row, pairs.weight * values, size) / np.where(trials > 0, trials, 1.0)
 
-    table = MappedRows.of(means(first), means(second), trials)
+    before, after = means(first), means(second)
+    group = levels_of(after).row
 
     def happened() -> Floats:
         known = log_score(pairs.outcome, second) - log_score(pairs.outcome, first)
@@ -69,34 +68,18 @@ def by_view(views: Views, pairs: PairedPredictions, thresholds: Sequence[float])
         threshold: means(treated(second, threshold) - treated(first, threshold))
         for threshold in thresholds
     }
-    exact = [np.all(_curves(view, "distances").u == 0, axis=1) for view in views]
-    none = np.zeros(len(curves.u), dtype=bool)
-    counts = (
-        Counts(exact[0], none, np.ones(size)),
-        Counts(exact[1], none, np.ones(table.score_after.size)),
-    )
     gains = []
-    both = zip(curves.draws("bootstrap"), distances.draws("bootstrap"), strict=True)
-    for (part, drawn), (_, far) in both:
+    both = zip(curves.draws("bootstrap"), curves.distances.draws("bootstrap"), strict=True)
+    for (_, drawn), (_, far) in both:
         weight = drawn.population.weight
-        terms = curve_terms(
-            drawn.curve, weight, table.before, table.after, table.group, (event, other), ()
-        )
-        terms["tce"] = table.fall(far.curve, weight, counts, part)
+        terms = curve_terms(drawn.curve, weight, before, after, group, (event, other), ())
+        terms["tce"] = fall_in_error(far.curve, weight, before, after, group)
         for threshold, change in moved.items():
             worth = net_benefit(drawn.curve, 1.0, threshold)
             terms[net_benefit_name(threshold)] = mean(weight, worth * change)
         gains.append(terms)
     infinite = infinite_log_gain(pairs.outcome, first, pairs.after)
-    terms = with_infinite_log_gain(joined(gains), infinite)
-    return Posterior(terms, exact=exact_sides(counts))
-
-
-def _curves(view: CurveView, kind: str) -> CurvesOfTable:
-    """Curves of a view: the draws, or those that distances are read from, if there are any."""
-    of_distances = kind == "distances" and view.has_distances
-    (curves,) = (view.curves_of_distances if of_distances else view.curves_of_draws).parts
-    return curves
+    return Posterior(with_infinite_log_gain(joined(gains), infinite))
 
 
 def in_shares(parts: Sequence[Posterior], cases: Floats, rng: np.random.Generator) -> Posterior:
@@ -111,7 +94,4 @@ def in_shares(parts: Sequence[Posterior], cases: Floats, rng: np.random.Generato
     names = parts[0].draws
     share = rng.dirichlet(cases, size=len(next(iter(names.values())))).T
     each = {name: np.stack([part.draws[name] for part in parts]) for name in names}
-    sides = np.stack([part.exact for part in parts if part.exact is not None])
-    exact = np.unique(sides, axis=1, return_inverse=True)[1].ravel()
-    draws = {name: np.sum(share * values, axis=0) for name, values in each.items()}
-    return Posterior(draws, exact=exact)
+    return Posterior({name: np.sum(share * values, axis=0) for name, values in each.items()})

@@ -200,6 +200,4 @@ def _mixed(posteriors: Sequence[Posterior]) -> Posterior:
         name: in_turn(widened(each) if np.isfinite(each).all() else each)
         for name, each in stacks.items()
     }
-    sides = [one.exact for one in posteriors if one.exact is not None]
-    exact = in_turn(np.stack(sides)) if len(sides) == len(posteriors) else None
-    return Posterior(draws, exact=exact)
+    return Posterior(draws)

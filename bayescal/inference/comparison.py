@@ -26,7 +26,7 @@ from bayescal.inference.loo import (
 from bayescal.inference.samples import FamilySamples
 from bayescal.inference.sensitivity import power_scaling, probabilities_by_prior
 from bayescal.model.clusters.design import cluster_design
-from bayescal.model.curves import CURVES
+from bayescal.model.mixture import problem_of
 from bayescal.model.priors import Prior, as_prior
 from bayescal.model.problem import Problem
 from bayescal.posterior.posterior import CalibrationPosterior
@@ -44,13 +44,9 @@ class CurveComparison:
     sensitivity) is computed when it is first read.
     """
 
-    def __init__(self, samples: FamilySamples, weights: Mapping[str, float]) -> None:
-        self._samples, self._asked = samples, dict(weights)
-        self._mixture = Mixture(samples, weights)
-        self._weights = {
-            name: sum(each.prior for each in self._mixture.components if each.family == name)
-            for name in samples
-        }
+    def __init__(self, samples: FamilySamples, weights: Mapping[str, float], draws: int) -> None:
+        self._samples, self._weights, self._draws = samples, dict(weights), draws
+        self._mixture = Mixture(samples, weights, draws)
 
     @property
     def problem(self) -> Problem:
@@ -64,7 +60,7 @@ class CurveComparison:
 
     def under(self, prior: Prior) -> CurveComparison:
         """The same comparison under another prior; no family is fitted twice under one prior."""
-        return CurveComparison(self._samples.under(as_prior(prior)), self._asked)
+        return CurveComparison(self._samples.under(as_prior(prior)), self._weights, self._draws)
 
     @property
     def prior_prob(self) -> dict[str, float]:
@@ -73,39 +69,13 @@ class CurveComparison:
 
     @property
     def log_evidence(self) -> dict[str, float]:
-        """Log marginal likelihood of the individual outcomes under each family.
-
-        Of a family at several scales of its prior, that of their mean by prior weight.
-        """
+        """Log marginal likelihood of the individual outcomes under each family."""
         return {name: self._mixture.evidence_of(name).log for name in self._samples}
 
     @property
     def posterior_prob(self) -> dict[str, float]:
-        """Posterior probability of each family, under the prior weights, summed over its scales."""
+        """Posterior probability of each family, under the prior weights."""
         return {name: self._mixture.probability_of(name) for name in self._samples}
-
-    @cached_property
-    def components(self) -> pd.DataFrame:
-        """What the average mixes, one row each: families, at every scale of their prior.
-
-        Index: family and scale. Columns: prior, log_evidence and posterior_prob; `distances`, the
-        share of the draws that distances are read from; and `curves`, the share of the draws of
-        the curve, which are given that calibration is not exact.
-        """
-        import pandas as pd
-
-        mixture, shares = self._mixture, self._mixture.shares
-        names = [(each.family, each.scale) for each in mixture.components]
-        return pd.DataFrame(
-            {
-                "prior": [each.prior for each in mixture.components],
-                "log_evidence": [each.log_evidence for each in mixture.samples],
-                "posterior_prob": shares.posterior,
-                "distances": shares.distances,
-                "curves": shares.curves,
-            },
-            pd.MultiIndex.from_tuples(names, names=["curve", "scale"]),
-        )
 
     @property
     def prob_calibrated(self) -> float:
@@ -165,8 +135,7 @@ class CurveComparison:
         """Leave-one-out log density under each family, by PSIS: of every distinct case.
 
         Where cases come in clusters, of every cluster: all of its outcomes are left out. Each
-        family under the prior in use; stretches that are rarely calibrated. That of a family is
-        computed when it is first read.
+        family under the prior in use. That of a family is computed when it is first read.
         """
         clusters = self.problem.clusters
         if clusters is None or clusters.are_single:
@@ -182,9 +151,8 @@ class CurveComparison:
     def table(self) -> pd.DataFrame:
         """One row per family.
 
-        Columns: log_evidence and its Monte Carlo error, of a family at two scales of its prior that
-        of the mean by prior weight; bayes_factor (against `identity`); prior and posterior_prob,
-        over both scales; elpd_loo, stacking_weight, pareto_k (of the importance weights),
+        Columns: log_evidence and its Monte Carlo error; bayes_factor (against `identity`); prior
+        and posterior_prob; elpd_loo, stacking_weight, pareto_k (of the importance weights),
         pareto_k_loo, and elpd_diff, by how much it predicts better than `identity`, with its
         standard error. Where cases come in clusters, whole clusters are left out, and the standard
         error is of the differences of clusters.
@@ -233,13 +201,13 @@ class CurveComparison:
             If the family was not compared.
         """
         check_choice(name, self._samples, "name")
-        return self.problem.of_family(CURVES[name]), self._samples[name].draws
+        return problem_of(name, self.problem), self._samples[name].draws
 
     @cached_property
     def posterior(self) -> CalibrationPosterior:
         """The averaged posterior: draws of the curve given that it is not exactly calibrated.
 
-        Its distances are read from draws of their own, exact calibration among them.
+        In so many of them as exact calibration is probable, `exact`, all distances are 0.
         """
         return self._mixture.posterior()
 
@@ -283,7 +251,7 @@ class CurveComparison:
         log slope of standard deviation 0.3. If an outcome contradicts a score of exactly 0 or 1,
         a last row moves such scores by a tenth of the distance.
         """
-        return probabilities_by_prior(self._samples, self._asked, self.prob_calibrated_bic)
+        return probabilities_by_prior(self._samples, self._weights, self.prob_calibrated_bic)
 
     @cached_property
     def sensitivity(self) -> pd.DataFrame:

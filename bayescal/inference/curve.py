@@ -98,7 +98,9 @@ class Averaging:
     def weights(self) -> dict[str, float]:
         """Prior probability of each family asked for, identity included."""
         level = as_level(self.prior_calibrated, "prior_calibrated")
-        return prior_probabilities(in_order(self.curves), level, self.prior_weights)
+        named = self.curves is not None
+        names = in_order(self.curves)
+        return prior_probabilities(names, level, self.prior_weights, are_named=named)
 
     @property
     def union(self) -> Curve:
@@ -171,7 +173,7 @@ def fit_average(
                 f"{name} was given without a family of curves: NUTS samples one family. Name it, "
                 f"such as curve='beta', or leave {name.partition('=')[0]} out for the average."
             )
-    posterior = Mixture(FamilySamples(problem, list(weights), draws), weights).posterior()
+    posterior = Mixture(FamilySamples(problem, list(weights)), weights, draws).posterior()
     verdict = posterior.diagnostics["verdict"]
     if verdict != "ok":
         warnings.warn(f"{verdict}. Intervals are rough.", DiagnosticWarning, stacklevel=3)

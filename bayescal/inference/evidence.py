@@ -24,7 +24,7 @@ from bayescal._base.threads import one_blas_thread
 from bayescal.data.data import CalibrationData
 from bayescal.data.keywords import as_data
 from bayescal.data.stored import read_dataset, write_dataset
-from bayescal.model.mixture import modest_scale
+from bayescal.model.priors import MODEST
 from bayescal.model.problem import prepare
 
 __all__ = ["EValue", "e_value"]
@@ -256,7 +256,7 @@ def e_value(
     log_odds = np.linspace(x.min() - GRID_ROOM, x.max() + GRID_ROOM, GRID_POINTS)
     at, parts = expit(log_odds), []
     for problem in frozen:
-        for scale in (problem, problem.with_prior(modest_scale(problem.prior))):
+        for scale in (problem, problem.with_prior(MODEST)):
             u = scale.sample_prior(scale.rng("e-value"), CURVES_EACH)
             parts.append(logit(clipped(scale.curves_at(at).probability(u))) - log_odds)
     deviation = np.concatenate(parts)

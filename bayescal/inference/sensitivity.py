@@ -56,7 +56,7 @@ def probabilities_by_prior(
         name: _probabilities(samples.under(prior), weights)
         for name, prior in _priors(samples).items()
     }
-    if not samples.problem.frame.scores and _contradicted(samples.problem.data):
+    if _contradicted(samples.problem.data):
         nearer = samples.nearer_edges(10)
         rows[f"{own}, 0 and 1 read ten times nearer"] = _probabilities(nearer, weights)
     if np.isfinite(bic):
@@ -102,7 +102,7 @@ def _contradicted(data: CalibrationData) -> bool:
 
 def _probabilities(samples: FamilySamples, weights: Mapping[str, float]) -> dict[str, float]:
     """Of exact calibration: by the average, and against each family under this prior alone."""
-    mixture, exact = Mixture(samples, weights), samples["identity"].log_evidence
+    mixture, exact = Mixture(samples, weights, CHAINS), samples["identity"].log_evidence
     rest = mixture.log_evidence_of_rest
     even = {name: float(expit(exact - samples[name].log_evidence)) for name in ALTERNATIVES}
     average = float(expit(exact - rest))

@@ -22,7 +22,7 @@ from bayescal.model.spline import deviation_columns, spline_frame, with_deviatio
 
 __all__ = ["AVERAGE", "PRIOR_CALIBRATED", "in_average", "union_of"]
 
-PRIOR_CALIBRATED = 0.1
+PRIOR_CALIBRATED = 0.05
 """Prior probability of exact calibration, unless another is given."""
 
 
@@ -52,7 +52,6 @@ AVERAGE = Curve(
     shape_frame=spline_frame,
     sized=with_deviations,
     in_cells=True,
-    per_score=True,
 )
 
 

@@ -14,14 +14,12 @@ from scipy.special import logit
 from bayescal._base.arrays import Floats
 from bayescal._base.log_odds import clipped
 from bayescal.model.lapse.bounds import RATES, bounded_log_odds, bounded_probability
-from bayescal.model.partition.cells import cell_of, passage
+from bayescal.model.partition.cells import cell_of
 from bayescal.model.prior import Distribution
 from bayescal.model.saturated.between import between
 
 __all__ = ["Curve", "CurveAtScores", "Frame"]
 
-JUMP = 1e-6  # in log-odds
-PROBABLE = 0.5
 """Probability of a jump from which on it is drawn as one."""
 
 
@@ -111,11 +109,6 @@ class Curve:
     in_average : callable, optional
         `(u of shape (draws, d), frame) -> coordinates by name` of the average, each of shape
         (draws,), for a family whose coordinates mean something else there.
-    averaged : bool
-        Whether `bayescal.compare` gives it prior weight by default.
-    idea : str
-        Families of one idea share its prior weight in an average; by default a family is an idea of
-        its own.
     meaning : str
         Which errors it describes, as text; by default its formula.
     nuisance : tuple of str
@@ -138,8 +131,6 @@ class Curve:
     per_score: bool = False
     priors: tuple[tuple[str, Distribution], ...] = ()
     in_average: Callable[[Floats, Frame], dict[str, Floats]] | None = None
-    averaged: bool = True
-    idea: str = ""
     meaning: str = ""
     update: str = ""
     nuisance: tuple[str, ...] = ()
@@ -282,17 +273,6 @@ class Curve:
         """
         return CurveAtScores(self, score, frame, stated=stated)
 
-    def jumps(self, u: Floats, frame: Frame) -> NDArray[np.bool_]:
-        """The borders between cells at which at least half of the draws `u` jump.
-
-        Of shape (cells - 1,).
-        """
-        cells = self._cells(frame)
-        by_cell = u[:, u.shape[1] - 2 * cells :]
-        step = np.diff(by_cell[:, :cells], axis=1)
-        step += np.diff(by_cell[:, cells:], axis=1) * np.array(frame.cells[1:-1])
-        return np.asarray((np.abs(step) > JUMP).mean(axis=0) >= PROBABLE)
-
     def _cells(self, frame: Frame) -> int:
         return max(len(frame.cells) - 1, 0) if self.in_cells else 0
 
@@ -305,10 +285,6 @@ class CurveAtScores:
 
     `stated` are the same scores as they came in, which a curve on the diagonal has and errors are
     added to; log-odds are of the others, strictly inside (0, 1).
-
-    Where `jumps` says, for scores common to all draws, which borders between two cells are jumps,
-    the curves pass over all other borders gradually, from the middle of one cell to that of the
-    next.
     """
 
     def __init__(
@@ -316,7 +292,6 @@ class CurveAtScores:
         curve: Curve,
         score: Floats,
         frame: Frame,
-        jumps: NDArray[np.bool_] | None = None,
         stated: Floats | None = None,
     ) -> None:
         self.stated = score if stated is None else stated
@@ -333,9 +308,6 @@ class CurveAtScores:
         if self._cells:
             x = np.clip(logit(score), frame.cells[0], frame.cells[-1])
             self._x, self._cell = x, cell_of(x, np.array(frame.cells[1:-1]))
-        self._passage = None
-        if self._cells > 1 and jumps is not None:
-            self._passage = passage(self._x, np.array(frame.cells), self._cell, jumps)
 
     def log_odds(self, u: Floats) -> Floats:
         """Log-odds, of shape (draws, rows), for draws `u` of shape (draws, d)."""
@@ -437,10 +409,6 @@ class CurveAtScores:
             delta = np.take(slope, self._cell, axis=1)
             delta *= self._x
             delta += np.take(shift, self._cell, axis=1)
-            if self._passage is not None:
-                at, cell, share = self._passage
-                other = shift[:, cell] + slope[:, cell] * self._x[at]
-                delta[:, at] += share * (other - delta[:, at])
             return rows, delta
         cell, x = self._cell[rows], self._x[rows]
         return rows, np.take_along_axis(shift, cell, 1) + np.take_along_axis(slope, cell, 1) * x

@@ -12,7 +12,7 @@ from bayescal._base.errors import InputError
 from bayescal.data.validate import check_choice
 from bayescal.model.average import AVERAGE, in_average, union_of
 from bayescal.model.curve import Curve, Frame
-from bayescal.model.families import BETA, IDENTITY, INTERCEPT, LOGISTIC, TEMPERATURE
+from bayescal.model.families import BETA, IDENTITY, INTERCEPT, LOGISTIC, NEARLY, TEMPERATURE
 from bayescal.model.lapse.family import LAPSE, NOISE
 from bayescal.model.pieces import PIECES
 from bayescal.model.saturated.family import SATURATED
@@ -22,15 +22,15 @@ from bayescal.model.stored import stored_frame
 __all__ = [
     "AVERAGE",
     "CURVES",
+    "EXACT",
     "FAMILY_OF_SEVERAL",
+    "NEAR",
     "Curve",
     "Frame",
     "as_curve",
     "average_of",
-    "averaged_families",
     "in_average",
     "register",
-    "smooth_families",
     "stored_curve",
     "stored_frame",
     "unregister",
@@ -47,6 +47,7 @@ CURVES: dict[str, Curve] = {
     curve.name: curve
     for curve in (
         IDENTITY,
+        NEARLY,
         INTERCEPT,
         TEMPERATURE,
         LOGISTIC,
@@ -59,6 +60,8 @@ CURVES: dict[str, Curve] = {
     )
 }
 """The families by name, from the simplest to the most flexible."""
+
+EXACT, NEAR = IDENTITY.name, NEARLY.name
 
 
 def register(curve: Curve) -> None:
@@ -140,21 +143,11 @@ def average_of(names: Iterable[str]) -> Curve:
     return union_of(as_curve(name) for name in names)
 
 
-def averaged_families() -> tuple[str, ...]:
-    """The families that have prior weight in an average by default, exact calibration included."""
-    return tuple(name for name, curve in CURVES.items() if curve.averaged)
-
-
-def smooth_families() -> tuple[str, ...]:
-    """Those of them that are smooth curves: neither exact calibration nor made of stretches."""
-    return tuple(name for name in averaged_families() if CURVES[name].coordinates)
-
-
 def updates(names: Iterable[str] | None = None, up_to: str | None = None) -> dict[str, str]:
     """What recalibrating by each family does, from the least to the most.
 
-    Of these families; by default of all that do not need few distinct scores. `up_to` names the
-    last family: where curves are of one family, they tell nothing of updates beyond it.
+    Of these families; by default of all that can be compared. `up_to` names the last family: where
+    curves are of one family, they tell nothing of updates beyond it.
     """
     among = [name for name, curve in CURVES.items() if not curve.per_score]
     among = among if names is None else list(names)

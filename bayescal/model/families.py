@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,18 @@ from scipy.special import logit
 
 from bayescal._base.arrays import Floats
 from bayescal.model.curve import Curve, Frame
+from bayescal.model.prior import Normal
 
-__all__ = ["BETA", "IDENTITY", "INTERCEPT", "LOGISTIC", "TEMPERATURE", "line_basis", "slope_of"]
+__all__ = [
+    "BETA",
+    "IDENTITY",
+    "INTERCEPT",
+    "LOGISTIC",
+    "NEARLY",
+    "TEMPERATURE",
+    "line_basis",
+    "slope_of",
+]
 
 
 def line_basis(score: Floats, frame: Frame) -> tuple[Floats, Floats]:
@@ -55,7 +66,6 @@ INTERCEPT = Curve(
     positive=(False,),
     meaning="risks too high, or too low, throughout",
     update="update the intercept",
-    averaged=False,
 )
 """A constant shift in log-odds: calibration-in-the-large and nothing else."""
 
@@ -79,7 +89,6 @@ TEMPERATURE = Curve(
     derived=slope_of,
     in_average=_through_one_half,
     meaning="predictions too extreme, or too moderate",
-    averaged=False,
 )
 """Temperature scaling: a slope on the log-odds through one half."""
 
@@ -96,6 +105,16 @@ LOGISTIC = Curve(
     update="update intercept and slope (logistic recalibration)",
 )
 """Logistic recalibration (Cox, Platt): a shift and a slope on the log-odds."""
+
+
+NEARLY = replace(
+    LOGISTIC,
+    name="near",
+    priors=(("shift", Normal(0.0, 0.05)), ("log_slope", Normal(0.0, 0.05))),
+    meaning="off by a few per cent, which matters to nobody",
+    update="",
+)
+"""A logistic curve very near the diagonal, so that exact calibration does not stand for it."""
 
 
 def _beta_basis(score: Floats, frame: Frame) -> tuple[Floats, Floats]:

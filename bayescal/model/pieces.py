@@ -21,14 +21,12 @@ __all__ = [
     "OFTEN_CALIBRATED",
     "PIECES",
     "PIECES_PRIOR",
-    "RARELY_CALIBRATED",
     "PartitionPrior",
     "cells_of",
     "prior_pieces",
 ]
 
 PIECES_PRIOR = PartitionPrior()
-RARELY_CALIBRATED = PartitionPrior(rho=(0.02, 0.05))
 OFTEN_CALIBRATED = PartitionPrior(rho=(0.05, 0.2, 0.5, 0.8))
 ON_DIAGONAL, SHIFTED, LINE = range(3)
 

@@ -86,7 +86,7 @@ def as_prior(prior: str | Prior | Mapping[str, Any]) -> Prior:
     --------
     >>> from bayescal.model.priors import Normal, as_prior
     >>> as_prior({"shift": Normal(0, 0.3)}).log_slope
-    Normal(mu=0.0, sigma=0.5)
+    StudentT(nu=3.0, mu=0.0, sigma=0.35)
     >>> as_prior({"shift": 0.3}).shift
     Normal(mu=0.0, sigma=0.3)
     """

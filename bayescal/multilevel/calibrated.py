@@ -22,10 +22,8 @@ from scipy.special import logsumexp, softmax
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import DiagnosticWarning
 from bayescal._base.sampling.importance import resample
-from bayescal.model.average import PRIOR_CALIBRATED
 from bayescal.model.likelihood.binomial import BINOMIAL
-from bayescal.model.mixture import HEDGE, modest_scale
-from bayescal.model.priors import Normal
+from bayescal.model.priors import MODEST, Normal, Prior
 from bayescal.multilevel.changes import explanation_prior, explanation_probabilities
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.engine import evidence_of_terms
@@ -34,6 +32,9 @@ from bayescal.multilevel.problem import MultilevelProblem
 
 __all__ = ["Distances", "ProbCalibrated", "distances_of", "identity_log_likelihood"]
 
+HEDGE = 0.3
+"""Share of the draws of distances in which nothing is exactly calibrated."""
+PRIOR_CALIBRATED = 0.1
 ON_DIAGONAL = 1e-3
 """Standard deviation of each coordinate of an average that is held at exact calibration."""
 FEWER, LEAST_PROPOSALS = 4, 1000
@@ -192,6 +193,18 @@ def _at_two_scales(drawn: MultilevelDraws, start: Floats) -> Floats:
     modest = modest_scale(prior).with_others(pooled.curve.priors)
     ratio = modest.logpdf(names, start) - prior.logpdf(names, start)
     return np.asarray((1 + np.exp(ratio)) / 2)
+
+
+def modest_scale(prior: Prior) -> Prior:
+    """The second prior of the average: modest errors, or smaller ones if `prior` says so."""
+    kept = {
+        name: getattr(prior, name)
+        for name in ("shift", "log_slope", "asymmetry")
+        if getattr(prior, name).sigma <= getattr(MODEST, name).sigma
+    }
+    if "shift" in kept:
+        kept["centre"] = prior.centre
+    return replace(MODEST, others=prior.others, **kept)
 
 
 def _shares(components: list[_Component]) -> tuple[Floats, Floats]:

@@ -20,7 +20,7 @@ from bayescal.data.periods import Periods, read_periods
 from bayescal.data.validate import as_scores, check_choice
 from bayescal.inference.clusters import Adjustment
 from bayescal.model.heterogeneity import VARYING, Heterogeneity, as_heterogeneity
-from bayescal.model.priors import Prior, as_prior
+from bayescal.model.priors import PRESETS, Normal, Prior, as_prior
 from bayescal.model.problem import Problem, prepare
 from bayescal.multilevel.known import KnownSite, as_known, check_few_sites
 from bayescal.multilevel.mixture import mixture_of, shares_of
@@ -40,6 +40,9 @@ __all__ = [
     "prepare_terms",
     "scores_alone",
 ]
+
+NEUTRAL = Prior(Normal(0.0, 1.0), Normal(0.0, 0.5), Normal(0.0, 1.0), name="neutral")
+"""The neutral prior of an average of several curves, which is wider than that of one curve."""
 
 KnownSites: TypeAlias = "pd.DataFrame | Mapping[str, Any] | tuple[KnownSite, ...] | None"
 """Sites known by their summaries, as they come in."""
@@ -288,7 +291,8 @@ def prepare_terms(
             "the table has no site, period or factor for vary= to name. Say which site each case "
             "is from with groups=, or make the table with bc.CalibrationData(..., site=...)."
         )
-    centred = replace(as_prior(prior), centre=centre)
+    chosen = as_prior(prior)
+    centred = replace(NEUTRAL if chosen == PRESETS["neutral"] else chosen, centre=centre)
     pooled = prepare(data.pooled(), prior=centred, **options)
     if pooled.curve.name not in SITE_CURVES:
         raise InputError(

@@ -15,7 +15,7 @@ from bayescal.data.validate import check_choice
 from bayescal.model.problem import Problem
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.posterior.departures import Departure
-from bayescal.posterior.evaluation import CurvesOfTable, SampledCurves
+from bayescal.posterior.evaluation import CurvesOfTable, FunctionalCalls, SampledCurves
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.populations.bootstrap import Bootstrap
 from bayescal.posterior.posterior import CalibrationPosterior
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     import xarray as xr
 
 __all__ = ["ALL_CURVES", "CurveView", "key_of_view"]
+
+FLOORED = ("tce", "ici", "emax", "cutoff_error")
+"""Distances that are at least the size of the signed error, whatever the curve."""
 
 ALL_CURVES, KEY = "several_curves", "view"
 """Group of a view's tree that has the tree of all curves, and attribute that says which it is."""
@@ -143,7 +146,7 @@ class CurveView(CalibrationPosterior):
         return self._own_distances()
 
     @property
-    def has_distances(self) -> bool:
+    def has_exact(self) -> bool:
         """Whether distances have draws of their own: exact calibration is among them."""
         return self._exactly is not None
 
@@ -154,20 +157,16 @@ class CurveView(CalibrationPosterior):
 
     @cached_property
     def _posterior(self) -> SampledCurves:
-        own = self._law
-        return CurvesOfTable(self.problem, self._drawn.u, bootstrap=own, departure=self._departure)
+        kept: dict[str, Any] = {"bootstrap": self._law, "departure": self._departure}
+        far = None
+        if self._exactly is not None:
+            far = CurvesOfTable(self.problem, self._exactly[0], **kept)
+        return CurvesOfTable(self.problem, self._drawn.u, far=far, **kept)
 
     @cached_property
     def _prior(self) -> SampledCurves:
         assert self._drawn.prior is not None
         return CurvesOfTable(self.problem, self._drawn.prior, bootstrap=self._law)
-
-    @cached_property
-    def _distances(self) -> SampledCurves | None:
-        if self._exactly is None:
-            return None
-        own, departure = self._law, self._departure
-        return CurvesOfTable(self.problem, self._exactly[0], bootstrap=own, departure=departure)
 
     @cached_property
     def _tree(self) -> xr.DataTree:
@@ -189,6 +188,18 @@ class CurveView(CalibrationPosterior):
         """
         return self._tree if self._departure is None and not self.has_outcomes else super().tree
 
+    def _values(self, wanted: FunctionalCalls, population: str) -> dict[str, Floats]:
+        """As of one curve; no quantile of a distance lies below that of the signed error's size.
+
+        Draws of distances do not pair with those of the curve.
+        """
+        floors = [name for name, _ in wanted if name in FLOORED and self.has_exact]
+        asked = [*wanted, ("signed_error", {})] if floors else wanted
+        values = super()._values(asked, population)
+        for name in floors:
+            values[name] = floored(values[name], values["signed_error"])
+        return {name: values[name] for name, _ in wanted}
+
     def _nuts_diagnostics(self, stats: xr.Dataset) -> dict[str, float]:
         return self._drawn.stats
 
@@ -205,7 +216,7 @@ class CurveView(CalibrationPosterior):
         As `CalibrationPosterior.estimate`, with the same parameters. Where distances have no draws
         of their own, as after NUTS, that at a new site is the median.
         """
-        predicted = self.is_new and not self.has_distances
+        predicted = self.is_new and not self.has_exact
         if predicted and FUNCTIONALS[check_choice(name, FUNCTIONALS, "name")].is_distance:
             of, kind = self._over(population)
             return float(np.median(of._posterior.values([(name, options)], kind)[name]))
@@ -239,3 +250,32 @@ def key_of_view(tree: xr.DataTree) -> dict[str, Any] | None:
     """Which curve the tree of a view is of; None if it is not that of a view."""
     key: dict[str, Any] | None = json.loads(tree.attrs[KEY]) if KEY in tree.attrs else None
     return key
+
+
+def floored(distance: Floats, signed: Floats) -> Floats:
+    """Draws of a distance, no quantile of which lies below that of the size of a signed error.
+
+    Sorted, each is at least as large as the signed error of its rank, and as its negative. Every
+    draw keeps its rank; draws that are equal are ranked by the size of their signed error.
+
+    Parameters
+    ----------
+    distance, signed : ndarray of shape (draws,)
+        Their draws need not pair.
+
+    Returns
+    -------
+    ndarray of shape (draws,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayescal.multilevel.view import floored
+    >>> floored(np.array([0.3, 0.0, 0.0]), np.array([-0.1, -0.2, -0.4]))
+    array([0.4, 0.1, 0.2])
+    """
+    order, ranked = np.lexsort((np.abs(signed), distance)), np.sort(signed)
+    least = np.maximum(ranked, -ranked[::-1])
+    values = np.empty_like(distance)
+    values[order] = np.maximum(distance[order], least)
+    return values

@@ -158,7 +158,7 @@ def functional(
         label = _as_text(region, name).capitalize()
         axes.axvspan(*region, color=style.NON_EVENTS, alpha=0.25, lw=0, label=label)
     share = f"No error: {chance(shares.atom)} of the draws"
-    _draw_shares(axes, shares, ideal(name), share if post.has_distances else "Exactly calibrated")
+    _draw_shares(axes, shares, ideal(name), share if post.has_exact else "Exactly calibrated")
     _draw_interval(axes, estimate, ends, level)
     shown = [*edges[[0, -1]], *(region or ())]
     axes.set_xlim(min(shown) - 0.02 * np.ptp(shown), max(shown))

@@ -17,13 +17,11 @@ from bayescal._base.threads import one_blas_thread
 from bayescal.data.validate import as_order, check_choice
 from bayescal.model.problem import Problem
 from bayescal.model.saturated.between import between
-from bayescal.posterior.averaged.curve import DrawnCurve
 from bayescal.posterior.checks.undefined import refuse_infinite
 from bayescal.posterior.departures import Departure
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws
 from bayescal.posterior.line import Expansion, Totals
 from bayescal.posterior.lost import as_risks
-from bayescal.posterior.one_sided import nearest_row, one_sided, sureness
 from bayescal.posterior.population import POPULATIONS, Population, draw_population
 from bayescal.posterior.populations.bootstrap import Bootstrap
 
@@ -69,18 +67,14 @@ class CurvesOfTable:
         Working coordinates of the curves.
     averaged : bool
         Evaluate one curve instead, the mean of the draws, over every draw of the population.
-    sides : ndarray of shape (2, rows), optional
-        Probability that a curve is above the diagonal, and below it, at the scores of the data.
-    sided : ndarray of shape (draws,), optional
-        The draws in which functionals count an error by how sure its side is; see `sureness`.
+    exact : ndarray of shape (draws,), optional
+        Draws in which the model is exactly calibrated; see `distances`.
+    far : CurvesOfTable, optional
+        Curves that distances are read from in place of these, as of several curves.
     bootstrap : Bootstrap, optional
         What the population "bootstrap" draws; by default that of the cases.
     mean : tuple of ndarrays of shape (points,), optional
         Log-odds of scores, and a curve there to evaluate in place of the mean of the draws.
-    gradual : bool
-        Whether curves, as they are drawn and predict, are moved so that their mean passes
-        gradually from cell to cell and rises, unless a jump or a fall is probable (see
-        `DrawnCurve`). Functionals are of the curves before.
     departure : Departure, optional
         By which functionals are of other curves than these, or of other weights.
     """
@@ -88,11 +82,10 @@ class CurvesOfTable:
     problem: Problem
     u: Floats
     averaged: bool = False
-    sides: Floats | None = None
-    sided: NDArray[np.bool_] | None = None
+    exact: NDArray[np.bool_] | None = None
+    far: CurvesOfTable | None = None
     bootstrap: Bootstrap | None = None
     mean: tuple[Floats, Floats] | None = None
-    gradual: bool = False
     departure: Departure | None = None
     _known: dict[Key, Floats] = field(default_factory=dict, repr=False)
     _observed: list[Floats] = field(default_factory=list, repr=False)
@@ -108,25 +101,34 @@ class CurvesOfTable:
     @property
     @one_blas_thread
     def observed(self) -> Floats:
-        """The curves at the scores of the data, of shape (draws, rows), errors counted by side.
-
-        Kept once computed.
-        """
+        """The curves at the scores of the data, of shape (draws, rows), kept once computed."""
         if not self._observed:
             at, size = self.problem.stated, self.u.shape[0]
             curves, values = self.problem.curves_at(), np.empty((size, at.size))
             for part in blocks(size, at.size):
-                values[part] = self._by_side(curves.probability(self.u[part]), part, at)
+                values[part] = curves.probability(self.u[part])
             self._observed.append(values)
         return self._observed[0]
 
     def of_mean(self) -> CurvesOfTable:
         """The mean of the curves, over the same draws of the population."""
-        return replace(self, averaged=True, _known={})
+        return replace(self, averaged=True, exact=None, far=None, _known={})
+
+    @cached_property
+    def distances(self) -> CurvesOfTable:
+        """What distances are read from: these draws, exactly calibrated in those of `exact`."""
+        if self.far is not None:
+            return self.far
+        if self.exact is None:
+            return self
+        observed = self.observed.copy()
+        observed[self.exact] = self.problem.stated
+        u = np.where(self.exact[:, None], 0.0, self.u)
+        return replace(self, u=u, exact=None, _known={}, _observed=[observed])
 
     @one_blas_thread
     def curve(self, scores: Floats) -> Floats:
-        """The curves at these scores, of shape (draws, scores), as they are drawn and predict.
+        """The curves at these scores, of shape (draws, scores), as they predict.
 
         Where there are few distinct scores, the error between two of them is in proportion.
         """
@@ -136,20 +138,19 @@ class CurvesOfTable:
             (left, right), share = between(clipped(scores), problem.stated)
             low, high = errors[:, left], errors[:, right]
             return clipped(clipped(scores) + low + share * (high - low))
-        if self.gradual:
-            return self._drawn_curve.at(scores)
         return problem.curves_at(scores).probability(self.u)
-
-    @cached_property
-    def _drawn_curve(self) -> DrawnCurve:
-        return DrawnCurve(self.problem, self.u)
 
     def values(self, wanted: FunctionalCalls, population: str) -> dict[str, Floats]:
         """Functionals, each of shape (draws,); those computed before as they were then."""
         evaluate([(self, wanted)], population)
         return {
-            name: self._known[key_of(name, options, population)].copy() for name, options in wanted
+            name: self._of(name)._known[key_of(name, options, population)].copy()
+            for name, options in wanted
         }
+
+    def _of(self, name: str) -> CurvesOfTable:
+        """The curves that a functional is of."""
+        return self.distances if FUNCTIONALS[name].is_distance else self
 
     def draws(self, population: str) -> Iterator[tuple[slice, CurveDraws]]:
         """The curves over their draws of the population, a block of draws at a time."""
@@ -213,19 +214,7 @@ class CurvesOfTable:
         if own:
             return CurveDraws(self.observed[part], drawn)
         at = self.problem.curve.at_scores(drawn.score, self.problem.frame)
-        curve = self._by_side(at.probability(self.u[part]), part, drawn.score)
-        return CurveDraws(curve, drawn)
-
-    def _by_side(self, curve: Floats, part: slice, score: Floats) -> Floats:
-        """A block of draws, of which some count an error by how sure its side is."""
-        if self.sides is None or self.sided is None:
-            return curve
-        rows = np.flatnonzero(self.sided[part])
-        if rows.size:
-            curve = np.array(curve)
-            at = score if score.ndim == 1 else score[rows]
-            curve[rows] = one_sided(curve[rows], at, sureness(*self.sides_at(at)))
-        return curve
+        return CurveDraws(at.probability(self.u[part]), drawn)
 
     def _on_sample(self, part: slice) -> CurveDraws:
         """The curves of a block of draws at the observed scores."""
@@ -238,11 +227,6 @@ class CurvesOfTable:
         problem = self.problem
         share = problem.trials / problem.n
         return Expansion(self._mean_observed, share, problem.stated, problem.score)
-
-    def sides_at(self, score: Floats) -> Floats:
-        """The probabilities of the sides at any scores: those at the nearest score of the data."""
-        assert self.sides is not None
-        return np.asarray(self.sides[:, nearest_row(self.problem.log_odds, score)])
 
     def _mean_at(self, score: Floats) -> Floats:
         if score.ndim == 1:
@@ -296,7 +280,12 @@ def _evaluate_table(
     asked: Sequence[tuple[CurvesOfTable, FunctionalCalls]], population: str
 ) -> None:
     """The same for one table, whose draws of the population all share."""
-    todo = [_Pass(each, missing) for each, w in asked if (missing := each._missing(w, population))]
+    own = [
+        (of, [item for item in wanted if curves._of(item[0]) is of])
+        for curves, wanted in asked
+        for of in ((curves,) if curves.distances is curves else (curves, curves.distances))
+    ]
+    todo = [_Pass(of, missing) for of, w in own if (missing := of._missing(w, population))]
     for part, drawn in todo[0].of.populations(population) if todo else ():
         for each in todo:
             each.add(part, drawn)

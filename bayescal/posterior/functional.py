@@ -73,10 +73,7 @@ class Functional:
         Whether `Totals` know it too, of all draws at once.
     is_distance : bool
         Whether it is never negative, and zero only at calibration. Chance makes such a functional
-        larger, so an average has draws of its own for it.
-    is_floored : bool
-        Whether it is at least the size of the signed error, whatever the curve; then no quantile
-        of it in an average lies below that of the signed error's size.
+        larger. In the draws of an average that are exactly calibrated it is 0.
     is_main : bool
         Whether it is shown where there is room for a few: of groups, sites and imputations.
     is_extra : bool
@@ -117,7 +114,6 @@ class Functional:
     on_sample: bool = False
     by_totals: bool = False
     is_distance: bool = False
-    is_floored: bool = False
     is_main: bool = False
     is_extra: bool = False
     of_times: bool = False

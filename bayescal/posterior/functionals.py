@@ -292,14 +292,11 @@ FUNCTIONALS: dict[str, Functional] = {
         "true calibration error (TCE)",
         "TCE",
         "mean distance of prediction and actual risk",
-        is_floored=True,
         is_main=True,
         definition="The true calibration error is the mean absolute difference between the curve "
         "and the predicted probability",
     ),
-    "ici": _distance(
-        ici, "integrated calibration index (ICI)", "ICI", is_floored=True, same_as="tce"
-    ),
+    "ici": _distance(ici, "integrated calibration index (ICI)", "ICI", same_as="tce"),
     "e50": _distance(e50, "median error (E50)", "E50", "half of the predictions are off by less"),
     "e90": _distance(
         e90,
@@ -314,7 +311,6 @@ FUNCTIONALS: dict[str, Functional] = {
         "Emax",
         "over the observed predictions",
         on_sample=True,
-        is_floored=True,
         is_of_ends=True,
         caution="the interval of Emax is too short where the curve jumps or bends quickly; in "
         "simulations it contained the true value in at least 89 % of data sets of 200 cases, but "
@@ -426,7 +422,6 @@ FUNCTIONALS: dict[str, Functional] = {
         "cutoff calibration error",
         "cutoff error",
         "largest error of all predictions between two, as a share of all cases",
-        is_floored=True,
         is_extra=True,
     ),
     "kl_error": _distance(

@@ -1,10 +1,11 @@
-"""Intervals and probabilities of draws, and distances that respect the signed error."""
+"""Intervals, regions and probabilities of draws."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.text import rounded
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
 __all__ = [
     "SUMMARY_COLUMNS",
     "equal_tailed",
-    "floored",
     "share_below",
     "summary_rows",
+    "sure_region",
     "verdict_of",
 ]
 
@@ -39,37 +40,39 @@ def share_below(values: Floats, x: float) -> float:
     return float(np.mean(values < x))
 
 
-def floored(distance: Floats, signed: Floats) -> Floats:
-    """Draws of a distance, no quantile of which lies below that of the size of a signed error.
+def sure_region(error: Floats, level: float) -> tuple[NDArray[np.int8], float]:
+    """The largest set of scores whose sides of the diagonal are sure jointly.
 
-    Sorted, each is at least as large as the signed error of its rank, and as its negative. Every
-    draw keeps its rank; draws that are equal are ranked by the size of their signed error.
+    Scores enter in order of how sure their side is.
 
     Parameters
     ----------
-    distance, signed : ndarray of shape (draws,)
-        Their draws need not pair.
+    error : ndarray of shape (draws, rows)
+        g - s in draws of the curve.
+    level : float in (0, 1)
+        Least joint probability.
 
     Returns
     -------
-    ndarray of shape (draws,)
+    region : ndarray of shape (rows,)
+        1 where above, -1 where below, 0 where the diagonal cannot be ruled out.
+    probability : float
+        The joint probability reached.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.posterior.intervals import floored
-    >>> floored(np.array([0.3, 0.0, 0.1]), np.array([0.2, -0.1, 0.0]))
-    array([0.3, 0. , 0.1])
-    >>> floored(np.array([0.3, 0.0, 0.0]), np.array([-0.1, -0.2, -0.4]))
-    array([0.4, 0.1, 0.2])
-    >>> floored(np.array([0.0, 0.0, 0.0]), np.array([-0.3, 0.1, 0.2]))
-    array([0.3, 0. , 0.1])
+    References
+    ----------
+    Bolin & Lindgren (2015), Excursion and contour uncertainty regions for latent Gaussian models,
+    JRSS B 77.
     """
-    order, ranked = np.lexsort((np.abs(signed), distance)), np.sort(signed)
-    least = np.maximum(ranked, -ranked[::-1])
-    values = np.empty_like(distance)
-    values[order] = np.maximum(distance[order], least)
-    return values
+    above, below = (error > 0).mean(axis=0), (error < 0).mean(axis=0)
+    side = np.where(above >= below, 1, -1)
+    order = np.argsort(-np.maximum(above, below), kind="stable")
+    on_side = (error * side > 0)[:, order]
+    joint = np.logical_and.accumulate(on_side, axis=1).mean(axis=0)
+    size = int(np.count_nonzero(joint >= level))
+    region = np.zeros(side.size, dtype=np.int8)
+    region[order[:size]] = side[order[:size]]
+    return region, float(joint[size - 1]) if size else 1.0
 
 
 def verdict_of(prob_below: float, ci_prob: float) -> str:

@@ -21,8 +21,7 @@ from bayescal.model.lapse.bounds import RATES
 from bayescal.model.lapse.family import RATE_PRIORS
 from bayescal.posterior.checks.rates import learnt_rates
 from bayescal.posterior.departures import AtPrevalence
-from bayescal.posterior.intervals import SUMMARY_COLUMNS, summary_rows
-from bayescal.posterior.one_sided import sure_region
+from bayescal.posterior.intervals import SUMMARY_COLUMNS, summary_rows, sure_region
 from bayescal.posterior.patients import risk_table
 from bayescal.posterior.selective import SelectiveMeasures
 
@@ -83,9 +82,8 @@ class CalibrationPosterior(SelectiveMeasures):
     def predict(self, y_prob: Any) -> xr.DataArray:
         """Recalibrated probabilities of new cases.
 
-        Where there are few distinct scores (see `saturated` on the model page), the error at a
-        score between two of them is interpolated on the probability scale, and beyond them it is
-        that of the last.
+        In a fit of `saturated`, the error at a score between two of those fitted is interpolated
+        on the probability scale, and beyond them it is that of the last.
 
         Parameters
         ----------
@@ -215,8 +213,7 @@ class CalibrationPosterior(SelectiveMeasures):
         The largest set such that, with probability at least `ci_prob`, the curve is above
         the diagonal on all of its "above" part and below it on all of its "below" part.
         Scores are added in descending order of the probability of their direction (the excursion
-        sets of Bolin & Lindgren). In an averaged posterior, draws that are exactly on the diagonal
-        are on neither side.
+        sets of Bolin & Lindgren). Draws that are exactly on the diagonal are on neither side.
 
         This is a posterior statement, not a test: on simulated data sets of 150 patients from a
         calibrated model it was non-empty in 26 % at 0.95 and in 4 % at 0.99.
@@ -246,8 +243,8 @@ class CalibrationPosterior(SelectiveMeasures):
     def prob_on_diagonal(self, scores: Any = None) -> xr.DataArray:
         """Probability that the curve is exactly on the diagonal, by score.
 
-        Only for a fit of `pieces` or `saturated`, or an averaged posterior. For an average it is
-        computed from the draws of distances, which include exact calibration.
+        Only for a fit of `pieces` or `saturated`, or an averaged posterior, whose draws include
+        exact calibration.
 
         Parameters
         ----------
@@ -281,8 +278,7 @@ class CalibrationPosterior(SelectiveMeasures):
     def errors_where_known(self, scores: Floats) -> Floats:
         """Draws of the curve minus the score, exactly zero where a draw is on the diagonal.
 
-        Of a fit of `pieces` or `saturated`, or of an averaged posterior, whose draws are those of
-        distances.
+        Of a fit of `pieces` or `saturated`, or of an averaged posterior.
 
         Parameters
         ----------
@@ -322,8 +318,8 @@ class CalibrationPosterior(SelectiveMeasures):
                 "posterior before at_prevalence."
             )
         at = as_scores(scores, "scores")
-        of = self.curves_of_distances if self.has_distances else self._posterior
-        return np.concatenate([part.curve(at) - clipped(at) for part in of.parts])
+        parts = self._posterior.parts
+        return np.concatenate([part.distances.curve(at) - clipped(at) for part in parts])
 
     def to_netcdf(self, path: str | PathLike[str]) -> None:
         """Write the whole tree to a NetCDF file; `bayescal.load` reads it back.
@@ -336,8 +332,6 @@ class CalibrationPosterior(SelectiveMeasures):
             self.tree.to_netcdf(file, engine="h5netcdf")
 
     def __repr__(self) -> str:
-        if self.has_distances and self._distances is None:
-            return "CalibrationPosterior\n  an average stored by an earlier version"
         lower, upper = self.interval("tce")
         return (
             "CalibrationPosterior\n"
@@ -392,8 +386,6 @@ class CalibrationPosterior(SelectiveMeasures):
         )
 
     def _repr_html_(self) -> str:
-        if self.has_distances and self._distances is None:
-            return card(repr(self))
         return card(repr(self), SUMMARY_COLUMNS, summary_rows(self.summary()))
 
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from os import PathLike
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from bayescal._base.errors import InputError
 from bayescal._base.files import existing_file
 from bayescal._base.text import shortened
-from bayescal.posterior.tree import as_dataset, with_chains
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -38,12 +34,7 @@ def open_tree(path: str | PathLike[str]) -> xr.DataTree:
 
 
 def upgraded(tree: xr.DataTree) -> xr.DataTree:
-    """A tree as this version writes it, from one that an earlier version wrote."""
-    return _without_exact_calibration(_with_long_names(tree))
-
-
-def _with_long_names(tree: xr.DataTree) -> xr.DataTree:
-    """The beta family's parameters under names that are no dimension of ArviZ's."""
+    """A tree as this version writes it: parameters of beta are no dimensions of ArviZ's."""
     import xarray as xr
 
     if "curve_alpha" in tree["posterior"] or "alpha" not in tree["posterior"]:
@@ -56,43 +47,3 @@ def _with_long_names(tree: xr.DataTree) -> xr.DataTree:
     renamed = xr.DataTree.from_dict(groups)
     renamed.attrs.update(tree.attrs)
     return renamed
-
-
-def _without_exact_calibration(tree: xr.DataTree) -> xr.DataTree:
-    """An average without draws of exact calibration, which earlier versions had among its own.
-
-    Their share is kept as `prob_calibrated`.
-    """
-    import xarray as xr
-
-    families: dict[str, float] = json.loads(tree.attrs.get("families", "{}"))
-    if "identity" not in families:
-        return tree
-    names, posterior = list(families), tree["posterior"].to_dataset()
-    family = posterior["family"].to_numpy().ravel()
-    chains = posterior.sizes["chain"]
-    curved = np.flatnonzero(family != names.index("identity"))
-    curved = curved[: curved.size - curved.size % chains]
-    if not curved.size:
-        raise InputError(
-            "every draw of this averaged posterior is of exact calibration. Compare the data again."
-        )
-    kept = {
-        str(name): with_chains(values.transpose("chain", "draw").to_numpy().ravel()[curved], chains)
-        for name, values in posterior.data_vars.items()
-    }
-    others = [name for name in names if name != "identity"]
-    kept["family"] = np.searchsorted([names.index(name) for name in others], kept["family"])
-    groups = {
-        "posterior": as_dataset(kept, {}),
-        **{
-            name: tree[name].to_dataset()
-            for name in ("sample_stats", "observed_data", "constant_data")
-        },
-    }
-    total = sum(families[name] for name in others)
-    current = xr.DataTree.from_dict(groups)
-    current.attrs.update(tree.attrs)
-    current.attrs["families"] = json.dumps({name: families[name] / total for name in others})
-    current.attrs["prob_calibrated"] = json.dumps(float(np.mean(family == names.index("identity"))))
-    return current

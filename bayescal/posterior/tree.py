@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,9 +17,9 @@ from bayescal.data.data import CalibrationData
 from bayescal.data.stored import reading_tree
 from bayescal.model.curves import Curve
 from bayescal.model.likelihood.times.cases import cases_of_times
-from bayescal.model.mixture import RARELY, Component, sample_prior
+from bayescal.model.mixture import sample_prior
 from bayescal.model.problem import Problem
-from bayescal.posterior.averaged.draws import Averaged, DistanceDraws
+from bayescal.posterior.averaged import Averaged
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -97,7 +97,7 @@ def fit_tree(
     coordinates : dict of ndarray of shape (chains, draws)
         Draws of the working coordinates.
     averaged : Averaged, optional
-        `coordinates` then holds the index of each draw's `component` and `family` too.
+        `coordinates` then holds the index of each draw's `family`, and whether it is `exact`, too.
     """
     from bayescal.posterior.arviz_tree import PosteriorTree
 
@@ -106,7 +106,7 @@ def fit_tree(
     attributes = problem.to_attributes() | {key: json.dumps(named[key]) for key in named}
     if averaged is not None:
         attributes["families"] = json.dumps(averaged.families)
-        attributes["components"] = json.dumps([asdict(each) for each in averaged.components])
+        attributes["prior_calibrated"] = json.dumps(averaged.weights["identity"])
         attributes["prob_calibrated"] = json.dumps(averaged.prob_calibrated)
     posterior = _with_derived(problem, coordinates, chains, draws)
     groups = {
@@ -115,8 +115,6 @@ def fit_tree(
         "observed_data": _observed(problem.data),
         "constant_data": _constant(problem),
     }
-    if averaged is not None and averaged.distances is not None:
-        groups["distances"] = _of_distances(problem, averaged.distances, chains)
     tree = PosteriorTree.from_dict(groups)
     tree.attrs.update(attributes)
     return tree
@@ -128,7 +126,10 @@ def sample_tree(drawn: Drawn) -> xr.DataTree:
 
     coordinates = _by_name(drawn.problem, drawn.u, drawn.chains)
     if drawn.averaged is not None:
-        coordinates |= _tags(drawn.averaged, drawn.averaged.component, drawn.chains)
+        averaged = drawn.averaged
+        tags = {"family": averaged.family, "exact": averaged.exact.astype(np.int8)}
+        for name, tag in tags.items():
+            coordinates[name] = with_chains(np.asarray(tag), drawn.chains)
     return fit_tree(
         drawn.problem,
         coordinates,
@@ -151,7 +152,7 @@ def read_drawn(tree: xr.DataTree) -> Drawn:
     known = {name: float(stats[name]) for name in SAMPLE_STATS if name in stats}
     averaged = None
     if "families" in tree.attrs:
-        averaged = _read_averaged(tree, problem)
+        averaged = _read_averaged(tree)
     u, chains = _read_coordinates(posterior, problem), posterior.sizes["chain"]
     if not np.isfinite(u).all():
         raise InputError("the tree's posterior holds draws that are not finite. Refit the data.")
@@ -231,26 +232,20 @@ def _read_coordinates(posterior: xr.Dataset, problem: Problem) -> Floats:
     return u
 
 
-def _read_averaged(tree: xr.DataTree, problem: Problem) -> Averaged:
-    """Without draws of distances if an earlier version, with one prior a family, wrote the tree."""
-    calibrated = float(json.loads(tree.attrs["prob_calibrated"]))
+def _read_averaged(tree: xr.DataTree) -> Averaged:
     posterior = tree["posterior"].to_dataset()
-    if "components" not in tree.attrs or "distances" not in tree.children:
-        families: dict[str, float] = json.loads(tree.attrs["families"])
-        parts = (
-            Component(name, RARELY if name == "pieces" else "prior", weight)
-            for name, weight in families.items()
+    if "exact" not in posterior or "prior_calibrated" not in tree.attrs:
+        raise InputError(
+            "this average was stored by an earlier version, in which distances had draws of their "
+            "own. Compare the data again with bayescal.compare."
         )
-        return Averaged(tuple(parts), calibrated, _flat(posterior["family"]), None)
-    group = tree["distances"].to_dataset()
-    distances = DistanceDraws(
-        _read_coordinates(group, problem),
-        _flat(group["component"]),
-        group["above"].to_numpy(),
-        group["below"].to_numpy(),
+    calibrated, prior = (
+        float(json.loads(tree.attrs[name])) for name in ("prob_calibrated", "prior_calibrated")
     )
-    components = tuple(Component(**each) for each in json.loads(tree.attrs["components"]))
-    return Averaged(components, calibrated, _flat(posterior["component"]), distances)
+    families: dict[str, float] = json.loads(tree.attrs["families"])
+    weights = {name: (1 - prior) * weight for name, weight in families.items()}
+    family, exact = _flat(posterior["family"]), _flat(posterior["exact"]) != 0
+    return Averaged({"identity": prior} | weights, calibrated, family, exact)
 
 
 def _flat(values: xr.DataArray) -> np.ndarray[Any, Any]:
@@ -275,8 +270,7 @@ def coordinates_of(group: xr.Dataset, curve: Curve) -> dict[str, Floats]:
 def draw_prior(drawn: Drawn) -> dict[str, Any]:
     """Prior draws of the working coordinates, as many as there are of the posterior.
 
-    Of an average, given that calibration is not exact, and with the index of each draw's
-    `component` and `family`.
+    Of an average, given that calibration is not exact, and with the index of each draw's `family`.
     """
     problem, size = drawn.problem, drawn.u.shape[0]
     rng, names = problem.rng("prior"), problem.curve.coordinates
@@ -284,10 +278,8 @@ def draw_prior(drawn: Drawn) -> dict[str, Any]:
         return dict(zip(names, drawn.prior.T, strict=True))
     if drawn.averaged is None:
         return dict(zip(names, problem.sample_prior(rng, size).T, strict=True))
-    averaged = drawn.averaged
-    u, part = sample_prior(averaged.curved, problem, rng, size)
-    component = np.flatnonzero([not each.is_exact for each in averaged.components])[part]
-    return dict(zip(names, u.T, strict=True)) | _tags(averaged, component)
+    u, family = sample_prior(drawn.averaged.families, problem, rng, size)
+    return dict(zip(names, u.T, strict=True)) | {"family": family}
 
 
 def prior_dataset(drawn: Drawn) -> xr.Dataset:
@@ -334,23 +326,6 @@ def _by_name(problem: Problem, u: Floats, chains: int) -> dict[str, Any]:
     """Draws by working coordinate, each of shape (chains, draws)."""
     names = problem.curve.coordinates
     return {name: with_chains(u[:, column], chains) for column, name in enumerate(names)}
-
-
-def _tags(
-    averaged: Averaged, component: np.ndarray[Any, Any], chains: int | None = None
-) -> dict[str, Any]:
-    """Index of each draw's component, and of its family among those mixed."""
-    tags = {"component": component, "family": averaged.family_of(component)}
-    if chains is None:
-        return tags
-    return {name: with_chains(values, chains) for name, values in tags.items()}
-
-
-def _of_distances(problem: Problem, drawn: DistanceDraws, chains: int) -> xr.Dataset:
-    coordinates = _by_name(problem, drawn.u, chains)
-    coordinates["component"] = with_chains(drawn.component, chains)
-    group = _with_derived(problem, coordinates, chains, len(drawn.u) // chains)
-    return group.assign(above=("merged_row", drawn.above), below=("merged_row", drawn.below))
 
 
 def as_dataset(

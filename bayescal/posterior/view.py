@@ -24,7 +24,6 @@ from bayescal.posterior.checks.undefined import undefined_measures
 from bayescal.posterior.checks.verdict import convergence, verdict_of
 from bayescal.posterior.departures import AtPrevalence, Departure, mean_risk
 from bayescal.posterior.evaluation import CurvesOfTable, SampledCurves
-from bayescal.posterior.one_sided import nearest_row
 from bayescal.posterior.population import POPULATIONS
 from bayescal.posterior.populations.bootstrap import Bootstrap
 from bayescal.posterior.populations.clusters import ClusterBootstrap
@@ -144,13 +143,7 @@ class PosteriorView:
             return self._fitted._on(data)
         drawn = self._drawn
         problem = replace(drawn.problem, data=data)
-        averaged = drawn.averaged
-        if averaged is not None and averaged.distances is not None:
-            row = nearest_row(drawn.problem.log_odds, problem.score)
-            distances = averaged.distances
-            sides = {"above": distances.above[row], "below": distances.below[row]}
-            averaged = replace(averaged, distances=replace(distances, **sides))
-        seen = self._with_draws(replace(drawn, problem=problem, averaged=averaged))
+        seen = self._with_draws(replace(drawn, problem=problem))
         seen._fitted = self
         return seen
 
@@ -363,21 +356,24 @@ class PosteriorView:
         return self._families is not None
 
     @property
-    def has_distances(self) -> bool:
-        """Whether distances have draws of their own, among which exact calibration is."""
+    def has_exact(self) -> bool:
+        """Whether exact calibration is among the draws that distances are read from."""
         return self.is_average
+
+    @property
+    def exact(self) -> xr.DataArray | None:
+        """Draws in which the model is exactly calibrated, so that every distance is 0.
+
+        Boolean, with dims (chain, draw); None of a fit of one family, which did not consider it.
+        """
+        averaged = self._drawn.averaged
+        return None if averaged is None else self._array(averaged.exact, "exact")
 
     @property
     def prior_weights(self) -> dict[str, float] | None:
         """Prior probability of each family of an average, identity included; else None."""
         averaged = self._drawn.averaged
-        return None if averaged is None else averaged.weights
-
-    @property
-    def asked_weights(self) -> dict[str, float] | None:
-        """The same of the families asked for: where `saturated` stands for others, of these."""
-        averaged = self._drawn.averaged
-        return None if averaged is None else averaged.asked
+        return None if averaged is None else dict(averaged.weights)
 
     @property
     def prob_calibrated(self) -> float | None:
@@ -442,7 +438,7 @@ class PosteriorView:
             self.problem,
             self._drawn.u,
             bootstrap=self._bootstrap,
-            gradual=self.is_average,
+            exact=None if self._drawn.averaged is None else self._drawn.averaged.exact,
             departure=self._departure,
         )
 
@@ -468,26 +464,6 @@ class PosteriorView:
     def _mean_curve(self) -> SampledCurves:
         """The posterior mean of the curve: the one that is drawn."""
         return self._posterior.of_mean()
-
-    @cached_property
-    def _distances(self) -> SampledCurves | None:
-        """The draws that distances are read from where they have their own, as in an average.
-
-        None of an average that was stored without.
-        """
-        averaged = self._drawn.averaged
-        if averaged is None or averaged.distances is None:
-            return None
-        drawn = averaged.distances
-        often = np.array([each.is_often for each in averaged.components])
-        return CurvesOfTable(
-            self.problem,
-            drawn.u,
-            sides=np.stack([drawn.above, drawn.below]),
-            sided=often[drawn.component],
-            bootstrap=self._bootstrap,
-            departure=self._departure,
-        )
 
     def _array(self, values: Floats, name: str, **coords: Any) -> xr.DataArray:
         import xarray as xr

@@ -19,7 +19,7 @@ from bayescal.data.data import CalibrationData
 from bayescal.inference.averaging import Mixture
 from bayescal.inference.density import sample_importance
 from bayescal.inference.samples import FamilySamples
-from bayescal.model.mixture import components_of, sample_prior
+from bayescal.model.mixture import sample_prior
 from bayescal.model.problem import Problem
 from bayescal.posterior.functionals import CurveDraws, tce
 from bayescal.posterior.population import Population
@@ -168,18 +168,19 @@ class AverageOfFamilies(OneFamily):
 
     def truth(self, rng: np.random.Generator) -> Floats:
         """A component from its prior weight, then its coordinates, in the union of coordinates."""
-        components = components_of(self.weights, self.problem)
-        return np.asarray(sample_prior(components, self.problem, rng, 1)[0][0])
+        weights = {name: weight for name, weight in self.weights.items() if weight > 0}
+        return np.asarray(sample_prior(weights, self.problem, rng, 1)[0][0])
 
     def posterior(self, data: CalibrationData, draws: int, seed: int) -> tuple[Floats, Facts]:
         """Draws of the mixture, its worst Pareto k-hat, and the probability of each family."""
         problem = replace(self.problem, data=data, seed=seed)
-        samples = FamilySamples(problem, list(self.weights), ENGINE_DRAWS)
-        mixture = Mixture(samples, self.weights)
+        samples = FamilySamples(problem, list(self.weights))
+        mixture = Mixture(samples, self.weights, ENGINE_DRAWS)
         share = mixture.shares.posterior
-        u, _ = mixture.curves(share, "average")
+        (curves,) = mixture.posterior().curves_of_draws.parts
+        u = curves.distances.u
         facts = {f"prob_{name}": mixture.probability_of(name) for name in self.weights}
-        each = zip(mixture.samples, share, strict=True)
+        each = zip(mixture.samples.values(), share, strict=True)
         pareto_k = max(sample.pareto_k for sample, weight in each if weight >= 0.01)
         return u[:draws], {"pareto_k": pareto_k} | facts
 

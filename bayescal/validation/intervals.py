@@ -20,10 +20,9 @@ from bayescal._base.errors import DiagnosticWarning, EdgeWarning, InputError
 from bayescal.data.data import CalibrationData
 from bayescal.estimators import estimator_interval, ici_interval
 from bayescal.fitting import compare, fit
-from bayescal.model.curves import CURVES, Curve, averaged_families
-from bayescal.model.mixture import families_on
+from bayescal.model.curves import CURVES, Curve
+from bayescal.model.mixture import WEIGHTS
 from bayescal.model.priors import Prior
-from bayescal.model.saturated.family import SATURATED
 from bayescal.posterior.evaluation import CurvesOfTable
 from bayescal.posterior.intervals import equal_tailed
 from bayescal.posterior.posterior import CalibrationPosterior
@@ -60,17 +59,13 @@ def average(data: CalibrationData, rng: np.random.Generator) -> CalibrationPoste
 def family_intervals(
     data: CalibrationData, rng: np.random.Generator, ci_prob: float
 ) -> dict[str, Interval]:
-    """Intervals of TCE of the average, and of each of its families from the same fits.
-
-    Where there are few distinct scores, that of `spline` is of `saturated`, which takes its place.
-    """
-    names = averaged_families()
+    """Intervals of TCE of the average, and of each of its families from the same fits."""
+    names = ("identity", *WEIGHTS)
     compared = compare(data, curves=names, draws=FAMILY_DRAWS, random_state=rng)
     intervals = {"average": compared.posterior.interval("tce", ci_prob)}
     for name in names:
         if name != "identity":
-            family = name if name in families_on(compared.problem, names) else SATURATED.name
-            curves = CurvesOfTable(*compared.of_family(family))
+            curves = CurvesOfTable(*compared.of_family(name))
             intervals[name] = equal_tailed(
                 curves.values([("tce", {})], "bootstrap")["tce"], ci_prob
             )

@@ -15,7 +15,8 @@ from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import MOST_DRAWS, as_count, as_scores
 from bayescal.inference.candidates import prior_probabilities
-from bayescal.model.curves import AVERAGE, Curve, as_curve, average_of, averaged_families
+from bayescal.model.curves import AVERAGE, Curve, as_curve, average_of
+from bayescal.model.mixture import WEIGHTS
 from bayescal.model.priors import Prior
 from bayescal.model.problem import prepare
 from bayescal.validation.batches import (
@@ -127,9 +128,9 @@ def sbc(
     seed = as_seed(random_state)
     data = _at_scores(scores, as_count(n, "n"), seed)
     averaged = isinstance(curve, str) and curve == AVERAGE.name
-    family = average_of(averaged_families()) if averaged else as_curve(curve)
+    family = average_of(("identity", *WEIGHTS)) if averaged else as_curve(curve)
     problem = prepare(data, curve=family, prior=prior, random_state=seed)
-    weights = prior_probabilities(averaged_families()) if averaged else {}
+    weights = prior_probabilities(("identity", *WEIGHTS)) if averaged else {}
     dataset = sbc_of(
         AverageOfFamilies(problem, data.score, data.trials, weights)
         if weights

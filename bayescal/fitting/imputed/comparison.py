@@ -74,15 +74,6 @@ class ImputedComparison(CurveComparison):
         return {name: float(np.mean([one[name] for one in each])) for name in each[0]}
 
     @cached_property
-    def components(self) -> pd.DataFrame:
-        """What the averages mix; probabilities and shares are means over the imputations."""
-        tables = [one.components for one in self.comparisons]
-        table = mean_table(tables)
-        evidence = [one["log_evidence"] for one in tables]
-        table["log_evidence"] = logsumexp(evidence, axis=0) - np.log(len(tables))
-        return table
-
-    @cached_property
     def design_effect(self) -> float:
         """By how much clusters enlarge variances, the mean over the imputations."""
         return float(np.mean([one.design_effect for one in self.comparisons]))

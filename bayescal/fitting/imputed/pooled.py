@@ -232,19 +232,3 @@ class Pooled:
         mean = np.mean([np.interp(at, *curve) for curve in curves], axis=0)
         parts = (replace(part, averaged=True, mean=(at, mean), _known={}) for part in self.parts)
         return Pooled(tuple(parts), is_widened=False)
-
-    def with_common_side(self) -> Pooled:
-        """The same, where how sure a side is follows from all imputations together.
-
-        Curves of several, of which none counts errors by side, are as they are.
-        """
-        if any(part.sides is None for part in self.parts):
-            return self
-        score = np.unique(np.concatenate([part.problem.score for part in self.parts]))
-        above, below = np.mean([part.sides_at(score) for part in self.parts], axis=0)
-        parts = []
-        for part in self.parts:
-            rows = np.searchsorted(score, part.problem.score)
-            sides = np.stack([above[rows], below[rows]])
-            parts.append(replace(part, sides=sides, _known={}, _observed=[]))
-        return replace(self, parts=tuple(parts))

@@ -24,11 +24,11 @@ from bayescal.fitting.imputed.tree import (
 from bayescal.model.clusters.design import Design
 from bayescal.model.problem import Problem
 from bayescal.multilevel.fit import posterior_of_curve
-from bayescal.posterior.averaged.draws import Averaged
+from bayescal.posterior.averaged import Averaged
 from bayescal.posterior.departures import Departure
 from bayescal.posterior.evaluation import FunctionalCalls
-from bayescal.posterior.functionals import FUNCTIONALS, main_functionals, usual_functionals
-from bayescal.posterior.one_sided import sure_region
+from bayescal.posterior.functionals import main_functionals, usual_functionals
+from bayescal.posterior.intervals import sure_region
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.tree import Drawn, prior_dataset
 
@@ -153,9 +153,9 @@ class ImputedPosterior(CalibrationPosterior):
         return float(np.mean(known)) if len(known) == len(each) else None
 
     @property
-    def has_distances(self) -> bool:
-        """Whether distances have draws of their own, among which exact calibration is."""
-        return all(post.has_distances for post in self._posts)
+    def has_exact(self) -> bool:
+        """Whether exact calibration is among the draws that distances are read from."""
+        return all(post.has_exact for post in self._posts)
 
     @cached_property
     def missing_information(self) -> pd.DataFrame:
@@ -175,15 +175,8 @@ class ImputedPosterior(CalibrationPosterior):
         """
         names = self._defined(usual_functionals())
         wanted: FunctionalCalls = [(name, {}) for name in names]
-        if not self.has_distances:
-            values = self._posterior.by_imputation(wanted, "bootstrap")
-            return missing_information(values, "functional")
-        values = {}
-        for of, distances in ((self._distances, True), (self._posterior, False)):
-            chosen = [each for each in wanted if FUNCTIONALS[each[0]].is_distance == distances]
-            if of is not None:
-                values |= of.by_imputation(chosen, "bootstrap")
-        return missing_information({name: values[name] for name in names}, "functional")
+        values = self._posterior.by_imputation(wanted, "bootstrap")
+        return missing_information(values, "functional")
 
     @cached_property
     def _drawn(self) -> Drawn:
@@ -195,10 +188,12 @@ class ImputedPosterior(CalibrationPosterior):
         averaged = None
         if averages:
             averaged = Averaged(
-                averages[0].components,
+                averages[0].weights,
                 float(np.mean([average.prob_calibrated for average in averages])),
-                in_turn(np.stack([average.component for average in averages])),
-                None,
+                *(
+                    in_turn(np.stack([getattr(average, tag) for average in averages]))
+                    for tag in ("family", "exact")
+                ),
             )
         no_coordinates = np.empty((sum(len(drawn.u) for drawn in each), 0))
         problem = of_all([drawn.problem for drawn in each])
@@ -280,14 +275,6 @@ class ImputedPosterior(CalibrationPosterior):
     def _prior(self) -> Pooled:
         return Pooled(tuple(post._prior.parts[0] for post in self._posts), is_widened=False)
 
-    @cached_property
-    def _distances(self) -> Pooled | None:
-        each = [post._distances for post in self._posts if post._distances is not None]
-        if len(each) < len(self._posts):
-            return None
-        pooled = Pooled(tuple(one.parts[0] for one in each))
-        return pooled.with_common_side() if pooled.parts[0].sides is not None else pooled
-
     def _performances(self, at: Floats, kind: str, *, realised: bool) -> dict[str, Floats]:
         """Draws of every measure, those of all imputations in turn."""
         each = [post._performances(at, kind, realised=realised) for post in self._posts]
@@ -318,9 +305,7 @@ class ImputedPosterior(CalibrationPosterior):
         import xarray as xr
 
         level, score = as_level(ci_prob), self.problem.stated
-        error = (
-            self.errors_at(score) if self.has_distances else self._posterior.curve(score) - score
-        )
+        error = self.errors_at(score) if self.has_exact else self._posterior.curve(score) - score
         region, probability = sure_region(error, level)
         attributes = {"ci_prob": level, "probability": probability}
         return xr.DataArray(region, {"score": score}, "score", "off_diagonal", attributes)

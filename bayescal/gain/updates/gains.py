@@ -1,4 +1,4 @@
-"""What every update would gain, in the draws of the curve that distances are read from.
+"""What every update would gain, in the draws of the curve, exact calibration among them.
 
 Each update is fitted to all the patients, as it would be used, and is then a known function of the
 score: what it gains depends on the curve alone. But the draws of the curve follow the same outcomes
@@ -62,7 +62,7 @@ def gains_of(
         the draws of all, their centres moved apart as those of any measure are.
     """
     post = comparison.posterior if of is None else of
-    curves = (post.curves_of_distances if post.has_distances else post.curves_of_draws).parts
+    curves = [part.distances for part in post.curves_of_draws.parts]
     if not isinstance(comparison, ImputedComparison):
         return gains_on(curves[0], comparison, thresholds, up_to)
     each = [

@@ -90,9 +90,8 @@ def recommend(
     Notes
     -----
     Let g be a draw of the curve, w its draw of the population of scores s, and T an update. The
-    gain is E_w[(g - s)^2 - (g - T)^2]. The draws are those that distances from calibration are
-    read from, in which errors of the stretches that are often calibrated count by how sure their
-    side is. Curves and update follow the same outcomes, so that few patients make the gain too
+    gain is E_w[(g - s)^2 - (g - T)^2]. In the draws that are exactly calibrated g is s. Curves
+    and update follow the same outcomes, so that few patients make the gain too
     large. In one draw of four it is therefore lowered by the update's optimism: the gain that the
     outcomes show, less the same by leave-one-out (of clusters, times the design effect). For the
     optimism, the outcome of a case that left before the horizon is the probability of its event,

@@ -25,7 +25,6 @@ NOISE = Curve(
     combination=(),
     positive=(),
     priors=NOISE_PRIORS,
-    idea="logistic",
     meaning="a calibrated model, and wrong labels",
 )
 """g = guess + (1 - guess - lapse) s: exact calibration where some labels are wrong."""
@@ -38,7 +37,6 @@ LAPSE = Curve(
     combination=((1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0)),
     positive=(False, True),
     priors=RATE_PRIORS,
-    idea="logistic",
     meaning="an intercept, a slope, and risks that stay away from 0 and 1",
     update="recalibrate with an intercept, a slope, a floor and a ceiling",
 )

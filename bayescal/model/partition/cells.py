@@ -25,7 +25,6 @@ __all__ = [
     "cover_of_stretches",
     "every_row_of_stretches",
     "first_of_merged",
-    "passage",
     "ranges",
     "stretch_nodes",
     "weight_of_rows",
@@ -112,51 +111,6 @@ def _most_cells(n: float) -> int:
 def cell_of(x: Floats, edges: Floats) -> Index:
     """The cell in which each of the log-odds `x` lies, counted from 0."""
     return np.asarray(np.searchsorted(edges, x), dtype=np.intp)
-
-
-def passage(
-    x: Floats, cells: Floats, cell: Index, jumps: NDArray[np.bool_]
-) -> tuple[Index, Index, Floats]:
-    """How a curve passes from cell to cell where it does not jump.
-
-    From the middle of one cell to that of the next the curve of the one gives way to that of the
-    other, in proportion to the log-odds. Curves that are one line in both stay as they are.
-
-    Parameters
-    ----------
-    x : ndarray of shape (scores,)
-        Log-odds, between the ends of the cells.
-    cells : ndarray of shape (cells + 1,)
-        Where cells begin and end.
-    cell : ndarray of shape (scores,)
-        The cell of each score.
-    jumps : ndarray of bool of shape (cells - 1,)
-        The borders at which it jumps.
-
-    Returns
-    -------
-    at : ndarray of int
-        The scores at which another cell has a share.
-    other : ndarray of int of the same shape
-        That cell.
-    share : ndarray of the same shape
-        Its share, up to one half at the border.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.model.partition.cells import passage
-    >>> x, cells = np.array([-1.5, -0.5, 0.5]), np.array([-2.0, 0.0, 2.0])
-    >>> passage(x, cells, np.array([0, 0, 1]), np.array([False]))
-    (array([1, 2]), array([1, 0]), array([0.25, 0.25]))
-    """
-    low, high = cells[cell], cells[cell + 1]
-    position = (2 * x - low - high) / np.maximum(high - low, TIE)  # from -1 to 1 in the cell
-    other = cell + np.sign(position).astype(np.intp)
-    border = np.clip(np.minimum(cell, other), 0, jumps.size - 1)
-    inside = (other >= 0) & (other <= jumps.size) & (other != cell)
-    at = np.flatnonzero(inside & ~jumps[border])
-    return at, other[at], np.abs(position[at]) / 2
 
 
 def first_of_merged(score: Floats, trials: Floats, most: int | None = None) -> Index:

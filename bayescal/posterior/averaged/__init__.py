@@ -1,1 +1,0 @@
-"""What an averaged posterior has beside the draws of its curve."""
