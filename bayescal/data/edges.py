@@ -42,11 +42,15 @@ class Edges(NamedTuple):
         return self._replace(low=low, high=1 - gap)
 
     def inside(self, score: Floats) -> Floats:
-        """Scores strictly inside (0, 1), as the model reads them."""
+        """Scores strictly inside (0, 1), as the model reads them.
+
+        Those that no logarithm tells from 0 or 1 are read as these.
+        """
         inner = clipped(score)
         if self.given:
             return np.clip(inner, self.low, self.high)
-        return np.where(score == 0, self.low, np.where(score == 1, self.high, inner))
+        inner = np.where(inner <= EDGE, self.low, inner)
+        return np.where(inner >= 1 - EDGE, self.high, inner)
 
 
 def edges_of(score: Floats, trials: Floats, edge: float | None = None) -> Edges:

@@ -264,10 +264,11 @@ def sample_importance(problem: Problem, draws: int) -> Sample:
     modes = density.proposals()
     pivoted = _Pivoted(density, problem)
     carried = [(pivoted.carried(mode), share) for mode, share in modes]
-    sample = importance_sample(pivoted, carried, draws, rng, density.good_ess)
+    heavy = sum(not name.startswith("deviation") for name in problem.curve.coordinates)
+    sample = importance_sample(pivoted, carried, draws, rng, density.good_ess, heavy=heavy)
     sample = _mapped(sample, pivoted.to_coordinates)
     if sample.pareto_k > (BAD_K if len(modes) > 1 else GOOD_K):
-        unpivoted = importance_sample(density, modes, draws, rng, density.good_ess)
+        unpivoted = importance_sample(density, modes, draws, rng, density.good_ess, heavy=heavy)
         sample = min(sample, unpivoted, key=lambda drawn: drawn.pareto_k)
     return _mapped(sample, density.stored)
 

@@ -163,17 +163,27 @@ class _Weighted:
 class _Kernels:
     """Student-t kernels of one scale, proposed from with probability `share` in all.
 
-    `centres` has shape (kernels, d); `scale` is the Cholesky factor they share.
+    `centres` has shape (kernels, d); `scale` is the Cholesky factor they share. The first `heavy`
+    coordinates have heavy tails of their own.
     """
 
     centres: Floats
     scale: Floats
     share: float = 1.0
+    heavy: int = 0
 
     @classmethod
-    def around(cls, mode: Mode, share: float) -> _Kernels:
+    def around(cls, mode: Mode, share: float, heavy: int) -> _Kernels:
         covariance = np.linalg.inv(_positive_definite(mode.information))
-        return cls(mode.point[None], np.linalg.cholesky(covariance), share)
+        return cls(mode.point[None], np.linalg.cholesky(covariance), share, heavy)
+
+    @property
+    def blocks(self) -> list[slice]:
+        """Coordinates that are stretched together."""
+        d = self.scale.shape[0]
+        if not 0 < self.heavy < d:
+            return [slice(0, d)]
+        return [slice(0, self.heavy), slice(self.heavy, d)]
 
     def dealt(self, size: int, rng: np.random.Generator) -> Floats:
         """Centres of this many points, equally many of each and in random order.
@@ -194,6 +204,7 @@ def importance_sample(
     proposals: int | None = None,
     *,
     pilot: int = 0,
+    heavy: int = 0,
 ) -> Sample:
     """Draw from a density known up to a constant.
 
@@ -211,13 +222,15 @@ def importance_sample(
         How many points to choose from; by default as many as draws, or a few more.
     pilot : int
         Proposals of a first round round the mode, if any, by whose weights the others are spread.
+    heavy : int
+        How many of the first coordinates may have heavy tails where the others have none.
     """
     count = draws if proposals is None else proposals
     modes = [(mode, 1.0)] if isinstance(mode, Mode) else list(mode)
     if not modes[0][0].point.size:
         evidence = float(_told(log_density, np.empty((1, 0)))[0][0])
         return Sample(np.empty((draws, 0)), evidence, 0.0, -np.inf, float(draws))
-    around = [_Kernels.around(*each) for each in modes]
+    around = [_Kernels.around(*each, heavy) for each in modes]
     first = _propose(log_density, around, pilot, rng) if 0 < pilot < count else None
     if first is None or first.ess < LEAST_OF_PILOT * modes[0][0].point.size:
         best = _propose(log_density, around, count, rng)
@@ -277,9 +290,12 @@ def _propose(
     """Weighted proposals from a mixture of Student-t kernels."""
     d = kernels[0].centres.shape[1]
     power = int(np.ceil(np.log2(max(count, 64))))
-    normal = normal_points(power, d + 1, rng)
+    of_blocks = kernels[0].blocks
+    normal = normal_points(power, d + len(of_blocks), rng)
     points = np.empty((len(normal), d))
-    np.multiply(normal[:, :d], student_stretch(normal[:, d], _degrees(d))[:, None], out=points)
+    for part, uniform in zip(of_blocks, normal.T[d:], strict=True):
+        stretch = student_stretch(uniform, _degrees(part.stop - part.start))
+        np.multiply(normal[:, part], stretch[:, None], out=points[:, part])
     parts: list[Any] = [slice(None)]
     if len(kernels) > 1:
         part = resample(np.array([each.share for each in kernels]), len(points), rng)
@@ -331,6 +347,8 @@ def _log_kernels(points: Floats, kernels: _Kernels) -> Floats:
     middle = centres.mean(axis=0) @ whiten
     whitened = points @ whiten
     whitened -= middle
+    if len(kernels.blocks) > 1:
+        return _log_of_blocks(whitened, kernels)
     if len(centres) == 1:
         summed = -half * np.log1p(np.vecdot(whitened, whitened) / degrees)
     else:
@@ -352,6 +370,18 @@ def _log_kernels(points: Floats, kernels: _Kernels) -> Floats:
         - np.log(centres.shape[0])
     )
     return np.asarray(constant + summed)
+
+
+def _log_of_blocks(whitened: Floats, kernel: _Kernels) -> Floats:
+    """Log density of one kernel whose blocks of coordinates are stretched apart."""
+    density = np.full(len(whitened), -np.log(np.diag(kernel.scale)).sum())
+    for part in kernel.blocks:
+        d = part.stop - part.start
+        degrees, own = _degrees(d), whitened[:, part]
+        half = (degrees + d) / 2
+        density -= half * np.log1p(np.vecdot(own, own) / degrees)
+        density += gammaln(half) - gammaln(degrees / 2) - 0.5 * d * np.log(degrees * np.pi)
+    return density
 
 
 def _raised(x: Floats, halves: int) -> Floats:
