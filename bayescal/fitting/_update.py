@@ -179,6 +179,6 @@ def _updated(
         return again
     law = None if problem.of_times else problem.likelihood
     larger = prepare(problem.data + more, likelihood=law, **fixed)
-    if post.prior_weights is not None:
-        return fit_average(larger, post.prior_weights, post.draws)
+    if post.asked_weights is not None:
+        return fit_average(larger, post.asked_weights, post.draws)
     return fit_curve(larger, post.draws, engine, as_sampler(None))

@@ -19,7 +19,7 @@ from bayescal._base.sampling.importance import Sample, of_mixture, resample, sha
 from bayescal._base.threads import one_blas_thread
 from bayescal.inference.samples import FamilySamples
 from bayescal.model.curves import CURVES, EXACT, Curve, in_average
-from bayescal.model.mixture import Shares, problem_of, recentred, shares_of
+from bayescal.model.mixture import Shares, on_scores, problem_of, recentred, shares_of
 from bayescal.posterior.averaged import Averaged
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.tree import Drawn
@@ -52,7 +52,7 @@ class Mixture:
     samples : FamilySamples
         Of the families, under the prior in use.
     weights : mapping of str to float
-        Prior probability of each family, exact calibration included.
+        Prior probability of each family asked for, exact calibration included.
     draws : int
         Of the mixture.
 
@@ -61,12 +61,14 @@ class Mixture:
     problem : Problem
         Of the average: one centre and one set of knots for all families.
     weights : dict of str to float
-        Of the families that have any.
+        Of the families mixed; see `on_scores`.
     """
 
     def __init__(self, samples: FamilySamples, weights: Mapping[str, float], draws: int) -> None:
         self._samples, self.problem, self._draws = samples, samples.problem, draws
-        self.weights = {name: weight for name, weight in weights.items() if weight > 0}
+        self._asked = dict(weights)
+        mixed = on_scores(weights, self.problem)
+        self.weights = {name: weight for name, weight in mixed.items() if weight > 0}
 
     @cached_property
     def samples(self) -> dict[str, Sample]:
@@ -145,7 +147,7 @@ class Mixture:
                 u[rows], size[rows] = self._drawn_of(name, sample, rows.size, rng)
         mixed = of_mixture([*parts.values()], log_prior, u)
         exact = _marked(size, self.prob_calibrated, rng)
-        averaged = Averaged(self.weights, self.prob_calibrated, part, exact)
+        averaged = Averaged(self.weights, self._asked, self.prob_calibrated, part, exact)
         return CalibrationPosterior.of_draws(Drawn.of_sample(problem, mixed, averaged))
 
     def _drawn_of(

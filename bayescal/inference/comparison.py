@@ -26,7 +26,7 @@ from bayescal.inference.loo import (
 from bayescal.inference.samples import FamilySamples
 from bayescal.inference.sensitivity import power_scaling, probabilities_by_prior
 from bayescal.model.clusters.design import cluster_design
-from bayescal.model.mixture import problem_of
+from bayescal.model.mixture import on_scores, problem_of
 from bayescal.model.priors import Prior, as_prior
 from bayescal.model.problem import Problem
 from bayescal.posterior.posterior import CalibrationPosterior
@@ -45,7 +45,8 @@ class CurveComparison:
     """
 
     def __init__(self, samples: FamilySamples, weights: Mapping[str, float], draws: int) -> None:
-        self._samples, self._weights, self._draws = samples, dict(weights), draws
+        self._samples, self._asked, self._draws = samples, dict(weights), draws
+        self._weights = on_scores(weights, samples.problem)
         self._mixture = Mixture(samples, weights, draws)
 
     @property
@@ -60,7 +61,7 @@ class CurveComparison:
 
     def under(self, prior: Prior) -> CurveComparison:
         """The same comparison under another prior; no family is fitted twice under one prior."""
-        return CurveComparison(self._samples.under(as_prior(prior)), self._weights, self._draws)
+        return CurveComparison(self._samples.under(as_prior(prior)), self._asked, self._draws)
 
     @property
     def prior_prob(self) -> dict[str, float]:
@@ -251,7 +252,7 @@ class CurveComparison:
         log slope of standard deviation 0.3. If an outcome contradicts a score of exactly 0 or 1,
         a last row moves such scores by a tenth of the distance.
         """
-        return probabilities_by_prior(self._samples, self._weights, self.prob_calibrated_bic)
+        return probabilities_by_prior(self._samples, self._asked, self.prob_calibrated_bic)
 
     @cached_property
     def sensitivity(self) -> pd.DataFrame:

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from bayescal._base.sampling.importance import Sample
 from bayescal.inference.density import sample_importance
 from bayescal.inference.pieces import sample_pieces
+from bayescal.inference.saturated import sample_saturated
 from bayescal.model.curves import NEAR
-from bayescal.model.mixture import problem_of
+from bayescal.model.mixture import on_scores, problem_of
 from bayescal.model.pieces import OFTEN_CALIBRATED
 from bayescal.model.priors import Prior
 from bayescal.model.problem import Problem
+from bayescal.model.saturated.family import SATURATED, SOME_RISKS_EXACT
 
 __all__ = ["FamilySamples"]
 
@@ -22,7 +24,7 @@ deviations and its upper end by .062; half as many cost hardly less, since stret
 FEW_POINTS = 512
 """Of `near`, whose two coordinates are nearly normal."""
 
-OWN_PRIOR = (NEAR, "pieces")
+OWN_PRIOR = (NEAR, "pieces", SATURATED.name)
 """Families that every prior leaves as they are."""
 
 
@@ -34,12 +36,12 @@ class FamilySamples(Mapping[str, Sample]):
     problem : Problem
         Of the average: one set of knots and cells for all families.
     names : sequence of str
-        The families asked for, in order.
+        The families asked for, in order; see `on_scores`.
     """
 
     def __init__(self, problem: Problem, names: Sequence[str]) -> None:
         self.problem = problem
-        self._names = tuple(names)
+        self._names = tuple(on_scores(dict.fromkeys(names, 0.0), problem))
         self._drawn: dict[str, Sample] = {}
         self._relatives = [self]
 
@@ -52,6 +54,8 @@ class FamilySamples(Mapping[str, Sample]):
         problem = problem_of(name, self.problem)
         if name == "pieces":
             return sample_pieces(problem, POINTS, (OFTEN_CALIBRATED,))[0]
+        if name == SATURATED.name:
+            return sample_saturated(problem, POINTS, (SOME_RISKS_EXACT,))[0]
         return sample_importance(problem, FEW_POINTS if name == NEAR else POINTS)
 
     def __iter__(self) -> Iterator[str]:

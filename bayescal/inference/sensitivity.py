@@ -56,7 +56,7 @@ def probabilities_by_prior(
         name: _probabilities(samples.under(prior), weights)
         for name, prior in _priors(samples).items()
     }
-    if _contradicted(samples.problem.data):
+    if not samples.problem.frame.scores and _contradicted(samples.problem.data):
         nearer = samples.nearer_edges(10)
         rows[f"{own}, 0 and 1 read ten times nearer"] = _probabilities(nearer, weights)
     if np.isfinite(bic):

@@ -52,6 +52,7 @@ AVERAGE = Curve(
     shape_frame=spline_frame,
     sized=with_deviations,
     in_cells=True,
+    per_score=True,
 )
 
 

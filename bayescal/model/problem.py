@@ -23,7 +23,7 @@ from bayescal.data.read import Outcomes
 from bayescal.data.table import Rows
 from bayescal.data.weights import WeightType
 from bayescal.model.curve import CurveAtScores
-from bayescal.model.curves import Curve, Frame, as_curve, stored_curve, stored_frame
+from bayescal.model.curves import AVERAGE, Curve, Frame, as_curve, stored_curve, stored_frame
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.gauss import gauss_rule
 from bayescal.model.likelihood.judged import JudgedOutcomes
@@ -33,7 +33,7 @@ from bayescal.model.likelihood.times.law import TimeToEvent, likelihood_of
 from bayescal.model.partition.cells import first_of_merged
 from bayescal.model.pieces import PIECES_PRIOR, PartitionPrior, prior_pieces
 from bayescal.model.priors import Prior, as_prior
-from bayescal.model.saturated.family import ANY_RISKS, MOST_SCORES, prior_errors
+from bayescal.model.saturated.family import ANY_RISKS, MOST_SCORES, are_few, prior_errors
 from bayescal.model.saturated.law import RiskPrior
 
 __all__ = ["Problem", "prepare"]
@@ -119,6 +119,12 @@ class Problem:
         They differ from `score` where scores of 0 and 1 are moved.
         """
         return self.mean_of_rows(clipped(self.data.score))
+
+    @property
+    def has_few_scores(self) -> bool:
+        """Whether each distinct score can have a risk of its own."""
+        data = self.data
+        return are_few(data.score.size, float(data.trials.sum()) * data.weight_scale)
 
     @cached_property
     def log_odds(self) -> Floats:
@@ -270,7 +276,10 @@ class Problem:
     @property
     def _is_by_score(self) -> bool:
         """Whether each distinct score can have a risk of its own; there are then no knots."""
-        if not self.curve.per_score:
+        averaged = self.curve.name == AVERAGE.name
+        if not self.curve.per_score or (
+            averaged and not (self.has_few_scores and self.likelihood.is_linear)
+        ):
             return False
         if not self.likelihood.is_linear:
             raise InputError(

@@ -20,6 +20,8 @@ class Averaged:
     ----------
     weights : mapping of str to float
         Prior probability of each family mixed, exact calibration included.
+    asked : mapping of str to float
+        The same of the families asked for; others stand for some where there are few scores.
     prob_calibrated : float
         The posterior probability of exact calibration.
     family : ndarray of int of shape (draws,)
@@ -30,6 +32,7 @@ class Averaged:
     """
 
     weights: Mapping[str, float]
+    asked: Mapping[str, float]
     prob_calibrated: float
     family: NDArray[np.intp]
     exact: NDArray[Any]

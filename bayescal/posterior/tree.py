@@ -107,6 +107,7 @@ def fit_tree(
     if averaged is not None:
         attributes["families"] = json.dumps(averaged.families)
         attributes["prior_calibrated"] = json.dumps(averaged.weights["identity"])
+        attributes["asked"] = json.dumps(dict(averaged.asked))
         attributes["prob_calibrated"] = json.dumps(averaged.prob_calibrated)
     posterior = _with_derived(problem, coordinates, chains, draws)
     groups = {
@@ -245,7 +246,8 @@ def _read_averaged(tree: xr.DataTree) -> Averaged:
     families: dict[str, float] = json.loads(tree.attrs["families"])
     weights = {name: (1 - prior) * weight for name, weight in families.items()}
     family, exact = _flat(posterior["family"]), _flat(posterior["exact"]) != 0
-    return Averaged({"identity": prior} | weights, calibrated, family, exact)
+    asked: dict[str, float] = json.loads(tree.attrs["asked"])
+    return Averaged({"identity": prior} | weights, asked, calibrated, family, exact)
 
 
 def _flat(values: xr.DataArray) -> np.ndarray[Any, Any]:

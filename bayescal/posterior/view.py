@@ -376,6 +376,12 @@ class PosteriorView:
         return None if averaged is None else dict(averaged.weights)
 
     @property
+    def asked_weights(self) -> dict[str, float] | None:
+        """The same of the families asked for, of which few distinct scores may change some."""
+        averaged = self._drawn.averaged
+        return None if averaged is None else dict(averaged.asked)
+
+    @property
     def prob_calibrated(self) -> float | None:
         """Probability of exact calibration, beside an averaged posterior; None for one family."""
         averaged = self._drawn.averaged

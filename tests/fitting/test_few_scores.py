@@ -25,13 +25,14 @@ def average():
     return bc.compare(Y, S, draws=1000, random_state=1)
 
 
-def test_saturated_has_the_weight_of_spline_and_half_of_that_of_pieces(average):
+def test_saturated_has_half_of_the_weight_of_pieces_and_lapse_that_of_spline(average):
     prior = average.prior_prob
     ordinary = bc.compare(Y, np.linspace(0.1, 0.9, 400), draws=400, random_state=1).prior_prob
     assert "saturated" not in ordinary
     assert "spline" not in prior
-    assert_allclose(prior["saturated"], ordinary["spline"] + ordinary["pieces"] / 2)
+    assert_allclose(prior["saturated"], ordinary["pieces"] / 2)
     assert_allclose(prior["pieces"], ordinary["pieces"] / 2)
+    assert_allclose(prior["lapse"], ordinary["lapse"] + ordinary["spline"])
     assert_allclose(sum(prior.values()), 1)
 
 
@@ -139,7 +140,7 @@ def test_what_saturated_cannot_do_is_refused_by_name():
         bc.fit(Y, S, curve="saturated", engine="nuts")
     with pytest.raises(InputError, match="at most 20"):
         bc.fit(Y, np.linspace(0, 1, Y.size), curve="saturated")
-    with pytest.raises(InputError, match="'saturated' was asked for"):
+    with pytest.raises(InputError, match="curves"):
         bc.compare(Y, np.linspace(0, 1, Y.size), curves=["saturated"])
     with pytest.raises(InputError, match="several sites"):
         bc.fit(Y, S, curve="saturated", groups=np.arange(Y.size) % 2)

@@ -1,4 +1,4 @@
-"""The interval of the fall in TCE where one side may be exactly calibrated."""
+"""The gain of a map: a function of the draws of one fit."""
 
 from __future__ import annotations
 
@@ -7,71 +7,96 @@ import pytest
 from scipy.special import expit, logit
 
 import bayescal as bc
-from bayescal.gain._curve_route import Posterior, exact_sides
 
 
 def mapped(score):
     return expit(0.3 + 0.7 * logit(score))
 
 
-def test_it_holds_the_interval_of_each_case_that_is_more_probable_than_a_tail():
-    rng = np.random.default_rng(1)
-    exact = np.repeat([0, 1, 2], [850, 100, 50])
-    fall = rng.normal([0.0, -1.0, 1.0], 0.01, (1000, 3))[np.arange(1000), exact]
-    posterior = Posterior({"tce": fall, "brier": fall}, exact=exact)
-    ends = [np.quantile(fall[exact == which], [0.025, 0.975]) for which in (1, 2)]
-    assert posterior.interval("tce", 0.025) == (ends[0][0], ends[1][1])
-    assert posterior.interval("brier", 0.025) == tuple(np.quantile(fall, [0.025, 0.975]))
-    wide = posterior.interval("tce", 0.06)
-    assert wide[0] < -0.9
-    assert wide[1] < 0.1
+def flat(values):
+    return values.to_numpy().ravel()
 
 
-def test_draws_without_an_exact_side_have_the_quantiles():
-    fall = np.random.default_rng(1).normal(size=1000)
-    for exact in (None, np.zeros(1000, dtype=int)):
-        posterior = Posterior({"tce": fall}, exact=exact)
-        assert posterior.interval("tce", 0.1) == tuple(np.quantile(fall, [0.1, 0.9]))
+@pytest.fixture(scope="module")
+def cases():
+    return bc.simulate.sample("clinical-middle-overconfident", 400, random_state=3)
 
 
-def test_levels_are_nested_and_hold_the_quantiles():
-    y, s = bc.simulate.sample("calibrated", 150, random_state=3)
-    gain = bc.recalibration_gain(y, s, mapped(s), random_state=1)
-    draws = gain.draws["tce"].to_numpy().ravel()
-    before = (-np.inf, np.inf)
-    for level in (0.99, 0.95, 0.8, 0.5, 0.1):
-        lower, upper = gain.interval("tce", level)
-        assert before[0] <= lower <= np.quantile(draws, (1 - level) / 2)
-        assert before[1] >= upper >= np.quantile(draws, (1 + level) / 2)
-        before = lower, upper
+def test_it_is_read_from_the_draws_of_the_fit(cases):
+    """The same curves and weights as those of the averaged posterior, by hand."""
+    y, s = cases
+    gain = bc.recalibration_gain(y, s, mapped, thresholds=[0.3], draws=400, random_state=1)
+    post = bc.compare(y, s, draws=400, random_state=1).posterior
+    (curves,) = post.curves_of_draws.parts
+    at = post.data.score
+    g = post.problem.curves_at(at).probability(curves.distances.u)
+    exact = flat(post.exact)
+    np.testing.assert_allclose(g[exact], np.broadcast_to(at, g[exact].shape))
+    means = {name: flat(gain.draws[name]) for name in ("tce", "brier")}
+    weight = post.data.trials / post.data.n
+    brier = ((g - at) ** 2 - (g - mapped(at)) ** 2) @ weight
+    tce = (np.abs(g - at) - np.abs(g - mapped(at))) @ weight
+    for name, by_hand in (("brier", brier), ("tce", tce)):
+        assert np.corrcoef(means[name], by_hand)[0, 1] > 0.8  # patients are resampled beside it
+        assert means[name].mean() == pytest.approx(by_hand.mean(), abs=3e-3)
 
 
-def test_both_names_of_an_event_have_one_fall():
-    y, s = bc.simulate.sample("calibrated", 150, random_state=3)
+def test_the_identity_map_gains_exactly_nothing(cases):
+    y, s = cases
+    for after in (s, s.copy(), lambda p: p, lambda p: p * 1.0):
+        gain = bc.recalibration_gain(y, s, after, thresholds=[0.2], draws=400, random_state=1)
+        assert not any(flat(values).any() for values in gain.draws.values())
+
+
+@pytest.mark.parametrize("slope", [-0.5, 0.3])
+def test_a_map_that_turns_a_reversed_or_shallow_model_round_gains_what_it_gains(slope):
+    rng = np.random.default_rng(4)
+    x = rng.normal(0, 1.3, 1000)
+    y = (rng.random(1000) < expit(slope * x)).astype(int)
+    gain = bc.recalibration_gain(
+        y, expit(x), lambda s: expit(slope * logit(s)), draws=1000, random_state=1
+    )
+    many = rng.normal(0, 1.3, 200_000)
+    truth = np.mean((expit(slope * many) - expit(many)) ** 2)
+    lower, upper = gain.interval("brier")
+    assert lower <= truth <= upper
+    assert gain.summary().loc["brier", "estimate"] == pytest.approx(truth, rel=0.25)
+
+
+def test_levels_are_nested_and_are_the_quantiles(cases):
+    gain = bc.recalibration_gain(*cases, mapped(cases[1]), draws=400, random_state=1)
+    draws = flat(gain.draws["tce"])
+    for level in (0.99, 0.8, 0.1):
+        ends = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
+        assert gain.interval("tce", level) == tuple(ends)
+
+
+def test_both_names_of_an_event_have_one_fall(cases):
+    y, s = cases
     one = bc.recalibration_gain(y, s, mapped(s), random_state=1)
     other = bc.recalibration_gain(1 - y, 1 - s, 1 - mapped(s), random_state=1)
     np.testing.assert_allclose(one.interval("tce"), other.interval("tce"), atol=0.01)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("side", ["before", "after"])
-def test_it_covers_the_fall_where_a_side_is_exactly_calibrated(side):
-    rng = np.random.default_rng(5)
-    of_many = expit(rng.normal(-1, 1.2, 200_000))
-    moved = np.abs(of_many - mapped(of_many)).mean()
-    fall, covered = moved if side == "after" else -moved, []
-    for seed in range(40):
-        s = expit(rng.normal(-1, 1.2, 100))
-        y = rng.random(100) < (mapped(s) if side == "after" else s)
-        gain = bc.recalibration_gain(y.astype(int), s, mapped, draws=1000, random_state=seed)
-        lower, upper = gain.interval("tce")
-        covered.append(lower <= fall <= upper)
-    assert np.mean(covered) >= 0.95 - 2 * (0.95 * 0.05 / 40) ** 0.5
+def test_two_patients_of_twelve_do_not_decide():
+    y = np.array([1, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0])
+    before = np.linspace(0.2, 0.8, 12)
+    after = before.copy()
+    after[0], after[1] = 0.9, 0.95  # no map: it turns round, and both patients gain
+    after[[2, 3]] = before[[3, 2]]
+    gain = bc.recalibration_gain(y, before, after, route="paired", random_state=1)
+    only = before.copy()
+    only[:2] = 0.9, 0.95
+    two = bc.recalibration_gain(y, before, only, route="paired", random_state=1)
+    assert 0.8 < two.prob_improved < 0.97
+    assert gain.prob_improved < 0.99
 
 
-def test_the_side_is_that_of_the_draw():
-    class Side:
-        def __init__(self, *exact: bool) -> None:
-            self.exact = np.array(exact)
-
-    assert exact_sides((Side(0, 1, 0, 1), Side(0, 0, 1, 1))).tolist() == [0, 1, 2, 1]
+def test_many_who_differ_decide_as_the_bootstrap_does(cases):
+    y, s = cases
+    gain = bc.recalibration_gain(y, s, mapped(s), route="paired", draws=2000, random_state=1)
+    worth = (s - y) ** 2 - (mapped(s) - y) ** 2
+    drawn = np.random.default_rng(0).dirichlet(np.ones(y.size), 4000) @ worth
+    assert gain.prob_improved == pytest.approx((drawn > 0).mean(), abs=0.03)
+    ends = np.quantile(drawn, [0.025, 0.975])
+    np.testing.assert_allclose(gain.interval("brier"), ends, atol=0.08 * np.ptp(ends))

@@ -1,4 +1,4 @@
-"""A component of an average whose draws are worth far too few is left out of it."""
+"""A family of an average whose draws are worth far too few is left out of it."""
 
 from __future__ import annotations
 
@@ -21,29 +21,22 @@ def mixture(effective):
     """An average of families, of which the draws of some are worth so many."""
     y, p = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=1)
     problem = prepare(y, p, curve=average_of((*NAMES, "pieces")), random_state=1)
-    samples = FamilySamples(problem, list(NAMES), 400)
+    samples = FamilySamples(problem, list(NAMES))
     for name, ess in effective.items():
-        for relative in (samples, samples.at(replace_scale(samples))):
-            relative._drawn[name] = replace(relative[name], ess=ess)
-    return Mixture(samples, prior_probabilities(NAMES))
-
-
-def replace_scale(samples):
-    """The component at the modest scale, whose samples are others."""
-    every = Mixture(samples, prior_probabilities(NAMES)).components
-    return next(each for each in every if each.scale == "modest")
+        samples._drawn[name] = replace(samples[name], ess=ess)
+    return Mixture(samples, prior_probabilities(NAMES, are_named=True), 400)
 
 
 def test_its_weight_goes_to_the_others():
     before, left = mixture({}), mixture({"spline": 3.0})
-    at = [each.family == "spline" for each in left.components]
-    with pytest.warns(bc.errors.DiagnosticWarning, match=r"spline .*, 3 of 400"):
+    at = [name == "spline" for name in left.weights]
+    with pytest.warns(bc.errors.DiagnosticWarning, match="spline, 3 of 2048"):
         shares = left.shares
     for each, full in zip(shares, before.shares, strict=True):
         assert each.sum() == pytest.approx(1)
         assert not each[at].any()
         assert full[at].all()
-    others = np.logical_not(at) & ~np.array([each.is_exact for each in left.components])
+    others = np.logical_not(at) & ~np.array([name == "identity" for name in left.weights])
     ratio = shares.curves[others] / before.shares.curves[others]
     np.testing.assert_allclose(ratio, ratio[0])
     posterior = left.posterior()

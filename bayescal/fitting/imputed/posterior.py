@@ -189,6 +189,7 @@ class ImputedPosterior(CalibrationPosterior):
         if averages:
             averaged = Averaged(
                 averages[0].weights,
+                averages[0].asked,
                 float(np.mean([average.prob_calibrated for average in averages])),
                 *(
                     in_turn(np.stack([getattr(average, tag) for average in averages]))

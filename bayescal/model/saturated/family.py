@@ -13,14 +13,26 @@ from bayescal.model.saturated.law import RiskPrior, RiskSums
 
 __all__ = [
     "ANY_RISKS",
+    "CASES_A_SCORE",
     "MOST_SCORES",
     "SATURATED",
+    "SOME_RISKS_EXACT",
+    "are_few",
     "prior_errors",
 ]
 
 MOST_SCORES = 20
 """Most distinct scores that have a risk of their own each."""
+CASES_A_SCORE = 3
+"""Least cases a score, on average, from which on an average over families has such risks."""
+
 ANY_RISKS = RiskPrior()
+SOME_RISKS_EXACT = RiskPrior(on=(0.2, 0.5, 0.8))
+
+
+def are_few(scores: int, cases: float) -> bool:
+    """Whether so many cases have few distinct scores: at most 20, with three cases each or more."""
+    return scores <= MOST_SCORES and cases >= CASES_A_SCORE * scores
 
 
 def prior_errors(
