@@ -119,11 +119,10 @@ class CurvesOfTable:
         """What distances are read from: these draws, exactly calibrated in those of `exact`."""
         if self.far is not None:
             return self.far
-        if self.exact is None:
+        if self.exact is None or not self.exact.any():
             return self
-        observed = self.observed.copy()
-        observed[self.exact] = self.problem.stated
-        u = np.where(self.exact[:, None], 0.0, self.u)
+        observed, u = self.observed.copy(), self.u.copy()
+        observed[self.exact], u[self.exact] = self.problem.stated, 0.0
         return replace(self, u=u, exact=None, _known={}, _observed=[observed])
 
     @one_blas_thread

@@ -48,7 +48,7 @@ def test_the_identity_map_gains_exactly_nothing(cases):
         assert not any(flat(values).any() for values in gain.draws.values())
 
 
-@pytest.mark.parametrize("slope", [-0.5, 0.3])
+@pytest.mark.parametrize("slope", [-0.5, 0.1])
 def test_a_map_that_turns_a_reversed_or_shallow_model_round_gains_what_it_gains(slope):
     rng = np.random.default_rng(4)
     x = rng.normal(0, 1.3, 1000)

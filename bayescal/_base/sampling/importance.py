@@ -239,7 +239,8 @@ def importance_sample(
     good_k = GOOD_K
     if len(modes) > 1:  # kernels of one scale would serve a mixture worse than its own do
         good_k = BAD_K
-        if best.is_poor(GOOD_K, good_ess):
+        # Kernels whose tails are heavy in every coordinate are not better for being wider.
+        if best.is_poor(GOOD_K, good_ess) and heavy < modes[0][0].point.size:
             wider = [replace(each, scale=np.sqrt(WIDENING) * each.scale) for each in around]
             again = _propose(log_density, wider, count, rng)
             best = min(best, again, key=lambda each: each.faults(GOOD_K))
