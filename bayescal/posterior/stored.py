@@ -37,6 +37,11 @@ def upgraded(tree: xr.DataTree) -> xr.DataTree:
     """A tree as this version writes it: parameters of beta are no dimensions of ArviZ's."""
     import xarray as xr
 
+    if "families" in tree.attrs and "exact" not in tree["posterior"]:
+        raise InputError(
+            "this average was stored by an earlier version, in which distances had draws of their "
+            "own. Compare the data again with bayescal.compare."
+        )
     if "curve_alpha" in tree["posterior"] or "alpha" not in tree["posterior"]:
         return tree
     groups = {}

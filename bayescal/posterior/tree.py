@@ -235,11 +235,6 @@ def _read_coordinates(posterior: xr.Dataset, problem: Problem) -> Floats:
 
 def _read_averaged(tree: xr.DataTree) -> Averaged:
     posterior = tree["posterior"].to_dataset()
-    if "exact" not in posterior or "prior_calibrated" not in tree.attrs:
-        raise InputError(
-            "this average was stored by an earlier version, in which distances had draws of their "
-            "own. Compare the data again with bayescal.compare."
-        )
     calibrated, prior = (
         float(json.loads(tree.attrs[name])) for name in ("prob_calibrated", "prior_calibrated")
     )

@@ -226,5 +226,5 @@ def test_power_scaling_is_of_the_law(name):
 def test_samples_under_a_prior_are_drawn_once(name):
     averaging = Averaging(("identity", "logistic", "pieces"))
     problem = prepare(*table(), curve=averaging.union, likelihood=LAWS[name], random_state=2)
-    samples = FamilySamples(problem, list(averaging.weights), 400)
+    samples = FamilySamples(problem, list(averaging.weights))
     assert samples.under(bc.priors.as_prior("neutral")) is samples

@@ -14,7 +14,6 @@ import bayescal.multilevel.calibrated as module
 from bayescal._base.errors import DiagnosticWarning
 from bayescal._base.newton import Mode
 from bayescal._base.sampling.importance import importance_sample
-from bayescal.model.mixture import HEDGE, modest_scale
 from bayescal.multilevel.calibrated import distances_of, identity_log_likelihood
 from bayescal.multilevel.draws import DrawnLater
 from bayescal.multilevel.engine import draw_terms
@@ -83,7 +82,7 @@ def test_the_evidence_of_a_calibrated_average_is_that_of_a_fit_with_it_fixed(sd,
     prior = post.problem.pooled.prior.logpdf(density.names, np.zeros((1, d)))[0]
     evidence = importance_sample(fixed, start, 2000, np.random.default_rng(1)).log_evidence - prior
     pooled = post.problem.pooled
-    modest = replace(pooled, prior=modest_scale(pooled.prior))
+    modest = replace(pooled, prior=module.modest_scale(pooled.prior))
     other = replace(post.problem, pooled=modest, unlike=pooled.prior)
     second = draw_terms(other, 8000)  # another fit
     free = [each.stats["log_evidence"] for each in (post._drawn, second)]
@@ -126,7 +125,7 @@ def test_the_studies_differ_and_so_will_a_new_one(impact):
 def test_everything_about_a_distance_is_read_from_its_draws(calibrated, view):
     view = calibrated.site("2") if view == "site" else getattr(calibrated, view)()
     draws = view.tce().to_numpy().ravel()
-    assert view.has_distances
+    assert view.has_exact
     assert view.interval("tce") == equal_tailed(draws, 0.95)
     assert view.estimate("tce") == draws.mean()
     assert view.prob_tce_below(0.02) == np.mean(draws < 0.02)
@@ -154,10 +153,10 @@ def test_draws_of_distances_are_of_three_components():
     assert 0.05 < every < average < 0.95
     drawn = post._distances.drawn
     on = [np.mean(~curve.any(axis=1)) for curve in (drawn.average, *drawn.groups)]
-    assert on[0] == pytest.approx((1 - HEDGE) * average, abs=1e-3)
-    np.testing.assert_allclose(on[1:], (1 - HEDGE) * every, atol=1e-3)
-    new = post.new_site()._distances.u
-    assert np.mean(~new.any(axis=1)) == pytest.approx((1 - HEDGE) * every, abs=1e-3)
+    assert on[0] == pytest.approx((1 - module.HEDGE) * average, abs=1e-3)
+    np.testing.assert_allclose(on[1:], (1 - module.HEDGE) * every, atol=1e-3)
+    new = post.new_site().curves_of_draws.parts[0].distances.u
+    assert np.mean(~new.any(axis=1)) == pytest.approx((1 - module.HEDGE) * every, abs=1e-3)
 
 
 def test_what_is_no_distance_is_read_as_it_is(calibrated):
@@ -241,7 +240,7 @@ def test_imputations_of_a_site_mix_its_draws_of_distances():
     ]
     views = [post.site("1") for post in posts]
     both = bc.combine_imputations(views)
-    assert both.has_distances
+    assert both.has_exact
     assert both.prob_calibrated == np.mean([view.prob_calibrated for view in views])
     assert both.interval("tce")[0] == 0
     assert both.estimate("tce") == pytest.approx(both.tce().to_numpy().mean())
