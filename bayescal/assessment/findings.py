@@ -538,8 +538,8 @@ class Findings:
     def clinical(self) -> Self | None:
         """The same under the `clinical` prior, when the mean score is outside [0.05, 0.95].
 
-        There the neutral prior says little about the average risk. None otherwise, and under any
-        other prior.
+        One of the two outcomes is rare there, so that the prior matters more. None otherwise, and
+        under any other prior.
         """
         data = self.posterior.data
         if self.prior.name != "neutral" or not is_extreme(mean_score(data)):

@@ -125,8 +125,8 @@ def _assessment_notes(f: Findings) -> Iterator[str]:
 
 def _about_prior(mean: float) -> str:
     return (
-        f"the mean score is {mean:.3g}. The neutral prior is centred at one half, so it is very "
-        "wide for such an average risk"
+        f"the mean score is {mean:.3g}, and the prior matters more where one of the two outcomes is "
+        "rare"
     )
 
 

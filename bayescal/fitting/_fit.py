@@ -315,9 +315,10 @@ def fit(
 
     Notes
     -----
-    The average is that of `bayescal.compare` with the same seed, to the bit. Its distances, such as
-    TCE, are read from draws of their own, exact calibration among them; the curve, O/E and slope
-    are given that calibration is not exact. One family is a model without exact calibration.
+    The average is that of `bayescal.compare` with the same seed, to the bit. Every number of it is
+    a function of the same draws. In as many of them as exact calibration is probable distances,
+    such as TCE, are 0; the curve, O/E and slope are given that calibration is not exact. One family
+    is a model without exact calibration.
 
     With clusters the likelihood of independent cases is made flatter by the sandwich estimate of
     the information, in each direction of the coordinates by its own design effect; that of

@@ -143,18 +143,10 @@ def recalibration_gain(
     seen in the refinement; by pairs, beyond 16 384 cases, in some 16 384 rows of cases with one
     outcome, nearly equal scores, and nearly equal moves.
 
-    By the curve, eta is the average of the smooth families. Where a side is exactly
-    calibrated every such draw still has a distance from it. In the draws of the fall in TCE errors
-    therefore count as in `bayescal.compare` of each side: in as many draws as exact calibration has
-    there, that side counts 0 (and by the curve eta is then the score of that side); in as many as
-    stretches that are often calibrated have, an error counts by how sure its side is. No draw goes
-    beyond E_w|s - T|, which no change can exceed (unless T merges scores, or by pairs). If a side
-    is exactly calibrated, the true fall is nearly the largest or the least that is possible. So the
-    interval of the fall holds the interval of the draws in which neither side is exact, and that of
-    the draws in which one is, of each that is more probable than one tail. By the curve, 95 %
-    intervals contained the true fall in .99, .98 and .98 of 100 data sets of 100, 200 and 500 cases
-    if the map calibrates exactly, in .92 to .99 if the predictions before are exact, and in .86 to
-    1.00 otherwise. By pairs they contained it in .87 to 1.00 of 100 data sets of each.
+    By the curve, eta is a draw of the averaged fit to the predictions before; in the draws that are
+    exactly calibrated it is the score. A map that changes nothing gains exactly 0. By pairs, patients
+    who differ say which is better; half a patient more on either side counts beside them, so that
+    two patients of twelve do not decide.
 
     Double use is detected where a fit leaves equations behind: every distinct value after is the
     mean outcome of its patients (isotonic regression, bins), or the score equations of a logistic

@@ -68,7 +68,7 @@ def one_posterior_page() -> str:
         "and the table of what is asked, were written down before the method was run on any of "
         "them, except for what is asked of numbers that can err either way. That table also "
         "compared with an earlier method; these conditions are left out. [What the draws of a "
-        "distance are](../comparison.md#what-the-draws-of-a-distance-are) describes the method.",
+        "distance are](../comparison.md#one-set-of-draws) describes the method.",
         precision(cells, designs),
         "## What was asked",
         *_asked(asked.bars(parts)),

@@ -96,7 +96,7 @@ def test_sampling_weights_stay_sampling_weights_and_counts_do_not_mix_with_them(
 def test_an_average_keeps_its_families_and_their_prior_weights(tmp_path):
     y, s = cases()
     over = {
-        "curves": ["logistic", "spline"],
+        "curves": ["pieces", "logistic", "spline"],
         "prior_calibrated": 0.3,
         "prior_weights": {"logistic": 2.0, "spline": 0.7, "pieces": 0.9},
     }

@@ -118,7 +118,7 @@ def test_titles_change_with_the_data() -> None:
         curves.append(curve.get_title("left"))
     assert "P(TCE below 0.04) > 0.99" in errors[0]
     assert "P(TCE below 0.04) 0." in errors[1]
-    assert families[1] == "Exactly calibrated: < 0.01,\nfrom a prior of 0.1"
+    assert families[1] == "Exactly calibrated: < 0.01,\nfrom a prior of 0.05"
     assert families[0] != families[1]
     assert curves[0] == "No curve clearly predicts\nbetter than identity"
     assert "predicts best:\n+" in curves[1]
@@ -232,7 +232,7 @@ def test_comparison_draws_its_table(cmp) -> None:
     ends = np.array([segment[:, 0] for segment in right.collections[0].get_segments()])
     np.testing.assert_allclose(np.diff(ends)[:, 0], 4 * table["elpd_diff_error"], atol=1e-12)
     title = left.get_title("left")
-    assert title == f"Exactly calibrated: {cmp.prob_calibrated:.2f},\nfrom a prior of 0.1"
+    assert title == f"Exactly calibrated: {cmp.prob_calibrated:.2f},\nfrom a prior of 0.05"
     assert right.get_title("left") == "No curve clearly predicts\nbetter than identity"
 
 

@@ -173,11 +173,9 @@ def _clusters_in_words(f: Findings) -> str:
 
 def _interval_in_words(f: Findings) -> str:
     return (
-        f"{percent(f.ci_prob)} credible intervals are equal-tailed. The draws of an error include "
-        "exact calibration, and calibration over ranges of the predictions, where an error counts "
-        "by how sure its direction is, so that chance does not count as an error; no quantile of "
-        "them lies below that of the absolute mean error. Other measures are given that the model "
-        f"is not exactly calibrated. Estimates are posterior means.{_one_sided_in_words(f)}"
+        f"{percent(f.ci_prob)} credible intervals are equal-tailed. All measures are functions of "
+        "the same draws. In those in which the model is exactly calibrated an error is 0; other "
+        f"measures are given that it is not. Estimates are posterior means.{_one_sided_in_words(f)}"
         f"{_pseudo_in_words(f)}{_performance_in_words(f)}"
     )
 
