@@ -37,8 +37,6 @@ from .gain import recalibration_gain as recalibration_gain
 from .gain import recommend as recommend
 from .gain import variance_gain as variance_gain
 from .inference import CurveComparison as CurveComparison
-from .inference import EValue as EValue
-from .inference import e_value as e_value
 from .inference import tce_lower_bound as tce_lower_bound
 from .model import curves as curves
 from .model import priors as priors

@@ -9,7 +9,6 @@ import numpy as np
 
 import bayescal as bc
 import deciding_coverage as deciding
-import e_value
 import lower_bound as bound
 import truthfulness
 
@@ -81,17 +80,3 @@ def test_both_ways_of_telling_are_calibrated() -> None:
         y, s = (np.concatenate([each[how][k] for each in sets]) for k in (0, 1))
         assert bc.estimators.debiased_ece(y, s, p=1) < 0.01
     assert np.unique(s).size == 3
-
-
-def test_the_page_has_the_e_values_and_these_keep_what_was_asked() -> None:
-    rows = stored("e_value")
-    assert e_value.page_table(rows) in PAGE.read_text("utf-8")
-    calibrated = [row for row in rows if row["cell"].startswith("calibrated")]
-    series = sum(row["series"] for row in calibrated)
-    reached = sum(row["series"] * row["ever_20"] for row in calibrated) / series
-    assert f"Of {series} calibrated series {reached:.3f} ever" in PAGE.read_text("utf-8")
-    for row in calibrated:
-        assert row["ever_20"] <= 0.05
-        assert row["ever_10"] <= 0.1
-    for row in rows:
-        assert row in calibrated or row["ever_20"] > 0.5

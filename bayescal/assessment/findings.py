@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
@@ -44,7 +44,7 @@ from bayescal.data.validate import as_level, as_scores, check_choice
 from bayescal.fitting import compare, fit
 from bayescal.fitting.imputed.posterior import ImputedPosterior, by_imputation
 from bayescal.gain import Recommendation, recommendation
-from bayescal.inference import CurveComparison, EValue, LowerBound, e_value, tce_lower_bound
+from bayescal.inference import CurveComparison, LowerBound, tce_lower_bound
 from bayescal.inference.candidates import PRIOR_CALIBRATED
 from bayescal.inference.lower_bound import FEWEST_UNITS
 from bayescal.model.priors import Prior, as_prior
@@ -66,7 +66,6 @@ __all__ = ["Findings"]
 STANDARD_WORDS = Words()
 REVERSED = 0.5
 """C-statistic below which scores are no better than chance."""
-Asked = TypeVar("Asked")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -500,37 +499,21 @@ class Findings:
         return None if isinstance(self._lower_bound, str) else self._lower_bound
 
     @property
-    def e_value(self) -> EValue | None:
-        """Evidence against calibration that may be looked at as often as one likes.
-
-        See `bayescal.e_value`. None of clusters and groups, whose cases share what calibration does
-        not know of, and where it is not defined otherwise; `refused` says why.
-        """
-        return None if isinstance(self._e_value, str) else self._e_value
-
-    @property
     def refused(self) -> dict[str, str]:
-        """Why the lower bound or the e-value is not defined of these data, by its name."""
-        asked = {"lower_bound": self._lower_bound, "e_value": self._e_value}
-        return {name: answer for name, answer in asked.items() if isinstance(answer, str)}
+        """Why the lower bound is not defined of these data, by its name; empty where it is."""
+        reason = self._lower_bound
+        return {"lower_bound": reason} if isinstance(reason, str) else {}
 
     @cached_property
     def _lower_bound(self) -> LowerBound | str:
-        are_units = len(self.data.levels.get("site", ())) >= FEWEST_UNITS
-        return self._asked(tce_lower_bound, self.data if are_units else self.comparison.data)
-
-    @cached_property
-    def _e_value(self) -> EValue | str:
-        return self._asked(e_value, self.data if self.data.groups else self.comparison.data)
-
-    def _asked(self, ask: Callable[..., Asked], data: CalibrationData) -> Asked | str:
-        """What is asked of the data, or why it is not defined of them."""
         if self.posterior.problem.of_times:
             return "outcomes are times to an event, which are not known of all cases."
         if not self.comparison.problem.likelihood.is_linear:
             return "outcomes were recorded by a judge who errs, and this takes them as the truth."
         try:
-            return ask(data, random_state=self.seed)
+            are_units = len(self.data.levels.get("site", ())) >= FEWEST_UNITS
+            data = self.data if are_units else self.comparison.data
+            return tce_lower_bound(data, random_state=self.seed)
         except InputError as error:
             return str(error)
 

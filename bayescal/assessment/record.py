@@ -24,7 +24,6 @@ from bayescal.assessment.text.subgroups import subgroups_record
 from bayescal.assessment.verdict.words import headline
 from bayescal.assessment.words import first_words
 from bayescal.fitting.imputed.posterior import by_imputation
-from bayescal.inference import EValue
 from bayescal.posterior.functionals import FUNCTIONALS
 
 if TYPE_CHECKING:
@@ -116,7 +115,6 @@ def as_dict(f: Findings) -> dict[str, Any]:
         },
         "net_benefit": _rows(f.net_benefit),
         "lower_bound": None if f.lower_bound is None else f.lower_bound._asdict(),
-        "e_value": None if f.e_value is None else e_value_record(f.e_value),
         "refused": f.refused,
         "essentials": essentials_record(f),
         "net_benefit_lost": _rows(f.net_benefit_lost),
@@ -175,16 +173,6 @@ def whole_count(name: str, value: Any) -> Any:
     """The value of this name in a record: a count as an integer, if weights give no fraction."""
     is_whole = isinstance(value, float) and value.is_integer()
     return int(value) if name in NAMES_OF_COUNTS and is_whole else value
-
-
-def e_value_record(evidence: EValue) -> dict[str, Any]:
-    """The e-value of the first look; infinite, and so None, where a score of 0 or 1 was wrong."""
-    return {
-        "value": evidence.value,
-        "log_value": evidence.log_value,
-        "cases": evidence.cases,
-        "is_infinite": bool(np.isinf(evidence.log_value)),
-    }
 
 
 def follow_up_record(f: Findings) -> dict[str, Any]:

@@ -42,7 +42,6 @@ TABLES = (
     Table(DECIDING, "deciding_coverage", ("kl_coverage",)),
     Table(DECIDING, "deciding_coverage", ("deciding_coverage",)),
     Table(DECIDING, "lower_bound", ("lower_bound",)),
-    Table(DECIDING, "e_value", ("e_value",)),
     Table(DECIDING, "truthfulness", ("truthfulness",)),
     Table("how-to/groups.md", "sites_head", ("sites_head",)),
     Table("how-to/judged-outcomes.md", "judged_coverage", ("judged_coverage",)),
