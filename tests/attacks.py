@@ -258,7 +258,6 @@ def values(owner: str) -> dict[str, Any]:
 def special() -> dict[str, dict[str, Any]]:
     """Values that one function needs and others of that argument do not."""
     at, made = Path(folder().name), objects()
-    ranks = {"dataset": _ranks()}
     plan = {
         "truth": bc.simulate.truth("clinical-middle-overconfident"),
         "width": 0.4,
@@ -346,13 +345,10 @@ def special() -> dict[str, dict[str, Any]]:
         "plots.drift": {"post": made["DriftPosterior"]},
         "plots.consistency": {"result": made["Consistency"]},
         "plots.prior_posterior": {"post": made["fit"]},
-        "plots.rank_ecdf": ranks,
         "simulate.ead": {"curve": np.sqrt, "truth": "D1"},
         "plots.site_curves": {"post": made["HierarchicalPosterior"]},
         "plots.sites": {"post": made["HierarchicalPosterior"]},
         "plots.value_of_information": {"dataset": made["fit"].value_of_information([0.2, 0.5], 50)},
-        "validation.coverage_table": {"dataset": _coverage()},
-        "validation.uniformity": ranks,
     }
 
 
@@ -365,16 +361,6 @@ def _whole_curves() -> pd.DataFrame:
 def _known() -> Any:
     known = [None if case % 4 == 0 else outcome for case, outcome in enumerate(OUTCOME.tolist())]
     return bc.fit_known(known, SCORE, curve="logistic", draws=400, random_state=0)
-
-
-@cache
-def _ranks() -> Any:
-    return bc.validation.sbc("intercept", n=20, n_simulations=4, random_state=0, n_jobs=1)
-
-
-@cache
-def _coverage() -> Any:
-    return bc.validation.coverage(["D1"], [30], ["ece_basic"], n_simulations=2, n_jobs=1)
 
 
 def _callables() -> Iterator[tuple[str, str, Callable[..., Any]]]:

@@ -57,7 +57,7 @@ def plan(
         str,
         typer.Option(
             help="Calibration that is assumed: the prior clinical or neutral, the name of a "
-            "population (see bayescal simulate), or pilot, what its outcomes say."
+            "population (bc.simulate.names() in Python), or pilot, what its outcomes say."
         ),
     ] = "clinical",
     analysis: Annotated[

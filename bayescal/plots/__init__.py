@@ -16,7 +16,6 @@ from bayescal.plots._net_benefit import net_benefit
 from bayescal.plots._net_benefit_lost import net_benefit_lost
 from bayescal.plots._plan import plan
 from bayescal.plots._prior_posterior import prior_posterior
-from bayescal.plots._ranks import rank_ecdf
 from bayescal.plots._reliability import reliability
 from bayescal.plots._risk_coverage import risk_coverage
 from bayescal.plots._risk_distribution import risk_distribution
@@ -42,7 +41,6 @@ __all__ = [
     "net_benefit_lost",
     "plan",
     "prior_posterior",
-    "rank_ecdf",
     "reliability",
     "risk_coverage",
     "risk_distribution",

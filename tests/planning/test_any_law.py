@@ -1,4 +1,4 @@
-"""Simulated studies, and experiments of simulation-based calibration, follow their law."""
+"""Simulated studies follow their law."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from bayescal.model.priors import PRESETS
 from bayescal.model.problem import prepare
 from bayescal.planning.analysis import Analysis
 from bayescal.planning.setting import Setting
-from bayescal.validation.experiment import OneFamily
 from laws import BetaBinomial
 
 LAW = BetaBinomial(20.0, 80.0)
@@ -50,14 +49,3 @@ def test_judged_studies_are_analysed_as_judged(setting):
     assert post.problem.likelihood.judge == JUDGE
     assert {"sensitivity", "specificity"} <= set(post.coordinates)
     assert known.posterior(setting.table(0, trials[0], hits[0]), 1).data.judged is None
-
-
-def test_experiments_observe_and_fit_the_law():
-    problem = prepare([0, 1, 0], SCORE, curve="logistic", likelihood=LAW, random_state=1)
-    experiment, rng = OneFamily(problem, SCORE, TRIALS), np.random.default_rng(2)
-    truth = np.array([0.0, 0.0, 0.2])
-    hits = np.array([experiment.observe(truth, rng).hits for _ in range(300)])
-    assert spread_of(hits, TRIALS, SCORE) > 5
-    assert experiment.truth(rng).shape == truth.shape
-    drawn, _ = experiment.posterior(experiment.observe(truth, rng), 10, 1)
-    assert drawn.shape == (10, 3)
