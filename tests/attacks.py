@@ -333,12 +333,9 @@ def special() -> dict[str, dict[str, Any]]:
         "estimators.probabilistic_kendall_tau": {"truth": np.sqrt(SCORE)},
         "estimators.censoring_depends_on_score": followed,
         "estimators.ipcw_brier_score": followed | {"method": "ipcw"},
-        "estimators.one_calibration_test": followed | {"n_groups": 2, "variance": "binomial"},
-        "estimators.poisson_calibration": followed | {"predicted": _whole_curves()},
         "estimators.survival_curve": followed | {"method": "pseudo"},
         "estimators.survival_indices": followed | {"method": "pseudo"},
         "estimators.survival_observed_expected": followed,
-        "estimators.uno_c_statistic": followed,
         "plots.missing_outcomes": {"result": _known(), "close": 0.05, "deltas": [0.0, 0.5]},
         "plots.risks": {"y_prob": 0.3},
         "plots.leaving": {"table": bc.leaving_sensitivity(post, [0.0, 0.5]).table},
@@ -350,12 +347,6 @@ def special() -> dict[str, dict[str, Any]]:
         "plots.sites": {"post": made["HierarchicalPosterior"]},
         "plots.value_of_information": {"dataset": made["fit"].value_of_information([0.2, 0.5], 50)},
     }
-
-
-@cache
-def _whole_curves() -> pd.DataFrame:
-    """Risks by three times, of cases whose risk by the second is their score."""
-    return pd.DataFrame({at: -np.expm1(at * np.log1p(-SCORE)) for at in (0.5, 1.0, 2.0)})
 
 
 def _known() -> Any:

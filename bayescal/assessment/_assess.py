@@ -144,8 +144,8 @@ def assess(
         Risks from which a patient is treated. The report then has the net benefit at each.
     estimators : sequence of str
         The panel, by names in `bayescal.estimators`. Of times to an event there is none unless
-        some of those of `check_consistency` are named: "survival_ici", "survival_emax",
-        "survival_observed_expected" and "one_calibration_test".
+        some of those of `check_consistency` are named: "survival_ici", "survival_emax"
+        and "survival_observed_expected".
     draws : int
     groups : array-like of shape (n,), data frame or mapping, optional
         A label for each case, such as its hospital. All cases together are assessed, and each

@@ -204,10 +204,10 @@ def check_consistency(
         worse. One that takes outcomes of shape (replicates, n) and returns (replicates,) is called
         once, any other in a loop. It needs to take `sample_weight` only when there are repeated
         scores and many cases.
-        Of times to an event one of "survival_ici" (the default), "survival_emax",
-        "survival_observed_expected" (the distance of log O/E from 0) and "one_calibration_test"
-        (the statistic), or `estimator(cases, **options)`, where `cases` is taken by the estimators
-        of times in place of `y_true`.
+        Of times to an event one of "survival_ici" (the default), "survival_emax" and
+        "survival_observed_expected" (the distance of log O/E from 0), or
+        `estimator(cases, **options)`, where `cases` is taken by the estimators of times in place
+        of `y_true`.
     n_resamples : int, optional
         Simulated data sets of each kind: 1000, and 200 of times to an event.
     resample_scores : bool

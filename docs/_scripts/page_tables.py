@@ -56,7 +56,6 @@ TABLES = (
     Table(TIMES, "survival_twins", ("survival_twins",)),
     Table(TIMES, "survival_causes", ("survival_causes",)),
     Table(TIMES, "survival_gain", ("survival_gain",)),
-    Table(TIMES, "survival_consistency", ("survival_consistency",)),
     Table(TIMES, "survival_horizons", ("survival_horizons",)),
     Table(TIMES, "survival_leaving", ("survival_leaving",)),
     Table(TIMES, "survival_clusters", ("survival_clusters",)),

@@ -77,7 +77,7 @@ def test_methods_are_of_times(assessed):
 
 def test_estimators_of_times_are_those_of_check_consistency(patients, assessed, tmp_path):
     outcome, risk = patients
-    names = ["survival_observed_expected", "one_calibration_test"]
+    names = ["survival_observed_expected", "survival_ici"]
     named = bc.assess(outcome, risk, horizon=5, draws=400, random_state=1, estimators=names)
     assert list(named.estimators.index) == names
     for name in names:

@@ -9,7 +9,6 @@ from typing import Any
 
 from bayescal.estimators.survival.cases import Followed
 from bayescal.estimators.survival.curve import survival_indices
-from bayescal.estimators.survival.grouped import one_calibration_test
 from bayescal.estimators.survival.ratio import survival_observed_expected
 
 __all__ = ["NUMBERS_OF_TIMES", "NumberOfTimes"]
@@ -46,10 +45,6 @@ def _ratio(cases: Followed, **options: Any) -> float:
     return abs(math.log(survival_observed_expected(cases, **options).estimate))
 
 
-def _groups(cases: Followed, n_groups: int = 5, **options: Any) -> float:
-    return float(one_calibration_test(cases, n_groups=n_groups, **options).statistic)
-
-
 NUMBERS_OF_TIMES = {
     each.name: each
     for each in (
@@ -58,8 +53,6 @@ NUMBERS_OF_TIMES = {
         NumberOfTimes(
             "survival_observed_expected", "Log O/E by Kaplan-Meier, without sign", _ratio
         ),
-        NumberOfTimes("one_calibration_test", "1-calibration, statistic", _groups),
     )
 }
-"""By name: options are those of `survival_indices`, `survival_observed_expected` and
-`one_calibration_test`, of five groups unless told."""
+"""By name: options are those of `survival_indices` and `survival_observed_expected`."""
