@@ -10,7 +10,6 @@ from . import validation as validation
 from .assessment import Assessment as Assessment
 from .assessment import CalibrationMetric as CalibrationMetric
 from .assessment import assess as assess
-from .assessment import leaving_sensitivity as leaving_sensitivity
 from .assessment import read_report as read_report
 from .assessment.vocabulary import words as words
 from .data import CalibrationData as CalibrationData
@@ -45,7 +44,6 @@ from .multilevel import HierarchicalPosterior as HierarchicalPosterior
 from .multilevel import MultilevelPosterior as MultilevelPosterior
 from .multilevel import SubgroupPosterior as SubgroupPosterior
 from .multilevel import by as by
-from .multilevel import heterogeneity_sensitivity as heterogeneity_sensitivity
 from .multilevel import walk as walk
 from .planning import Plan as Plan
 from .planning import plan as plan

@@ -267,11 +267,9 @@ def special() -> dict[str, dict[str, Any]]:
     }
     mixed = TIME[np.arange(N) * 7 % N]  # whatever the score
     followed = {"y_true": bc.Survival(mixed, OUTCOME), "horizon": 1.0}
-    post = bc.fit(y_prob=SCORE, curve="logistic", draws=400, random_state=0, **followed)
     return {
         "bayescal.build_model": {"curve": "beta"},
         "bayescal.compare_models": {"groups": np.arange(N) % 3},
-        "bayescal.leaving_sensitivity": {"post": post, "deltas": [0.0]},
         "bayescal.load": {"path": at / "posterior.nc"},
         "bayescal.read_report": {"path": at / "report.html"},
         "bayescal.optimism": {
@@ -313,7 +311,6 @@ def special() -> dict[str, dict[str, Any]]:
         "priors.from_posterior": {"post": made["HierarchicalPosterior"]},
         "priors.from_studies": {"calibration_slope": [(0.9, 0.8, 1.0)] * 3},
         "simulate.scores": {"prevalence": 0.2, "c_statistic": 0.75},
-        "bayescal.heterogeneity_sensitivity": {"post": made["HierarchicalPosterior"]},
         "Assessment.to_html": {"path": "report.html"},
         "Assessment.to_word": {"path": "report.docx"},
         "CalibrationData.of_site": {"label": "A"},
@@ -338,7 +335,6 @@ def special() -> dict[str, dict[str, Any]]:
         "estimators.survival_observed_expected": followed,
         "plots.missing_outcomes": {"result": _known(), "close": 0.05, "deltas": [0.0, 0.5]},
         "plots.risks": {"y_prob": 0.3},
-        "plots.leaving": {"table": bc.leaving_sensitivity(post, [0.0, 0.5]).table},
         "plots.drift": {"post": made["DriftPosterior"]},
         "plots.consistency": {"result": made["Consistency"]},
         "plots.prior_posterior": {"post": made["fit"]},

@@ -10,7 +10,6 @@ from bayescal.plots._drift import drift
 from bayescal.plots._forest import forest
 from bayescal.plots._functional import functional, tce
 from bayescal.plots._gain import gain
-from bayescal.plots._leaving import leaving
 from bayescal.plots._missing_outcomes import missing_outcomes
 from bayescal.plots._net_benefit import net_benefit
 from bayescal.plots._net_benefit_lost import net_benefit_lost
@@ -35,7 +34,6 @@ __all__ = [
     "forest",
     "functional",
     "gain",
-    "leaving",
     "missing_outcomes",
     "net_benefit",
     "net_benefit_lost",

@@ -57,7 +57,6 @@ TABLES = (
     Table(TIMES, "survival_causes", ("survival_causes",)),
     Table(TIMES, "survival_gain", ("survival_gain",)),
     Table(TIMES, "survival_horizons", ("survival_horizons",)),
-    Table(TIMES, "survival_leaving", ("survival_leaving",)),
     Table(TIMES, "survival_clusters", ("survival_clusters",)),
     Table(TIMES, "survival_cost", ("survival_cost",)),
     Table(TIMES, "survival_sites", ("survival_sites",)),
