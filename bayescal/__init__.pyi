@@ -8,7 +8,6 @@ from . import recalibrate as recalibrate
 from . import scores as scores
 from . import validation as validation
 from .assessment import Assessment as Assessment
-from .assessment import CalibrationMetric as CalibrationMetric
 from .assessment import assess as assess
 from .assessment import read_report as read_report
 from .assessment.vocabulary import words as words

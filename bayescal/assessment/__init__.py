@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from bayescal.assessment._assess import Assessment, assess
 from bayescal.assessment.horizons import HorizonAssessment
-from bayescal.assessment.metric import CalibrationMetric
 from bayescal.assessment.record import read_report
 
 __all__ = [
     "Assessment",
-    "CalibrationMetric",
     "HorizonAssessment",
     "assess",
     "read_report",
