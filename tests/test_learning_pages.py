@@ -1,37 +1,9 @@
-"""What is stated of selective prediction and of joint maps is what was stored."""
+"""What is stated of joint maps is what was stored."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from bayescal.posterior.selective import Selective
 from benchmark_pages import stored
-from learning_pages import class_joint_page, selective_page
-
-HOW_TO = Path(__file__).resolve().parents[1] / "docs" / "how-to" / "language-model.md"
-
-
-def test_the_page_of_promises_has_every_cell() -> None:
-    page, cells = selective_page(), stored("selective")["cells"]
-    assert all(f"| {cell['truth']}, n = {cell['n']} | {cell['sets']} |" in page for cell in cells)
-    assert len(cells) == 6
-
-
-def test_promises_are_kept_as_stated() -> None:
-    cells = stored("selective")["cells"]
-    broken = [cell["promised"] * (1 - cell["kept"]) for cell in cells]
-    assert max(broken) < 0.15
-    kept = [round(100 * cell["kept"]) for cell in cells]
-    text = " ".join((Selective.threshold.__doc__ or "").split() + HOW_TO.read_text("utf-8").split())
-    assert kept[:2] == [99, 99]
-    assert (min(kept[2:]), max(kept[2:])) == (78, 87)
-    assert "in 99 % of those made" in text
-    assert "in 99 % of the sets" in text
-    assert text.count("in 78 to 87 %") == 2
-    assert max(broken[:2]) < 0.05  # calibrated
-    assert min(cell["worst"] for cell in cells) > 0.86  # asked for: 0.9
-    assert all(cell["kept"] > cell["raw_kept"] for cell in cells)
-    assert min(cell["aurc"] for cell in cells) > 0.85
+from learning_pages import class_joint_page
 
 
 def test_the_page_of_classes_says_which_map_is_better() -> None:

@@ -16,7 +16,6 @@ from bayescal.plots._net_benefit_lost import net_benefit_lost
 from bayescal.plots._plan import plan
 from bayescal.plots._prior_posterior import prior_posterior
 from bayescal.plots._reliability import reliability
-from bayescal.plots._risk_coverage import risk_coverage
 from bayescal.plots._risk_distribution import risk_distribution
 from bayescal.plots._risks import risks
 from bayescal.plots._site_curves import site_curves
@@ -40,7 +39,6 @@ __all__ = [
     "plan",
     "prior_posterior",
     "reliability",
-    "risk_coverage",
     "risk_distribution",
     "risks",
     "site_curves",

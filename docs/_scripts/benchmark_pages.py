@@ -420,7 +420,7 @@ def write_pages() -> None:
     from ends_page import ends_page
     from imputation_page import imputation_page
     from information_page import information_page
-    from learning_pages import class_joint_page, selective_page
+    from learning_pages import class_joint_page
     from number_pages import numbers_page
     from one_posterior_page import one_posterior_page
     from optimism_page import optimism_page
@@ -458,7 +458,6 @@ def write_pages() -> None:
         "recalibrators": recalibrators_page(),
         "subgroups": subgroups_page(),
         "class_joint": class_joint_page(),
-        "selective": selective_page(),
         "sbc": sbc_page(),
         "planning": planning_page(),
         "speed": speed_page(),

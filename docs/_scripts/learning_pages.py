@@ -1,4 +1,4 @@
-"""The pages on selective prediction and on curves of many classes, from the stored results."""
+"""The page on curves of many classes, from the stored results."""
 
 from __future__ import annotations
 
@@ -11,47 +11,6 @@ JUDGED = {
     "brier": "Brier score of all classes",
     "counts": "Squared error of observed / expected, mean over classes",
 }
-
-
-def selective_page() -> str:
-    """How often promises of selective prediction are kept."""
-    known = stored("selective")
-    if not known:
-        return ""
-    rows = {}
-    for cell in known["cells"]:
-        name = f"{cell['truth']}, n = {cell['n']}"
-        rows[name] = {
-            "data sets": cell["sets"],
-            "a promise was made": cell["promised"],
-            "it was kept": cell["kept"],
-            "broken, of all sets": cell["promised"] * (1 - cell["kept"]),
-            "lowest true accuracy": cell["worst"],
-            "coverage": cell["coverage"],
-            "possible coverage": cell["possible"],
-            "raw threshold, kept": cell["raw_kept"],
-            "AURC covered": cell["aurc"],
-            "accuracy covered": cell["accuracy"],
-        }
-    table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("truth")
-    lines = [
-        "# Selective prediction",
-        "Answers are simulated with a known accuracy at every score. Of each data set, "
-        f"`post.selective().threshold({known['asked']:g})` names the lowest threshold above which "
-        f"the accuracy is at least {known['asked']:g} with probability 0.95, or none. *It was "
-        "kept*: the share of these promises for which the true accuracy of 200 000 new answers "
-        "above the threshold is at least that. *Coverage* is the mean share of cases answered by a "
-        "promise, *possible coverage* that of the best threshold if the truth were known. *Raw "
-        "threshold*: the lowest score above which the accuracy in the data is high enough. "
-        f"*Covered*: the share of 95 % intervals of AURC, and of the accuracy at coverage "
-        f"{known['at']:g}, that contain the true value. Made by `docs/benchmarks/selective.py`.",
-        markdown(table, 2),
-        "The probability is of the posterior, that is on average over curves drawn from the "
-        "prior. Of a single truth in which few cases can be answered, promises are made in part of "
-        "the data sets, those that look best, and fewer than 95 % of them are kept. The accuracy "
-        "is then lower than promised by a few points at most. Check a threshold on new answers.",
-    ]
-    return "\n\n".join(lines) + "\n"
 
 
 def class_joint_page() -> str:
