@@ -28,10 +28,8 @@ TEXT = (".csv", ".tsv", ".txt")
 PARQUET = (".parquet", ".pq")
 EXCEL = (".xlsx", ".xlsm")
 OTHER_WORKBOOKS = (".xls", ".xlsb", ".ods")
-LOGS = (".jsonl", ".jsonl.gz", ".eval")
+LOGS = (".jsonl", ".jsonl.gz")
 LOG_COLUMNS = ("correct", "confidence", "task", "question")
-SAMPLES = "samples_"
-"""What names of samples of lm-evaluation-harness begin with."""
 SEPARATORS = ",;\t"
 SEPARATOR_LINE = re.compile('"?sep=([,;\t])"?')
 """The first line of a text that Excel wrote or is to read; no record of it."""
@@ -77,7 +75,7 @@ class Source:
     names : tuple of str
         Its columns, in order; a name may occur twice.
     separator : str or None
-        What stands between two fields; None for Parquet, Excel and logs of evaluations.
+        What stands between two fields; None for Parquet, Excel and logs of answers.
     encoding : str
         Of text.
     tells_separator : bool
@@ -148,8 +146,8 @@ def open_source(path: TableFile, encoding: str | None = None) -> Source:
         )
     raise InputError(
         f"{path} is neither CSV (.csv, .tsv or .txt, also with .gz), Parquet (.parquet), Excel "
-        "(.xlsx), SPSS (.sav), Stata (.dta), SAS (.sas7bdat, .xpt) nor a log of answers (.jsonl or "
-        ".eval) by its name. Save the table as one of these."
+        "(.xlsx), SPSS (.sav), Stata (.dta), SAS (.sas7bdat, .xpt) nor a log of answers (.jsonl) "
+        "by its name. Save the table as one of these."
     )
 
 
@@ -269,17 +267,14 @@ def _written_by_r(file: TextIO) -> tuple[str, ...] | None:
 
 
 def _load_log(path: TableFile) -> pd.DataFrame:
-    """The answers of a log of an evaluation: its verdicts, confidences, tasks and questions."""
+    """The answers of a log: their verdicts, confidences, tasks and questions."""
     from pathlib import Path
 
     from bayescal.data import readers
 
     if not isinstance(path, Path):
         raise InputError(f"{path} is a log of answers, which is read from disk. Name its path.")
-    if path.name.lower().endswith(".eval"):
-        return readers.inspect(path)
-    of_harness = path.name.startswith(SAMPLES)
-    return readers.lm_eval(path) if of_harness else readers.jsonl(path)
+    return readers.jsonl(path)
 
 
 def _load_text(source: Source, *, verbatim: bool) -> pd.DataFrame:
