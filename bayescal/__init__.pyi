@@ -12,7 +12,6 @@ from .assessment import assess as assess
 from .assessment import read_report as read_report
 from .assessment.vocabulary import words as words
 from .data import CalibrationData as CalibrationData
-from .data import Judged as Judged
 from .data import Survival as Survival
 from .data import readers as readers
 from .fitting import ImputedPosterior as ImputedPosterior

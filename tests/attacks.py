@@ -99,7 +99,6 @@ CONSTRUCTORS = {
         "CalibrationPosterior",
         "HierarchicalPosterior",
         "ImputedPosterior",
-        "Judged",
         "SubgroupPosterior",
         "Survival",
     ),
@@ -279,7 +278,6 @@ def special() -> dict[str, dict[str, Any]]:
             "n_resamples": 10,
         },
         "bayescal.update": {"post": made["fit"]},
-        "bayescal.Judged": {"sensitivity": (90, 100), "specificity": (95, 100)},
         "bayescal.Survival": {"time": TIME, "event": OUTCOME},
         "bayescal.CalibrationPosterior": {"tree": made["fit"].tree},
         "bayescal.HierarchicalPosterior": {"tree": made["HierarchicalPosterior"].tree},
@@ -314,7 +312,6 @@ def special() -> dict[str, dict[str, Any]]:
         "Assessment.to_html": {"path": "report.html"},
         "Assessment.to_word": {"path": "report.docx"},
         "CalibrationData.of_site": {"label": "A"},
-        "CalibrationData.recorded_by": {"judge": bc.Judged((90, 100), (95, 100))},
         "CalibrationData.from_counts": {"score": [0.1, 0.6]},
         "CalibrationData.from_imputations": {"tables": [made["CalibrationData"]] * 2},
         "CalibrationData.from_netcdf": {"path": at / "table.nc"},
@@ -385,7 +382,7 @@ def calls() -> Iterator[Call]:
             yield Call(f"{name} of clusters", function, given | {"cluster": PERIOD}, ("y_true",))
         if name in FOLLOWED:
             followed = {"y_true": bc.Survival(TIME, OUTCOME), "horizon": 1.0}
-            keys = "horizon", "judged", "sample_weight", "y_prob"
+            keys = "horizon", "sample_weight", "y_prob"
             yield Call(f"{name} of times", function, given | followed, keys)
     for name in bc.recalibrate.__all__:
         made = getattr(bc.recalibrate, name)

@@ -35,7 +35,6 @@ from bayescal.assessment.vocabulary import Words
 from bayescal.assessment.words import is_reversed
 from bayescal.data.crossed import CrossedTable
 from bayescal.data.imputations import as_draws_of_score, as_imputations, as_imputed_outcomes
-from bayescal.data.judged import Judged
 from bayescal.data.keywords import as_data
 from bayescal.data.multiclass import ClassMode, binary_cases
 from bayescal.data.predicted import risks_by
@@ -45,7 +44,6 @@ from bayescal.data.weights import WeightType
 from bayescal.fitting import compare
 from bayescal.fitting.horizons import each_horizon, is_several
 from bayescal.inference.candidates import PRIOR_CALIBRATED
-from bayescal.model.likelihood.judged import refuse_judged
 from bayescal.model.priors import Prior, as_prior
 from bayescal.planning.result import Plan
 from bayescal.posterior.intervals import SUMMARY_COLUMNS, summary_rows
@@ -76,7 +74,6 @@ class AssessOptions(TypedDict, total=False):
     draws_of_score: Any
     cluster: Any
     strata: Any
-    judged: Judged | None
     mode: ClassMode | None
     labels: Words | None
 
@@ -114,7 +111,6 @@ def assess(
     draws_of_score: Any = None,
     cluster: Any = None,
     strata: Any = None,
-    judged: Judged | None = None,
     horizon: float | Sequence[float] | None = None,
     mode: ClassMode | None = None,
     labels: Words | None = None,
@@ -164,8 +160,6 @@ def assess(
         As in `bayescal.fit`, of a Bayesian model.
     cluster, strata : array-like of shape (n,), optional
         As in `bayescal.fit`; not beside `groups`.
-    judged : Judged, optional
-        Who recorded the outcomes, as in `bayescal.fit`; not beside `groups`.
     horizon : float or sequence of float, optional
         Of times to an event, as in `bayescal.fit`. Several horizons have one report, with a row
         and a curve for each.
@@ -203,7 +197,7 @@ def assess(
         }  # fmt: skip
         refused = {
             "groups": groups, "pos_label": pos_label, "imputations": imputations,
-            "draws_of_score": draws_of_score, "judged": judged, "mode": mode,
+            "draws_of_score": draws_of_score, "mode": mode,
         }  # fmt: skip
         of_cases = {"sample_weight": sample_weight, "cluster": cluster, "strata": strata}
         risks = risks_by(y_true, y_prob, horizon)
@@ -225,8 +219,6 @@ def assess(
         strata=strata,
         imputations=imputations,
         draws_of_score=draws_of_score,
-        judged=judged,
-        takes_judged=True,
         check_sites=check_few_labels,
         takes_times=True,
         horizon=at,
@@ -234,7 +226,6 @@ def assess(
         mode=mode,
     )
     check_roles(data)
-    refuse_judged(data)
     panel = panel_for(data, named)
     crossed = CrossedTable(data) if len(data.factors) > 1 else None
     check_few_groups(len(data.groups))

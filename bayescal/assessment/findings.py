@@ -261,13 +261,10 @@ class Findings:
     def more_to_settle(self) -> float:
         """More patients with which `verdict` would probably be settled; 0 if it is.
 
-        Infinite if that takes more than 100 times the present ones. An approximation. NaN where a
-        judge recorded the outcomes, whose errors more patients do not make better known; and with
+        Infinite if that takes more than 100 times the present ones. An approximation. NaN with
         fewer than 20 events or non-events, of which the posterior is too wide to foresee it.
         """
-        problem = self.comparison.problem
-        judged = not problem.likelihood.is_linear and not problem.of_times
-        if judged or self.recommendation.too_few:
+        if self.recommendation.too_few:
             return 0.0 if self.verdict != "cannot tell" else float("nan")
         error = self.posterior.values_of("tce")
         size = self.posterior.data.effective_size
@@ -494,7 +491,7 @@ class Findings:
 
         See `bayescal.tce_lower_bound`. Sites stay together if there are ten or more; with fewer it
         is that of the cases at these sites. None where the bound is not defined, such as with
-        imputed scores, sampling weights or a judge; `refused` says why.
+        imputed scores or sampling weights; `refused` says why.
         """
         return None if isinstance(self._lower_bound, str) else self._lower_bound
 
@@ -508,8 +505,6 @@ class Findings:
     def _lower_bound(self) -> LowerBound | str:
         if self.posterior.problem.of_times:
             return "outcomes are times to an event, which are not known of all cases."
-        if not self.comparison.problem.likelihood.is_linear:
-            return "outcomes were recorded by a judge who errs, and this takes them as the truth."
         try:
             are_units = len(self.data.levels.get("site", ())) >= FEWEST_UNITS
             data = self.data if are_units else self.comparison.data

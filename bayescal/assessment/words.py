@@ -87,17 +87,8 @@ def is_reversed(f: Findings) -> bool:
 
 
 def outcome_words(f: Findings) -> list[str]:
-    """What was seen of the outcomes, where that is not all: by a judge, or up to a time."""
-    judge = f.posterior.problem.likelihood.described()
-    if not judge:
-        return followed_words(f.posterior.data, f.ratio_at_other_hazard)
-    return [
-        f"The outcomes were recorded by {judge}. What is read off the curve (errors, O/E, "
-        "slope, net benefit) is of the true outcomes. Numbers of events, the C-statistic, "
-        "the Brier score, estimators and points in figures are of the outcomes as they were "
-        "recorded.",
-        *followed_words(f.posterior.data, f.ratio_at_other_hazard),
-    ]
+    """What was seen of the outcomes, where that is not all: up to a time."""
+    return followed_words(f.posterior.data, f.ratio_at_other_hazard)
 
 
 def exactness(f: Findings) -> str:

@@ -31,7 +31,6 @@ __all__ = [
     "IgnoreColumn",
     "Imputation",
     "Independent",
-    "Judged",
     "Logit",
     "Outcome",
     "Percent",
@@ -232,13 +231,6 @@ Stratum = Annotated[
 Independent = Annotated[
     bool,
     typer.Option("--independent", metavar=" ", help="Cases are independent, though ids repeat."),
-]
-Judged = Annotated[
-    str | None,
-    typer.Option(
-        help="Outcomes were recorded by a judge who is not always right: how many of the cases of "
-        "known truth it judged right, first of events, then of non-events, such as 91/100,94/100."
-    ),
 ]
 Threshold = Annotated[
     list[float] | None,

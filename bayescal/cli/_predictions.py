@@ -102,8 +102,6 @@ class Predictions(NamedTuple):
             told["imputations"] = len(self.data.imputations)
         if self.data.follow_up is not None:
             told["horizon"] = self.data.follow_up.horizon
-        if self.data.judged is not None:
-            told["judged"] = self.data.judged.to_dict()
         return told | self.form.source
 
 

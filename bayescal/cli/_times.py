@@ -113,7 +113,6 @@ class TimeColumns(NamedTuple):
         others = {
             "--outcome": reading.outcome,
             "--update": update,
-            "--judged": reading._role("judged"),
         }
         for name, value in others.items():
             if value:

@@ -26,9 +26,8 @@ from bayescal.model.curve import CurveAtScores
 from bayescal.model.curves import AVERAGE, Curve, Frame, as_curve, stored_curve, stored_frame
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.gauss import gauss_rule
-from bayescal.model.likelihood.judged import JudgedOutcomes
 from bayescal.model.likelihood.law import Likelihood
-from bayescal.model.likelihood.laws import law_of, stored_likelihood
+from bayescal.model.likelihood.laws import stored_likelihood
 from bayescal.model.likelihood.times.law import TimeToEvent, likelihood_of
 from bayescal.model.partition.cells import first_of_merged
 from bayescal.model.pieces import PIECES_PRIOR, PartitionPrior, prior_pieces
@@ -93,9 +92,8 @@ class Problem:
 
     @cached_property
     def unclustered(self) -> CalibrationData:
-        """The table for what is estimated of single cases: no clusters, outcomes as recorded."""
-        data = self.data.recorded_by(None)
-        return data.without("cluster") if "cluster" in data.roles else data
+        """The table for what is estimated of single cases: no clusters."""
+        return self.data.without("cluster") if "cluster" in self.data.roles else self.data
 
     def of_single_cases(self) -> Problem:
         """The same problem, with the clusters of its cases forgotten."""
@@ -344,8 +342,6 @@ class Problem:
         law: Likelihood = BINOMIAL
         if "likelihood" in attributes:
             law = stored_likelihood(json.loads(attributes["likelihood"]))
-        if isinstance(law, JudgedOutcomes):
-            data = data.recorded_by(law.judge)
         return cls(
             data,
             stored_curve(read["curve"], families).with_nuisance(law.coordinates).at(frame),
@@ -412,14 +408,13 @@ def prepare(
         *(y_true, y_prob),
         cluster=cluster,
         strata=strata,
-        takes_judged=True,
         takes_times=True,
         horizon=horizon,
         **of_cases,
-    ).one_group(takes_judged=True, takes_times=True)
+    ).one_group(takes_times=True)
     seed, family, chosen = as_seed(random_state), as_curve(curve), as_prior(prior)
     law = likelihood
     if law is None:
-        law = law_of(data.judged) if data.follow_up is None else likelihood_of(data)
+        law = BINOMIAL if data.follow_up is None else likelihood_of(data)
     unfitted = Problem(*(data, family, chosen, Frame(0.5), data.edges(edge), seed), likelihood=law)
     return unfitted._framed()

@@ -15,10 +15,8 @@ from bayescal._base.arrays import Floats, RandomState, as_seed
 from bayescal._base.errors import InputError, check_callable
 from bayescal._base.log_odds import clipped
 from bayescal._base.text import chance, shortened
-from bayescal.data.judged import Judged, as_judged
 from bayescal.data.validate import as_count, as_draws, as_level, as_number, check_choice
 from bayescal.model.curves import CURVES, Curve, as_curve
-from bayescal.model.likelihood.laws import law_of
 from bayescal.model.priors import Prior, as_prior
 from bayescal.planning.analysis import CONCLUSIONS, Analysis
 from bayescal.planning.closed_forms import (
@@ -68,7 +66,6 @@ def plan(
     n_jobs: int = -1,
     progress: Progress = None,
     resume: Plan | str | PathLike[str] | None = None,
-    judged: Judged | None = None,
     icc: float | None = None,
     cluster_size: ArrayLike | None = None,
     sites: ArrayLike | None = None,
@@ -137,10 +134,6 @@ def plan(
     resume : Plan, str or path-like, optional
         An earlier plan whose simulated studies are used again where they are the same; or a folder
         for finished batches of studies, so that an interrupted search goes on.
-    judged : Judged, optional
-        The judge who will record the outcomes, as in `bayescal.fit`. Each simulated study has a
-        judge of its own, drawn from what is known of this one, and every study is analysed with
-        `judged=`. Not with analysis="wald", of="gain", of="c_statistic" or conclude="update".
     icc : float, optional
         Patients come in clusters (repeated visits, practices, households): the correlation of the
         residuals of two patients of one cluster. With `cluster_size`.
@@ -157,8 +150,8 @@ def plan(
         Whose interval `width` is of, with `sites`; by default that of the average site.
     horizon : float, optional
         The scores are risks of an event by this time, and some patients leave before. Every study
-        is analysed as `bayescal.fit(bc.Survival(...), ..., horizon=)`. Not with `judged`, `icc`,
-        `sites`, analysis="wald", of="gain", of="c_statistic" or conclude="update".
+        is analysed as `bayescal.fit(bc.Survival(...), ..., horizon=)`. Not with `icc`, `sites`,
+        analysis="wald", of="gain", of="c_statistic" or conclude="update".
     leaving : float, optional
         With `horizon`, the share of the patients who would leave before it if no event came.
     leaving_ratio : float, optional
@@ -246,35 +239,22 @@ def plan(
     if update is not None and name != "gain":
         raise InputError("update was given without of='gain', which it is of.")
     of_truth = family if _is_line(family) else CURVES["beta"]
-    judge = as_judged(judged)
-    if judge is not None and (method == "wald" or name in OF_KNOWN or conclude == "update"):
-        raise InputError(
-            "judged was given with an analysis of outcomes that are known: analysis='wald', "
-            "of='gain', of='c_statistic' or conclude='update'. Plan for another goal, or leave "
-            "out judged=."
-        )
     clusters, places = as_clusters(icc, cluster_size), as_sites(sites, heterogeneity, population)
     times = as_times(horizon, leaving, leaving_ratio, follow_up)
     setting = setting_of(assumed, scores, studies, seed, of_truth)
     if times is not None:
-        _check_of_times(
-            name, conclude, method, alone=judge is None and clusters is None and places is None
-        )
+        _check_of_times(name, conclude, method, alone=clusters is None and places is None)
         setting = _with_times(setting, times)
     if places is not None:
-        _check_of_sites(name, conclude, method, judge)
+        _check_of_sites(name, conclude, method)
         setting, method, family = places.of(setting, seed), "sites", CURVES["logistic"]
     if clusters is not None:
         setting = replace(setting, described=f"{setting.described}; {clusters.described}")
-    if judge is not None:
-        described = f"{setting.described}; outcomes recorded by {judge.described()}"
-        setting = replace(setting, likelihood=law_of(judge), described=described)
     if conclude is not None:
         _check_reachable(setting, goal, conclude, limit)
     planned = Analysis(
         *(name, conclude, limit, method, family, chosen, level, size),
         _update(update, name, setting),
-        judge,
         None if places is None else places.population,
     )
     work = Studies(planned, setting, seed, n_jobs, progress, resume, clusters)
@@ -347,11 +327,11 @@ def _as_method(analysis: Any, of: str, conclude: str | None) -> str:
     return method
 
 
-def _check_of_sites(of: str, conclude: str | None, method: str, judge: Judged | None) -> None:
+def _check_of_sites(of: str, conclude: str | None, method: str) -> None:
     """Refuse what is not computed of several sites."""
-    if conclude is not None or of in OF_KNOWN or method == "wald" or judge is not None:
+    if conclude is not None or of in OF_KNOWN or method == "wald":
         raise InputError(
-            "sites was given with conclude=, judged=, analysis='wald', of='gain' or "
+            "sites was given with conclude=, analysis='wald', of='gain' or "
             "of='c_statistic'. Of several sites, plan the width of an interval of another measure."
         )
 
@@ -360,7 +340,7 @@ def _check_of_times(of: str, conclude: str | None, method: str, *, alone: bool) 
     """Refuse what is not computed of times to an event."""
     if not alone or of in OF_KNOWN or method == "wald" or conclude == "update":
         raise InputError(
-            "horizon was given with judged=, icc=, sites=, analysis='wald', of='gain', "
+            "horizon was given with icc=, sites=, analysis='wald', of='gain', "
             "of='c_statistic' or conclude='update', which are not planned for times to an event. "
             "Plan for another goal, or leave out horizon=."
         )

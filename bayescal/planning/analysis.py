@@ -13,7 +13,6 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import DiagnosticWarning, EdgeWarning, InputError
 from bayescal._base.sampling.pareto import BAD_K
 from bayescal.data.data import CalibrationData
-from bayescal.data.judged import Judged
 from bayescal.fitting import fit
 from bayescal.gain import recalibration_gain, recommend
 from bayescal.model.curves import Curve
@@ -47,8 +46,6 @@ class Analysis:
         With "curve", its family.
     update : tuple of ndarrays (score, probability), optional
         The map that the gain is of, as points of a line.
-    judged : Judged, optional
-        How often the judge is right who records the outcomes.
     population : {"average site", "new site"}, optional
         Of a study of several sites, whose interval is asked for.
     """
@@ -62,14 +59,13 @@ class Analysis:
     ci_prob: float
     draws: int
     update: tuple[Floats, Floats] | None = None
-    judged: Judged | None = None
     population: str | None = None
 
     def described(self) -> dict[str, Any]:
         """All that decides a result, JSON-ready."""
         update = None if self.update is None else [part.tolist() for part in self.update]
         curve = self.curve if isinstance(self.curve, str) else self.curve.name
-        own: dict[str, Any] = {} if self.judged is None else {"judged": self.judged.to_dict()}
+        own: dict[str, Any] = {}
         if self.population is not None:
             own["population"] = self.population
         return own | {
@@ -136,10 +132,7 @@ class Analysis:
             )
             return view
         family = None if self.method == "average" else self.curve
-        recorded = data.recorded_by(self.judged)
-        posterior: CalibrationPosterior = fit(
-            recorded, curve=family, engine="importance", **options
-        )
+        posterior: CalibrationPosterior = fit(data, curve=family, engine="importance", **options)
         return posterior
 
     def reliable_width(self, data: CalibrationData, seed: int) -> float:

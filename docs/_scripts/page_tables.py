@@ -44,7 +44,6 @@ TABLES = (
     Table(DECIDING, "lower_bound", ("lower_bound",)),
     Table(DECIDING, "truthfulness", ("truthfulness",)),
     Table("how-to/groups.md", "sites_head", ("sites_head",)),
-    Table("how-to/judged-outcomes.md", "judged_coverage", ("judged_coverage",)),
     Table("how-to/missing-outcomes.md", "imputed_outcomes", ("imputed_outcomes",)),
     Table("how-to/compare-models.md", "survival_models", ("survival_models",)),
     Table("how-to/compare-models.md", "survival_models", ("survival_models",), "stated_table"),

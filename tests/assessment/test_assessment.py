@@ -11,7 +11,6 @@ import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.special import expit
 
 import bayescal as bc
 from bayescal._base.text import rounded
@@ -481,15 +480,3 @@ def test_an_assessment_is_pickled_after_it_was_printed():
     a = bc.assess(y, s, draws=500, random_state=1)
     told = str(a)
     assert str(pickle.loads(pickle.dumps(a))) == told
-
-
-def test_recorded_outcomes_are_not_counted_beside_the_ratio_of_true_ones():
-    rng = np.random.default_rng(5)
-    s = expit(rng.normal(-2.5, 1, 800))
-    truth = rng.random(800) < s
-    recorded = np.where(truth, rng.random(800) < 0.9, rng.random(800) < 0.15)
-    judge = bc.Judged((900, 1000), (850, 1000))
-    a = bc.assess(recorded, s, judged=judge, draws=500, random_state=1)
-    assert "predicted (O/E" not in a.headline()
-    labels = bc.plots.reliability(a.posterior).get_legend_handles_labels()[1]
-    assert "As recorded, 95 % interval" in labels

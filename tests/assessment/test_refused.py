@@ -21,12 +21,11 @@ def test_clusters_have_a_lower_bound() -> None:
     assert made.lower_bound.unit == "cluster"
 
 
-@pytest.mark.slow
-def test_a_judge_is_named() -> None:
-    made = assessed(judged=bc.Judged(sensitivity=(90, 100), specificity=(95, 100)))
+def test_sampling_weights_have_no_lower_bound() -> None:
+    made = assessed(sample_weight=np.linspace(0.5, 1.5, 120))
     assert list(made.refused) == ["lower_bound"]
+    assert made.lower_bound is None
     assert made.to_dict()["refused"] == made.refused
-    assert all("judge" in reason for reason in made.refused.values())
 
 
 def test_nothing_is_refused_of_single_cases() -> None:

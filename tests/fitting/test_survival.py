@@ -427,9 +427,6 @@ def test_c_statistic_and_brier_are_those_of_the_curve():
 def test_other_doors_refuse_by_name(followed):
     time, event, risk, *_ = study(60)
     outcome = bc.Survival(time, event)
-    judge = bc.Judged(sensitivity=(90, 100), specificity=(95, 100))
-    with pytest.raises(InputError, match="judged was given beside times to an event"):
-        bc.fit(outcome, risk, horizon=1, judged=judge)
     for door in (bc.estimators.ece, bc.scores.brier_score):
         with pytest.raises(InputError, match=r"Times are taken by bayescal\.fit"):
             door(followed)

@@ -7,20 +7,16 @@ import pytest
 from scipy.special import expit, logit, logsumexp, ndtri
 
 import bayescal as bc
-from bayescal.inference import pieces
 from bayescal.inference.curve import Averaging, fit_average, fit_curve
 from bayescal.inference.density import sample_importance
 from bayescal.inference.loo import leave_one_out
 from bayescal.inference.samples import FamilySamples
 from bayescal.model.likelihood.binomial import BINOMIAL
-from bayescal.model.likelihood.judged import JudgedOutcomes
 from bayescal.model.likelihood.laws import LIKELIHOODS
 from bayescal.model.problem import prepare
 from laws import BetaBinomial
 
-JUDGE = JudgedOutcomes(bc.Judged(sensitivity=(90, 100), specificity=(95, 100)))
-RIGHT = JudgedOutcomes(bc.Judged(sensitivity=(9e7, 9e7), specificity=(9e7, 9e7)))
-LAWS = {"judged": JUDGE, "beta-binomial": BetaBinomial()}
+LAWS = {"beta-binomial": BetaBinomial()}
 SMOOTH = ("identity", "intercept", "temperature", "logistic", "noise", "beta", "lapse", "spline")
 EVEN = {q: ndtri((np.arange(size) + 0.5) / size) for q, size in ((1, 2000), (2, 40))}
 """Normal numbers of equal shares, of one nuisance coordinate or two."""
@@ -67,41 +63,6 @@ def test_importance_sampling_gives_the_sums_over_a_fine_grid(name, curve):
     assert sample.pareto_k < 0.5
     spread = sample.draws.std(axis=0)
     np.testing.assert_allclose(sample.draws.mean(axis=0), mean, atol=0.06 * spread.max())
-
-
-@pytest.mark.parametrize("curve", [*SMOOTH, "pieces"])
-def test_a_judge_who_is_always_right_is_no_judge(curve):
-    judged, known = (
-        sample_importance(problem_of(law, curve), 2000) for law in (RIGHT, problem_of.known)
-    )
-    assert judged.log_evidence == pytest.approx(known.log_evidence, abs=0.06)
-
-
-problem_of.known = prepare(*table(), random_state=0).likelihood
-
-
-@pytest.mark.slow
-def test_stretches_are_summed_over_the_law():
-    """Few nodes of the nuisance coordinates as many; and every draw has one."""
-    problem = problem_of(JUDGE, "pieces")
-    (few,) = pieces.sample_pieces(problem, 400)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pieces, "ENOUGH", np.inf)
-        (many,) = pieces.sample_pieces(problem, 400)
-    assert few.log_evidence == pytest.approx(many.log_evidence, abs=0.25)
-    own = problem.nuisance(few.draws)
-    assert len(np.unique(own[:, 0])) > 3
-    assert few.draws.shape == (400, problem.curve.size)
-    assert problem.curve.coordinates[: own.shape[1]] == problem.likelihood.coordinates
-
-
-def test_exact_stretches_are_on_the_diagonal_whatever_the_nuisance_coordinates():
-    problem = problem_of(JUDGE, "pieces")
-    u = np.zeros((2, problem.curve.size))
-    u[:, problem.nuisance_columns] = [[0.9, 0.95], [0.8, 0.9]]
-    assert (problem.probability(u) == problem.score).all()
-    of_identity = problem_of(JUDGE, "identity")
-    assert (of_identity.probability(u[:, :2]) == of_identity.score).all()
 
 
 @each
@@ -194,24 +155,6 @@ def test_a_saved_posterior_keeps_its_law(name, tmp_path, monkeypatch):
     more = bc.update(again, *table(60))
     assert more.problem.likelihood.to_dict() == law.to_dict()
     assert more.problem.n == 300
-
-
-def test_future_outcomes_are_weighed_by_the_law():
-    """A judge near chance tells less of the curve than one who is nearly always right."""
-    near_chance = JudgedOutcomes(bc.Judged(sensitivity=(600, 1000), specificity=(600, 1000)))
-    worth = []
-    for law in (near_chance, RIGHT):
-        post = fit_curve(problem_of(law, "logistic"), 1000, "importance", {})
-        table_ = post.value_of_information([0.3, 0.5], n_more=400)
-        worth.append(
-            float(
-                (
-                    table_["evsi_of_recalibrating"]
-                    / np.maximum(table_["evpi_of_recalibrating"], 1e-9)
-                ).mean()
-            )
-        )
-    assert worth[0] < worth[1]
 
 
 @each

@@ -12,7 +12,6 @@ import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.general import law_rows
-from bayescal.model.likelihood.judged import JudgedOutcomes
 from bayescal.model.likelihood.laws import LIKELIHOODS, stored_likelihood
 from bayescal.model.likelihood.times.law import TimeToEvent
 from bayescal.model.partition.prior import log_prior
@@ -21,9 +20,8 @@ from bayescal.model.problem import prepare
 from bayescal.model.share import Beta
 from laws import BetaBinomial
 
-JUDGE = JudgedOutcomes(bc.Judged(sensitivity=(90, 100), specificity=(95, 100)))
-LAWS = {law.name: law for law in (BINOMIAL, JUDGE, BetaBinomial())}
-OWN = {"binomial": [], "judged": [0.87, 0.93], "beta-binomial": [0.15]}
+LAWS = {law.name: law for law in (BINOMIAL, BetaBinomial())}
+OWN = {"binomial": [], "beta-binomial": [0.15]}
 LOG_ODDS = np.array([-6.0, -1.5, 0.2, 2.0, 5.0])
 TRIALS, HITS = np.array([9.0, 4.0, 6.0, 3.0, 8.0]), np.array([1.0, 0.0, 4.0, 3.0, 7.0])
 
@@ -78,7 +76,7 @@ def test_simulated_events_follow_the_log_density(name):
     np.testing.assert_allclose(computed, chance, atol=5 * np.sqrt(0.25 / drawn.size))
 
 
-@pytest.mark.parametrize("name", ["binomial", "judged"])
+@pytest.mark.parametrize("name", ["binomial"])
 def test_a_row_is_the_sum_of_its_cases(name):
     law, own = LAWS[name], np.array([OWN[name]])
     event, other = (law.log_case(which, LOG_ODDS[None], own)[0] for which in (True, False))
@@ -136,19 +134,7 @@ def test_sums_over_rows_have_the_derivatives_of_their_value(name, curve):
             assert hessian[i, j] == pytest.approx(bend / 4e-8, rel=1e-3, abs=1e-2)
 
 
-def test_nodes_stand_for_every_row_of_judged_outcomes():
-    y, p = bc.simulate.sample("clinical-middle-overconfident", 3000, random_state=2)
-    problem = prepare(y, p, curve="beta", likelihood=JUDGE, random_state=0)
-    every, few = law_rows(problem), law_rows(problem, 32)
-    assert few.size <= 64 < every.size
-    points = np.array([[1.0, 0.0, 1.0, 1.0], [1.0, 0.4, 0.6, 1.3]])
-    own = np.array([[0.9, 0.95], [0.8, 0.9]])
-    np.testing.assert_allclose(
-        few.log_likelihood(points, own), every.log_likelihood(points, own), atol=1e-6
-    )
-
-
-@pytest.mark.parametrize("name", ["judged", "beta-binomial"])
+@pytest.mark.parametrize("name", ["beta-binomial"])
 def test_evidence_of_a_stretch_is_an_integral_under_any_law(name):
     law, own = LAWS[name], np.array(OWN[name])
     score = np.array([0.2, 0.22, 0.25])
@@ -182,22 +168,3 @@ def test_a_share_is_a_beta_variable_read_at_normal_numbers():
     assert law.sample(np.random.default_rng(0), 20_000).mean() == pytest.approx(law.mean, abs=1e-3)
     with pytest.raises(InputError, match="a must be a positive number"):
         Beta(0, 1)
-
-
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        ({"sensitivity": 0.9}, "a number alone does not say how well it is known"),
-        ({"sensitivity": (90,)}, "two counts"),
-        ({"sensitivity": "90/100"}, "two counts"),
-        ({"sensitivity": (True, 100)}, "two counts"),
-        ({"specificity": (101, 100)}, "between 0 and all"),
-        ({"specificity": (0, 0)}, "at least 1"),
-        ({"specificity": (float("nan"), 100)}, "between 0 and all"),
-        ({"specificity": (15, 100)}, "no better than chance"),
-        ({"sensitivity": (3, 4), "specificity": (3, 4)}, "no better than chance"),
-    ],
-)
-def test_a_judge_of_whom_too_little_is_known_is_refused(given, told):
-    with pytest.raises(InputError, match=told):
-        bc.Judged(**({"sensitivity": (90, 100), "specificity": (95, 100)} | given))

@@ -7,15 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import bayescal as bc
-from bayescal.model.priors import PRESETS
 from bayescal.model.problem import prepare
-from bayescal.planning.analysis import Analysis
 from bayescal.planning.setting import Setting
 from laws import BetaBinomial
 
 LAW = BetaBinomial(20.0, 80.0)
-JUDGE = bc.Judged(sensitivity=(90, 100), specificity=(95, 100))
 SCORE, TRIALS = np.array([0.2, 0.5, 0.7]), np.full(3, 60.0)
 
 
@@ -38,14 +34,3 @@ def test_outcomes_of_studies_are_drawn_from_the_law(setting):
     assert ratios[0] == pytest.approx(1, abs=0.2)
     assert ratios[1] > 5
     assert setting.part(range(3)).likelihood is LAW
-
-
-def test_judged_studies_are_analysed_as_judged(setting):
-    options = "calibration_slope", None, 0.03, "curve", "logistic", PRESETS["neutral"], 0.95, 400
-    known, own = Analysis(*options), Analysis(*options, judged=JUDGE)
-    assert known.described() != own.described()
-    trials, hits = setting.counts(180, 1)
-    post = own.posterior(setting.table(0, trials[0], hits[0]), 1)
-    assert post.problem.likelihood.judge == JUDGE
-    assert {"sensitivity", "specificity"} <= set(post.coordinates)
-    assert known.posterior(setting.table(0, trials[0], hits[0]), 1).data.judged is None

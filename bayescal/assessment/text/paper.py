@@ -82,7 +82,7 @@ def methods(f: Findings) -> str:
         f"{percent(f.ci_prob)} region of calibration-in-the-large and slope, or predictions over a "
         f"range were too high, or too low, with a probability of {(1 + f.ci_prob) / 2:g}. "
         f"{''.join(f'{text}. ' for text in others)}{_estimators_in_words(f)}"
-        f"{_updates_in_words(f)}Computed with bayescal {f.versions['bayescal']}, seed {f.seed}."
+        f"{_updates_in_words()}Computed with bayescal {f.versions['bayescal']}, seed {f.seed}."
     )
 
 
@@ -124,10 +124,8 @@ def _estimators_in_words(f: Findings) -> str:
     )
 
 
-def _updates_in_words(f: Findings) -> str:
-    """How updates were compared; nothing where none is recommended, whatever they gain."""
-    if f.recommendation.recorded_by:
-        return ""
+def _updates_in_words() -> str:
+    """How updates were compared."""
     return (
         "Updates of the model were compared by what they gain in each draw of the curve, lowered "
         "in one draw of four by their optimism, from leave-one-out (Vehtari, Gelman and Gabry, "

@@ -219,8 +219,6 @@ def _updating_methods(f: Findings) -> list[str]:
     options = "; ".join(CURVES[str(name)].update for name in compared)
     told = f.recommendation
     decides = "net benefit" if told.thresholds else "Brier score"
-    if told.recorded_by:
-        return ["No update of the model was chosen.", str(told)]
     text = [
         f"These updates were compared with no update by the expected {decides} of each, in the "
         f"draws of the calibration curve: {options}. {told.rule} With "

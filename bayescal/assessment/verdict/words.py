@@ -135,13 +135,13 @@ def _without_slope(f: Findings) -> str:
 def _counts(f: Findings, pattern: str) -> str:
     """Events and the number predicted; empty where the data do not count who had the event.
 
-    Sums of sampling weights count no one, and a judge records some outcomes wrongly.
+    Sums of sampling weights count no one.
     """
     data = f.posterior.data
     if data.follow_up is not None:
         observed, predicted = observed_words(f.posterior, f.table)
         return pattern.format(f"{observed} with the event by {data.follow_up.horizon:g}", predicted)
-    if data.is_pseudo or data.judged is not None:
+    if data.is_pseudo:
         return ""
     expected = float(data.trials @ data.score)
     shown = f"{expected:,.0f}" if expected >= LEAST_WHOLE else f"{expected:.1f}"
@@ -452,15 +452,10 @@ def settling(f: Findings) -> str:
     more, too_few = f.more_to_settle, f.recommendation.too_few
     if more == 0 or is_reversed(f):
         return ""
-    if np.isnan(more) and too_few:
+    if too_few:
         return (
             f"How many more patients would settle it cannot be said with {_only(too_few)}: at "
             f"least {FEWEST} events and {FEWEST} non-events are needed to estimate it."
-        )
-    if np.isnan(more):
-        return (
-            "How many more patients would settle it cannot be said: it depends on how well the "
-            "judge of the outcomes is known, too."
         )
     if not np.isfinite(more):
         return (

@@ -125,8 +125,6 @@ def gains_on(
             for column, measure in enumerate(measures[1:]):
                 rise = worth[name][:, column] - worth["identity"][:, column]
                 gains[measure][name][part] = rise
-    if not (comparison.problem.likelihood.is_linear or comparison.problem.of_times):
-        return gains  # their optimism is computed of true outcomes; nothing is recommended
     own = after
     if of.problem.data is not comparison.problem.data:
         own = {name: CurvesOfTable(*each).observed.mean(axis=0) for name, each in drawn.items()}

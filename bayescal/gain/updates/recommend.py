@@ -128,7 +128,6 @@ def recommend(
         weight_type=weight_type,
         pos_label=pos_label,
         groups=groups,
-        takes_judged=True,
         takes_times=True,
         horizon=horizon,
         takes_classes=True,

@@ -67,9 +67,6 @@ class Recommendation:
         Number of cases.
     too_few : str
         What there are too few of, such as "3 events"; empty where there are enough.
-    recorded_by : str
-        Who recorded the outcomes, if they are not the truth: how much gains are overstated on the
-        same patients is then not known, and nothing is recommended.
     thresholds : tuple of float
         If there are any, the mean net benefit at these decides; if not, the Brier score.
     ci_prob : float
@@ -82,7 +79,6 @@ class Recommendation:
     too_few: str = ""
     thresholds: tuple[float, ...] = ()
     ci_prob: float = 0.95
-    recorded_by: str = ""
 
     @property
     def measure(self) -> str:
@@ -119,12 +115,6 @@ class Recommendation:
         )
 
     def __str__(self) -> str:
-        if self.recorded_by:
-            return (
-                f"Nothing is recommended: the outcomes were recorded by {self.recorded_by}. How "
-                "much the gains of updates are overstated on the patients they were fitted to is "
-                "known of true outcomes alone."
-            )
         if self.choice is None:
             return (
                 f"Nothing is recommended, with only {self.too_few}: at least {FEWEST} events and "
@@ -232,12 +222,8 @@ def recommendation(
     if isinstance(comparison, ImputedComparison):
         data = comparison.comparisons[0].data
     too_few = _too_few(data)
-    law = comparison.problem.likelihood
-    judge = law.described() or f"a law named {law.name!r}"
-    if law.is_linear or comparison.problem.of_times:
-        judge = ""
-    choice = None if too_few or judge else simplest_better(decides)
-    return Recommendation(choice, table, data.n, too_few, tuple(thresholds), ci_prob, judge)
+    choice = None if too_few else simplest_better(decides)
+    return Recommendation(choice, table, data.n, too_few, tuple(thresholds), ci_prob)
 
 
 def simplest_better(gains: Mapping[str, Floats]) -> str:

@@ -220,7 +220,3 @@ class Likelihood(ABC):
     def from_dict(cls, described: dict[str, Any]) -> Likelihood:
         """Read back what `to_dict` wrote."""
         return cls()
-
-    def described(self) -> str:
-        """What a reader is told of how outcomes were recorded; empty if they are simply known."""
-        return ""
