@@ -78,21 +78,6 @@ def plan(
     cluster_size: Annotated[
         float | None, typer.Option(help="Patients of a cluster, with --icc.")
     ] = None,
-    sites: Annotated[
-        int | None,
-        typer.Option(help="Number of sites of the study, such as hospitals; with --heterogeneity."),
-    ] = None,
-    heterogeneity: Annotated[
-        float | None,
-        typer.Option(
-            help="Standard deviation of the shift (log-odds) between --sites; that of the log "
-            "slope is half of it."
-        ),
-    ] = None,
-    population: Annotated[
-        str | None,
-        typer.Option(help="With --sites, whose interval: 'average site' or 'new site'."),
-    ] = None,
     horizon: Annotated[
         float | None,
         typer.Option(
@@ -186,9 +171,6 @@ def plan(
             resume=resume,
             icc=icc,
             cluster_size=cluster_size,
-            sites=sites,
-            heterogeneity=heterogeneity,
-            population=population,
             horizon=horizon,
             leaving=leaving,
             leaving_ratio=leaving_ratio,

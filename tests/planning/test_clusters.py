@@ -1,4 +1,4 @@
-"""Sizes of studies whose patients come in clusters, or from several sites."""
+"""Sizes of studies whose patients come in clusters."""
 
 from __future__ import annotations
 
@@ -11,10 +11,7 @@ from scipy.special import expit, logit
 
 import bayescal as bc
 from bayescal.errors import InputError
-from bayescal.planning.analysis import Analysis
 from bayescal.planning.clusters import as_clusters
-from bayescal.planning.setting import setting_of
-from bayescal.planning.sites import as_sites
 
 TRUTH = bc.simulate.clinical(0.2, "overconfident")
 SLOPE: dict[str, Any] = {
@@ -96,61 +93,6 @@ def test_clustered_studies_of_the_planned_size_are_as_precise_as_planned() -> No
     assert np.mean(widths) == pytest.approx(0.4, rel=0.15)
 
 
-# Sites
-
-
-def test_sites_differ_as_they_are_said_to() -> None:
-    planned = as_sites([1, 1, 2], {"shift": 0.3, "log_slope": 0.2}, None)
-    assert planned is not None
-    setting = planned.of(setting_of(TRUTH, None, 2000, 1), 1)
-    each = logit(setting.curve.reshape(2000, 3, -1))
-    weight = setting.weight.reshape(3, -1)
-    assert weight.sum(axis=1) == pytest.approx([0.25, 0.25, 0.5])
-    share = weight[0] / weight[0].sum()
-    assert (each @ share).std() == pytest.approx(0.3, rel=0.05)
-    steep = np.log((each[..., -1] - each[..., 0]) / np.ptp(logit(TRUTH.curve(setting.score_of(0)))))
-    assert steep.std() == pytest.approx(0.2, rel=0.05)
-    data = setting.table(0, *(counts[0] for counts in setting.part(range(1)).counts(400, 1)))
-    assert data.n == 400
-    assert len(data.groups) == 3
-
-
-def test_a_study_of_sites_is_analysed_as_it_will_be() -> None:
-    planned = as_sites(6, 0.2, "new site")
-    assert planned is not None
-    setting = planned.of(setting_of(TRUTH, None, 2, 1), 1)
-    data = setting.table(0, *(counts[0] for counts in setting.counts(900, 1)))
-    prior = bc.priors.PRESETS["neutral"]
-    sites = bc.fit(data, vary="site", curve="logistic", prior=prior, draws=400, random_state=3)
-    views = {"average site": sites.average(), "new site": sites.new()}
-    widths = {}
-    for population, view in views.items():
-        own = Analysis("observed_expected", None, 0.03, "sites", "logistic", prior, 0.95, 400,
-                       population=population)  # fmt: skip
-        lower, upper = view.interval("observed_expected")
-        widths[population] = own.result(data, 3)
-        assert widths[population] == pytest.approx(upper - lower)
-    assert widths["new site"] > 1.2 * widths["average site"]
-
-
-def test_a_plan_of_sites_says_whose_interval_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With widths that are known: 10 over the root of the patients."""
-
-    def known(self: Analysis, data: Any, seed: int) -> float:
-        assert self.population == "new site"
-        assert len(data.groups) in ((8,) if data.n > 100 else range(1, 9))
-        return float(10 / np.sqrt(data.n))
-
-    monkeypatch.setattr(Analysis, "result", known)
-    result = bc.plan(truth=TRUTH, of="observed_expected", width=0.5, sites=8, heterogeneity=0.4,
-                     population="new site", n_simulations=50, n_jobs=1, random_state=1)  # fmt: skip
-    assert result.n == pytest.approx(400, abs=2)
-    assert result.population == "new site"
-    assert "O/E) of the new site no wider than 0.5" in repr(result)
-    assert "8 sites, which differ with standard deviations of 0.4 (shift) and 0.2" in repr(result)
-    assert result.closed_form == {}
-
-
 # Refusals
 
 
@@ -165,16 +107,6 @@ def test_a_plan_of_sites_says_whose_interval_it_is(monkeypatch: pytest.MonkeyPat
         ({"icc": 0.1, "cluster_size": []}, "cluster_size must be"),
         ({"icc": 0.1, "cluster_size": [[3]]}, "cluster_size must be"),
         ({"icc": 0.1, "cluster_size": "many"}, "cluster_size must be"),
-        ({"heterogeneity": 0.1}, "heterogeneity was given without sites"),
-        ({"population": "new site"}, "population was given without sites"),
-        ({"sites": 8}, "heterogeneity is missing"),
-        ({"sites": 2, "heterogeneity": 0.1}, "sites must be a whole number from 3 to 200"),
-        ({"sites": [1, 2, -3], "heterogeneity": 0.1}, "sites must be their number, from 3 to 200"),
-        ({"sites": "all", "heterogeneity": 0.1}, "sites must be"),
-        ({"sites": 8, "heterogeneity": -1}, "heterogeneity must be standard deviations from 0"),
-        ({"sites": 8, "heterogeneity": {"slope": 1}}, "must have the keys 'shift'"),
-        ({"sites": 8, "heterogeneity": 0.1, "population": "all"}, "population must be one of"),
-        ({"sites": 8, "heterogeneity": 0.1}, "sites was given with conclude="),
     ],
 )
 def test_refuses(options: dict[str, Any], message: str) -> None:
