@@ -83,7 +83,6 @@ def read_cases(
     event: str | None = None,
     drop_missing: bool = False,
     others: Mapping[str, str] = MappingProxyType({}),
-    part: bool = False,
 ) -> Cases:
     """Take the cases out of a table.
 
@@ -97,8 +96,6 @@ def read_cases(
         The label of the event as it was typed.
     others : mapping of str to str
         Further columns of scores, by their arguments.
-    part : bool
-        Whether the table is one of several, in which every row may lack something.
     """
     for name in (columns.score, *others.values()):
         refuse_coded_scores(frame[name], source, scale)
@@ -117,16 +114,12 @@ def read_cases(
         needed = f"an outcome, a score, a weight or a value of {names}"
     if missing.any() and not drop_missing:
         told = about_missing(np.asarray(missing), needed, source)
-        if (
-            not others
-            and not part
-            and (frame[outcome].isna().to_numpy(dtype=bool) | ~missing).all()
-        ):
+        if not others and (frame[outcome].isna().to_numpy(dtype=bool) | ~missing).all():
             named = ["--outcome", outcome, "--score", columns.score]
             command = as_command(["bayescal", "missing", str(source.path), *named])
             told += f" To keep the scores of those without an outcome: {command}"
         raise InputError(told)
-    if missing.all() and not part:
+    if missing.all():
         raise InputError(f"every row of {source.path} lacks {needed}.")
     kept, given = frame, dict(numbers)
     rows: NDArray[np.intp] | range = range(missing.size)

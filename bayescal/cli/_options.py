@@ -37,7 +37,6 @@ __all__ = [
     "Period",
     "Prior",
     "Record",
-    "RowFile",
     "Score",
     "Seed",
     "Sheet",
@@ -71,13 +70,6 @@ PYTHON_NAMES = {
 """Options whose argument has another name in Python, by which they can be given as well."""
 
 File = Annotated[
-    Path,
-    typer.Argument(
-        help="Predictions: CSV (also .tsv, .txt, .gz), Excel (.xlsx), SPSS (.sav), Stata (.dta), "
-        "SAS (.sas7bdat, .xpt), Parquet, or a folder of Parquet files."
-    ),
-]
-RowFile = Annotated[
     Path,
     typer.Argument(
         help="Predictions: CSV (also .tsv, .txt, .gz), Excel (.xlsx), SPSS (.sav), Stata (.dta), "

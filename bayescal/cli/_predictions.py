@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from bayescal._base.text import count, shortened
-from bayescal.cli._batches import in_batches, read_batches
 from bayescal.cli._calendar import by_calendar
 from bayescal.cli._cases import Cases, about_weights, as_numbers, in_file, read_cases
 from bayescal.cli._columns import ask_about_ids, choose_columns
@@ -129,14 +128,12 @@ class Selected(Source):
 
 
 def read_predictions(reading: Reading) -> Predictions:
-    """Read a file of one row per case, or a folder of such Parquet files.
+    """Read a file of one row per case.
 
     Columns, and how weights are meant, are guessed where there is only one way to read them.
     """
     path: TableFile = reading.file
     form = reading.form()
-    if in_batches(path) and "imputation" not in reading.roles:
-        return Predictions(*read_batches(reading, form.scale), path, form)
     with working(f"Reading {path}"):
         source = form.open(path)
         frame = source.load()

@@ -156,7 +156,10 @@ def check_file(path: TableFile) -> None:
     if not path.exists():
         raise InputError(f"there is no file {path}.")
     if path.is_dir():
-        raise InputError(f"{path} is a folder. Name a file.")
+        raise InputError(
+            f"{path} is a folder. Name a file; a folder of Parquet files is read in Python, by "
+            "bc.CalibrationData.from_parquet."
+        )
     if not path.is_file():
         raise InputError(
             f"{path} is a pipe or a device, and a table is read more than once. Save it to a file."

@@ -237,8 +237,6 @@ def _read(
 ) -> TimesRead:
     path: TableFile = reading.file
     form = reading.form()
-    if path.is_dir():
-        raise InputError(f"{path} is a folder, and times to an event are read from one file.")
     with working(f"Reading {path}"):
         source = form.open(path)
         frame = source.load()

@@ -184,7 +184,7 @@ class MissingReading(Reading):
 class RowReading(Reading):
     """Of one file, in which there may be sites and clusters."""
 
-    file: option.RowFile
+    file: option.File
     site: option.Site = None
     cluster: option.Cluster = None
     stratum: option.Stratum = None
