@@ -15,7 +15,6 @@ import survival_cost as costs
 import survival_coverage as simulation
 import survival_edges as edges
 import survival_gain as gains
-import survival_horizons as horizons
 import survival_leaving as leaving
 import survival_second_opinions as others
 import survival_sites as sites
@@ -95,15 +94,6 @@ def test_the_page_has_the_stored_p_values():
     for row in stored["rows"]:
         if row["scores"] == "right":
             assert row["below_.05"] <= 0.05 + 2 * (0.05 * 0.95 / row["sets"]) ** 0.5, row
-
-
-def test_the_page_has_the_stored_correlations_of_horizons():
-    stored = json.loads((horizons.RESULTS / "survival_horizons.json").read_text("utf-8"))
-    page = PAGE.read_text("utf-8")
-    assert horizons.page_table(stored) in page
-    (sets,) = {row["data_sets"] for row in stored["rows"]}
-    assert f"In {sets} simulated data sets of {horizons.CASES} patients" in page
-    assert all(abs(row["of_draws"] - row["of_estimates"]) < 0.1 for row in stored["rows"])
 
 
 @pytest.mark.parametrize("ratio", [0.5, 3.0])

@@ -202,7 +202,7 @@ def assess(
         of_cases = {"sample_weight": sample_weight, "cluster": cluster, "strata": strata}
         risks = risks_by(y_true, y_prob, horizon)
         assessed = each_horizon(partial(assess, **options, **of_cases), risks, refused)
-        return HorizonAssessment(assessed, risks, of_cases)
+        return HorizonAssessment(assessed, risks)
     named = as_items(estimators, "estimators")
     at: Any = horizon
     level, told = as_level(ci_prob), STANDARD_WORDS if labels is None else labels

@@ -160,7 +160,7 @@ def compare(
         of_cases = {"sample_weight": sample_weight, "cluster": cluster, "strata": strata}
         risks = risks_by(y_true, y_prob, horizon)
         each = partial(compare, **over, **fixed, **of_cases, weight_type=weight_type)
-        return HorizonComparison(each_horizon(each, risks, refused), risks, of_cases)
+        return HorizonComparison(each_horizon(each, risks, refused), risks)
     data = as_data(
         y_true,
         y_prob,

@@ -21,7 +21,7 @@ from bayescal.data.roles import Crossed
 from bayescal.data.survival import Survival
 from bayescal.data.validate import as_draws, check_choice
 from bayescal.data.weights import WeightType
-from bayescal.fitting.horizons import HorizonPosteriors, each_horizon, is_several, joined
+from bayescal.fitting.horizons import HorizonPosteriors, each_horizon, is_several
 from bayescal.fitting.imputed.combine import combine_imputations, each_imputation
 from bayescal.fitting.imputed.posterior import ImputedPosterior
 from bayescal.inference.candidates import PRIOR_CALIBRATED
@@ -350,7 +350,7 @@ def fit(
         others |= roles | {"pos_label": pos_label}
         each = partial(fit, **over, **how, **fixed, **of_cases, weight_type=weight_type)
         risks = risks_by(y_true, y_prob, horizon)
-        return joined(each_horizon(each, risks, others), risks, of_cases)
+        return HorizonPosteriors(each_horizon(each, risks, others), risks.notes)
     if y_true is None:
         data = scores_alone(y_prob, known, roles, **weights)
     else:
