@@ -67,16 +67,16 @@ from bayescal.estimators.smoothed.smooth import (
     smooth_ece,
     smooth_ece_curve,
 )
-from bayescal.estimators.survival.censoring import censoring_depends_on_score
-from bayescal.estimators.survival.curve import (
+from bayescal.estimators.survival import (
     SurvivalCurve,
     SurvivalIndices,
+    censoring_depends_on_score,
+    ipcw_brier_score,
+    martingale_observed_expected,
     survival_curve,
     survival_indices,
+    survival_observed_expected,
 )
-from bayescal.estimators.survival.own_time import martingale_observed_expected
-from bayescal.estimators.survival.performance import ipcw_brier_score
-from bayescal.estimators.survival.ratio import survival_observed_expected
 from bayescal.estimators.uncertainty.bias import Bias, estimator_bias
 from bayescal.estimators.uncertainty.intervals import Interval, estimator_interval
 

@@ -20,8 +20,7 @@ from bayescal._base.card import card
 from bayescal._base.errors import InputError, as_flag
 from bayescal._base.text import chance, rounded, shortened
 from bayescal.data.validate import MOST_DRAWS, as_count, as_level
-from bayescal.estimators.survival.cases import Followed
-from bayescal.estimators.survival.numbers import NUMBERS_OF_TIMES
+from bayescal.estimators.survival import NUMBERS_OF_TIMES, Followed
 from bayescal.estimators.uncertainty.applied import Applied, applied_of
 from bayescal.estimators.uncertainty.simulated import (
     AlikeCases,

@@ -66,8 +66,7 @@ def test_kaplan_meier_is_that_of_lifelines(followed):
 
 def test_pseudo_values_are_the_jackknife(followed):
     """By leaving out every 37th case in lifelines' KaplanMeierFitter."""
-    from bayescal.estimators.survival.cases import read_followed
-    from bayescal.estimators.survival.pseudo import pseudo_values
+    from bayescal.estimators.survival import pseudo_values, read_followed
 
     outcome, score = followed
     theirs = [
@@ -87,6 +86,67 @@ def test_the_brier_score_is_that_of_scikit_survival():
     outcome = bc.Survival(time, event)
     brier = estimators.ipcw_brier_score(outcome, score, horizon=HORIZON, method="ipcw")
     assert brier.estimate == pytest.approx(0.13659792, abs=1e-8)
+
+
+@pytest.fixture(scope="module")
+def competing():
+    """A third has a competing event first, and some leave, whatever their score."""
+    i = np.arange(200)
+    score = np.round(0.03 + 0.6 * (((i * 53) % 200 + 0.5) / 200) ** 2, 4)
+    u, v = ((i * 7919) % 1009 + 0.5) / 1009, ((i * 1733) % 1013 + 0.5) / 1013
+    event = np.ceil(-HORIZON * np.log(u) / (0.3 + 2.5 * score))
+    other = np.ceil(-HORIZON * np.log(v) / (2 * np.exp(-5 * score)))
+    left = np.ceil(70 * ((i * 577) % 991 + 0.5) / 991) + 0.5
+    first = np.minimum(np.minimum(event, other), left)
+    code = np.where(event == first, 1, np.where(other == first, 2, 0))
+    return bc.Survival(first, code, cause=1), score
+
+
+@pytest.mark.oracle("survival_observed_expected", "ipcw_brier_score")
+def test_with_competing_events_they_are_those_of_r(competing):
+    """Aalen-Johansen with its standard error by `survfit` of survival 3.5-3; Brier by its weights.
+
+    Taking competing events to have left would give a risk of .544.
+    """
+    outcome, score = competing
+    told = estimators.survival_observed_expected(outcome, score, horizon=HORIZON)
+    assert told.estimate * score.mean() == pytest.approx(0.4080051193, abs=1e-9)
+    half = np.log(told.upper / told.lower) / 2 / 1.959963985
+    assert half * 0.4080051193 == pytest.approx(0.04013288145, abs=1e-9)
+    brier = estimators.ipcw_brier_score(outcome, score, horizon=HORIZON, method="ipcw")
+    assert brier.estimate == pytest.approx(0.2264213046, abs=1e-9)
+
+
+def test_pseudo_values_with_competing_events_are_the_jackknife(competing):
+    from bayescal.estimators.survival import pseudo_values, read_followed
+
+    cases = read_followed(*competing, HORIZON)
+    size, case = cases.score.size, np.arange(cases.score.size)
+    without = [cases.subset(np.delete(case, k)).risk()[0] for k in case]
+    jackknife = size * cases.risk()[0] - (size - 1) * np.array(without)
+    np.testing.assert_allclose(pseudo_values(cases), jackknife, atol=1e-11)
+
+
+def test_curves_know_competing_events(competing):
+    """Their mean risk is that of Aalen and Johansen; Cox, which has no such risk, is refused."""
+    outcome, score = competing
+    for method in ("pseudo", "ipcw", "ipcw-score"):
+        ratio = estimators.survival_observed_expected(
+            outcome, score, horizon=HORIZON, method=method
+        )
+        assert ratio.estimate * score.mean() == pytest.approx(0.408, abs=0.005)
+    chosen = estimators.survival_indices(outcome, score, horizon=HORIZON)
+    assert chosen == estimators.survival_indices(outcome, score, horizon=HORIZON, method="pseudo")
+    with pytest.raises(InputError, match=r"cases had a competing event .* method='pseudo'"):
+        estimators.survival_indices(outcome, score, horizon=HORIZON, method="cox")
+
+
+def test_competing_events_are_not_leaving(competing):
+    """Low risks have more competing events; who leaves does not depend on the score."""
+    outcome, score = competing
+    assert estimators.censoring_depends_on_score(outcome, score, horizon=HORIZON).pvalue > 0.2
+    as_left = bc.Survival(outcome.time, np.asarray(outcome.event))
+    assert estimators.censoring_depends_on_score(as_left, score, horizon=HORIZON).pvalue < 0.01
 
 
 @pytest.mark.oracle("martingale_observed_expected")
