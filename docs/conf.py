@@ -111,6 +111,7 @@ html_sidebars = {
         "cite",
         "reference-data",
         "roadmap",
+        "studies",
         "how-to/**",
         "notebooks/**",
         "papers/**",
@@ -136,13 +137,6 @@ def bring_notebooks(app: Sphinx) -> None:
     if names:
         page += "\n".join(["\n```{toctree}", ":maxdepth: 1\n", *names, "```\n"])
     (copies / "index.md").write_text(page, "utf-8")
-
-
-def make_benchmark_pages(app: Sphinx) -> None:
-    """Tables and figures of the benchmarks, from their stored results."""
-    from benchmark_pages import write_pages
-
-    write_pages()
 
 
 def make_explanations(app: Sphinx) -> None:
@@ -198,6 +192,5 @@ def setup(app: Sphinx) -> None:
     Inliner.dispatch["|"] = plain_bar
     app.connect("autodoc-skip-member", leave_out_plumbing)
     app.connect("builder-inited", bring_notebooks)
-    app.connect("builder-inited", make_benchmark_pages)
     app.connect("builder-inited", make_explanations)
     app.connect("build-finished", lighten_pictures)
