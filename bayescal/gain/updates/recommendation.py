@@ -43,8 +43,7 @@ that truly lower the Brier score by more than .002 are chosen as often as possib
 CLEARLY = 0.6
 """Probability of being better than a simpler update above which a more complex one is taken.
 
-At one half the seed would choose among updates that are equally good. Chosen on other populations
-than those of the benchmark.
+At one half the seed would choose among updates that are equally good.
 """
 
 NET_BENEFIT = "net_benefit"
