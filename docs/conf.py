@@ -139,6 +139,13 @@ def bring_notebooks(app: Sphinx) -> None:
     (copies / "index.md").write_text(page, "utf-8")
 
 
+def make_benchmark_pages(app: Sphinx) -> None:
+    """Tables and figures of the benchmarks, from their stored results."""
+    from benchmark_pages import write_pages
+
+    write_pages()
+
+
 def make_explanations(app: Sphinx) -> None:
     """The gallery, figures of the explanations, the table of estimators, the numbers beside R's."""
     import estimator_table
@@ -192,5 +199,6 @@ def setup(app: Sphinx) -> None:
     Inliner.dispatch["|"] = plain_bar
     app.connect("autodoc-skip-member", leave_out_plumbing)
     app.connect("builder-inited", bring_notebooks)
+    app.connect("builder-inited", make_benchmark_pages)
     app.connect("builder-inited", make_explanations)
     app.connect("build-finished", lighten_pictures)

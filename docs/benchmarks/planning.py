@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from kept import Rows
 from scipy.special import expit, logit
 
 import bayescal as bc
 from bayescal.posterior.intervals import verdict_of
+from kept import Rows
 
 RESULTS = Path(__file__).with_name("results") / "planning.json"
 STUDIES, DRAWS = 200, 1000
