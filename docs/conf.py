@@ -111,6 +111,7 @@ html_sidebars = {
         "cite",
         "reference-data",
         "roadmap",
+        "studies",
         "how-to/**",
         "notebooks/**",
         "papers/**",

@@ -22,6 +22,8 @@ from bayescal.model.spline import deviation_columns, spline_frame, with_deviatio
 
 __all__ = ["AVERAGE", "PRIOR_CALIBRATED", "in_average", "union_of"]
 
+# Of 2400 simulated populations of eight kinds 11 % are exactly calibrated. Many others are nearly
+# so, and P(calibrated) is too high there: a stated .57 was true of .27, .76 of .36.
 PRIOR_CALIBRATED = 0.1
 """Prior probability of exact calibration, unless another is given."""
 

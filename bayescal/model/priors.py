@@ -45,6 +45,10 @@ PRESETS: dict[str, Prior] = {
 }
 """The presets: "neutral" by default; "clinical" follows the spread between external validations."""
 
+# A log slope of .3 in place of .2: on 200 data sets a cell, slopes from .5 to 1.4 and 200 to 1000
+# cases, interval scores of the slope are .81 to .97 of those with .2, and a slope of .6 is covered
+# in .84, .88 and .94 (.79, .82 and .92). Of calibrated models the score is up to 1.06 times as
+# large.
 MODEST = Prior(
     shift=Normal(0.0, 0.35),
     log_slope=Normal(0.0, 0.3),

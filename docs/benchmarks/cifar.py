@@ -33,7 +33,6 @@ import bayescal as bc
 from bayescal import recalibrate as rc
 from bayescal._base.versions import library_versions
 from bayescal.validation.batches import Batch, run_batches, spans, stream
-from kept import folder
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
@@ -292,7 +291,7 @@ def size_record(setting, n, results, true):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--path", type=Path, default=folder("cifar"))
+    parser.add_argument("--path", type=Path, default=RESULTS / "cifar-batches")
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
     if not FILE.is_file():

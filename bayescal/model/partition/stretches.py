@@ -49,6 +49,8 @@ MOST_PARTS = 64
 """Of a block of cells that is too wide."""
 LONGEST_STEP = 2.0  # in log-odds, anywhere in the stretch
 STRETCHES_DEGREES = 5
+# With fewer directions the evidence of stretches was 1 to 6 % too large, most with few cases; with
+# ten it is exact to less than 1 %.
 RINGS, SPOKES, LEVELS = 6, 10, 16
 
 Index = NDArray[np.intp]
