@@ -14,12 +14,10 @@ from bayescal.model.evidence.studies import from_studies
 from bayescal.model.heterogeneity import Heterogeneity
 from bayescal.model.lapse.rate import Rate
 from bayescal.model.prior import CLINICAL, Normal, Prior, StudentT
-from bayescal.model.share import Beta
 
 __all__ = [
     "MODEST",
     "PRESETS",
-    "Beta",
     "Heterogeneity",
     "Normal",
     "Prior",

@@ -23,7 +23,6 @@ __all__ = [
     "cell_edges",
     "cell_of",
     "cover_of_stretches",
-    "every_row_of_stretches",
     "first_of_merged",
     "passage",
     "ranges",
@@ -313,16 +312,6 @@ def cover_of_stretches(x: Floats, cell: Index, first: Index, last: Index) -> Cov
         lows.append(low)
         highs.append(high)
     return Cover(start, tuple(lows), tuple(highs), np.hstack(uses))
-
-
-def every_row_of_stretches(
-    x: Floats, trials: Floats, hits: Floats, cell: Index, first: Index, last: Index
-) -> Nodes:
-    """Every row of each stretch, for likelihoods whose rows cannot be merged."""
-    start = np.searchsorted(cell, np.arange(cell[-1] + 2))
-    size = start[last + 1] - start[first]
-    index = ranges(start[first], size)
-    return Nodes(x[index], trials[index], hits[index], np.cumsum(size) - size, size)
 
 
 def _block_nodes(
