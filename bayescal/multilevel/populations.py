@@ -91,16 +91,30 @@ def clearly_off(
         if excludes(lower, upper, 1):
             estimate = view.estimate("observed_expected")
             off[label] = {"estimate": estimate, "lower": lower, "upper": upper}
-    return dict(sorted(off.items(), key=lambda row: -abs(np.log(row[1]["estimate"]))))
+    return _furthest_first(off)
 
 
 def clearly_off_of(post: MultilevelPosterior, ci_prob: float) -> dict[str, dict[str, float]]:
-    """The same of sites, of periods, or of levels of factors; if no level is, of their cells."""
-    off: dict[str, dict[str, float]] = {}
-    for by in (None, list(post.levels)):
-        views = [post.at(part.levels) for part in post.parts(by)]
-        off = off or clearly_off({view.title: view for view in views}, ci_prob)
-    return off
+    """The same of sites, of periods, or of levels of factors and their cells.
+
+    A cell is left out if one of its levels is named and off on the same side.
+    """
+    levels = {view.title: view for view in (post.at(part.levels) for part in post.parts())}
+    off = clearly_off(levels, ci_prob)
+    if len(post.levels) == 1:
+        return off
+    cells, above = {}, {(label, row["estimate"] > 1) for label, row in off.items()}
+    for part in post.parts(list(post.levels)):
+        view = post.at(part.levels)
+        too_few = view.estimate("observed_expected") > 1
+        within = (post.at({axis: level}).title for axis, level in part.levels.items())
+        if not any((label, too_few) in above for label in within):
+            cells[view.title] = view
+    return _furthest_first(off | clearly_off(cells, ci_prob))
+
+
+def _furthest_first(off: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    return dict(sorted(off.items(), key=lambda row: -abs(np.log(row[1]["estimate"]))))
 
 
 def _shares(data: CalibrationData, draws: int, rng: np.random.Generator) -> Floats:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from html import unescape
 from typing import Any
 
 import numpy as np
@@ -17,10 +19,12 @@ from bayescal.data.data import CalibrationData
 from bayescal.multilevel.populations import _shares, own_curves, own_error
 
 CHEAP: Any = {"estimators": ("ece",), "draws": 1000, "random_state": 1}
+HALVES = [0.45, -0.45] * 6
+TIMES: Any = {"draws": 1000, "random_state": 1}
 CLOSE = ("close enough", "ithin the default limit", "ithin your limit", "o not update")
 
 
-def outcomes(shifts, each=300, seed=2, **roles):
+def outcomes(shifts, each=300, seed=2):
     """Outcomes and scores of groups whose true log-odds are shifted so, and the group's number."""
     rng = np.random.default_rng(seed)
     group = np.repeat(np.arange(len(shifts)), each)
@@ -36,27 +40,27 @@ def head(a: bc.Assessment) -> str:
 
 @pytest.fixture(scope="module")
 def halves() -> bc.Assessment:
-    y, s, group = outcomes([0.7, -0.7] * 4)
+    y, s, group = outcomes(HALVES)
     return bc.assess(y, s, groups=[f"H{k}" for k in group], **CHEAP)
 
 
 def test_errors_of_groups_do_not_cancel_in_the_error_that_leads(halves) -> None:
-    _, s, group = outcomes([0.7, -0.7] * 4)
-    x, shift = np.log(s / (1 - s)), np.array([0.7, -0.7] * 4)[group]
+    _, s, group = outcomes(HALVES)
+    x, shift = np.log(s / (1 - s)), np.array(HALVES)[group]
     truth = np.abs(expit(x + shift) - s).mean()
     assert halves.error["lower"] < truth < halves.error["upper"]
     assert halves.table.loc["tce", "upper"] < halves.error["lower"]
     assert (halves.verdict, halves.off.answer) == ("miscalibrated", "yes")
-    assert len(halves.clearly_off) == 8
+    assert len(halves.clearly_off) > 6
 
 
 def test_no_page_calls_groups_close_that_are_off(halves) -> None:
     told = head(halves)
-    assert "8 of 8 groups are clearly off, by events for 100 predicted: H" in told
+    number = len(halves.clearly_off)
+    assert f"{number} of 12 groups are clearly off, by events for 100 predicted: H" in told
     assert "against the patients' own groups" in told
     assert "errors of groups cancel" in told
-    assert "No one update for all groups is recommended" in told
-    page = " ".join(render(halves).replace("\xa0", " ").split())
+    page = " ".join(unescape(render(halves)).replace("\xa0", " ").split())
     for text in (told, halves.headline(), title(halves), page.split("The limit.")[0]):
         assert not any(each in text for each in CLOSE)
     assert halves.headline() in page
@@ -71,6 +75,19 @@ def test_no_page_calls_groups_close_that_are_off(halves) -> None:
     measures = halves.tables["measures"].to_frame()
     assert measures.loc["own_error", "estimate"] == halves.error["estimate"]
     assert measures.loc["tce", "estimate"] == halves.table.loc["tce", "estimate"]
+
+
+def test_that_no_update_for_all_helps_is_no_advice_to_leave_groups(halves) -> None:
+    a = replace(halves)
+    a.__dict__["recommendation"] = replace(halves.recommendation, choice="identity")
+    assert to_do(a).startswith(
+        "No one update for all groups is recommended: look at the groups that are clearly off, one "
+        "by one. "
+    )
+    assert a.to_dict()["recommendation"]["text"] == to_do(a)
+    for text in (to_do(a), str(a), a.describe(), a.tripod(), render(a)):
+        assert "o not update" not in text
+        assert "This is one update for all" not in text
 
 
 @pytest.mark.slow
@@ -123,13 +140,13 @@ def test_periods_and_subgroups_are_told_in_their_own_words(roles, kind) -> None:
     a = bc.assess(bc.CalibrationData(y, s, **roles(group)), **CHEAP)
     assert a.table.loc["tce", "upper"] < a.error["lower"]
     assert a.verdict == "miscalibrated"
-    assert len(a.clearly_off) == 4
+    assert len(a.clearly_off) >= 4
     told = head(a)
     assert f"{kind}s are clearly off, by events for 100 predicted" in told
     assert f"against the patients' own {kind}s" in told
     assert f"errors of {kind}s cancel" in told
     if kind == "subgroup":
-        assert "sex 0, age 0" in a.clearly_off
+        assert {"sex 0, age 0", "sex 0, age 1"} <= set(a.clearly_off)
 
 
 def test_one_curve_is_told_as_before() -> None:
@@ -185,7 +202,7 @@ def test_imputations_and_times_have_it_too() -> None:
     plain = bc.assess(y, s, groups=group, **CHEAP)
     assert imputed.error["estimate"] == pytest.approx(plain.error["estimate"], abs=0.02)
     time = np.where(y == 1, 0.5, 2.0)
-    followed = bc.assess(bc.Survival(time, y), s, horizon=1.0, groups=group, **CHEAP)
+    followed = bc.assess(bc.Survival(time, y), s, horizon=1.0, groups=group, **TIMES)
     assert followed.error["estimate"] == pytest.approx(plain.error["estimate"], abs=0.02)
     assert followed.verdict == plain.verdict == "miscalibrated"
 

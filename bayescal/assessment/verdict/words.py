@@ -87,13 +87,10 @@ def first_answer(f: Findings) -> str:
     off = f"the model is off{_for_whom(f)}"
     if answer != YES:
         return f"These data cannot say whether {off}, since {why} ({_numbers(f)})."
+    if _groups_lead(f):
+        return f"Yes, {_how_many_off(f)}, by {_named_off(f)}. All together: {_numbers(f)}."
     if clear := _clear(f):
         return f"Yes, {off}: {' and '.join(clear)}.{_without_slope(f)}"
-    if SOME_GROUPS in ways:
-        return (
-            f"Yes, {_how_many_off(f)}, by {_named_off(f)}. All together do not show it "
-            f"({_numbers(f)})."
-        )
     if not ways:
         return f"Yes, {off}, though no single way is clear ({_numbers(f)})."
     if ways == (LEVEL_AND_SLOPE,):
@@ -102,8 +99,9 @@ def first_answer(f: Findings) -> str:
 
 
 def _groups_lead(f: Findings) -> bool:
-    """Whether it is groups that are clearly off, and not O/E or slope of all together."""
-    return SOME_GROUPS in f.off.ways and not _clear(f)
+    """Whether groups are clearly off on either side, or O/E and slope of all are not clear."""
+    sides = {row["estimate"] > 1 for row in f.clearly_off.values()}
+    return SOME_GROUPS in f.off.ways and (len(sides) > 1 or not _clear(f))
 
 
 def _how_many_off(f: Findings) -> str:
