@@ -7,6 +7,7 @@ from dataclasses import replace
 from html import unescape
 from typing import Any
 
+import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,6 +15,7 @@ from scipy.special import expit
 
 import bayescal as bc
 from bayescal.assessment.html import render
+from bayescal.assessment.record import schema
 from bayescal.assessment.verdict.words import title, to_do
 from bayescal.data.data import CalibrationData
 from bayescal.multilevel.populations import _shares, own_curves, own_error
@@ -65,6 +67,7 @@ def test_no_page_calls_groups_close_that_are_off(halves) -> None:
         assert not any(each in text for each in CLOSE)
     assert halves.headline() in page
     record = json.loads(json.dumps(halves.to_dict()))
+    jsonschema.validate(record, schema())
     assert record["headline"] == halves.headline()
     assert record["recommendation"]["text"] in to_do(halves)
     assert list(record["clearly_off"]) == list(halves.clearly_off)
