@@ -378,7 +378,8 @@ class Assessment(Findings):
         Returns
         -------
         dict of str to float
-            For each measure `tce`, `tce_lower` and `tce_upper`, and so on; `prob_close`,
+            For each measure `tce`, `tce_lower` and `tce_upper`, and so on; of groups `own_error`,
+            the error against their own curves, in the same way; `prob_close`,
             `prob_miscalibrated`, `prob_calibrated`, `cases` and `events`. What is not defined is
             left out.
         """

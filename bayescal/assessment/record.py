@@ -67,6 +67,9 @@ def metrics(f: Findings, prefix: str) -> dict[str, float]:
         for name in table.index:
             told[name] = table.loc[name, "estimate"]
             told |= {f"{name}_{end}": table.loc[name, end] for end in ("lower", "upper")}
+    if f.has_own_curves:
+        told["own_error"] = f.error["estimate"]
+        told |= {f"own_error_{end}": f.error[end] for end in ("lower", "upper")}
     data = f.posterior.data
     told |= {
         "prob_close": f.prob_tce_below(f.close),
