@@ -123,7 +123,13 @@ class Recommendation:
                 f"Nothing is recommended, with only {self.too_few}: at least {FEWEST} events and "
                 f"{FEWEST} non-events are needed to choose an update."
             )
-        told = [f"Recommended: {CURVES[self.choice].update}.", *self._what_decides]
+        return f"Recommended: {CURVES[self.choice].update}. {self.grounds}"
+
+    @property
+    def grounds(self) -> str:
+        """What decides, and what the update is expected to gain, or the most promising one."""
+        assert self.choice is not None
+        told = self._what_decides
         if self.thresholds:
             score, better, move, moves = "net benefit", "raise", "rise", "rises"
             what = "the net benefit"
