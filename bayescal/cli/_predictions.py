@@ -141,7 +141,7 @@ def read_predictions(reading: Reading) -> Predictions:
         return Predictions(*read_batches(reading, form.scale), path, form)
     with working(f"Reading {path}"):
         source = form.open(path)
-        frame = source.load()
+        frame = source.load(labels=reading.labels)
         columns = choose_columns(frame, reading, form.scale)
         ask_about_ids(frame, reading, columns.needed)
         frame = by_calendar(frame, columns, reading, source)

@@ -249,7 +249,7 @@ def _read(
         raise InputError(f"{path} is a folder, and times to an event are read from one file.")
     with working(f"Reading {path}"):
         source = form.open(path)
-        frame = source.load()
+        frame = source.load(labels=reading.labels)
     names = [str(name) for name in frame.columns]
     used = {"time": times.time, "event": times.event, "entry": times.entry}
     options = times.options or ("score",) * len(times.scores)
