@@ -110,5 +110,5 @@ def test_text_cells_beside_numbers_stay_apart_in_excel(tmp_path) -> None:
 
 
 def test_an_empty_label_is_still_missing(tmp_path) -> None:
-    with pytest.raises(InputError, match="60 of 120 rows lack .* a value of x"):
+    with pytest.raises(InputError, match=r"60 of 120 rows lack .* a value of x"):
         table(written(tmp_path, ["1", ""]), site=["x"])
