@@ -1,7 +1,7 @@
 """How much there is to read: `python .ci/size.py`, and `python .ci/size.py --ratchet`.
 
 Tokens of Python without docstrings and comments, which formatting does not change; a string counts
-one for each 40 characters begun. With --ratchet the numbers in `pyproject.toml` become those of now;
+one for each 40 characters begun. With --ratchet the numbers in `pyproject.toml` become these;
 `tests/test_size.py` fails where a part has more than its number.
 """
 
