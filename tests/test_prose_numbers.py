@@ -21,7 +21,6 @@ ELSEWHERE = {
     "docs/index.md": {19, 20000, 84, 30},  # of a page of benchmarks; 30 % asks
     "docs/how-to/plan.md": {12, 60},  # of stored studies, held by tests/planning
     "docs/how-to/missing-outcomes.md": {20},  # imputations below which there is a warning
-    "notebooks/first_posterior.ipynb": {0.7, 569},  # the limit of k-hat, and all patients
 }
 """Numbers of pages that come from another source, and from where."""
 
@@ -43,7 +42,6 @@ OWN = [
             "thresholds",
         )
     ),
-    "notebooks/first_posterior.ipynb",
 ]
 """Pages whose sentences tell numbers of their own run."""
 
