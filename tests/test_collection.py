@@ -37,22 +37,10 @@ def test_files_with_tests_have_the_name_that_pytest_looks_for(pytestconfig: pyte
 
 
 def test_the_configuration_needs_no_plugin() -> None:
-    """Notebooks are run where pytest-xdist and pytest-cov are not installed."""
+    """A packager may have neither pytest-xdist nor pytest-cov."""
     command = [sys.executable, "-m", "pytest", "-p", "no:xdist", "-p", "no:cov", "--collect-only"]
     done = subprocess.run([*command, __file__], cwd=TESTS.parent, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_long_tests_are_slow_and_are_asked_for(tmp_path: Path) -> None:
-    (tmp_path / "conftest.py").write_text((TESTS / "conftest.py").read_text("utf-8"), "utf-8")
-    (tmp_path / "pyproject.toml").write_text((TESTS.parent / "pyproject.toml").read_text("utf-8"))
-    marked = "import pytest\n\ndef test_a(): pass\n\n@pytest.mark.long\ndef test_b(): pass\n"
-    (tmp_path / "tests").mkdir()
-    (tmp_path / "tests" / "test_x.py").write_text(marked)
-    for asked, names in {("-m", ""): {"a", "b"}, ("-m", "not slow"): {"a"}}.items():
-        command = [sys.executable, "-m", "pytest", "-p", "no:xdist", "--collect-only", *asked]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-        assert set(re.findall(r"::test_(\w)", done.stdout)) == names, done.stdout + done.stderr
 
 
 def test_no_test_left_a_file_behind() -> None:

@@ -56,7 +56,7 @@ def test_every_part_meets_every_door():
     assert {name for names in combinations.pairs()[::SHARE] for name in names} == set(PARTS)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("names", combinations.pairs(), ids=" + ".join)
 def test_every_door_is_as_the_table_says(names):
     check(names, DOORS)

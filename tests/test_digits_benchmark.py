@@ -36,7 +36,7 @@ def test_the_last_printed_digit_is_steady_in_some_kinds_of_data():
     check(benchmark.KINDS[::4], (0,), 25)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_last_printed_digit_is_steady_over_ten_seeds():
     kinds = benchmark.KINDS
     assert {kind.n for kind in kinds} >= {200, 1000, 100_000}

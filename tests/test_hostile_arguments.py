@@ -106,7 +106,6 @@ def test_every_argument_is_attacked_by_many(part: int) -> None:
     assert not wrongs(in_part(list(everything(SHARE)), part))
 
 
-@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 def test_every_argument_is_attacked_by_everything(part: int) -> None:

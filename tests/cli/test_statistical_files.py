@@ -164,8 +164,8 @@ R = shutil.which("Rscript")
 FROM_R = """
 cases <- read.csv("cases.csv")
 write.table(cases, "cases.txt")
-told <- system2(Sys.getenv("BAYESCAL"), c("assess", "cases.txt", "--outcome", "died", "--score", "risk",
-  "--ignore-column", "hospital", "--seed", "1", "--json", "-"), stdout = TRUE)
+told <- system2(Sys.getenv("BAYESCAL"), c("assess", "cases.txt", "--outcome", "died",
+  "--score", "risk", "--ignore-column", "hospital", "--seed", "1", "--json", "-"), stdout = TRUE)
 cat(substr(paste(told, collapse = ""), 1, 1))
 """
 

@@ -44,8 +44,8 @@ def estimates(draws: np.ndarray) -> dict[str, tuple[float, float]]:
     ("name", "curve"),
     [
         *((name, "beta") for name in ("A", "B")),
-        *(pytest.param(name, "beta", marks=pytest.mark.long) for name in SETS),
-        pytest.param("A", "spline", marks=pytest.mark.long),
+        *(pytest.param(name, "beta", marks=pytest.mark.slow) for name in SETS),
+        pytest.param("A", "spline", marks=pytest.mark.slow),
     ],
 )
 def test_importance_agrees_with_nuts(name, curve, request):

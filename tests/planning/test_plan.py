@@ -79,7 +79,6 @@ def test_studies_of_the_planned_size_are_as_precise_as_planned() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.long
 def test_assessments_of_the_planned_size_conclude_as_often_as_planned() -> None:
     """Of the size that one family of curves would need, a third of them do."""
     truth = bc.simulate.clinical(0.2, "overconfident")
@@ -193,7 +192,7 @@ def test_updates_are_analysed_as_their_functions_do() -> None:
         assert planned.result(some, 7) == float(choice not in (None, "identity"))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "goal",
     [{"of": "gain", "width": 0.03}, {"conclude": "update", "assurance": 0.6}],

@@ -112,7 +112,6 @@ def test_a_study_that_ends_early_takes_more_patients() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.long
 def test_studies_of_the_planned_size_are_as_precise_as_planned() -> None:
     result = bc.plan(**PLAIN | {"n_simulations": 400, "draws": 1000}, **TIMES)
     setting = timed(as_times(**TIMES), 60)

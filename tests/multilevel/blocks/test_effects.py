@@ -127,12 +127,12 @@ def named(drawn):
     [
         pytest.param(walk(elapsed=(1.0, 2.0, 1.0, 0.5, 1.0)), id="walk"),
         pytest.param(
-            crossed(prior="clinical"), id="crossed factors, t prior", marks=pytest.mark.long
+            crossed(prior="clinical"), id="crossed factors, t prior", marks=pytest.mark.slow
         ),
         pytest.param(
-            crossed(curve="beta", mean=-2.5), id="beta curves, few events", marks=pytest.mark.long
+            crossed(curve="beta", mean=-2.5), id="beta curves, few events", marks=pytest.mark.slow
         ),
-        pytest.param(sites_and_periods(4, 4), id="sites and periods", marks=pytest.mark.long),
+        pytest.param(sites_and_periods(4, 4), id="sites and periods", marks=pytest.mark.slow),
     ],
 )
 def test_both_engines_agree(problem):

@@ -107,7 +107,7 @@ def test_it_is_near_a_mixed_model(studies, shared_data):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("curve", ["logistic", pytest.param("beta", marks=pytest.mark.long)])
+@pytest.mark.parametrize("curve", ["logistic", pytest.param("beta", marks=pytest.mark.slow)])
 def test_both_engines_agree(curve):
     y, s, site = simulated()
     data, vary = bc.CalibrationData(y, s, site=site), bc.by("site", robust=False)
