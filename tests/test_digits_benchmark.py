@@ -36,13 +36,6 @@ def test_the_last_printed_digit_is_steady_in_some_kinds_of_data():
     check(benchmark.KINDS[::4], (0,), 25)
 
 
-@pytest.mark.slow
-def test_the_last_printed_digit_is_steady_over_ten_seeds():
-    kinds = benchmark.KINDS
-    assert {kind.n for kind in kinds} >= {200, 1000, 100_000}
-    check(kinds, (0, 1), 150)
-
-
 def test_the_page_counts_the_stored_rows():
     table = page.stored()
     assert table["seed"].nunique() == benchmark.SEEDS
