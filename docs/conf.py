@@ -30,16 +30,19 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.intersphinx",
-    "sphinx.ext.viewcode",
     "sphinx_design",
 ]
 exclude_patterns = ["_build", "_scripts", "benchmarks", "paper", "**/.ipynb_checkpoints"]
 templates_path = ["_templates"]
 
-# Pages and notebooks. Notebooks are run by the tests; here they are shown as they were saved.
+# Pages and notebooks. Notebooks are stored without outputs and run here, which is also their test.
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
-nb_execution_mode = "off"
+nb_execution_mode = "force"
+nb_execution_timeout = 600  # seconds for a cell
+nb_execution_raise_on_error = True
+os.environ.pop("MPLBACKEND", None)  # a figure then goes into its notebook
+os.environ.setdefault("BAYESCAL_DATA", str(HERE.parents[1] / "shared"))
 
 # Reference: docstrings are numpydoc, and types stand in them rather than in signatures.
 autodoc_typehints = "none"
@@ -133,7 +136,7 @@ def bring_notebooks(app: Sphinx) -> None:
         copy = copies / notebook.relative_to(originals)
         copy.parent.mkdir(exist_ok=True)
         shutil.copy2(notebook, copy)
-    page = "# Notebooks\n\nEach notebook is run from start to end by the tests.\n"
+    page = "# Notebooks\n\nEach notebook was run from start to end with this version of bayescal.\n"
     if names:
         page += "\n".join(["\n```{toctree}", ":maxdepth: 1\n", *names, "```\n"])
     (copies / "index.md").write_text(page, "utf-8")

@@ -137,8 +137,8 @@ def test_workflows_call_scripts_that_exist_on_each_supported_python() -> None:
 
 
 @needs_forge
-def test_long_tests_run_every_night() -> None:
-    assert PROJECT_FILE["tool"]["pytest"]["ini_options"]["addopts"][-2:] == ["-m", "not long"]
+def test_slow_tests_are_left_out_unless_they_are_asked_for_and_run_every_night() -> None:
+    assert PROJECT_FILE["tool"]["pytest"]["ini_options"]["addopts"][-2:] == ["-m", "not slow"]
     nightly = (FORGE / "workflows" / "nightly.yml").read_text("utf-8")
     assert 'pytest -n auto -rs -m ""\n' in nightly
 
