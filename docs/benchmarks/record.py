@@ -1,7 +1,7 @@
 """How a benchmark is run and stored: parts that make tables, and one small JSON file.
 
-A part is a function of (seed, repeats) that returns rows. The first line of its docstring is the
-title of its table, the rest stands below the title on the page.
+A part is a function of (seed, repeats) that returns rows: the first line of its docstring is the
+title of their table, the rest stands below the title on the page. Or it returns several tables.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FIELDS = ("asked", "version", "commit", "date", "machine", "seed", "tables")
 """What the page of a benchmark needs."""
 
 Row = dict[str, Any]
-Part = Callable[[int, int], Iterable[Row]]
+Part = Callable[[int, int], Iterable[Row] | dict[str, list[Row]]]
 
 
 def run(name: str, asked: str, parts: dict[Part, int], seed: int, arguments: Any = None) -> None:
@@ -47,13 +47,20 @@ def run(name: str, asked: str, parts: dict[Part, int], seed: int, arguments: Any
     for title in options.only:
         repeats = 2 if options.quick else max(2, round(options.repeats * parts[named[title]]))
         begin = time.process_time()
-        rows = list(named[title](seed, repeats))
+        made = named[title](seed, repeats)
         seconds = round(time.process_time() - begin)
         print(f"{name}: {title}, {repeats} repeats, {seconds} s", flush=True)
-        print(pd.DataFrame(rows).to_string(index=False), flush=True)
         heading, _, note = inspect.getdoc(named[title]).partition("\n\n")
-        told = {"title": heading, "note": note, "repeats": repeats, "seconds": seconds}
-        tables[title] = told | {"rows": rounded(rows)}
+        told = {"part": title, "repeats": repeats, "seconds": seconds}
+        several = isinstance(made, dict)
+        for table, rows in (made if several else {heading: list(made)}).items():
+            print(f"{table}\n{pd.DataFrame(rows).to_string(index=False)}", flush=True)
+            tables[f"{title}: {table}" if several else title] = {
+                "title": table,
+                "note": "" if several else note,
+                **told,
+                "rows": rounded(rows),
+            }
         record = {
             "asked": asked,
             "version": version("bayescal"),
@@ -61,7 +68,7 @@ def run(name: str, asked: str, parts: dict[Part, int], seed: int, arguments: Any
             "date": datetime.date.today().isoformat(),
             "machine": f"{platform.machine()}, Python {platform.python_version()}",
             "seed": seed,
-            "tables": {part: tables[part] for part in named if part in tables},
+            "tables": {k: t for p in named for k, t in tables.items() if t["part"] == p},
         }
         options.output.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", "utf-8")
 

@@ -63,7 +63,7 @@ def unit(repeats: int) -> float:
     return seconds(lambda: bc.fit(y, s, curve="beta", random_state=0), 3 * repeats)
 
 
-def timed(call: Call, repeats: int, **labels: Any) -> Row:
+def timed(call: Call, repeats: int, /, **labels: Any) -> Row:
     cpu = seconds(call, repeats)
     return labels | {"seconds": cpu, "ratio": cpu / unit(repeats)}
 
