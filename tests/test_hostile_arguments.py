@@ -106,13 +106,6 @@ def test_every_argument_is_attacked_by_many(part: int) -> None:
     assert not wrongs(in_part(list(everything(SHARE)), part))
 
 
-@pytest.mark.long
-@pytest.mark.slow
-@pytest.mark.parametrize("part", range(PARTS))
-def test_every_argument_is_attacked_by_everything(part: int) -> None:
-    assert not wrongs(in_part(list(everything()), part))
-
-
 def test_a_share_has_every_argument_and_every_value() -> None:
     pairs = {(call.name, key) for call, key, _ in everything()}
     shared = [(call.name, key, id(value)) for call, key, value in everything(SHARE)]

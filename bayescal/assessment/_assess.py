@@ -30,7 +30,7 @@ from bayescal.assessment.text.paper import describe
 from bayescal.assessment.text.terminal import as_text
 from bayescal.assessment.text.tripod import tripod
 from bayescal.assessment.val_prob import raw_cases
-from bayescal.assessment.verdict.words import headline, to_do
+from bayescal.assessment.verdict.words import advice, headline, to_do
 from bayescal.assessment.vocabulary import Words
 from bayescal.assessment.words import is_reversed
 from bayescal.data.crossed import CrossedTable
@@ -369,7 +369,8 @@ class Assessment(Findings):
         Returns
         -------
         dict of str to float
-            For each measure `tce`, `tce_lower` and `tce_upper`, and so on; `prob_close`,
+            For each measure `tce`, `tce_lower` and `tce_upper`, and so on; of groups `own_error`,
+            the error against their own curves, in the same way; `prob_close`,
             `prob_miscalibrated`, `prob_calibrated`, `cases` and `events`. What is not defined is
             left out.
         """
@@ -401,7 +402,7 @@ class Assessment(Findings):
 
         data = self.posterior.data
         told = self.worded(cases_and_events_of(data))
-        advice = to_do(self) if is_reversed(self) else str(self.recommendation)
-        text = f"{self.headline()}\n{told}\n{self.worded(advice)}"
+        told_to_do = to_do(self) if is_reversed(self) else advice(self)
+        text = f"{self.headline()}\n{told}\n{self.worded(told_to_do)}"
         shown = card(text, SUMMARY_COLUMNS, summary_rows(self.table))
         return f"{shown}{card_figure(self)}"

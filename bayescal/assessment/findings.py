@@ -29,7 +29,7 @@ from bayescal.assessment.performance import (
     performance_by_curve,
     performance_of,
 )
-from bayescal.assessment.populations import populations_of
+from bayescal.assessment.populations import error_row, populations_of, verdict_beside
 from bayescal.assessment.stretches import Stretch, stretches_of
 from bayescal.assessment.treatment import information_table, net_benefit_table
 from bayescal.assessment.val_prob import RawCases, no_val_prob, val_prob
@@ -40,7 +40,7 @@ from bayescal.assessment.vocabulary import Words
 from bayescal.data.crossed import CrossedTable
 from bayescal.data.data import CalibrationData
 from bayescal.data.fingerprint import fingerprint
-from bayescal.data.validate import as_level, as_scores, check_choice
+from bayescal.data.validate import as_level, as_number, as_scores, check_choice
 from bayescal.fitting import compare, fit
 from bayescal.fitting.imputed.posterior import ImputedPosterior, by_imputation
 from bayescal.gain import Recommendation, recommendation
@@ -51,11 +51,17 @@ from bayescal.model.priors import Prior, as_prior
 from bayescal.multilevel.compared import subgroups_of
 from bayescal.multilevel.drift import DriftPosterior
 from bayescal.multilevel.factors import SubgroupPosterior
-from bayescal.multilevel.populations import views_of
+from bayescal.multilevel.populations import (
+    clearly_off,
+    clearly_off_of,
+    own_curves,
+    own_error,
+    views_of,
+)
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.multilevel.term import crossed
-from bayescal.posterior.intervals import verdict_of
+from bayescal.posterior.intervals import share_below
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
@@ -198,6 +204,8 @@ class Findings:
     def prob_tce_below(self, x: float) -> float:
         """Probability that the true calibration error is below `x`.
 
+        Of several groups it is the error against the curve of each patient's own group.
+
         Parameters
         ----------
         x : float
@@ -206,7 +214,7 @@ class Findings:
         -------
         float
         """
-        return self.posterior.prob_tce_below(x)
+        return share_below(self.error_draws, as_number(x, "x"))
 
     def prob_tce_above(self, x: float) -> float:
         """Probability that the true calibration error is not below `x`: 1 - `prob_tce_below`.
@@ -219,7 +227,39 @@ class Findings:
         -------
         float
         """
-        return self.posterior.prob_tce_above(x)
+        return 1 - self.prob_tce_below(x)
+
+    @property
+    def has_own_curves(self) -> bool:
+        """Whether groups, periods or subgroups have curves of their own."""
+        return self.several is not None or len(self.data.groups) > 1
+
+    @cached_property
+    def error_draws(self) -> Floats:
+        """Draws of the true calibration error that size and verdict are read from.
+
+        Of several groups, periods or subgroups it is that of these patients against the curve of
+        their own group: errors on either side cancel in the curve of all.
+        """
+        if self.several is not None:
+            return own_error(own_curves(self.several), self.several.data, self.posterior)
+        if self.has_own_curves:
+            return own_error(self.groups, self.data, self.posterior)
+        return self.posterior.values_of("tce")
+
+    @cached_property
+    def error(self) -> dict[str, float]:
+        """Estimate, lower and upper end of the error; see `error_draws`."""
+        if self.has_own_curves:
+            return error_row(self.error_draws, self.ci_prob)
+        return {end: float(self.table[end]["tce"]) for end in ("estimate", "lower", "upper")}
+
+    @cached_property
+    def clearly_off(self) -> dict[str, dict[str, float]]:
+        """O/E of groups, periods or subgroups whose interval excludes 1, the furthest first."""
+        if self.several is not None:
+            return clearly_off_of(self.several, self.ci_prob)
+        return clearly_off(self.groups, self.ci_prob) if self.has_own_curves else {}
 
     def summary(self, ci_prob: float | None = None) -> pd.DataFrame:
         """Every functional with its credible interval; see `CalibrationPosterior.summary`.
@@ -246,16 +286,18 @@ class Findings:
     @cached_property
     def off(self) -> Off:
         """Whether the model is off, and which way: the first answer."""
-        return is_off(self.posterior, self.table, self.stretches, self.ci_prob, self.verdict)
+        seen = (self.posterior, self.table, self.stretches, self.ci_prob, self.verdict)
+        return is_off(*seen, self.error["lower"], bool(self.clearly_off))
 
     @property
     def verdict(self) -> str:
         """On the limit, one of "close enough", "miscalibrated" and "cannot tell".
 
         "close enough": `prob_tce_below(close)` is at least (1 + ci_prob) / 2. "miscalibrated":
-        `prob_tce_above(close)` is at least that. "cannot tell": neither.
+        `prob_tce_above(close)` is at least that. "cannot tell": neither, or the first although
+        groups are `clearly_off`.
         """
-        return verdict_of(self.prob_tce_below(self.close), self.ci_prob)
+        return verdict_beside(self.prob_tce_below(self.close), self.ci_prob, self.clearly_off)
 
     @cached_property
     def more_to_settle(self) -> float:
@@ -266,9 +308,8 @@ class Findings:
         """
         if self.recommendation.too_few:
             return 0.0 if self.verdict != "cannot tell" else float("nan")
-        error = self.posterior.values_of("tce")
         size = self.posterior.data.effective_size
-        return more_to_settle(error, self.close, self.ci_prob, size)
+        return more_to_settle(self.error_draws, self.close, self.ci_prob, size)
 
     @cached_property
     def stretches(self) -> list[Stretch]:

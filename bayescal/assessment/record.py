@@ -21,7 +21,7 @@ from bayescal.assessment.schema.validate import first_fault, parsed
 from bayescal.assessment.text.periods import periods_record
 from bayescal.assessment.text.sites import sites_record
 from bayescal.assessment.text.subgroups import subgroups_record
-from bayescal.assessment.verdict.words import headline
+from bayescal.assessment.verdict.words import advice, headline
 from bayescal.assessment.words import first_words
 from bayescal.fitting.imputed.posterior import by_imputation
 from bayescal.posterior.functionals import FUNCTIONALS
@@ -66,6 +66,9 @@ def metrics(f: Findings, prefix: str) -> dict[str, float]:
         for name in table.index:
             told[name] = table.loc[name, "estimate"]
             told |= {f"{name}_{end}": table.loc[name, end] for end in ("lower", "upper")}
+    if f.has_own_curves:
+        told["own_error"] = f.error["estimate"]
+        told |= {f"own_error_{end}": f.error[end] for end in ("lower", "upper")}
     data = f.posterior.data
     told |= {
         "prob_close": f.prob_tce_below(f.close),
@@ -108,7 +111,7 @@ def as_dict(f: Findings) -> dict[str, Any]:
         "performance": _rows(f.performance),
         "recommendation": {
             "choice": f.recommendation.choice,
-            "text": str(f.recommendation),
+            "text": advice(f),
             "equation": None if f.equation is None else str(f.equation),
             "prob_better_next": f.prob_better_elsewhere,
             "table": _rows(f.recommendation.table),
@@ -150,6 +153,8 @@ def as_dict(f: Findings) -> dict[str, Any]:
             record["sites"] = sites_record(f)
         if f.periods is not None:
             record["periods"] = periods_record(f)
+    if f.has_own_curves:
+        record["own_error"], record["clearly_off"] = f.error, f.clearly_off
     if f.populations is not None:
         record["populations"] = _rows(f.populations)
     if f.missing_information is not None:

@@ -34,6 +34,7 @@ __all__ = [
     "first_words",
     "in_the_data",
     "is_reversed",
+    "kind_of",
     "numbers",
     "outcome_words",
     "where",
@@ -136,6 +137,11 @@ def counted(post: MultilevelPosterior) -> str:
     """How many curves there are, of what: "12 groups"."""
     (_, _, kind), number = whose_words(post)[0].partition(" "), len(post.problem.labels)
     return f"{number} {kind}s"
+
+
+def kind_of(f: Findings) -> str:
+    """What has curves of its own: "group", "period" or "subgroup"."""
+    return "group" if f.several is None else whose_words(f.several)[0].removeprefix("every ")
 
 
 def decision_range_words(f: Findings) -> str:

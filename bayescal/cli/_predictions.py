@@ -136,7 +136,7 @@ def read_predictions(reading: Reading) -> Predictions:
     form = reading.form()
     with working(f"Reading {path}"):
         source = form.open(path)
-        frame = source.load()
+        frame = source.load(labels=reading.labels)
         columns = choose_columns(frame, reading, form.scale)
         ask_about_ids(frame, reading, columns.needed)
         frame = by_calendar(frame, columns, reading, source)

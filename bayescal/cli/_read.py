@@ -8,13 +8,13 @@ import gzip
 import re
 import warnings
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO, TextIOWrapper
 from itertools import islice
 from types import ModuleType
-from typing import IO, TYPE_CHECKING, Literal, Protocol, TextIO, cast
+from typing import IO, TYPE_CHECKING, Any, Literal, Protocol, TextIO, cast
 
 from bayescal._base.errors import InputError
 from bayescal._base.versions import needed
@@ -22,7 +22,16 @@ from bayescal._base.versions import needed
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["PARQUET", "Source", "TableFile", "check_file", "is_text", "is_workbook", "open_source"]
+__all__ = [
+    "PARQUET",
+    "Source",
+    "TableFile",
+    "check_file",
+    "is_text",
+    "is_workbook",
+    "open_source",
+    "types_of",
+]
 
 TEXT = (".csv", ".tsv", ".txt")
 PARQUET = (".parquet", ".pq")
@@ -88,7 +97,7 @@ class Source:
     encoding: str = UTF_8
     tells_separator: bool = False
 
-    def load(self, *, verbatim: bool = False) -> pd.DataFrame:
+    def load(self, *, verbatim: bool = False, labels: Collection[str] = ()) -> pd.DataFrame:
         """The table, its columns called by `names`.
 
         Parameters
@@ -96,7 +105,11 @@ class Source:
         verbatim : bool
             Keep each field as the text that it is, rather than read numbers and missing values;
             of Parquet, which has types, keep whole numbers whole beside missing ones.
+        labels : collection of str
+            Columns that are kept so but for missing values, since they hold names: as a number,
+            hospital 007 is 7, and the month 2023.10 is 2023.1.
         """
+        texts = [at for at, name in enumerate(self.names) if name in labels]
         with _understood(self.path):
             if self.path.name.lower().endswith(LOGS):
                 frame: pd.DataFrame = _load_log(self.path)
@@ -104,8 +117,11 @@ class Source:
                 with self.path.open("rb") as file:
                     table = _parquet().read_table(file)
                 frame = table.to_pandas(ignore_metadata=True, integer_object_nulls=verbatim)
+                for at in texts:
+                    whole = table.column(at).to_pandas(integer_object_nulls=True)
+                    frame.isetitem(at, whole)
             else:
-                frame = _load_text(self, verbatim=verbatim)
+                frame = _load_text(self, verbatim=verbatim, texts=texts)
         if frame.shape[0] == 0:
             raise InputError(f"{self.path} names columns but has no rows.")
         return frame.set_axis(list(self.names), axis="columns")
@@ -280,18 +296,25 @@ def _load_log(path: TableFile) -> pd.DataFrame:
     return readers.jsonl(path)
 
 
-def _load_text(source: Source, *, verbatim: bool) -> pd.DataFrame:
+def types_of(texts: Sequence[int], *, verbatim: bool) -> Any:
+    """What pandas reads columns as: all as texts, or those at some positions."""
+    return str if verbatim else dict.fromkeys(texts, str)
+
+
+def _load_text(source: Source, *, verbatim: bool, texts: Sequence[int]) -> pd.DataFrame:
     from pandas.errors import DtypeWarning
 
     with warnings.catch_warnings():
         warnings.simplefilter("error", DtypeWarning)
         try:
-            return _parsed(source, verbatim=verbatim, in_parts=True)
+            return _parsed(source, verbatim=verbatim, texts=texts, in_parts=True)
         except DtypeWarning:  # a column is of numbers in one part and of texts in another
-            return _parsed(source, verbatim=verbatim, in_parts=False)
+            return _parsed(source, verbatim=verbatim, texts=texts, in_parts=False)
 
 
-def _parsed(source: Source, *, verbatim: bool, in_parts: bool) -> pd.DataFrame:
+def _parsed(
+    source: Source, *, verbatim: bool, texts: Sequence[int], in_parts: bool
+) -> pd.DataFrame:
     """The table; in parts it takes half of the memory, and each has types of its own."""
     import pandas as pd
 
@@ -306,7 +329,7 @@ def _parsed(source: Source, *, verbatim: bool, in_parts: bool) -> pd.DataFrame:
             encoding=source.encoding,
             index_col=False,
             low_memory=in_parts,
-            dtype=str if verbatim else None,
+            dtype=types_of(texts, verbatim=verbatim),
             keep_default_na=not verbatim,
         )
 

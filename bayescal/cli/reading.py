@@ -93,6 +93,12 @@ class Reading:
         return {name: column for name, column in named.items() if column is not None}
 
     @property
+    def labels(self) -> tuple[str, ...]:
+        """Columns whose fields are names, and never numbers."""
+        numbers = (self.outcome, self.score, self.weight)
+        return tuple(name for name in (*self.roles.values(), *self.factors) if name not in numbers)
+
+    @property
     def calendar(self) -> str | None:
         """By what dates of periods are taken: week, month, quarter or year."""
         every: str | None = self._role("every")

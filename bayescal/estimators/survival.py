@@ -58,16 +58,6 @@ class Followed:
         """Of which cases it is known whether they have the event by the horizon."""
         return ~self.left
 
-    def subset(self, which: NDArray[np.intp]) -> Followed:
-        """Some of the cases."""
-        return Followed(
-            self.score[which],
-            self.entry[which],
-            self.last[which],
-            self.event[which],
-            self.other[which],
-        )
-
     def refuse_late_entry(self, what: str) -> None:
         """Refuse cases that came under observation after time 0."""
         if self.entry.any():

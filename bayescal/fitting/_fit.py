@@ -183,7 +183,7 @@ def fit(
     y_prob : array-like of shape (n,) or (n, k), optional
         Predicted probabilities of the event, in [0, 1]. Without outcomes, those of patients like
         the sites'. Or a matrix of the probabilities of k classes, one a column, in the order of
-        scikit-learn's `classes_` or under their names as columns of a data frame; see `mode`.
+        labels 0 to k - 1 or of a Categorical's, or a data frame with their names; see `mode`.
     curve : str or Curve, optional
         By default "average": the average over families of curves that `bayescal.compare` makes,
         exact calibration among them. Or one family: "beta", "spline", "pieces", "saturated" (for at

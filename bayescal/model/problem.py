@@ -67,8 +67,7 @@ class Problem:
     most_rows : int, optional
         Most rows to merge the table to; by default as `MOST_ROWS` says.
     likelihood : Likelihood
-        The law of the outcomes given the curve. Its nuisance coordinates are among those of the
-        curve, which does not depend on them, and have their priors in `prior`.
+        The law of the outcomes given the curve.
     """
 
     data: CalibrationData
@@ -203,15 +202,6 @@ class Problem:
         """Cases that the likelihood counts."""
         return float(self.table.trials.sum())
 
-    @cached_property
-    def nuisance_columns(self) -> list[int]:
-        """Where the coordinates of the likelihood are among the working coordinates."""
-        return [self.curve.coordinates.index(name) for name in self.likelihood.coordinates]
-
-    def nuisance(self, u: Floats) -> Floats:
-        """Coordinates of the likelihood, of draws `u` of shape (draws, d)."""
-        return u[:, self.nuisance_columns]
-
     def inside(self, scores: Floats) -> Floats:
         """Any scores as the model reads them: strictly inside (0, 1).
 
@@ -240,10 +230,8 @@ class Problem:
 
     def of_family(self, curve: Curve) -> Problem:
         """The same table for another family; one family's constants serve the simpler ones."""
-        law = self.likelihood
-        prior = self.prior.with_others(curve.priors).naming(law.priors)
-        curve = curve.with_nuisance(law.coordinates).at(self.frame)
-        return self._of_same_rows(curve=curve, prior=prior)
+        prior = self.prior.with_others(curve.priors)
+        return self._of_same_rows(curve=curve.at(self.frame), prior=prior)
 
     def _of_same_rows(self, **changes: Any) -> Problem:
         """The same table, edges and scores, with what was read off them."""
@@ -306,8 +294,7 @@ class Problem:
         """Prior draws of the curve's coordinates, of shape (size, d)."""
         if self.curve.in_cells:
             table = self.table
-            cells = prior_pieces(self.frame, table.score, table.trials, rng, size, partition)
-            return np.hstack([self.likelihood.sample_nuisance(rng, size), cells])
+            return prior_pieces(self.frame, table.score, table.trials, rng, size, partition)
         if self.curve.per_score:
             return prior_errors(self.frame, rng, size, risks)
         drawn = self.prior.sample(self.curve.coordinates, rng, size)
@@ -344,7 +331,7 @@ class Problem:
             law = stored_likelihood(json.loads(attributes["likelihood"]))
         return cls(
             data,
-            stored_curve(read["curve"], families).with_nuisance(law.coordinates).at(frame),
+            stored_curve(read["curve"], families).at(frame),
             Prior.from_dict(read["prior"]),
             frame,
             Edges(**read["edges"]),

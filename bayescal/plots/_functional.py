@@ -149,6 +149,25 @@ def functional(
     ends = post.interval(name, level, population=population, **options)
     estimate = post.estimate(name, level, population=population, **options)
     region = None if close is None else _as_region(close, name)
+    title = _title(post, name, values, (estimate, *ends), level, region, population, options)
+    axes = histogram(values, name, (estimate, *ends), level, region, ax, post.has_distances)
+    axes.set_title(title, loc="left", fontsize="medium")
+    if as_flag(legend, "legend"):
+        legend_beneath(axes, columns=3)
+    return axes
+
+
+def histogram(
+    values: Floats,
+    name: str,
+    numbers: tuple[float, float, float],
+    level: float,
+    region: tuple[float, float] | None = None,
+    ax: Axes | None = None,
+    has_distances: bool = True,
+) -> Axes:
+    """Draw these draws of a functional, with estimate, lower and upper end and a region."""
+    estimate, *ends = numbers
     floor = 0.0 if FUNCTIONALS[name].is_distance else -np.inf
     edges = edges_over(values, ideal(name), (*ends, *(region or ())), floor)
     shares = shares_of(values, edges, ideal(name))
@@ -158,8 +177,8 @@ def functional(
         label = _as_text(region, name).capitalize()
         axes.axvspan(*region, color=style.NON_EVENTS, alpha=0.25, lw=0, label=label)
     share = f"No error: {chance(shares.atom)} of the draws"
-    _draw_shares(axes, shares, ideal(name), share if post.has_distances else "Exactly calibrated")
-    _draw_interval(axes, estimate, ends, level)
+    _draw_shares(axes, shares, ideal(name), share if has_distances else "Exactly calibrated")
+    _draw_interval(axes, estimate, (ends[0], ends[1]), level)
     shown = [*edges[[0, -1]], *(region or ())]
     axes.set_xlim(min(shown) - 0.02 * np.ptp(shown), max(shown))
     axes.set_ylim(2 * PICTURE_BELOW, TOP)
@@ -167,13 +186,6 @@ def functional(
     axes.set_yticks([])
     axes.set_xlabel(axis_label(name))
     axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.set_title(
-        _title(post, name, values, (estimate, *ends), level, region, population, options),
-        loc="left",
-        fontsize="medium",
-    )
-    if as_flag(legend, "legend"):
-        legend_beneath(axes, columns=3)
     return axes
 
 

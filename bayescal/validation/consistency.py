@@ -356,10 +356,6 @@ def _check_table(post: CalibrationPosterior) -> None:
         )
     if post.problem.of_times:
         _check_followed(post)
-    elif not post.problem.likelihood.of_cases:
-        raise InputError(
-            f"outcomes of the law {post.problem.likelihood.name!r} are not simulated case by case."
-        )
 
 
 def _check_followed(post: CalibrationPosterior) -> None:
@@ -470,17 +466,13 @@ def _curves(
     """As many draws of the curve as there are replicates, none twice unless there are too few."""
     draws = post.curve(table.score).to_numpy().reshape(-1, table.score.size)
     chosen = rng.choice(draws.shape[0], replicates, replace=replicates > draws.shape[0])
-    u = np.column_stack([*post.coordinates.values(), np.empty(draws.shape[0])])
-    own = post.problem.nuisance(u)[chosen]
-    return post.problem.likelihood.recorded(draws[chosen], own)
+    return np.asarray(draws[chosen])
 
 
 def _calibrated(post: CalibrationPosterior, table: _Table, replicates: int) -> Floats:
-    """Chances of recorded events if scores, a little inside 0 and 1, are right, by replicate."""
-    problem, law = post.problem, post.problem.likelihood
-    scores = np.broadcast_to(problem.inside(table.score), (replicates, table.score.size))
-    own = law.sample_nuisance(problem.rng("consistency of the likelihood"), replicates)
-    return law.recorded(scores, own)
+    """Chances of events if scores, a little inside 0 and 1, are right, by replicate."""
+    inside = post.problem.inside(table.score)
+    return np.broadcast_to(inside, (replicates, table.score.size))
 
 
 def _consistency(

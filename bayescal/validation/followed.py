@@ -54,6 +54,8 @@ class SimulatedTimes:
         self._events = np.flatnonzero((kind == OWN_EVENT) | (kind == OTHER_EVENT))
         self._last = last
         self._leaving = _Leaving.of(self.observed.entry, last, kind)
+        # Replicates with the likeliest steps. To draw the steps as well made the check weaker: p of
+        # the ICI of a miscalibrated model was then at most .2 in .14 of 71 sets, not in .24.
         law, steps = law_of(problem), steps_of(problem)
         z = law.standardised(np.asarray(logit(problem.inside(self.observed.score))))
         ends = [2 * law.size] if law.competes else []

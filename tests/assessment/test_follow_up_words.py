@@ -77,6 +77,7 @@ def test_methods_are_of_times(assessed):
     assert "observed proportions" not in checklist
 
 
+@pytest.mark.slow
 def test_estimators_of_times_are_those_of_check_consistency(patients, assessed, tmp_path):
     outcome, risk = patients
     names = ["survival_observed_expected", "survival_ici"]

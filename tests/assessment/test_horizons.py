@@ -30,6 +30,7 @@ def assessed():
     return bc.assess(*study(), horizon=HORIZONS, **FAST)
 
 
+@pytest.mark.slow
 def test_each_row_is_the_assessment_at_that_horizon_alone(assessed):
     outcome, risks = study()
     alone = bc.assess(outcome, risks[:, 1], horizon=3, **FAST)

@@ -189,7 +189,6 @@ def test_leaving_with_another_cause_does_not_bias_the_level(of_two_causes):
     assert censored.interval("observed_expected")[0] > 1.05 * true
 
 
-@pytest.mark.long
 @pytest.mark.slow
 def test_nuts_samples_the_same_posterior(followed):
     post = bc.fit(followed, curve="logistic", draws=4000, random_state=1)

@@ -212,7 +212,6 @@ def test_published_validations_agree_with_a_random_effects_meta_analysis(shared_
     np.testing.assert_allclose(got, average[1:], rtol=0.04)
 
 
-@pytest.mark.long
 @pytest.mark.slow
 def test_both_engines_agree_on_known_sites():
     rng = np.random.default_rng(3)

@@ -380,6 +380,7 @@ def test_the_draws_of_ranges_know_exact_calibration(cmp) -> None:
 # Saving, seeds
 
 
+@pytest.mark.slow
 def test_a_saved_average_gives_every_number_back(cmp, tmp_path) -> None:
     post = cmp.posterior
     post.to_netcdf(tmp_path / "average.nc")

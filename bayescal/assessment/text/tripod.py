@@ -32,7 +32,13 @@ from bayescal.assessment.text.paper import methods, performance, performance_sou
 from bayescal.assessment.text.periods import period_sentences
 from bayescal.assessment.text.references import REFERENCES, cited
 from bayescal.assessment.text.sites import site_sentences
-from bayescal.assessment.verdict.words import advice_of_whom, lost_at_thresholds, to_do, whom
+from bayescal.assessment.verdict.words import (
+    advice,
+    advice_of_whom,
+    lost_at_thresholds,
+    to_do,
+    whom,
+)
 from bayescal.assessment.words import first_words, is_reversed, numbers
 from bayescal.model.curves import CURVES
 from bayescal.posterior.checks.undefined import NOT_DEFINED
@@ -325,7 +331,7 @@ def _heterogeneity(f: Findings) -> list[str]:
 def _updating(f: Findings) -> list[str]:
     if is_reversed(f):
         return [to_do(f)]
-    text = [f"{f.recommendation}{advice_of_whom(f)}"]
+    text = [f"{advice(f)}{advice_of_whom(f)}"]
     if f.recommendation.choice not in (None, "identity"):
         text.append("The performance of the updated model was not measured on other data.")
         text.append(

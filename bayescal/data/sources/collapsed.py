@@ -213,8 +213,8 @@ class FromCollapsed(GroupedRows):
             "class-wise": every class against the rest, with the classes as a factor, `class`.
         classes : sequence of length k, optional
             Names of the columns. By default those of a data frame, if every label is one of them;
-            else 0, 1, ..., k - 1, if every label is one of these; else the k distinct labels in
-            ascending order, as in `classes_` of scikit-learn.
+            else the categories of a pandas Categorical, in their order; else 0, 1, ..., k - 1, if
+            every label is one of these; else k distinct numbers in ascending order.
         sample_weight : array-like of shape (n,), optional
             Counts of cases, or sampling weights.
         weight_type : {"counts", "sampling"}, optional
@@ -230,8 +230,8 @@ class FromCollapsed(GroupedRows):
         Raises
         ------
         InputError
-            If the rows do not sum to 1 or a true class is unknown, or there are roles of a
-            class-wise table.
+            If the rows do not sum to 1, a true class is unknown, labels are words and nothing says
+            which column is which, or there are roles of a class-wise table.
 
         Examples
         --------

@@ -29,6 +29,8 @@ __all__ = ["FEWEST", "LEVEL", "Recommendation", "recommendation"]
 FEWEST = 20
 """Events, and non-events, below which nothing is recommended."""
 
+# Held on 1600 other calibrated data sets: .015 have an update, and .070 of all updates that are
+# recommended in 1023 populations are not better than none.
 LEVEL = 0.7
 """Least probability of being better than no update of one that is recommended.
 
@@ -36,11 +38,12 @@ Chosen on development populations, so that about 2 % of calibrated sets have an 
 that truly lower the Brier score by more than .002 are chosen as often as possible.
 """
 
+# On 516 populations the true gain of what is chosen is the same within .5 % from .5 to .7, and at
+# .5 the choice changes more often with the seed.
 CLEARLY = 0.6
 """Probability of being better than a simpler update above which a more complex one is taken.
 
-At one half the seed would choose among updates that are equally good. Chosen on other populations
-than those of the benchmark.
+At one half the seed would choose among updates that are equally good.
 """
 
 NET_BENEFIT = "net_benefit"
@@ -120,7 +123,13 @@ class Recommendation:
                 f"Nothing is recommended, with only {self.too_few}: at least {FEWEST} events and "
                 f"{FEWEST} non-events are needed to choose an update."
             )
-        told = [f"Recommended: {CURVES[self.choice].update}.", *self._what_decides]
+        return f"Recommended: {CURVES[self.choice].update}. {self.grounds}"
+
+    @property
+    def grounds(self) -> str:
+        """What decides, and what the update is expected to gain, or the most promising one."""
+        assert self.choice is not None
+        told = self._what_decides
         if self.thresholds:
             score, better, move, moves = "net benefit", "raise", "rise", "rises"
             what = "the net benefit"

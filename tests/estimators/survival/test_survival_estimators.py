@@ -118,11 +118,12 @@ def test_with_competing_events_they_are_those_of_r(competing):
 
 
 def test_pseudo_values_with_competing_events_are_the_jackknife(competing):
-    from bayescal.estimators.survival import pseudo_values, read_followed
+    from bayescal.estimators.survival import Followed, pseudo_values, read_followed
 
     cases = read_followed(*competing, HORIZON)
-    size, case = cases.score.size, np.arange(cases.score.size)
-    without = [cases.subset(np.delete(case, k)).risk()[0] for k in case]
+    columns = (cases.score, cases.entry, cases.last, cases.event, cases.other)
+    size = cases.score.size
+    without = [Followed(*(np.delete(each, k) for each in columns)).risk()[0] for k in range(size)]
     jackknife = size * cases.risk()[0] - (size - 1) * np.array(without)
     np.testing.assert_allclose(pseudo_values(cases), jackknife, atol=1e-11)
 
