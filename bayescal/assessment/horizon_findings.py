@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Assessed", "HorizonFindings"]
 
 Assessed = TypeVar("Assessed", bound=Findings)
-ALONE = "The posterior at each horizon is that of an assessment at this horizon alone."
+EACH_ALONE = "The posterior at each horizon is that of an assessment at this horizon alone."
 
 
 class HorizonFindings(Generic[Assessed]):
@@ -169,7 +169,7 @@ class HorizonFindings(Generic[Assessed]):
         """What was done at each horizon."""
         times = ", ".join(f"{at:g}" for at in self.horizons[:-1])
         named = " and ".join(filter(None, [times, f"{self.horizons[-1]:g}"]))
-        return f"Calibration was assessed at the horizons {named}. {ALONE}"
+        return f"Calibration was assessed at the horizons {named}. {EACH_ALONE}"
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers and names, ready for JSON; what is not finite is None."""
