@@ -23,8 +23,7 @@ from bayescal.assessment.text.subgroups import subgroup_sentences
 from bayescal.assessment.verdict.words import headline, of_draws
 from bayescal.assessment.words import curve_rows
 from bayescal.multilevel.compared import subgroups_of
-from bayescal.plots._functional import histogram
-from bayescal.plots._legend import legend_beneath
+from bayescal.plots.histogram import histogram
 from bayescal.plots.style import DIAGONAL, EVENTS
 from bayescal.plots.text import label
 
@@ -136,11 +135,11 @@ def error_figure(f: Findings) -> Drawn:
     with drawing():
         figure = Figure(figsize=(5.4, 3.0), layout="constrained")
         numbers = f.error["estimate"], f.error["lower"], f.error["upper"]
-        axes = histogram(
+        histogram(
             *(f.error_draws, "tce", numbers, f.ci_prob, (0.0, f.close), figure.subplots()),
             has_distances=f.posterior.has_distances,
+            legend=True,
         )
-        legend_beneath(axes, columns=3)
         description = f"Histogram of the draws of the error. {of_draws(f)} {headline(f)}"
         return Drawn(figure, "error", "Posterior of the true calibration error", description)
 
