@@ -14,7 +14,7 @@ from docutils.parsers.rst.states import Inliner
 from sphinx.application import Sphinx
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE / "_scripts"), str(HERE / "benchmarks")]
+sys.path.insert(0, str(HERE / "_scripts"))
 
 project = "bayescal"
 author = "The bayescal developers"
@@ -30,16 +30,19 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.intersphinx",
-    "sphinx.ext.viewcode",
     "sphinx_design",
 ]
 exclude_patterns = ["_build", "_scripts", "benchmarks", "paper", "**/.ipynb_checkpoints"]
 templates_path = ["_templates"]
 
-# Pages and notebooks. Notebooks are run by the tests; here they are shown as they were saved.
+# Pages and notebooks. Notebooks are stored without outputs and run here, which is also their test.
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
-nb_execution_mode = "off"
+nb_execution_mode = "force"
+nb_execution_timeout = 600  # seconds for a cell
+nb_execution_raise_on_error = True
+os.environ.pop("MPLBACKEND", None)  # a figure then goes into its notebook
+os.environ.setdefault("BAYESCAL_DATA", str(HERE.parents[1] / "shared"))
 
 # Reference: docstrings are numpydoc, and types stand in them rather than in signatures.
 autodoc_typehints = "none"
@@ -111,6 +114,7 @@ html_sidebars = {
         "cite",
         "reference-data",
         "roadmap",
+        "studies",
         "how-to/**",
         "notebooks/**",
         "papers/**",
@@ -132,7 +136,7 @@ def bring_notebooks(app: Sphinx) -> None:
         copy = copies / notebook.relative_to(originals)
         copy.parent.mkdir(exist_ok=True)
         shutil.copy2(notebook, copy)
-    page = "# Notebooks\n\nEach notebook is run from start to end by the tests.\n"
+    page = "# Notebooks\n\nEach notebook was run from start to end with this version of bayescal.\n"
     if names:
         page += "\n".join(["\n```{toctree}", ":maxdepth: 1\n", *names, "```\n"])
     (copies / "index.md").write_text(page, "utf-8")

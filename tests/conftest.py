@@ -51,14 +51,6 @@ def pytest_runtest_protocol() -> Generator[None, Any, Any]:
         return (yield)
 
 
-@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A long test is slow too, so that `-m "not slow"` leaves it out."""
-    for item in items:
-        if item.get_closest_marker("long"):
-            item.add_marker("slow")
-
-
 NO_DATA = "no reference data"
 DATA = Path(os.environ.get("BAYESCAL_DATA") or REPOSITORY.parent / "shared").absolute()
 REQUIRED = os.environ.get("BAYESCAL_REQUIRE_DATA") == "1"

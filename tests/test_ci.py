@@ -1,9 +1,10 @@
-"""What the checks before a merge leave to one environment is run by another."""
+"""The parts of the checks before a merge."""
 
 from __future__ import annotations
 
 import importlib.util
 import io
+import re
 import tarfile
 import zipfile
 from pathlib import Path
@@ -24,28 +25,12 @@ def script(name: str) -> ModuleType:
     return module
 
 
-def test_two_environments_run_all_files_that_depend_on_versions() -> None:
-    quick = script("quick")
-    files = sorted(
-        path.relative_to(REPOSITORY).as_posix()
-        for path in (REPOSITORY / "tests").rglob("test_*.py")
-    )
-    newest, oldest = (set(quick.share(files, which)) for which in (0, 1))
-    once = {name for name in files if quick.NEITHER.match(name)}
-    divided = {name for name in files if quick.DIVIDED.match(name)}
-    assert newest | oldest | once | divided == set(files)
-    assert newest ^ oldest <= divided
-    assert not newest & oldest & divided
-    for part in (newest, oldest):
-        assert abs(len(divided & part) - len(divided) / 6) < 1
-    both = {Path(name).parts[1] for name in newest & oldest}
-    assert both >= {"data", "posterior", "inference", "plots", "cli", "test_golden.py"}
-
-
-def test_every_room_of_tests_that_is_divided_exists() -> None:
-    for pattern in (script("quick").DIVIDED.pattern,):
-        rooms = pattern.partition("(")[2].partition(")")[0].split("|")
-        assert all((REPOSITORY / "tests" / room).is_dir() for room in rooms)
+def test_what_depends_on_versions_exists() -> None:
+    """Pytest would end with an error in three environments, after minutes."""
+    text = (REPOSITORY / ".ci" / "run").read_text("utf-8")
+    listed = re.findall(r"^    (tests/\S+)$", text, re.M)
+    assert len(listed) > 5
+    assert [name for name in listed if not (REPOSITORY / name.partition("::")[0]).exists()] == []
 
 
 @pytest.fixture

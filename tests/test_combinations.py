@@ -8,7 +8,7 @@ from combinations import DOORS, MARKS, PAGE, PARTS
 STORED = combinations.stored()
 NAMES = [" + ".join(names) for names in combinations.pairs()]
 SHARE = 4
-"""Of the rows of the table one in so many is measured again, and every night all of them."""
+"""Of the rows of the table one in so many is measured again."""
 QUICK = [("sites", "imputations"), ("known sites", "spline"), ("clusters",)]
 
 
@@ -54,9 +54,3 @@ def test_doors_are_as_the_table_says(names):
 
 def test_every_part_meets_every_door():
     assert {name for names in combinations.pairs()[::SHARE] for name in names} == set(PARTS)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("names", combinations.pairs(), ids=" + ".join)
-def test_every_door_is_as_the_table_says(names):
-    check(names, DOORS)

@@ -15,7 +15,7 @@ import typer
 
 from bayescal import simulate
 from bayescal.cli.app import app
-from examples import agrees, run, steps_of
+from examples import FENCE, agrees, run, steps_of
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 DOCS = REPOSITORY / "docs"
@@ -45,16 +45,15 @@ def name_of(path: Path) -> str:
     return path.relative_to(REPOSITORY).as_posix()
 
 
-LONG = ("docs/how-to/plan.md",)
-"""Pages whose examples take more than a minute: hundreds of simulated studies, as in practice."""
+QUICK = ("README.md", "docs/tutorial.md")
+"""Pages that a newcomer reads first; the examples of the others are slow tests."""
 WITH_EXAMPLES = [
-    pytest.param(path, id=name_of(path), marks=pytest.mark.long if name_of(path) in LONG else ())
+    pytest.param(path, id=name_of(path), marks=() if name_of(path) in QUICK else pytest.mark.slow)
     for path in pages()
     if list(steps_of(path.read_text("utf-8")))
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", WITH_EXAMPLES)
 def test_examples_print_what_the_page_shows(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
@@ -157,6 +156,22 @@ def test_links_lead_somewhere(path: Path, text: str) -> None:
         if not target.exists() or (within and anchor not in anchors(target)):
             broken.append(link)
     assert not broken, f"{name_of(path)} links to {', '.join(broken)}"
+
+
+def test_notebooks_are_stored_without_outputs() -> None:
+    """The build of the documentation runs them, so that what a reader sees is of this version."""
+    for path in (REPOSITORY / "notebooks").rglob("*.ipynb"):
+        for cell in json.loads(path.read_text("utf-8"))["cells"]:
+            assert not cell.get("outputs"), f"{name_of(path)}: clear all outputs before a commit"
+            assert cell.get("execution_count") is None, f"{name_of(path)}: clear all outputs"
+
+
+@pytest.mark.parametrize("path", pages(), ids=name_of)
+def test_every_output_shown_is_that_of_an_example(path: Path) -> None:
+    page = path.read_text("utf-8")
+    held = {step.output[0] for step in steps_of(page) if step.output}
+    shown = [fence for fence in FENCE.finditer(page) if fence["language"] == "text"]
+    assert {fence.start("body") for fence in shown} <= held
 
 
 def test_no_example_is_left_without_its_output() -> None:

@@ -124,10 +124,7 @@ def _assessment_notes(f: Findings) -> Iterator[str]:
 
 
 def _about_prior(mean: float) -> str:
-    return (
-        f"the mean score is {mean:.3g}, and the prior matters more where one of the two outcomes is "
-        "rare"
-    )
+    return f"the mean score is {mean:.3g}, and the prior matters more where one outcome is rare"
 
 
 def _about_edges(post: CalibrationPosterior) -> Iterator[str]:

@@ -18,7 +18,7 @@ from bayescal._base.sampling.even import even_choice
 from bayescal._base.sampling.importance import Sample, of_mixture, resample, shares_of_parts
 from bayescal._base.threads import one_blas_thread
 from bayescal.inference.samples import FamilySamples
-from bayescal.model.curves import CURVES, EXACT, Curve, in_average
+from bayescal.model.curves import CURVES, EXACT, in_average
 from bayescal.model.mixture import Shares, on_scores, problem_of, recentred, shares_of
 from bayescal.posterior.averaged import Averaged
 from bayescal.posterior.posterior import CalibrationPosterior
@@ -162,7 +162,7 @@ class Mixture:
         some = slice(None, None, max(len(points) // (CHOICE * draws), 1))
         features = self._features(name, points[some])
         picked = even_choice(features, weights[some], draws, rng)
-        curve, frame = self._curve_of(name), problem_of(name, problem).frame
+        curve, frame = CURVES[name], problem_of(name, problem).frame
         at_centre = recentred(curve, points[some][picked], frame, problem.frame)
         return in_average(curve, at_centre, problem.curve, problem.frame), features[1, picked]
 
@@ -174,15 +174,11 @@ class Mixture:
         rows, weight = self._nodes
         problem = self.problem
         score, stated = problem.score[rows], problem.stated[rows]
-        at = self._curve_of(name).at_scores(score, problem_of(name, problem).frame, stated)
+        at = CURVES[name].at_scores(score, problem_of(name, problem).frame, stated)
         error = at.probability(points) - stated
         x = problem.log_odds[rows]
         growth = weight * (x - weight @ x)
         return np.stack([error @ weight, np.abs(error) @ weight, error @ growth])
-
-    def _curve_of(self, name: str) -> Curve:
-        """A family, with the coordinates of the likelihood."""
-        return CURVES[name].with_nuisance(self.problem.likelihood.coordinates)
 
     @cached_property
     def _nodes(self) -> tuple[NDArray[np.intp], Floats]:

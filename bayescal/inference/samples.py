@@ -75,7 +75,6 @@ class FamilySamples(Mapping[str, Sample]):
 
         Those whose prior is their own are shared.
         """
-        prior = prior.naming(self.problem.likelihood.priors)
         for relative in self._relatives:
             if relative.problem.prior == prior:
                 return relative

@@ -121,8 +121,7 @@ def in_average(curve: Curve, draws: Floats, union: Curve, frame: Frame) -> Float
     own_names = curve.at(frame).coordinates
     values = dict(zip(own_names, draws.T, strict=False))
     if curve.in_average is not None:
-        kept = {name: values[name] for name in curve.nuisance}
-        values = curve.in_average(draws, frame) | kept
+        values = curve.in_average(draws, frame)
     own = {name: _own_name(curve, name) for name in values}
     for name, value in values.items():
         united[:, columns[own[name] if own[name] in columns else name]] = value

@@ -189,7 +189,7 @@ def sample_prior(
             continue
         own = problem_of(name, problem)
         drawn = own.sample_prior(rng, rows.size, OFTEN_CALIBRATED, SOME_RISKS_EXACT)
-        curve = CURVES[name].with_nuisance(problem.likelihood.coordinates)
+        curve = CURVES[name]
         at_centre = recentred(curve, drawn, own.frame, problem.frame)
         u[rows] = in_average(curve, at_centre, problem.curve, problem.frame)
     return u, part

@@ -17,8 +17,8 @@ import bayescal
 
 HEAVIEST = 500_000
 PICTURES = {".png", ".svg", ".jpg", ".gif"}
-MADE_BY_THE_BUILDER = ("_modules/", "_static/", "genindex", "search.html")
-"""Source code, parts of the theme, the index and the search."""
+MADE_BY_THE_BUILDER = ("_static/", "genindex", "search.html")
+"""Parts of the theme, the index and the search."""
 
 
 class Page(HTMLParser):

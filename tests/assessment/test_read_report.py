@@ -71,6 +71,7 @@ VALUES = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_it_agrees_with_jsonschema_on_records_that_were_changed(record) -> None:
     judge, rng = Draft202012Validator(schema()), np.random.default_rng(0)
     assert first_fault(record, schema()) == ""

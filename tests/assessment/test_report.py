@@ -266,6 +266,7 @@ def test_the_title_names_score_file_and_outcome_and_no_path(off) -> None:
     assert "<h1>Calibration report</h1>" in report.render(off)
 
 
+@pytest.mark.slow
 def test_a_tick_stands_where_the_verdict_is_close_enough_alone(off_page) -> None:
     y_true, y_prob = data("clinical-middle-calibrated", 3000)
     sure = bc.assess(y_true, y_prob, close=0.2, estimators=("ece",), draws=1000, random_state=1)
@@ -301,6 +302,7 @@ def test_thresholds_bring_the_decision_curve(off_page) -> None:
     assert "Net benefit per 1000" not in off_page
 
 
+@pytest.mark.slow
 def test_many_groups_have_a_figure_and_a_table_that_stacks() -> None:
     y_true, y_prob = data("calibrated", 300)
     groups = [f"site {i % 12}" for i in range(300)]

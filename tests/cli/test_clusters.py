@@ -143,6 +143,7 @@ def test_the_gain_of_clustered_cases(capsys, table, tmp_path):
     assert "--cluster goes with --before and --after" in err
 
 
+@pytest.mark.slow
 def test_clusters_inside_sites_and_periods_are_assessed(capsys, tmp_path):
     y, s = bc.simulate.sample("calibrated", 300, random_state=1)
     table = pd.DataFrame({"y": y, "p": s, "patient": np.arange(300) // 2})

@@ -164,8 +164,8 @@ R = shutil.which("Rscript")
 FROM_R = """
 cases <- read.csv("cases.csv")
 write.table(cases, "cases.txt")
-told <- system2("bayescal", c("assess", "cases.txt", "--outcome", "died", "--score", "risk",
-  "--ignore-column", "hospital", "--seed", "1", "--json", "-"), stdout = TRUE)
+told <- system2(Sys.getenv("BAYESCAL"), c("assess", "cases.txt", "--outcome", "died",
+  "--score", "risk", "--ignore-column", "hospital", "--seed", "1", "--json", "-"), stdout = TRUE)
 cat(substr(paste(told, collapse = ""), 1, 1))
 """
 
@@ -175,8 +175,15 @@ cat(substr(paste(told, collapse = ""), 1, 1))
 def test_r_calls_the_command(cases, tmp_path) -> None:
     assert R is not None
     cases.to_csv(tmp_path / "cases.csv", index=False)
+    command = shutil.which("bayescal", path=os.path.dirname(sys.executable))
+    assert command is not None, "the environment of the tests has no command"
     done = subprocess.run(
-        [R, "-e", FROM_R], cwd=tmp_path, check=True, capture_output=True, text=True
+        [R, "-e", FROM_R],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"BAYESCAL": command},
     )
     assert done.stdout.endswith("{")
 

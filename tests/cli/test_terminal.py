@@ -29,6 +29,7 @@ def test_quotes_are_those_of_the_system(
     assert _terminal.as_command(["bayescal", "gain", "my file.csv", "--outcome", "y"]) == typed
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not hasattr(Console, "on_broken_pipe"), reason="this Rich ends a program whose reader leaves"
 )

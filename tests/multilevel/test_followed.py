@@ -302,7 +302,7 @@ def test_what_cannot_stand_beside_groups_of_times_is_refused():
         bc.fit(outcome, np.column_stack([risk / 2, risk]), groups=SITE, horizon=[2, 5])
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_nuts_draws_the_same_curves_of_times():
     """The curves of all sites, of one model with the steps of Q among its coordinates."""
     data = table("site", shift=SHIFT)

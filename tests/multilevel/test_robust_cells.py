@@ -170,6 +170,7 @@ def test_a_bad_cell_is_named_and_its_interval_is_its_own(one_bad):
     assert "prob_unlike" not in normal.subgroups
 
 
+@pytest.mark.slow
 def test_two_bad_cells_are_both_named():
     rng = np.random.default_rng(4)
     cells = list(product("FM", ["old", "middle", "young"]))

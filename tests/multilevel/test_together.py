@@ -198,7 +198,6 @@ def test_more_groups_are_taken_than_sites_alone():
     assert len(prepare_terms(data, BOTH, prior="neutral", curve="logistic").labels) == 2050
 
 
-@pytest.mark.long
 @pytest.mark.slow
 def test_nuts_takes_the_same_terms():
     options = OPTIONS | {"draws": 2000}

@@ -84,6 +84,7 @@ def read_back(posteriors, tmp_path_factory):
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("title", VIEWS)
 def test_every_view_answers_every_question_before_and_after_it_is_saved(read_back, title, question):

@@ -122,6 +122,7 @@ def test_a_later_period_is_seen_on_its_scores(cases, new):
     assert np.isfinite(ratio["now"]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", POSTERIORS)
 def test_it_is_saved_and_read_back(request, kind, new, tmp_path):
     seen = posterior(request, kind).on(new)

@@ -367,6 +367,7 @@ def test_exact_calibration_is_believed_where_it_is_probable() -> None:
 # Saving, seeds
 
 
+@pytest.mark.slow
 def test_a_saved_average_gives_every_number_back(cmp, tmp_path) -> None:
     post = cmp.posterior
     post.to_netcdf(tmp_path / "average.nc")

@@ -19,7 +19,6 @@ from sklearn.preprocessing import FunctionTransformer
 import bayescal as bc
 from bayescal import simulate
 from bayescal.errors import EdgeWarning, InputError, SeparationError, WeightWarning
-from bayescal.model.curves import smooth_families
 from bayescal.model.priors import Normal, Prior
 from bayescal.recalibrate import (
     BayesianRecalibrator,
@@ -97,7 +96,7 @@ def test_the_average_is_that_of_compare(prior: Any) -> None:
     scores, outcomes = data()
     fitted = BayesianRecalibrator(prior=prior, draws=400, random_state=3).fit(scores, outcomes)
     options: dict[str, Any] = {"prior": prior, "draws": 400, "random_state": 3}
-    post = bc.compare(outcomes, scores, curves=smooth_families(), **options).posterior
+    post = bc.compare(outcomes, scores, **options).posterior
     np.testing.assert_allclose(
         fitted.transform(GRID), post.predict(INSIDE).mean(("chain", "draw")), rtol=1e-12
     )
@@ -349,7 +348,6 @@ def test_sampling_weights_are_scaled_to_effective_cases() -> None:
     expected = bc.compare(
         outcomes,
         scores,
-        curves=smooth_families(),
         draws=400,
         sample_weight=weight,
         random_state=0,

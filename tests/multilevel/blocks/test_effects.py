@@ -126,13 +126,7 @@ def named(drawn):
     "problem",
     [
         pytest.param(walk(elapsed=(1.0, 2.0, 1.0, 0.5, 1.0)), id="walk"),
-        pytest.param(
-            crossed(prior="clinical"), id="crossed factors, t prior", marks=pytest.mark.long
-        ),
-        pytest.param(
-            crossed(curve="beta", mean=-2.5), id="beta curves, few events", marks=pytest.mark.long
-        ),
-        pytest.param(sites_and_periods(4, 4), id="sites and periods", marks=pytest.mark.long),
+        pytest.param(crossed(prior="clinical"), id="crossed factors, t prior"),
     ],
 )
 def test_both_engines_agree(problem):
