@@ -22,7 +22,6 @@ def test_a_marker_known_for_a_few_patients_is_worth_it(seed: int) -> None:
     assert gain.summary().loc["brier", "prob_improved"] > 0.2
 
 
-@pytest.mark.xfail(reason="the bootstrap knows two patients, and no others", raises=AssertionError)
 def test_two_patients_of_twelve_prove_nothing() -> None:
     outcome = np.repeat([0, 1], 6)
     before = np.full(12, 0.5)

@@ -296,9 +296,9 @@ def _propose(
     of_blocks = kernels[0].blocks
     normal = normal_points(power, d + len(of_blocks), rng)
     points = np.empty((len(normal), d))
-    for part, uniform in zip(of_blocks, normal.T[d:], strict=True):
-        stretch = student_stretch(uniform, _degrees(part.stop - part.start))
-        np.multiply(normal[:, part], stretch[:, None], out=points[:, part])
+    for block, uniform in zip(of_blocks, normal.T[d:], strict=True):
+        stretch = student_stretch(uniform, _degrees(block.stop - block.start))
+        np.multiply(normal[:, block], stretch[:, None], out=points[:, block])
     parts: list[Any] = [slice(None)]
     if len(kernels) > 1:
         part = resample(np.array([each.share for each in kernels]), len(points), rng)
