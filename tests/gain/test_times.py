@@ -45,7 +45,8 @@ def test_without_censoring_the_gain_is_that_of_the_outcomes(seen):
     theirs = bc.recalibration_gain(outcome, score, mapped, **options).summary(parts=True)
     wide = theirs["upper"] - theirs["lower"]
     for name in ("mean", "lower", "upper"):
-        assert (np.abs(mine[name] - theirs[name]) <= 0.04 * wide).all()
+        # the draws are of 2048 points a family, whose chance moves an end by .06 of its sd and more
+        assert (np.abs(mine[name] - theirs[name]) <= 0.06 * wide).all()
 
 
 @pytest.mark.slow

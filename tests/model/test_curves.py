@@ -40,6 +40,9 @@ BY_HAND = {
     "logistic": lambda s, m, shift, log_slope: expit(
         logit(m) + shift + np.exp(log_slope) * (logit(s) - logit(m))
     ),
+    "near": lambda s, m, shift, log_slope: expit(
+        logit(m) + shift + np.exp(log_slope) * (logit(s) - logit(m))
+    ),
     "noise": lambda s, m, guess, lapse: guess + (1 - guess - lapse) * s,
     "beta": beta_by_hand,
     "lapse": lapse_by_hand,
