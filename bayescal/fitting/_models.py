@@ -43,6 +43,7 @@ from bayescal.multilevel.same_patients import SamePatients
 from bayescal.multilevel.same_population import SamePopulation
 from bayescal.multilevel.sites import LEAST_OF_NEXT, HierarchicalPosterior, as_hierarchical
 from bayescal.multilevel.view import CurveView
+from bayescal.posterior.discordant import among_few
 from bayescal.posterior.functionals import FUNCTIONALS, usual_functionals
 from bayescal.posterior.intervals import equal_tailed
 from bayescal.posterior.posterior import CalibrationPosterior
@@ -83,9 +84,10 @@ class ModelDifferences:
         views: Mapping[str, CalibrationPosterior],
         replicates: Callable[[], Sequence[CalibrationPosterior]],
         alike: Mapping[str, str],
+        differ: Mapping[str, float] | None = None,
     ) -> None:
         self.title, self.views = title, dict(views)
-        self._replicates, self._alike = replicates, alike
+        self._replicates, self._alike, self._differ = replicates, alike, dict(differ or {})
         self._paired: dict[str, dict[str, Floats]] = {}
 
     @cached_property
@@ -135,10 +137,19 @@ class ModelDifferences:
         level, rows = as_level(ci_prob), {}
         for at in as_levels(thresholds, "thresholds"):
             drawn = self._together(partial(_net_benefit, threshold=at))
-            for name, row in _differences(drawn, level, lambda values: -values):
+            for name, row in _differences(drawn, level, lambda values: -values, self._among_few):
                 rows[float(at), name] = row
         index = pd.MultiIndex.from_tuples(list(rows), names=["threshold", "model"])
         return pd.DataFrame(list(rows.values()), index)
+
+    def _among_few(self, name: str, change: Floats) -> Floats:
+        """A change in what patients gain, which few patients with other predictions made."""
+        data = self.views[name].data
+        number = self._differ.get(name, data.n)
+        if not change.any() or not number:
+            return change
+        size = float(change.mean()) * data.n / number
+        return among_few(change, size, data.n, self.views[name].problem.rng("discordant"))
 
     def _together(self, values: Callable[[CalibrationPosterior], Floats]) -> dict[str, Floats]:
         """Draws of each model in the order of the same patients."""
@@ -179,7 +190,9 @@ class ModelDifferences:
 
         level, rows = as_level(ci_prob), {}
         for measure in self.measures if measures is None else measures:
-            each = _differences(self.draws(measure), level, partial(_badness, measure))
+            of_patients = None if measure in FUNCTIONALS else self._among_few
+            badness = partial(_badness, measure)
+            each = _differences(self.draws(measure), level, badness, of_patients)
             for name, row in each:
                 rows[measure, name] = row
         index = pd.MultiIndex.from_tuples(list(rows), names=["measure", "model"])
@@ -505,7 +518,9 @@ def compare_models(
 
     fits = list(posts.values())
     same = SamePopulation(fits, patients, each, counts, unit, title=ALL, seed=seed)
-    return ModelDifferences(ALL, posts, same.replicates, _of_one_order(cases))
+    first, *others = cases
+    differ = {name: float(counts[cases[name] != cases[first]].sum()) for name in others}
+    return ModelDifferences(ALL, posts, same.replicates, _of_one_order(cases), differ)
 
 
 def _of_one_order(cases: Mapping[str, Floats]) -> dict[str, str]:
@@ -620,13 +635,23 @@ def _in_order_of(values: Floats, like: Floats) -> Floats:
 
 
 def _differences(
-    drawn: Mapping[str, Floats], level: float, badness: Callable[[Floats], Floats]
+    drawn: Mapping[str, Floats],
+    level: float,
+    badness: Callable[[Floats], Floats],
+    of_patients: Callable[[str, Floats], Floats] | None,
 ) -> Iterator[tuple[str, dict[str, float]]]:
-    """The row of each model but the first, from draws that belong together."""
+    """The row of each model but the first, from draws that belong together.
+
+    Of what patients gain, as `of_patients` says of the change.
+    """
     reference, *others = drawn
     first = drawn[reference]
     for name in others:
-        lower, upper = equal_tailed(drawn[name] - first, level)
+        change, is_better = drawn[name] - first, badness(drawn[name]) < badness(first)
+        if of_patients is not None:
+            change = of_patients(name, change)
+            is_better = badness(change) < 0
+        lower, upper = equal_tailed(change, level)
         yield (
             name,
             {
@@ -635,7 +660,7 @@ def _differences(
                 "difference": float((drawn[name] - first).mean()),
                 "lower": lower,
                 "upper": upper,
-                "prob_better": float(np.mean(badness(drawn[name]) < badness(first))),
+                "prob_better": float(np.mean(is_better)),
             },
         )
 

@@ -12,7 +12,6 @@ from bayescal._base.decision import net_benefit
 from bayescal._base.threads import one_blas_thread
 from bayescal.data.data import CalibrationData
 from bayescal.gain._curve_route import Posterior, joined
-from bayescal.gain._discordant import among_few
 from bayescal.gain._refit import Refit
 from bayescal.gain._terms import (
     Terms,
@@ -27,6 +26,7 @@ from bayescal.gain._terms import (
 from bayescal.gain.alike import Alike, of_neighbours
 from bayescal.gain.paired import PairedPredictions
 from bayescal.model.priors import Prior
+from bayescal.posterior.discordant import among_few
 from bayescal.posterior.population import draw_population
 from bayescal.posterior.populations.clusters import ClusterBootstrap
 
@@ -66,8 +66,10 @@ def by_pairs(
     gains = joined(blocks)
     worth = _average([side.worth for side in after])
     for name, values in before.worth.items():
-        each = alike.means(worth[name] - values)
-        gains[name] = among_few(gains[name], each, alike.trials, rng)
+        each, cases = alike.means(worth[name] - values), alike.trials
+        if each.any():
+            size = float(np.sqrt(cases @ each**2 / cases[each != 0].sum()))
+            gains[name] = among_few(gains[name], size, float(cases.sum()), rng)
     if law is not None:
         stretch = {name: law.stretch(worth[name] - each) for name, each in before.worth.items()}
         gains = _stretched(gains, stretch)

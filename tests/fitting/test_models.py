@@ -199,3 +199,13 @@ def test_models_that_put_the_cases_in_one_order_have_one_c_statistic(sites):
     assert rows.loc["half", ["difference", "lower", "upper"]].tolist() == [0, 0, 0]
     assert rows.loc["half", "prob_better"] == 0
     assert rows.loc["other", "difference"] < -0.05
+
+
+def test_two_patients_of_twelve_do_not_tell_models_apart():
+    outcome, old = np.repeat([0, 1], 6), np.full(12, 0.5)
+    new = old.copy()
+    new[[0, 11]] = 0.1, 0.9
+    compared = bc.compare_models(outcome, {"old": old, "new": new}, draws=1000, random_state=0)
+    better = compared.summary(measures=["brier", "log_score", "c_statistic"])["prob_better"]
+    assert (better < 0.97).all()
+    assert (better > 0.8).all()

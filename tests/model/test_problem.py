@@ -51,7 +51,7 @@ def test_sampling_weights_count_as_the_effective_number_of_cases():
 
 
 def test_another_prior_has_its_own_centre_and_the_same_scores():
-    problem = prepare(*CASES, curve="spline", random_state=0)
+    problem = prepare(*CASES, curve="spline", prior={"centre": 0.5}, random_state=0)
     clinical = problem.with_prior(PRESETS["clinical"])
     assert clinical == prepare(*CASES, curve="spline", prior="clinical", random_state=0)
     assert clinical.frame.centre == pytest.approx(
