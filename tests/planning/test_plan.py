@@ -187,7 +187,7 @@ def test_updates_are_analysed_as_their_functions_do() -> None:
 def test_other_goals(goal) -> None:
     """The example of docs/how-to/plan.md has the width of the calibration error."""
     truth = bc.simulate.truth("clinical-middle-overconfident")
-    result = bc.plan(truth=truth, n_simulations=20, draws=200, random_state=1, n_jobs=1, **goal)
+    result = bc.plan(truth=truth, n_simulations=50, draws=400, random_state=1, n_jobs=1, **goal)
     assert 20 < result.n < 5000
 
 
