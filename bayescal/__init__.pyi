@@ -8,13 +8,10 @@ from . import recalibrate as recalibrate
 from . import scores as scores
 from . import validation as validation
 from .assessment import Assessment as Assessment
-from .assessment import CalibrationMetric as CalibrationMetric
 from .assessment import assess as assess
-from .assessment import leaving_sensitivity as leaving_sensitivity
 from .assessment import read_report as read_report
 from .assessment.vocabulary import words as words
 from .data import CalibrationData as CalibrationData
-from .data import Judged as Judged
 from .data import Survival as Survival
 from .data import readers as readers
 from .fitting import ImputedPosterior as ImputedPosterior
@@ -37,8 +34,6 @@ from .gain import recalibration_gain as recalibration_gain
 from .gain import recommend as recommend
 from .gain import variance_gain as variance_gain
 from .inference import CurveComparison as CurveComparison
-from .inference import EValue as EValue
-from .inference import e_value as e_value
 from .inference import tce_lower_bound as tce_lower_bound
 from .model import curves as curves
 from .model import priors as priors
@@ -47,7 +42,6 @@ from .multilevel import HierarchicalPosterior as HierarchicalPosterior
 from .multilevel import MultilevelPosterior as MultilevelPosterior
 from .multilevel import SubgroupPosterior as SubgroupPosterior
 from .multilevel import by as by
-from .multilevel import heterogeneity_sensitivity as heterogeneity_sensitivity
 from .multilevel import walk as walk
 from .planning import Plan as Plan
 from .planning import plan as plan

@@ -14,7 +14,7 @@ from docutils.parsers.rst.states import Inliner
 from sphinx.application import Sphinx
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE / "_scripts"), str(HERE / "benchmarks")]
+sys.path.insert(0, str(HERE / "_scripts"))
 
 project = "bayescal"
 author = "The bayescal developers"
@@ -114,6 +114,7 @@ html_sidebars = {
         "cite",
         "reference-data",
         "roadmap",
+        "studies",
         "how-to/**",
         "notebooks/**",
         "papers/**",

@@ -99,7 +99,6 @@ CONSTRUCTORS = {
         "CalibrationPosterior",
         "HierarchicalPosterior",
         "ImputedPosterior",
-        "Judged",
         "SubgroupPosterior",
         "Survival",
     ),
@@ -258,7 +257,6 @@ def values(owner: str) -> dict[str, Any]:
 def special() -> dict[str, dict[str, Any]]:
     """Values that one function needs and others of that argument do not."""
     at, made = Path(folder().name), objects()
-    ranks = {"dataset": _ranks()}
     plan = {
         "truth": bc.simulate.truth("clinical-middle-overconfident"),
         "width": 0.4,
@@ -268,11 +266,9 @@ def special() -> dict[str, dict[str, Any]]:
     }
     mixed = TIME[np.arange(N) * 7 % N]  # whatever the score
     followed = {"y_true": bc.Survival(mixed, OUTCOME), "horizon": 1.0}
-    post = bc.fit(y_prob=SCORE, curve="logistic", draws=400, random_state=0, **followed)
     return {
         "bayescal.build_model": {"curve": "beta"},
         "bayescal.compare_models": {"groups": np.arange(N) % 3},
-        "bayescal.leaving_sensitivity": {"post": post, "deltas": [0.0]},
         "bayescal.load": {"path": at / "posterior.nc"},
         "bayescal.read_report": {"path": at / "report.html"},
         "bayescal.optimism": {
@@ -282,7 +278,6 @@ def special() -> dict[str, dict[str, Any]]:
             "n_resamples": 10,
         },
         "bayescal.update": {"post": made["fit"]},
-        "bayescal.Judged": {"sensitivity": (90, 100), "specificity": (95, 100)},
         "bayescal.Survival": {"time": TIME, "event": OUTCOME},
         "bayescal.CalibrationPosterior": {"tree": made["fit"].tree},
         "bayescal.HierarchicalPosterior": {"tree": made["HierarchicalPosterior"].tree},
@@ -314,11 +309,9 @@ def special() -> dict[str, dict[str, Any]]:
         "priors.from_posterior": {"post": made["HierarchicalPosterior"]},
         "priors.from_studies": {"calibration_slope": [(0.9, 0.8, 1.0)] * 3},
         "simulate.scores": {"prevalence": 0.2, "c_statistic": 0.75},
-        "bayescal.heterogeneity_sensitivity": {"post": made["HierarchicalPosterior"]},
         "Assessment.to_html": {"path": "report.html"},
         "Assessment.to_word": {"path": "report.docx"},
         "CalibrationData.of_site": {"label": "A"},
-        "CalibrationData.recorded_by": {"judge": bc.Judged((90, 100), (95, 100))},
         "CalibrationData.from_counts": {"score": [0.1, 0.6]},
         "CalibrationData.from_imputations": {"tables": [made["CalibrationData"]] * 2},
         "CalibrationData.from_netcdf": {"path": at / "table.nc"},
@@ -334,47 +327,24 @@ def special() -> dict[str, dict[str, Any]]:
         "estimators.probabilistic_kendall_tau": {"truth": np.sqrt(SCORE)},
         "estimators.censoring_depends_on_score": followed,
         "estimators.ipcw_brier_score": followed | {"method": "ipcw"},
-        "estimators.one_calibration_test": followed | {"n_groups": 2, "variance": "binomial"},
-        "estimators.poisson_calibration": followed | {"predicted": _whole_curves()},
         "estimators.survival_curve": followed | {"method": "pseudo"},
         "estimators.survival_indices": followed | {"method": "pseudo"},
         "estimators.survival_observed_expected": followed,
-        "estimators.uno_c_statistic": followed,
         "plots.missing_outcomes": {"result": _known(), "close": 0.05, "deltas": [0.0, 0.5]},
         "plots.risks": {"y_prob": 0.3},
-        "plots.leaving": {"table": bc.leaving_sensitivity(post, [0.0, 0.5]).table},
         "plots.drift": {"post": made["DriftPosterior"]},
         "plots.consistency": {"result": made["Consistency"]},
         "plots.prior_posterior": {"post": made["fit"]},
-        "plots.rank_ecdf": ranks,
         "simulate.ead": {"curve": np.sqrt, "truth": "D1"},
         "plots.site_curves": {"post": made["HierarchicalPosterior"]},
         "plots.sites": {"post": made["HierarchicalPosterior"]},
         "plots.value_of_information": {"dataset": made["fit"].value_of_information([0.2, 0.5], 50)},
-        "validation.coverage_table": {"dataset": _coverage()},
-        "validation.uniformity": ranks,
     }
-
-
-@cache
-def _whole_curves() -> pd.DataFrame:
-    """Risks by three times, of cases whose risk by the second is their score."""
-    return pd.DataFrame({at: -np.expm1(at * np.log1p(-SCORE)) for at in (0.5, 1.0, 2.0)})
 
 
 def _known() -> Any:
     known = [None if case % 4 == 0 else outcome for case, outcome in enumerate(OUTCOME.tolist())]
     return bc.fit_known(known, SCORE, curve="logistic", draws=400, random_state=0)
-
-
-@cache
-def _ranks() -> Any:
-    return bc.validation.sbc("intercept", n=20, n_simulations=4, random_state=0, n_jobs=1)
-
-
-@cache
-def _coverage() -> Any:
-    return bc.validation.coverage(["D1"], [30], ["ece_basic"], n_simulations=2, n_jobs=1)
 
 
 def _callables() -> Iterator[tuple[str, str, Callable[..., Any]]]:
@@ -412,7 +382,7 @@ def calls() -> Iterator[Call]:
             yield Call(f"{name} of clusters", function, given | {"cluster": PERIOD}, ("y_true",))
         if name in FOLLOWED:
             followed = {"y_true": bc.Survival(TIME, OUTCOME), "horizon": 1.0}
-            keys = "horizon", "judged", "sample_weight", "y_prob"
+            keys = "horizon", "sample_weight", "y_prob"
             yield Call(f"{name} of times", function, given | followed, keys)
     for name in bc.recalibrate.__all__:
         made = getattr(bc.recalibrate, name)

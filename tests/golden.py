@@ -769,24 +769,6 @@ def consistency() -> dict[str, Any]:
     return {name: table.loc[name, "median"] for name in table.index}
 
 
-def coverage() -> dict[str, Any]:
-    intervals = bc.validation.coverage(
-        ["D3"], [60], n_simulations=3, random_state=62, n_jobs=1, progress=False
-    )
-    table = bc.validation.coverage_table(intervals)
-    return {"lower": intervals["lower"], "mean_width": table["mean_width"].to_numpy()}
-
-
-def ranks() -> dict[str, Any]:
-    simulated = bc.validation.sbc(
-        "logistic", n=60, n_simulations=4, draws=63, random_state=63, n_jobs=1, progress=False
-    )
-    return {
-        "rank": simulated["rank"],
-        "difference": bc.validation.uniformity(simulated)["difference"].to_numpy(),
-    }
-
-
 SIMULATION: Theme = {name: partial(truth_numbers, name) for name in ("D1", "D3", "D5")} | {
     "clinical": clinical_truth,
     "own_truth": own_truth,
@@ -794,8 +776,6 @@ SIMULATION: Theme = {name: partial(truth_numbers, name) for name in ("D1", "D3",
     "friedman_1": lambda: bc.simulate.friedman_1(50, random_state=43)[1],
     "sample": lambda: dict(zip(("outcome", "score"), clinical(), strict=True)),
     "check_consistency": consistency,
-    "validation/coverage": coverage,
-    "validation/sbc": ranks,
 }
 
 THEMES: dict[str, Theme] = {

@@ -1,98 +1,68 @@
-"""The benchmark against other packages asks for what there is."""
+"""Every benchmark runs by itself, and stores what its page needs."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
 
-import number_coverage
-import peer_calls
-import truths
-from bayescal import simulate
+import benchmark_pages
 
-FOLDER = Path(__file__).resolve().parent.parent / "docs" / "benchmarks"
-
-
-INTERVALS = [name for name in peer_calls.QUANTITIES if name.endswith("_interval")]
-OURS = peer_calls.bayescal()
-
-
-def test_we_have_every_quantity_once():
-    assert OURS.keys() == peer_calls.QUANTITIES.keys()
+FOLDER = Path(__file__).resolve().parents[1] / "docs" / "benchmarks"
+FIELDS = {"asked", "version", "commit", "date", "machine", "seed", "tables"}
+QUICKEST = {
+    "coverage": ["by_size", "probabilities"],
+    "structured": ["periods", "imputation"],
+    "gain": ["given_maps"],
+    "planning": ["clusters"],
+    "speed": ["cold"],
+    "papers": ["blasiok"],
+}
 
 
-@pytest.mark.parametrize("name", [name for name in OURS if name not in INTERVALS])
-def test_each_of_our_calls_gives_a_number(name):
-    y_true, y_prob = simulate.sample("clinical-middle-overconfident", 300, random_state=1)
-    assert np.isfinite(OURS[name].value(OURS[name].run(y_true, y_prob)))
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("package", peer_calls.PEERS)
-def test_a_peer_is_asked_for_known_quantities_and_agrees_unless_it_says_how_not(package):
-    try:
-        calls = peer_calls.PEERS[package]()
-    except ImportError:
-        pytest.skip(f"{package} is not installed")
-    y_true, y_prob = simulate.sample("clinical-middle-overconfident", 300, random_state=1)
-    for name, call in calls.items():
-        assert name in peer_calls.QUANTITIES
-        if name not in INTERVALS and not call.differs:
-            ours, theirs = (c.value(c.run(y_true, y_prob)) for c in (OURS[name], call))
-            assert theirs == pytest.approx(ours, rel=1e-6), name
-
-
-def test_curves_are_excused_next_to_a_jump_or_an_end_and_nothing_else_is():
-    named = {item.name: item for item in (*truths.DEVELOPMENT, *truths.HELD_OUT)}
-    assert set(truths.JUMPS) < set(named)
-    assert number_coverage.remark(named["step"], "curve@50%") == "next to a jump"
-    assert number_coverage.remark(named["step"], "curve@10%") == ""
-    assert number_coverage.remark(named["step"], "observed_expected") == ""
-    assert number_coverage.remark(named["D1"], "curve@90%") == "score next to 0 or 1"
-    assert number_coverage.remark(named["sine"], "curve@50%") == ""
-
-
-@pytest.mark.parametrize("n", [200, 1_000_000])
-def test_populations_near_calibration_are_as_many_standard_errors_away(n):
-    """Standard errors of a regression's intercept, and of its slope, on cases from the law."""
-    score = truths.NEAR_LAW.draw(400_000, np.random.default_rng(0))
-    information = score * (1 - score)
-    log_odds = np.log(score / (1 - score))
-    centred = log_odds - np.average(log_odds, weights=information)
-    shift_error = 1 / np.sqrt(n * information.mean())
-    slope_error = 1 / np.sqrt(n * np.mean(information * centred**2))
-    shift, slope = truths.near_calibration(n, (1.5,))
-    assert shift.functional("calibration_in_the_large") == pytest.approx(
-        1.5 * shift_error, rel=0.01
-    )
-    assert slope.functional("calibration_slope") == pytest.approx(
-        np.exp(-1.5 * slope_error), rel=0.01
-    )
-    assert slope.functional("calibration_in_the_large") == pytest.approx(0, abs=shift_error)
-
-
-def test_the_worst_cells_of_each_number_are_chosen_among_those_that_count():
-    table = pd.DataFrame(
-        {
-            "group": "near",
-            "truth": [f"t{i}" for i in range(24)],
-            "size": 200,
-            "target": ["observed_expected", "calibration_slope"] * 12,
-            "coverage": np.linspace(0, 1, 24),
-            "remark": ["next to a jump"] * 2 + [""] * 22,
-        }
-    )
-    chosen = number_coverage.worst_cells(table)["truth"]
-    assert number_coverage.WORST == 3
-    assert set(chosen) == {f"t{i}" for i in range(2, 8)}
+def check(record: benchmark_pages.Record) -> None:
+    """Every field is there, and every table has repeats and rows."""
+    assert record.keys() == FIELDS
+    assert record["tables"]
+    for table in record["tables"].values():
+        assert table.keys() == {"title", "note", "part", "repeats", "seconds", "rows"}
+        assert table["repeats"] >= 2
+        assert table["rows"]
 
 
 @pytest.mark.slow
-def test_the_script_starts():
-    asked = [sys.executable, str(FOLDER / "peers.py"), "--help"]
-    assert b"peer_calls.py" in subprocess.run(asked, capture_output=True, check=True).stdout
+@pytest.mark.parametrize("name", QUICKEST)
+def test_a_benchmark_runs_by_itself(name: str, tmp_path: Path) -> None:
+    output = tmp_path / "made.json"
+    command = [sys.executable, str(FOLDER / f"{name}.py"), "--quick", "--output", str(output)]
+    subprocess.run([*command, "--only", *QUICKEST[name]], check=True, capture_output=True)
+    record = json.loads(output.read_text("utf-8"))
+    check(record)
+    assert {table["part"] for table in record["tables"].values()} == set(QUICKEST[name])
+
+
+@pytest.mark.parametrize("name", [*benchmark_pages.TITLES, "papers"])
+def test_what_is_stored_fills_a_page(name: str) -> None:
+    record = benchmark_pages.stored(name)
+    check(record)
+    text = benchmark_pages.tables(record)
+    assert text.count("\n| --- |") == len(record["tables"])
+    assert "nan" not in text
+
+
+def test_cells_have_three_digits() -> None:
+    shown = [benchmark_pages.shown(value) for value in (0.95, 12.345, 1234.5, 7, 0.0, 1e-9, None)]
+    assert shown == ["0.950", "12.3", "1,234", "7", "0", "1.0e-09", ""]
+
+
+def test_scores_of_intervals_punish_what_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(FOLDER))
+    import record
+
+    assert record.judged((0.1, 0.3), 0.2) == pytest.approx(
+        {"coverage": 1, "width": 0.2, "score": 0.2}
+    )
+    assert record.judged((0.1, 0.3), 0.35)["score"] == pytest.approx(0.2 + 40 * 0.05)

@@ -40,44 +40,6 @@ def test_every_estimator_stands_in_the_table_once_under_a_heading(docs) -> None:
         assert line.count("|") == 6
 
 
-def test_the_page_of_numbers_names_what_falls_short_and_shows_jumps_apart(
-    docs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    benchmark, page = docs("benchmark_pages"), docs("number_pages")
-    monkeypatch.setattr(benchmark, "RESULTS", tmp_path)
-    monkeypatch.setattr(page, "PAGES", tmp_path)
-    monkeypatch.setattr(page, "stored", benchmark.stored)
-    assert page.numbers_page() == ""
-    # Two Monte Carlo errors below .92 are .866 with 100 runs and .893 with 400.
-    cells = [
-        {"truth": truth, "target": target, "coverage": coverage, "runs": runs, "remark": remark}
-        for truth, target, coverage, runs, remark in (
-            ("hit", "observed_expected", 0.87, 100, ""),
-            ("missed", "calibration_slope", 0.87, 400, ""),
-            ("generous", "tce", 0.99, 100, ""),
-            ("far", "emax", 0.5, 100, ""),
-            ("leap", "curve@50%", 0.1, 100, "next to a jump"),
-        )
-    ]
-    shared = {"group": "near", "size": 200, "coverage_lower": 0.0, "coverage_upper": 1.0}
-    sides = {"misses_below": 0.0, "misses_above": 0.0}
-    record = {"cells": [cell | shared | sides for cell in cells]}
-    (tmp_path / "number_coverage.json").write_text(json.dumps(record), "utf-8")
-    text = page.numbers_page()
-    assert "| 200 | 0.870 | 1 of 2 | 0.745 | 1 of 2 |" in text, "by number of patients"
-    either_way, distances, apart = (
-        text.split(heading)[1].split("**")[0]
-        for heading in ("either way.**", "Distances from calibration.**", "shown apart")
-    )
-    assert "missed" in either_way
-    assert "| far |" in distances
-    assert "| leap |" in apart
-    assert "| hit |" not in text
-    assert "| tce" not in text
-    assert "| TCE_1 | 1 | 0.990 | 0.990 | 0 | 1 |" in text
-    assert (tmp_path / "numbers.png").is_file()
-
-
 def test_the_stored_numbers_are_what_the_package_computes(docs, shared_data: Path) -> None:
     maker = docs("make_same_numbers")
     stored = json.loads(maker.STORED.read_text("utf-8"))
@@ -102,19 +64,6 @@ def test_only_numbers_of_an_optimiser_that_stops_early_differ(docs) -> None:
             assert float(number["printed"]) == pytest.approx(number["ours"], rel=3e-3)
             if number["quantity"] == "likelihood ratio":
                 assert number["ours"] > float(number["printed"]), "ours is the better maximum"
-
-
-def test_the_landing_page_states_the_coverage_that_was_measured(docs) -> None:
-    cells = docs("one_posterior_stored").stored_parts()["cells"]
-    covered = docs("one_posterior_bars").covered(cells, "tce")
-    percent = 100 * covered.groupby([cells["cell"], cells["n"]]).mean()
-    text = " ".join((DOCS / "index.md").read_text("utf-8").split())
-    assert (
-        f"{cells['cell'].nunique()} populations with {cells['n'].min()} to "
-        f"{cells['n'].max() // 1000} 000 patients" in text
-    )
-    assert f"{100 * covered.mean():.0f} % of the data sets" in text
-    assert f"{percent.min():.0f} to {percent.max():.0f} % of those" in text
 
 
 def test_the_pages_for_readers_from_r_count_the_equal_numbers(docs) -> None:

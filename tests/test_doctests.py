@@ -40,8 +40,6 @@ PUBLIC = [
     "check_consistency",
     "estimators.ece",
     "estimators.debiased_ece",
-    "validation.sbc",
-    "validation.coverage",
 ]
 
 

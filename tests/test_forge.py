@@ -45,6 +45,10 @@ def copy(tmp_path: Path) -> Path:
     (tmp_path / "CHANGELOG.md").write_text("## 1.2: a release, 2026-11-27\n")
     (tmp_path / "docs" / "_static").mkdir(parents=True)
     (tmp_path / "docs" / "_static" / "switcher.json").write_text('[{"version": "1.2"}]')
+    results = tmp_path / "docs" / "benchmarks"
+    results.mkdir(parents=True)
+    for name in ("coverage", "gain", "papers", "planning", "speed", "structured"):
+        (results / f"{name}.json").write_text('{"version": "1.2"}')
     (tmp_path / "docs" / "cite.md").write_text("bayescal (version 1.2)")
     (tmp_path / "docs" / "install.md").write_text("pip install bayescal")
     return tmp_path
@@ -63,6 +67,12 @@ def test_a_release_is_ready_when_all_name_it(copy: Path, release: ModuleType) ->
         ("CHANGELOG.md", "1.2", "Unreleased", "there is no section for 1.2"),
         ("CHANGELOG.md", ", 2026-11-27", " (in preparation)", "no date ends the heading"),
         ("docs/_static/switcher.json", "1.2", "1.1", "there is no 1.2"),
+        (
+            "docs/benchmarks/gain.json",
+            "1.2",
+            "1.1",
+            "gain.py: its result is of",
+        ),
         ("docs/cite.md", "1.2", "1.1", "the version to cite is not 1.2"),
         ("docs/install.md", "pip", "There is no release yet.", "there is no release yet"),
     ],

@@ -29,7 +29,7 @@ from attacks import (
     scratch,
 )
 
-SLOW = ("build_model", "coverage", "sbc", "BayesianRecalibrator", "bayescal.plan", "planning.plan")
+SLOW = ("build_model", "BayesianRecalibrator", "bayescal.plan", "planning.plan")
 """Of these each call takes long."""
 FEW = 4
 """Values for each argument of those."""
@@ -56,7 +56,7 @@ Attack = tuple[Call, str, Any]
 
 
 def is_slow(call: Call) -> bool:
-    return any(part in call.name for part in SLOW) and call.name != "validation.coverage_table"
+    return any(part in call.name for part in SLOW)
 
 
 def pool(key: str) -> tuple[Any, ...]:

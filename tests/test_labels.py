@@ -51,7 +51,6 @@ ALONE = {
     "planning.plan",
     "planning.riley",
     "plots.net_benefit",
-    "validation.sbc",
 }
 """Functions of one array, which is paired with none."""
 SLOW = ("build_model", "optimism", "assess", "compare", "from_predictions", "BayesianRecalibrator")

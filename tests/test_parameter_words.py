@@ -76,7 +76,7 @@ def test_the_walk_sees_functions_methods_and_constructors() -> None:
     assert "draws" in parameters("bayescal.recalibrate.BayesianRecalibrator.__init__")
     assert "sample_weight" in parameters("bayescal.CalibrationData.__init__")
     assert {"n_folds", "n_repeats"} <= parameters("bayescal.cross_fit")
-    assert "n_simulations" in parameters("bayescal.validation.sbc")
+    assert "n_simulations" in parameters("bayescal.plan")
 
 
 @pytest.mark.parametrize("name", sorted(OFFERED))

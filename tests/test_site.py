@@ -1,4 +1,4 @@
-"""The check of the built site sees what is broken, and the page of checks counts what there is."""
+"""The check of the built site sees what is broken."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import check_site
-import checks_page
 
 
 @pytest.fixture
@@ -48,25 +47,3 @@ def test_what_is_broken_or_heavy_is_named(site: Path, added: str, problem: str) 
 
 def test_a_name_that_cannot_be_searched_is_named(site: Path) -> None:
     assert check_site.not_searchable(site, ["compare"]) == ["the search does not know compare"]
-
-
-def test_the_page_of_checks_counts_tests_and_oracles(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "test_a.py").write_text(
-        "@pytest.mark.oracle('ece')\ndef test_one(): pass\n\ndef test_two(): pass\ndef no(): pass\n"
-    )
-    (tmp_path / "attacks.py").write_text("HOSTILE: tuple = (1, 2, 3)\n")
-    monkeypatch.setattr(checks_page, "TESTS", tmp_path)
-    counts = checks_page.of_tests(checks_page.trees())
-    assert (counts["tests"], counts["oracles"]) == (2, 1)
-    assert checks_page.attacks() == 3
-
-
-def test_the_cells_of_coverage_are_those_stored(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cells = {"cells": [{"runs": 100}, {"runs": 200}]}
-    (tmp_path / "coverage-near-families.json").write_text(json.dumps(cells))
-    monkeypatch.setattr(checks_page, "RESULTS", tmp_path)
-    assert checks_page.coverage() == (2, 100)

@@ -74,7 +74,7 @@ class RepeatWarning(UserWarning):
 
 
 class ScoreWarning(UserWarning):
-    """Scores fall where events rise, as probabilities of survival do."""
+    """Scores were set to 0 or 1 where rounding led beyond; or fall where events rise."""
 
 
 class WeightWarning(UserWarning):

@@ -42,4 +42,6 @@ class OneBlasThread(ContextDecorator):
         return ThreadpoolController()
 
 
+# On two cores an assessment takes .16 s of the processor in one thread and .42 s in two, and .16
+# and .21 s of the clock; a recommendation .41 and 1.06 s, and .41 and .54 s.
 one_blas_thread = OneBlasThread()

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from bayescal.assessment._assess import Assessment, assess
 from bayescal.assessment.horizons import HorizonAssessment
-from bayescal.assessment.leaving import LeavingSensitivity, leaving_sensitivity
-from bayescal.assessment.metric import CalibrationMetric
 from bayescal.assessment.record import read_report
 
 __all__ = [
     "Assessment",
-    "CalibrationMetric",
     "HorizonAssessment",
-    "LeavingSensitivity",
     "assess",
-    "leaving_sensitivity",
     "read_report",
 ]
 

@@ -30,12 +30,11 @@ from bayescal.assessment.text.paper import describe
 from bayescal.assessment.text.terminal import as_text
 from bayescal.assessment.text.tripod import tripod
 from bayescal.assessment.val_prob import raw_cases
-from bayescal.assessment.verdict.words import headline, to_do
+from bayescal.assessment.verdict.words import advice, headline, to_do
 from bayescal.assessment.vocabulary import Words
 from bayescal.assessment.words import is_reversed
 from bayescal.data.crossed import CrossedTable
 from bayescal.data.imputations import as_draws_of_score, as_imputations, as_imputed_outcomes
-from bayescal.data.judged import Judged
 from bayescal.data.keywords import as_data
 from bayescal.data.multiclass import ClassMode, binary_cases
 from bayescal.data.predicted import risks_by
@@ -45,7 +44,6 @@ from bayescal.data.weights import WeightType
 from bayescal.fitting import compare
 from bayescal.fitting.horizons import each_horizon, is_several
 from bayescal.inference.candidates import PRIOR_CALIBRATED
-from bayescal.model.likelihood.judged import refuse_judged
 from bayescal.model.priors import Prior, as_prior
 from bayescal.planning.result import Plan
 from bayescal.posterior.intervals import SUMMARY_COLUMNS, summary_rows
@@ -76,7 +74,6 @@ class AssessOptions(TypedDict, total=False):
     draws_of_score: Any
     cluster: Any
     strata: Any
-    judged: Judged | None
     mode: ClassMode | None
     labels: Words | None
 
@@ -114,7 +111,6 @@ def assess(
     draws_of_score: Any = None,
     cluster: Any = None,
     strata: Any = None,
-    judged: Judged | None = None,
     horizon: float | Sequence[float] | None = None,
     mode: ClassMode | None = None,
     labels: Words | None = None,
@@ -144,8 +140,8 @@ def assess(
         Risks from which a patient is treated. The report then has the net benefit at each.
     estimators : sequence of str
         The panel, by names in `bayescal.estimators`. Of times to an event there is none unless
-        some of those of `check_consistency` are named: "survival_ici", "survival_emax",
-        "survival_observed_expected" and "one_calibration_test".
+        some of those of `check_consistency` are named: "survival_ici", "survival_emax"
+        and "survival_observed_expected".
     draws : int
     groups : array-like of shape (n,), data frame or mapping, optional
         A label for each case, such as its hospital. All cases together are assessed, and each
@@ -164,8 +160,6 @@ def assess(
         As in `bayescal.fit`, of a Bayesian model.
     cluster, strata : array-like of shape (n,), optional
         As in `bayescal.fit`; not beside `groups`.
-    judged : Judged, optional
-        Who recorded the outcomes, as in `bayescal.fit`; not beside `groups`.
     horizon : float or sequence of float, optional
         Of times to an event, as in `bayescal.fit`. Several horizons have one report, with a row
         and a curve for each.
@@ -203,12 +197,12 @@ def assess(
         }  # fmt: skip
         refused = {
             "groups": groups, "pos_label": pos_label, "imputations": imputations,
-            "draws_of_score": draws_of_score, "judged": judged, "mode": mode,
+            "draws_of_score": draws_of_score, "mode": mode,
         }  # fmt: skip
         of_cases = {"sample_weight": sample_weight, "cluster": cluster, "strata": strata}
         risks = risks_by(y_true, y_prob, horizon)
         assessed = each_horizon(partial(assess, **options, **of_cases), risks, refused)
-        return HorizonAssessment(assessed, risks, of_cases)
+        return HorizonAssessment(assessed, risks)
     named = as_items(estimators, "estimators")
     at: Any = horizon
     level, told = as_level(ci_prob), STANDARD_WORDS if labels is None else labels
@@ -225,8 +219,6 @@ def assess(
         strata=strata,
         imputations=imputations,
         draws_of_score=draws_of_score,
-        judged=judged,
-        takes_judged=True,
         check_sites=check_few_labels,
         takes_times=True,
         horizon=at,
@@ -234,7 +226,6 @@ def assess(
         mode=mode,
     )
     check_roles(data)
-    refuse_judged(data)
     panel = panel_for(data, named)
     crossed = CrossedTable(data) if len(data.factors) > 1 else None
     check_few_groups(len(data.groups))
@@ -378,7 +369,8 @@ class Assessment(Findings):
         Returns
         -------
         dict of str to float
-            For each measure `tce`, `tce_lower` and `tce_upper`, and so on; `prob_close`,
+            For each measure `tce`, `tce_lower` and `tce_upper`, and so on; of groups `own_error`,
+            the error against their own curves, in the same way; `prob_close`,
             `prob_miscalibrated`, `prob_calibrated`, `cases` and `events`. What is not defined is
             left out.
         """
@@ -410,7 +402,7 @@ class Assessment(Findings):
 
         data = self.posterior.data
         told = self.worded(cases_and_events_of(data))
-        advice = to_do(self) if is_reversed(self) else str(self.recommendation)
-        text = f"{self.headline()}\n{told}\n{self.worded(advice)}"
+        told_to_do = to_do(self) if is_reversed(self) else advice(self)
+        text = f"{self.headline()}\n{told}\n{self.worded(told_to_do)}"
         shown = card(text, SUMMARY_COLUMNS, summary_rows(self.table))
         return f"{shown}{card_figure(self)}"

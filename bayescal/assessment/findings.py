@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from bayescal.assessment.performance import (
     performance_by_curve,
     performance_of,
 )
-from bayescal.assessment.populations import populations_of
+from bayescal.assessment.populations import error_row, populations_of, verdict_beside
 from bayescal.assessment.stretches import Stretch, stretches_of
 from bayescal.assessment.treatment import information_table, net_benefit_table
 from bayescal.assessment.val_prob import RawCases, no_val_prob, val_prob
@@ -40,22 +40,28 @@ from bayescal.assessment.vocabulary import Words
 from bayescal.data.crossed import CrossedTable
 from bayescal.data.data import CalibrationData
 from bayescal.data.fingerprint import fingerprint
-from bayescal.data.validate import as_level, as_scores, check_choice
+from bayescal.data.validate import as_level, as_number, as_scores, check_choice
 from bayescal.fitting import compare, fit
 from bayescal.fitting.imputed.posterior import ImputedPosterior, by_imputation
 from bayescal.gain import Recommendation, recommendation
-from bayescal.inference import CurveComparison, EValue, LowerBound, e_value, tce_lower_bound
+from bayescal.inference import CurveComparison, LowerBound, tce_lower_bound
 from bayescal.inference.candidates import PRIOR_CALIBRATED
 from bayescal.inference.lower_bound import FEWEST_UNITS
 from bayescal.model.priors import Prior, as_prior
 from bayescal.multilevel.compared import subgroups_of
 from bayescal.multilevel.drift import DriftPosterior
 from bayescal.multilevel.factors import SubgroupPosterior
-from bayescal.multilevel.populations import views_of
+from bayescal.multilevel.populations import (
+    clearly_off,
+    clearly_off_of,
+    own_curves,
+    own_error,
+    views_of,
+)
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.multilevel.term import crossed
-from bayescal.posterior.intervals import verdict_of
+from bayescal.posterior.intervals import share_below
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
@@ -66,7 +72,6 @@ __all__ = ["Findings"]
 STANDARD_WORDS = Words()
 REVERSED = 0.5
 """C-statistic below which scores are no better than chance."""
-Asked = TypeVar("Asked")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -199,6 +204,8 @@ class Findings:
     def prob_tce_below(self, x: float) -> float:
         """Probability that the true calibration error is below `x`.
 
+        Of several groups it is the error against the curve of each patient's own group.
+
         Parameters
         ----------
         x : float
@@ -207,7 +214,7 @@ class Findings:
         -------
         float
         """
-        return self.posterior.prob_tce_below(x)
+        return share_below(self.error_draws, as_number(x, "x"))
 
     def prob_tce_above(self, x: float) -> float:
         """Probability that the true calibration error is not below `x`: 1 - `prob_tce_below`.
@@ -220,7 +227,39 @@ class Findings:
         -------
         float
         """
-        return self.posterior.prob_tce_above(x)
+        return 1 - self.prob_tce_below(x)
+
+    @property
+    def has_own_curves(self) -> bool:
+        """Whether groups, periods or subgroups have curves of their own."""
+        return self.several is not None or len(self.data.groups) > 1
+
+    @cached_property
+    def error_draws(self) -> Floats:
+        """Draws of the true calibration error that size and verdict are read from.
+
+        Of several groups, periods or subgroups it is that of these patients against the curve of
+        their own group: errors on either side cancel in the curve of all.
+        """
+        if self.several is not None:
+            return own_error(own_curves(self.several), self.several.data, self.posterior)
+        if self.has_own_curves:
+            return own_error(self.groups, self.data, self.posterior)
+        return self.posterior.values_of("tce")
+
+    @cached_property
+    def error(self) -> dict[str, float]:
+        """Estimate, lower and upper end of the error; see `error_draws`."""
+        if self.has_own_curves:
+            return error_row(self.error_draws, self.ci_prob)
+        return {end: float(self.table[end]["tce"]) for end in ("estimate", "lower", "upper")}
+
+    @cached_property
+    def clearly_off(self) -> dict[str, dict[str, float]]:
+        """O/E of groups, periods or subgroups whose interval excludes 1, the furthest first."""
+        if self.several is not None:
+            return clearly_off_of(self.several, self.ci_prob)
+        return clearly_off(self.groups, self.ci_prob) if self.has_own_curves else {}
 
     def summary(self, ci_prob: float | None = None) -> pd.DataFrame:
         """Every functional with its credible interval; see `CalibrationPosterior.summary`.
@@ -247,32 +286,30 @@ class Findings:
     @cached_property
     def off(self) -> Off:
         """Whether the model is off, and which way: the first answer."""
-        return is_off(self.posterior, self.table, self.stretches, self.ci_prob, self.verdict)
+        seen = (self.posterior, self.table, self.stretches, self.ci_prob, self.verdict)
+        return is_off(*seen, self.error["lower"], bool(self.clearly_off))
 
     @property
     def verdict(self) -> str:
         """On the limit, one of "close enough", "miscalibrated" and "cannot tell".
 
         "close enough": `prob_tce_below(close)` is at least (1 + ci_prob) / 2. "miscalibrated":
-        `prob_tce_above(close)` is at least that. "cannot tell": neither.
+        `prob_tce_above(close)` is at least that. "cannot tell": neither, or the first although
+        groups are `clearly_off`.
         """
-        return verdict_of(self.prob_tce_below(self.close), self.ci_prob)
+        return verdict_beside(self.prob_tce_below(self.close), self.ci_prob, self.clearly_off)
 
     @cached_property
     def more_to_settle(self) -> float:
         """More patients with which `verdict` would probably be settled; 0 if it is.
 
-        Infinite if that takes more than 100 times the present ones. An approximation. NaN where a
-        judge recorded the outcomes, whose errors more patients do not make better known; and with
+        Infinite if that takes more than 100 times the present ones. An approximation. NaN with
         fewer than 20 events or non-events, of which the posterior is too wide to foresee it.
         """
-        problem = self.comparison.problem
-        judged = not problem.likelihood.is_linear and not problem.of_times
-        if judged or self.recommendation.too_few:
+        if self.recommendation.too_few:
             return 0.0 if self.verdict != "cannot tell" else float("nan")
-        error = self.posterior.values_of("tce")
         size = self.posterior.data.effective_size
-        return more_to_settle(error, self.close, self.ci_prob, size)
+        return more_to_settle(self.error_draws, self.close, self.ci_prob, size)
 
     @cached_property
     def stretches(self) -> list[Stretch]:
@@ -495,42 +532,24 @@ class Findings:
 
         See `bayescal.tce_lower_bound`. Sites stay together if there are ten or more; with fewer it
         is that of the cases at these sites. None where the bound is not defined, such as with
-        imputed scores, sampling weights or a judge; `refused` says why.
+        imputed scores or sampling weights; `refused` says why.
         """
         return None if isinstance(self._lower_bound, str) else self._lower_bound
 
     @property
-    def e_value(self) -> EValue | None:
-        """Evidence against calibration that may be looked at as often as one likes.
-
-        See `bayescal.e_value`. None of clusters and groups, whose cases share what calibration does
-        not know of, and where it is not defined otherwise; `refused` says why.
-        """
-        return None if isinstance(self._e_value, str) else self._e_value
-
-    @property
     def refused(self) -> dict[str, str]:
-        """Why the lower bound or the e-value is not defined of these data, by its name."""
-        asked = {"lower_bound": self._lower_bound, "e_value": self._e_value}
-        return {name: answer for name, answer in asked.items() if isinstance(answer, str)}
+        """Why the lower bound is not defined of these data, by its name; empty where it is."""
+        reason = self._lower_bound
+        return {"lower_bound": reason} if isinstance(reason, str) else {}
 
     @cached_property
     def _lower_bound(self) -> LowerBound | str:
-        are_units = len(self.data.levels.get("site", ())) >= FEWEST_UNITS
-        return self._asked(tce_lower_bound, self.data if are_units else self.comparison.data)
-
-    @cached_property
-    def _e_value(self) -> EValue | str:
-        return self._asked(e_value, self.data if self.data.groups else self.comparison.data)
-
-    def _asked(self, ask: Callable[..., Asked], data: CalibrationData) -> Asked | str:
-        """What is asked of the data, or why it is not defined of them."""
         if self.posterior.problem.of_times:
             return "outcomes are times to an event, which are not known of all cases."
-        if not self.comparison.problem.likelihood.is_linear:
-            return "outcomes were recorded by a judge who errs, and this takes them as the truth."
         try:
-            return ask(data, random_state=self.seed)
+            are_units = len(self.data.levels.get("site", ())) >= FEWEST_UNITS
+            data = self.data if are_units else self.comparison.data
+            return tce_lower_bound(data, random_state=self.seed)
         except InputError as error:
             return str(error)
 

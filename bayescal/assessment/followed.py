@@ -14,7 +14,7 @@ from bayescal.assessment.performance import mean_score
 from bayescal.assessment.verdict.off import few_words
 from bayescal.data.data import CalibrationData
 from bayescal.data.follow_up import EARLY_SHARE, LEFT, TIME_STEPS, FollowUp
-from bayescal.estimators.survival.censoring import censoring_depends_on_score
+from bayescal.estimators.survival import censoring_depends_on_score
 from bayescal.fitting.imputed.posterior import by_imputation
 from bayescal.posterior.leaving import other_hazard
 from bayescal.posterior.posterior import CalibrationPosterior

@@ -1,4 +1,4 @@
-"""What an assessment at several horizons computes and says: one table, one joint posterior."""
+"""What an assessment at several horizons computes and says: one table."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 
 from bayescal._base.card import card
-from bayescal._base.text import chance, count
+from bayescal._base.text import count
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.performance import mean_score
@@ -21,7 +21,7 @@ from bayescal.assessment.text.terminal import wrapped
 from bayescal.assessment.verdict.words import limit_reason, title
 from bayescal.assessment.words import with_interval
 from bayescal.data.predicted import Risks
-from bayescal.fitting.horizons import HorizonPosteriors, at_horizon, joined
+from bayescal.fitting.horizons import HorizonPosteriors, at_horizon
 from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
 
 if TYPE_CHECKING:
@@ -31,35 +31,23 @@ if TYPE_CHECKING:
 __all__ = ["Assessed", "HorizonFindings"]
 
 Assessed = TypeVar("Assessed", bound=Findings)
-SURELY_WORST = 0.95
-"""Probability from which a horizon is named as the one with the largest error."""
-HOW_JOINED = (
-    "The posterior at each horizon is that of an assessment at this horizon alone. Draws at "
-    "different horizons were paired so that their levels have the correlation of the influences "
-    "that each case has on them, by what was seen of it until either horizon."
-)
+EACH_ALONE = "The posterior at each horizon is that of an assessment at this horizon alone."
 
 
 class HorizonFindings(Generic[Assessed]):
-    """Assessments of the risks by several horizons, with joint draws.
+    """Assessments of the risks by several horizons.
 
     Attributes
     ----------
     horizons : tuple of float
     posterior : HorizonPosteriors
-        The posteriors, with joint draws of every measure.
     """
 
-    def __init__(
-        self,
-        assessments: Mapping[float, Assessed],
-        risks: Risks,
-        of_cases: Mapping[str, Any] | None = None,
-    ) -> None:
+    def __init__(self, assessments: Mapping[float, Assessed], risks: Risks) -> None:
         self.horizons = tuple(assessments)
         self._assessments = dict(assessments)
         each = {at: one.posterior for at, one in assessments.items()}
-        self.posterior: HorizonPosteriors = joined(each, risks, of_cases)
+        self.posterior = HorizonPosteriors(each, risks.notes)
 
     def at(self, horizon: float) -> Assessed:
         """The assessment at one horizon, with all of its tables and its own report.
@@ -80,12 +68,11 @@ class HorizonFindings(Generic[Assessed]):
 
         Columns: observed (risk by the horizon, by the curve), predicted (mean), censored (share of
         the cases, before the horizon), estimate, lower and upper end of TCE, O/E and slope, close
-        (the limit), prob_close, prob_miscalibrated, prob_calibrated, verdict, and prob_worst: that
-        the TCE is the largest of all horizons.
+        (the limit), prob_close, prob_miscalibrated, prob_calibrated and verdict.
         """
         import pandas as pd
 
-        worst, shown, rows = self.posterior.prob_worst(), main_functionals(), {}
+        shown, rows = main_functionals(), {}
         for at, a in self._assessments.items():
             data, predicted = a.data, mean_score(a.data)
             assert data.follow_up is not None
@@ -104,18 +91,10 @@ class HorizonFindings(Generic[Assessed]):
                 "prob_miscalibrated": a.prob_tce_above(a.close),
                 "prob_calibrated": a.prob_calibrated,
                 "verdict": a.verdict,
-                "prob_worst": float(worst[at]),
             }
         table = pd.DataFrame.from_dict(rows, orient="index")
         table.index.name = "horizon"
         return table
-
-    @cached_property
-    def prob_all_close(self) -> float:
-        """Probability that the error is below its limit at every horizon, by the joint draws."""
-        errors = self.posterior.functional("tce")
-        limits = np.array([a.close for a in self._assessments.values()])
-        return float((errors < limits).all("horizon").mean())
 
     @cached_property
     def tables(self) -> dict[str, Table]:
@@ -137,8 +116,8 @@ class HorizonFindings(Generic[Assessed]):
         return "By no horizon is the error known to be above the limit"
 
     def headline(self) -> str:
-        """Whether the model is off at each horizon, and at which the error is the largest."""
-        return " ".join([*self.verdicts(), self.worst()])
+        """Whether the model is off at each horizon."""
+        return " ".join(self.verdicts())
 
     def verdicts(self) -> list[str]:
         """The two answers at each horizon, with O/E, in a sentence each."""
@@ -150,21 +129,6 @@ class HorizonFindings(Generic[Assessed]):
             )
             told.append(f"By {at:g}: {answers[0].lower()}{answers[1:]}. O/E {ratio}.")
         return [a.worded(text) for a, text in zip(self._assessments.values(), told, strict=True)]
-
-    def worst(self) -> str:
-        """At which horizon the error is the largest, and whether it is small at all of them."""
-        worst = self.by_horizon["prob_worst"]
-        at = self.horizons[int(worst.to_numpy().argmax())]
-        told = f"The error is the largest by {at:g} (probability {chance(float(worst[at]))})"
-        if worst[at] < SURELY_WORST:
-            told = (
-                f"At which horizon the error is the largest is not settled: by {at:g} with "
-                f"probability {chance(float(worst[at]))}"
-            )
-        return (
-            f"{told}. It is within the limit at every horizon with probability "
-            f"{chance(self.prob_all_close)}."
-        )
 
     @cached_property
     def notes(self) -> list[str]:
@@ -202,22 +166,19 @@ class HorizonFindings(Generic[Assessed]):
         return f"{self.methods()}\n\n{self.headline()}\n\n{last}\n\n{describe(self._last)}"
 
     def methods(self) -> str:
-        """How the horizons were joined."""
+        """What was done at each horizon."""
         times = ", ".join(f"{at:g}" for at in self.horizons[:-1])
         named = " and ".join(filter(None, [times, f"{self.horizons[-1]:g}"]))
-        return f"Calibration was assessed at the horizons {named}. {HOW_JOINED}"
+        return f"Calibration was assessed at the horizons {named}. {EACH_ALONE}"
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers and names, ready for JSON; what is not finite is None."""
         rows = self.by_horizon.astype(object).where(self.by_horizon.notna(), None)
-        correlation = self.posterior.correlation.to_numpy().tolist()
         return {
             "schema": SCHEMA_VERSION,
             "horizons": list(self.horizons),
             "headline": self.headline(),
             "by_horizon": [{"horizon": at} | dict(row) for at, row in rows.iterrows()],
-            "prob_all_close": self.prob_all_close,
-            "correlation": correlation,
             "notes": self.notes,
             "assessments": {f"{at:g}": as_dict(a) for at, a in self._assessments.items()},
         }
@@ -243,7 +204,7 @@ class HorizonFindings(Generic[Assessed]):
         head = self._last.worded(count(self.posterior.cases, "case"))
         parts = [
             [head],
-            [line for text in [*self.verdicts(), self.worst()] for line in wrapped(text)],
+            [line for text in self.verdicts() for line in wrapped(text)],
         ]
         parts += [self.tables["horizons"].lines(), wrapped(self.limit())]
         parts += [wrapped(f"Note: {text}") for text in self.notes]
@@ -257,5 +218,4 @@ class HorizonFindings(Generic[Assessed]):
     def _repr_html_(self) -> str:
         shown = self.tables["horizons"].show()
         rows = {line.label: line.cells for line in shown.lines}
-        lines = [*self.verdicts(), self.worst()]
-        return card("\n".join(lines), shown.heads[1:], rows)
+        return card("\n".join(self.verdicts()), shown.heads[1:], rows)

@@ -11,13 +11,12 @@ __all__ = ["HorizonAssessment"]
 
 
 class HorizonAssessment(HorizonFindings[Assessed]):
-    """Assessments of the risks by several horizons, with joint draws. Made by `bayescal.assess`.
+    """Assessments of the risks by several horizons. Made by `bayescal.assess`.
 
     Attributes
     ----------
     horizons : tuple of float
     posterior : HorizonPosteriors
-        The posteriors, with joint draws of every measure.
     """
 
     def to_html(self, path: str | PathLike[str], **details: Any) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from bayescal._base.errors import InputError, check_choice
 from bayescal.data.data import CalibrationData
 from bayescal.estimators.registry import ESTIMATORS
-from bayescal.estimators.survival.numbers import NUMBERS_OF_TIMES
+from bayescal.estimators.survival import NUMBERS_OF_TIMES
 from bayescal.estimators.uncertainty.applied import applied_of
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.validation.consistency import (

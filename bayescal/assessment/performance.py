@@ -105,9 +105,9 @@ def mean_score(data: CalibrationData) -> float:
 def values_in_data(data: CalibrationData) -> dict[str, float]:
     """Functionals that the data have without a curve: O/E, where an event was expected.
 
-    None where the events are those that a judge recorded, or some cases left before the horizon.
+    None where some cases left before the horizon.
     """
-    if data.judged is not None or data.follow_up is not None:
+    if data.follow_up is not None:
         return {}
     expected = float(data.trials @ data.score)
     return {"observed_expected": data.events / expected} if expected > 0 else {}

@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bayescal.multilevel.drift import DriftPosterior
-from bayescal.multilevel.populations import views_of
+from bayescal.multilevel.populations import clearly_off_of, own_curves, own_error, views_of
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.posterior.functionals import main_functionals
-from bayescal.posterior.intervals import verdict_of
+from bayescal.posterior.intervals import equal_tailed, share_below, verdict_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["population_names", "populations_of"]
+    from bayescal._base.arrays import Floats
+
+__all__ = ["error_row", "population_names", "populations_of", "verdict_beside"]
 
 
 def population_names(post: MultilevelPosterior) -> dict[str, str]:
@@ -27,8 +29,30 @@ def population_names(post: MultilevelPosterior) -> dict[str, str]:
     return these | {"average": "Mean subgroup"}
 
 
+def error_row(error: Floats, ci_prob: float) -> dict[str, float]:
+    """Estimate, lower and upper end of draws of an error."""
+    lower, upper = equal_tailed(error, ci_prob)
+    return {"estimate": float(error.mean()), "lower": lower, "upper": upper}
+
+
+def verdict_beside(below: float, ci_prob: float, off: object) -> str:
+    """The verdict on a mean error, which is not close enough while single groups are clearly off.
+
+    Parameters
+    ----------
+    below : float
+        Probability that the error is below the limit.
+    off : object
+        What is clearly off; false if nothing is.
+    """
+    verdict = verdict_of(below, ci_prob)
+    return "cannot tell" if off and verdict == "close enough" else verdict
+
+
 def populations_of(post: MultilevelPosterior, close: float, ci_prob: float) -> pd.DataFrame:
     """One row a population, all of one fit, each with a verdict of its own.
+
+    The error of these patients is that against the curve of their own group, see `own_error`.
 
     Returns
     -------
@@ -51,6 +75,13 @@ def populations_of(post: MultilevelPosterior, close: float, ci_prob: float) -> p
             "prob_miscalibrated": view.prob_tce_above(close),
             "verdict": verdict_of(below, ci_prob),
         }
+    error = own_error(own_curves(post), post.data, post.at())
+    below = share_below(error, close)
+    rows["these"] |= {f"tce_{end}": value for end, value in error_row(error, ci_prob).items()} | {
+        "prob_close": below,
+        "prob_miscalibrated": 1 - below,
+        "verdict": verdict_beside(below, ci_prob, clearly_off_of(post, ci_prob)),
+    }
     table = pd.DataFrame.from_dict(rows, orient="index")
     table.index.name = "population"
     return table

@@ -21,10 +21,9 @@ from bayescal.assessment.schema.validate import first_fault, parsed
 from bayescal.assessment.text.periods import periods_record
 from bayescal.assessment.text.sites import sites_record
 from bayescal.assessment.text.subgroups import subgroups_record
-from bayescal.assessment.verdict.words import headline
+from bayescal.assessment.verdict.words import advice, headline
 from bayescal.assessment.words import first_words
 from bayescal.fitting.imputed.posterior import by_imputation
-from bayescal.inference import EValue
 from bayescal.posterior.functionals import FUNCTIONALS
 
 if TYPE_CHECKING:
@@ -67,6 +66,9 @@ def metrics(f: Findings, prefix: str) -> dict[str, float]:
         for name in table.index:
             told[name] = table.loc[name, "estimate"]
             told |= {f"{name}_{end}": table.loc[name, end] for end in ("lower", "upper")}
+    if f.has_own_curves:
+        told["own_error"] = f.error["estimate"]
+        told |= {f"own_error_{end}": f.error[end] for end in ("lower", "upper")}
     data = f.posterior.data
     told |= {
         "prob_close": f.prob_tce_below(f.close),
@@ -109,14 +111,13 @@ def as_dict(f: Findings) -> dict[str, Any]:
         "performance": _rows(f.performance),
         "recommendation": {
             "choice": f.recommendation.choice,
-            "text": str(f.recommendation),
+            "text": advice(f),
             "equation": None if f.equation is None else str(f.equation),
             "prob_better_next": f.prob_better_elsewhere,
             "table": _rows(f.recommendation.table),
         },
         "net_benefit": _rows(f.net_benefit),
         "lower_bound": None if f.lower_bound is None else f.lower_bound._asdict(),
-        "e_value": None if f.e_value is None else e_value_record(f.e_value),
         "refused": f.refused,
         "essentials": essentials_record(f),
         "net_benefit_lost": _rows(f.net_benefit_lost),
@@ -152,6 +153,8 @@ def as_dict(f: Findings) -> dict[str, Any]:
             record["sites"] = sites_record(f)
         if f.periods is not None:
             record["periods"] = periods_record(f)
+    if f.has_own_curves:
+        record["own_error"], record["clearly_off"] = f.error, f.clearly_off
     if f.populations is not None:
         record["populations"] = _rows(f.populations)
     if f.missing_information is not None:
@@ -175,16 +178,6 @@ def whole_count(name: str, value: Any) -> Any:
     """The value of this name in a record: a count as an integer, if weights give no fraction."""
     is_whole = isinstance(value, float) and value.is_integer()
     return int(value) if name in NAMES_OF_COUNTS and is_whole else value
-
-
-def e_value_record(evidence: EValue) -> dict[str, Any]:
-    """The e-value of the first look; infinite, and so None, where a score of 0 or 1 was wrong."""
-    return {
-        "value": evidence.value,
-        "log_value": evidence.log_value,
-        "cases": evidence.cases,
-        "is_infinite": bool(np.isinf(evidence.log_value)),
-    }
 
 
 def follow_up_record(f: Findings) -> dict[str, Any]:

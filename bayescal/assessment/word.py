@@ -188,7 +188,6 @@ def write_horizons_word(
     page.heading(a.title(), 1)
     for text in a.verdicts():
         page.text(text, bold=True)
-    page.text(a.worst())
     page.text(a.limit(), "The limit")
     page.figure(figure_of_horizons(a))
     page.table(a.tables["horizons"])

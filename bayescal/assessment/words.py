@@ -34,6 +34,7 @@ __all__ = [
     "first_words",
     "in_the_data",
     "is_reversed",
+    "kind_of",
     "numbers",
     "outcome_words",
     "where",
@@ -87,17 +88,8 @@ def is_reversed(f: Findings) -> bool:
 
 
 def outcome_words(f: Findings) -> list[str]:
-    """What was seen of the outcomes, where that is not all: by a judge, or up to a time."""
-    judge = f.posterior.problem.likelihood.described()
-    if not judge:
-        return followed_words(f.posterior.data, f.ratio_at_other_hazard)
-    return [
-        f"The outcomes were recorded by {judge}. What is read off the curve (errors, O/E, "
-        "slope, net benefit) is of the true outcomes. Numbers of events, the C-statistic, "
-        "the Brier score, estimators and points in figures are of the outcomes as they were "
-        "recorded.",
-        *followed_words(f.posterior.data, f.ratio_at_other_hazard),
-    ]
+    """What was seen of the outcomes, where that is not all: up to a time."""
+    return followed_words(f.posterior.data, f.ratio_at_other_hazard)
 
 
 def exactness(f: Findings) -> str:
@@ -145,6 +137,11 @@ def counted(post: MultilevelPosterior) -> str:
     """How many curves there are, of what: "12 groups"."""
     (_, _, kind), number = whose_words(post)[0].partition(" "), len(post.problem.labels)
     return f"{number} {kind}s"
+
+
+def kind_of(f: Findings) -> str:
+    """What has curves of its own: "group", "period" or "subgroup"."""
+    return "group" if f.several is None else whose_words(f.several)[0].removeprefix("every ")
 
 
 def decision_range_words(f: Findings) -> str:

@@ -33,7 +33,7 @@ class Settings:
     plot, record : Path or None
         Files for the figure and for the numbers.
     file : Path or None
-        The file or folder that is read.
+        The file that is read.
     table : Path or None
         A file that is written too, by whoever makes this.
     """

@@ -73,5 +73,4 @@ def _as_dates(column: pd.Series, source: Source) -> pd.Series:
 
 def _text(value: Any) -> str:
     """A value as it was typed: 20240331.0 of a column with gaps is 20240331."""
-    is_whole = isinstance(value, float) and value.is_integer()
-    return str(int(value)) if is_whole else str(value).strip()
+    return str(value).strip().removesuffix(".0")

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from bayescal._base.errors import InputError, LabelWarning, WeightWarning
 from bayescal._base.text import count, shortened
 from bayescal.cli._codes import refuse_coded_outcomes, refuse_coded_scores, refuse_texts
-from bayescal.cli._notes import as_typed
+from bayescal.cli._notes import as_typed, noted
 from bayescal.cli._read import Source
-from bayescal.cli._terminal import as_command
+from bayescal.cli._terminal import STDOUT, as_command, note, output
 from bayescal.cli.form import PERCENT, Scale
 from bayescal.data.sources.columns import Columns
-from bayescal.data.validate import are_binary_integers
+from bayescal.data.validate import are_binary_integers, without_rounding
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,6 +35,7 @@ __all__ = [
     "about_missing",
     "about_weights",
     "as_numbers",
+    "as_probabilities",
     "in_file",
     "read_cases",
     "role_of",
@@ -83,7 +84,6 @@ def read_cases(
     event: str | None = None,
     drop_missing: bool = False,
     others: Mapping[str, str] = MappingProxyType({}),
-    part: bool = False,
 ) -> Cases:
     """Take the cases out of a table.
 
@@ -97,14 +97,13 @@ def read_cases(
         The label of the event as it was typed.
     others : mapping of str to str
         Further columns of scores, by their arguments.
-    part : bool
-        Whether the table is one of several, in which every row may lack something.
     """
     for name in (columns.score, *others.values()):
         refuse_coded_scores(frame[name], source, scale)
     refuse_coded_outcomes(frame[str(columns.outcome)], source)
-    numbers = {"y_prob": as_numbers(frame[columns.score], source, scale)}
-    numbers |= {name: as_numbers(frame[column], source, scale) for name, column in others.items()}
+    numbers = {"y_prob": as_probabilities(frame[columns.score], source, scale)}
+    for name, column in others.items():
+        numbers[name] = as_probabilities(frame[column], source, scale)
     if columns.weight is not None:
         numbers["sample_weight"] = as_numbers(frame[columns.weight], source)
     outcome = str(columns.outcome)
@@ -117,16 +116,12 @@ def read_cases(
         needed = f"an outcome, a score, a weight or a value of {names}"
     if missing.any() and not drop_missing:
         told = about_missing(np.asarray(missing), needed, source)
-        if (
-            not others
-            and not part
-            and (frame[outcome].isna().to_numpy(dtype=bool) | ~missing).all()
-        ):
+        if not others and (frame[outcome].isna().to_numpy(dtype=bool) | ~missing).all():
             named = ["--outcome", outcome, "--score", columns.score]
             command = as_command(["bayescal", "missing", str(source.path), *named])
             told += f" To keep the scores of those without an outcome: {command}"
         raise InputError(told)
-    if missing.all() and not part:
+    if missing.all():
         raise InputError(f"every row of {source.path} lacks {needed}.")
     kept, given = frame, dict(numbers)
     rows: NDArray[np.intp] | range = range(missing.size)
@@ -165,6 +160,15 @@ def as_numbers(column: pd.Series, source: Source, scale: Scale | None = None) ->
         refuse_texts(column, wrong, source)
         return np.where(wrong, column.to_numpy(dtype=object), numbers)
     return to_probability(numbers)
+
+
+def as_probabilities(column: pd.Series, source: Source, scale: Scale) -> NDArray[Any]:
+    """Scores as probabilities; what is beyond 0 or 1 by rounding is set to the end, with a note."""
+    scores = as_numbers(column, source, scale)
+    if scores.dtype.kind != "f":
+        return scores
+    with noted(lambda text: note(output(STDOUT), text)):
+        return without_rounding(scores, f"column {str(column.name)!r}")
 
 
 def _refuse_mixed(

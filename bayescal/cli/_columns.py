@@ -14,6 +14,7 @@ from bayescal.cli._questions import ask_about_columns
 from bayescal.cli.form import Scale
 from bayescal.cli.reading import Reading
 from bayescal.data.sources.columns import Columns, listed
+from bayescal.data.validate import ROUNDING
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -187,7 +188,8 @@ def _holds_scores(column: pd.Series, scale: Scale) -> bool:
     if column.dtype.kind != "f" or _distinct(column, CLASSES) <= CLASSES:
         return False
     values = column.dropna().to_numpy()
-    inside = (values >= scale.lowest) & (values <= scale.highest)
+    rounding = ROUNDING * (scale.highest - scale.lowest)
+    inside = (values >= scale.lowest - rounding) & (values <= scale.highest + rounding)
     return values.size > 0 and bool(np.all(inside))
 
 

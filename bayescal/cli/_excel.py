@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import StringIO
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
 from bayescal._base.versions import needed
-from bayescal.cli._read import Source, TableFile, check_file
+from bayescal.cli._read import Source, TableFile, check_file, types_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,14 +30,17 @@ class WorkbookSource(Source):
 
     rows: tuple[Row, ...] = ()
 
-    def load(self, *, verbatim: bool = False) -> pd.DataFrame:
+    def load(self, *, verbatim: bool = False, labels: Collection[str] = ()) -> pd.DataFrame:
         """The table, as `Source.load` gives it; numbers and missing values as in CSV."""
+        texts = [at for at, name in enumerate(self.names) if name in labels]
         import pandas as pd
 
         if not self.rows:
             raise InputError(f"{self.path} names columns but has no rows.")
         text = StringIO()
-        csv.writer(text, quoting=csv.QUOTE_MINIMAL).writerows(cells for _, cells in self.rows)
+        csv.writer(text, quoting=csv.QUOTE_MINIMAL).writerows(
+            map(_as_shown, cells) for _, cells in self.rows
+        )
         text.seek(0)
         return pd.read_csv(
             text,
@@ -45,7 +48,7 @@ class WorkbookSource(Source):
             names=list(range(len(self.names))),
             index_col=False,
             low_memory=False,
-            dtype=str if verbatim else None,
+            dtype=types_of(texts, verbatim=verbatim),
             keep_default_na=not verbatim,
             skip_blank_lines=False,
         ).set_axis(list(self.names), axis="columns")
@@ -89,6 +92,11 @@ def open_workbook(path: TableFile, sheet: str | None = None) -> WorkbookSource:
             )
     table = ((at, (*cells[:width], *[None] * (width - len(cells)))) for at, cells in records)
     return WorkbookSource(path, names, None, rows=tuple(table))
+
+
+def _as_shown(cell: Any) -> Any:
+    """A cell as Excel shows it: hospital 7 is no 7.0."""
+    return int(cell) if isinstance(cell, float) and cell.is_integer() else cell
 
 
 def _filled(table: Any) -> Iterator[Row]:

@@ -93,7 +93,6 @@ def _show(a: HorizonAssessment[Any], console: Any) -> None:
 
     for text in a.verdicts():
         say(console, text, "bold")
-    say(console, a.worst())
     console.print(drawn(a.tables["horizons"], narrow=is_narrow(console)))
     say(console, as_typed(a.limit()))
     seed = a.at(a.horizons[0]).seed

@@ -131,7 +131,7 @@ def _read(reading: MissingReading) -> tuple[Any, Any, tuple[str, str], dict[str,
     form = reading.form()
     scale = form.scale
     source = form.open(reading.file)
-    frame = source.load()
+    frame = source.load(labels=reading.labels)
     columns = choose_columns(frame, reading, scale)
     scores = scores_of(
         source,

@@ -31,14 +31,12 @@ __all__ = [
     "IgnoreColumn",
     "Imputation",
     "Independent",
-    "Judged",
     "Logit",
     "Outcome",
     "Percent",
     "Period",
     "Prior",
     "Record",
-    "RowFile",
     "Score",
     "Seed",
     "Sheet",
@@ -72,13 +70,6 @@ PYTHON_NAMES = {
 """Options whose argument has another name in Python, by which they can be given as well."""
 
 File = Annotated[
-    Path,
-    typer.Argument(
-        help="Predictions: CSV (also .tsv, .txt, .gz), Excel (.xlsx), SPSS (.sav), Stata (.dta), "
-        "SAS (.sas7bdat, .xpt), Parquet, or a folder of Parquet files."
-    ),
-]
-RowFile = Annotated[
     Path,
     typer.Argument(
         help="Predictions: CSV (also .tsv, .txt, .gz), Excel (.xlsx), SPSS (.sav), Stata (.dta), "
@@ -232,13 +223,6 @@ Stratum = Annotated[
 Independent = Annotated[
     bool,
     typer.Option("--independent", metavar=" ", help="Cases are independent, though ids repeat."),
-]
-Judged = Annotated[
-    str | None,
-    typer.Option(
-        help="Outcomes were recorded by a judge who is not always right: how many of the cases of "
-        "known truth it judged right, first of events, then of non-events, such as 91/100,94/100."
-    ),
 ]
 Threshold = Annotated[
     list[float] | None,

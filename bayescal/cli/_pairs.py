@@ -80,7 +80,7 @@ def _read(
     path, form = reading.file, reading.form()
     with working(f"Reading {path}"):
         source = form.open(path)
-        frame = source.load()
+        frame = source.load(labels=reading.labels)
         for each in named:
             for option, name in each.items():
                 if name is not None:

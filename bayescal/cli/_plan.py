@@ -57,7 +57,7 @@ def plan(
         str,
         typer.Option(
             help="Calibration that is assumed: the prior clinical or neutral, the name of a "
-            "population (see bayescal simulate), or pilot, what its outcomes say."
+            "population (bc.simulate.names() in Python), or pilot, what its outcomes say."
         ),
     ] = "clinical",
     analysis: Annotated[
@@ -77,21 +77,6 @@ def plan(
     ] = None,
     cluster_size: Annotated[
         float | None, typer.Option(help="Patients of a cluster, with --icc.")
-    ] = None,
-    sites: Annotated[
-        int | None,
-        typer.Option(help="Number of sites of the study, such as hospitals; with --heterogeneity."),
-    ] = None,
-    heterogeneity: Annotated[
-        float | None,
-        typer.Option(
-            help="Standard deviation of the shift (log-odds) between --sites; that of the log "
-            "slope is half of it."
-        ),
-    ] = None,
-    population: Annotated[
-        str | None,
-        typer.Option(help="With --sites, whose interval: 'average site' or 'new site'."),
     ] = None,
     horizon: Annotated[
         float | None,
@@ -186,9 +171,6 @@ def plan(
             resume=resume,
             icc=icc,
             cluster_size=cluster_size,
-            sites=sites,
-            heterogeneity=heterogeneity,
-            population=population,
             horizon=horizon,
             leaving=leaving,
             leaving_ratio=leaving_ratio,

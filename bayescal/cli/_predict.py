@@ -127,9 +127,11 @@ def scores_of(risks: list[float], scale: Scale) -> Floats:
     import numpy as np
 
     from bayescal._base.errors import InputError
+    from bayescal.data.validate import ROUNDING
 
+    rounding = ROUNDING * (scale.highest - scale.lowest)
     for risk in risks:
-        if not scale.lowest <= risk <= scale.highest:
+        if not scale.lowest - rounding <= risk <= scale.highest + rounding:
             other = (
                 ""
                 if scale.name != "probabilities"
@@ -139,7 +141,7 @@ def scores_of(risks: list[float], scale: Scale) -> Floats:
                 f"--risk {risk:g} is outside [{scale.lowest:g}, {scale.highest:g}]; scores are "
                 f"{scale.name}.{other}"
             )
-    return scale.to_probability(np.array(risks, dtype=np.float64))
+    return scale.to_probability(np.clip(np.asarray(risks, float), scale.lowest, scale.highest))
 
 
 def risks_table(table: pd.DataFrame, level: float) -> Table:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from bayescal._base.text import count, shortened
-from bayescal.cli._batches import in_batches, read_batches
 from bayescal.cli._calendar import by_calendar
 from bayescal.cli._cases import Cases, about_weights, as_numbers, in_file, read_cases
 from bayescal.cli._columns import ask_about_ids, choose_columns
@@ -102,8 +101,6 @@ class Predictions(NamedTuple):
             told["imputations"] = len(self.data.imputations)
         if self.data.follow_up is not None:
             told["horizon"] = self.data.follow_up.horizon
-        if self.data.judged is not None:
-            told["judged"] = self.data.judged.to_dict()
         return told | self.form.source
 
 
@@ -131,17 +128,15 @@ class Selected(Source):
 
 
 def read_predictions(reading: Reading) -> Predictions:
-    """Read a file of one row per case, or a folder of such Parquet files.
+    """Read a file of one row per case.
 
     Columns, and how weights are meant, are guessed where there is only one way to read them.
     """
     path: TableFile = reading.file
     form = reading.form()
-    if in_batches(path) and "imputation" not in reading.roles:
-        return Predictions(*read_batches(reading, form.scale), path, form)
     with working(f"Reading {path}"):
         source = form.open(path)
-        frame = source.load()
+        frame = source.load(labels=reading.labels)
         columns = choose_columns(frame, reading, form.scale)
         ask_about_ids(frame, reading, columns.needed)
         frame = by_calendar(frame, columns, reading, source)

@@ -16,7 +16,7 @@ __all__ = ["ask_about_columns"]
 
 
 def ask_about_columns(
-    frame: pd.DataFrame, taken: Collection[str], *, options: Collection[str], part: bool = False
+    frame: pd.DataFrame, taken: Collection[str], *, options: Collection[str]
 ) -> None:
     """Refuse a table with a column of hospitals or dates, when nothing says whether it matters.
 
@@ -26,8 +26,6 @@ def ask_about_columns(
         Columns that mean something else, or were said not to matter.
     options : collection of str
         Of "site", "period" and "cluster", those that the command has.
-    part : bool
-        Whether these are some rows of more.
     """
     for name in may_be_groups(list(map(str, frame.columns)), taken):
         values = frame[name]
@@ -38,10 +36,8 @@ def ask_about_columns(
             role = "site" if may_be_sites(name) else "period"
             shown = shortened(name)
             ways = [f"--{option} {shown}" for option in (role, "cluster") if option in options]
-            counted = f"{levels:,} values in {rows:,} rows"
-            many = "several values, which repeat" if part else counted
             raise InputError(
-                f"column {shown!r} has {many}. If calibration may "
+                f"column {shown!r} has {levels:,} values in {rows:,} rows. If calibration may "
                 "differ between them, or rows of one are alike, say so: "
                 f"{', or '.join([*ways, f'--ignore-column {shown}'])} if it does not matter."
             )

@@ -8,13 +8,13 @@ import gzip
 import re
 import warnings
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO, TextIOWrapper
 from itertools import islice
 from types import ModuleType
-from typing import IO, TYPE_CHECKING, Literal, Protocol, TextIO, cast
+from typing import IO, TYPE_CHECKING, Any, Literal, Protocol, TextIO, cast
 
 from bayescal._base.errors import InputError
 from bayescal._base.versions import needed
@@ -22,16 +22,23 @@ from bayescal._base.versions import needed
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["PARQUET", "Source", "TableFile", "check_file", "is_text", "is_workbook", "open_source"]
+__all__ = [
+    "PARQUET",
+    "Source",
+    "TableFile",
+    "check_file",
+    "is_text",
+    "is_workbook",
+    "open_source",
+    "types_of",
+]
 
 TEXT = (".csv", ".tsv", ".txt")
 PARQUET = (".parquet", ".pq")
 EXCEL = (".xlsx", ".xlsm")
 OTHER_WORKBOOKS = (".xls", ".xlsb", ".ods")
-LOGS = (".jsonl", ".jsonl.gz", ".eval")
+LOGS = (".jsonl", ".jsonl.gz")
 LOG_COLUMNS = ("correct", "confidence", "task", "question")
-SAMPLES = "samples_"
-"""What names of samples of lm-evaluation-harness begin with."""
 SEPARATORS = ",;\t"
 SEPARATOR_LINE = re.compile('"?sep=([,;\t])"?')
 """The first line of a text that Excel wrote or is to read; no record of it."""
@@ -77,7 +84,7 @@ class Source:
     names : tuple of str
         Its columns, in order; a name may occur twice.
     separator : str or None
-        What stands between two fields; None for Parquet, Excel and logs of evaluations.
+        What stands between two fields; None for Parquet, Excel and logs of answers.
     encoding : str
         Of text.
     tells_separator : bool
@@ -90,7 +97,7 @@ class Source:
     encoding: str = UTF_8
     tells_separator: bool = False
 
-    def load(self, *, verbatim: bool = False) -> pd.DataFrame:
+    def load(self, *, verbatim: bool = False, labels: Collection[str] = ()) -> pd.DataFrame:
         """The table, its columns called by `names`.
 
         Parameters
@@ -98,7 +105,11 @@ class Source:
         verbatim : bool
             Keep each field as the text that it is, rather than read numbers and missing values;
             of Parquet, which has types, keep whole numbers whole beside missing ones.
+        labels : collection of str
+            Columns that are kept so but for missing values, since they hold names: as a number,
+            hospital 007 is 7, and the month 2023.10 is 2023.1.
         """
+        texts = [at for at, name in enumerate(self.names) if name in labels]
         with _understood(self.path):
             if self.path.name.lower().endswith(LOGS):
                 frame: pd.DataFrame = _load_log(self.path)
@@ -106,8 +117,11 @@ class Source:
                 with self.path.open("rb") as file:
                     table = _parquet().read_table(file)
                 frame = table.to_pandas(ignore_metadata=True, integer_object_nulls=verbatim)
+                for at in texts:
+                    whole = table.column(at).to_pandas(integer_object_nulls=True)
+                    frame.isetitem(at, whole)
             else:
-                frame = _load_text(self, verbatim=verbatim)
+                frame = _load_text(self, verbatim=verbatim, texts=texts)
         if frame.shape[0] == 0:
             raise InputError(f"{self.path} names columns but has no rows.")
         return frame.set_axis(list(self.names), axis="columns")
@@ -148,8 +162,8 @@ def open_source(path: TableFile, encoding: str | None = None) -> Source:
         )
     raise InputError(
         f"{path} is neither CSV (.csv, .tsv or .txt, also with .gz), Parquet (.parquet), Excel "
-        "(.xlsx), SPSS (.sav), Stata (.dta), SAS (.sas7bdat, .xpt) nor a log of answers (.jsonl or "
-        ".eval) by its name. Save the table as one of these."
+        "(.xlsx), SPSS (.sav), Stata (.dta), SAS (.sas7bdat, .xpt) nor a log of answers (.jsonl) "
+        "by its name. Save the table as one of these."
     )
 
 
@@ -158,7 +172,10 @@ def check_file(path: TableFile) -> None:
     if not path.exists():
         raise InputError(f"there is no file {path}.")
     if path.is_dir():
-        raise InputError(f"{path} is a folder. Name a file.")
+        raise InputError(
+            f"{path} is a folder. Name a file; a folder of Parquet files is read in Python, by "
+            "bc.CalibrationData.from_parquet."
+        )
     if not path.is_file():
         raise InputError(
             f"{path} is a pipe or a device, and a table is read more than once. Save it to a file."
@@ -269,31 +286,35 @@ def _written_by_r(file: TextIO) -> tuple[str, ...] | None:
 
 
 def _load_log(path: TableFile) -> pd.DataFrame:
-    """The answers of a log of an evaluation: its verdicts, confidences, tasks and questions."""
+    """The answers of a log: their verdicts, confidences, tasks and questions."""
     from pathlib import Path
 
     from bayescal.data import readers
 
     if not isinstance(path, Path):
         raise InputError(f"{path} is a log of answers, which is read from disk. Name its path.")
-    if path.name.lower().endswith(".eval"):
-        return readers.inspect(path)
-    of_harness = path.name.startswith(SAMPLES)
-    return readers.lm_eval(path) if of_harness else readers.jsonl(path)
+    return readers.jsonl(path)
 
 
-def _load_text(source: Source, *, verbatim: bool) -> pd.DataFrame:
+def types_of(texts: Sequence[int], *, verbatim: bool) -> Any:
+    """What pandas reads columns as: all as texts, or those at some positions."""
+    return str if verbatim else dict.fromkeys(texts, str)
+
+
+def _load_text(source: Source, *, verbatim: bool, texts: Sequence[int]) -> pd.DataFrame:
     from pandas.errors import DtypeWarning
 
     with warnings.catch_warnings():
         warnings.simplefilter("error", DtypeWarning)
         try:
-            return _parsed(source, verbatim=verbatim, in_parts=True)
+            return _parsed(source, verbatim=verbatim, texts=texts, in_parts=True)
         except DtypeWarning:  # a column is of numbers in one part and of texts in another
-            return _parsed(source, verbatim=verbatim, in_parts=False)
+            return _parsed(source, verbatim=verbatim, texts=texts, in_parts=False)
 
 
-def _parsed(source: Source, *, verbatim: bool, in_parts: bool) -> pd.DataFrame:
+def _parsed(
+    source: Source, *, verbatim: bool, texts: Sequence[int], in_parts: bool
+) -> pd.DataFrame:
     """The table; in parts it takes half of the memory, and each has types of its own."""
     import pandas as pd
 
@@ -308,7 +329,7 @@ def _parsed(source: Source, *, verbatim: bool, in_parts: bool) -> pd.DataFrame:
             encoding=source.encoding,
             index_col=False,
             low_memory=in_parts,
-            dtype=str if verbatim else None,
+            dtype=types_of(texts, verbatim=verbatim),
             keep_default_na=not verbatim,
         )
 

@@ -189,7 +189,7 @@ def scores_of(
 
     from bayescal._base.errors import InputError
     from bayescal._base.text import count
-    from bayescal.cli._cases import as_numbers, in_file
+    from bayescal.cli._cases import as_probabilities, in_file
     from bayescal.cli._codes import refuse_coded_scores
     from bayescal.data.sources.columns import Columns
     from bayescal.data.validate import as_scores
@@ -205,7 +205,7 @@ def scores_of(
         )
     column = source.load()[name]
     refuse_coded_scores(column, source, scale)
-    scores = as_numbers(column, source, scale)
+    scores = as_probabilities(column, source, scale)
     missing = pd.isna(scores)
     if missing.any() and not drop_missing:
         raise InputError(

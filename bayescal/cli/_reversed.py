@@ -19,14 +19,14 @@ STANDARD_ERRORS = 1.96
 def seem_reversed(data: CalibrationData) -> bool:
     """Whether cases with the event have clearly lower scores: the C-statistic is below 0.5.
 
-    By the interval of DeLong, of cases that are independent. Of others, of outcomes that a judge
-    recorded and of times to an event it is not told here.
+    By the interval of DeLong, of cases that are independent. Of others and of times to an event it
+    is not told here.
     """
     from bayescal.assessment.performance import with_ranks
     from bayescal.planning.closed_forms import c_statistic_error
     from bayescal.scores import c_statistic
 
-    if data.follow_up is not None or data.judged is not None or "cluster" in data.roles:
+    if data.follow_up is not None or "cluster" in data.roles:
         return False
     pooled = data.pooled()
     ranked = with_ranks(next(iter(pooled.imputations), pooled))

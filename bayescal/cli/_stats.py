@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,7 @@ STATISTICAL = {
 class StatisticalSource(Source):
     """A file of SPSS, Stata or SAS."""
 
-    def load(self, *, verbatim: bool = False) -> pd.DataFrame:
+    def load(self, *, verbatim: bool = False, labels: Collection[str] = ()) -> pd.DataFrame:
         """The table; missing values of the user count as missing.
 
         A column whose values all have a label, such as 1 "North" and 2 "South", has the labels. Of

@@ -94,8 +94,7 @@ def describe_cases(data: CalibrationData) -> str:
     """How many cases and events there are, and what was predicted of them."""
     mean = mean_score(data)
     cases = cases_and_events_of(data)
-    by = "" if data.judged is None else f", recorded by {data.judged.described()}"
-    return f"{cases}{by}; mean score {mean:#.3g}"
+    return f"{cases}; mean score {mean:#.3g}"
 
 
 def describe_error(summary: pd.DataFrame, p: float = 1) -> str:

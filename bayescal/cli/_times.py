@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 from bayescal._base.errors import InputError
 from bayescal._base.text import count, shortened
 from bayescal.cli._calendar import by_calendar
-from bayescal.cli._cases import Cases, about_missing, as_numbers, in_file, role_of
+from bayescal.cli._cases import (
+    Cases,
+    about_missing,
+    as_numbers,
+    as_probabilities,
+    in_file,
+    role_of,
+)
 from bayescal.cli._codes import refuse_coded_scores
 from bayescal.cli._columns import ask_about_ids, check_column, choose_columns
 from bayescal.cli._ends import Ends
@@ -113,7 +120,6 @@ class TimeColumns(NamedTuple):
         others = {
             "--outcome": reading.outcome,
             "--update": update,
-            "--judged": reading._role("judged"),
         }
         for name, value in others.items():
             if value:
@@ -238,11 +244,9 @@ def _read(
 ) -> TimesRead:
     path: TableFile = reading.file
     form = reading.form()
-    if path.is_dir():
-        raise InputError(f"{path} is a folder, and times to an event are read from one file.")
     with working(f"Reading {path}"):
         source = form.open(path)
-        frame = source.load()
+        frame = source.load(labels=reading.labels)
     names = [str(name) for name in frame.columns]
     used = {"time": times.time, "event": times.event, "entry": times.entry}
     options = times.options or ("score",) * len(times.scores)
@@ -270,7 +274,7 @@ def _read(
     read = {what: as_numbers(frame[name], source) for what, name in named.items()}
     for name in scores:
         refuse_coded_scores(frame[name], source, form.scale)
-    risks = [as_numbers(frame[name], source, form.scale) for name in scores]
+    risks = [as_probabilities(frame[name], source, form.scale) for name in scores]
     missing = frame[columns.labelled].isna().to_numpy(dtype=bool).any(axis=1)
     missing |= np.any([values != values for values in (*read.values(), *risks)], axis=0)
     if missing.any() and not reading.drop_missing:

@@ -125,7 +125,7 @@ def _check_permission(path: Path) -> None:
 def _check_distinct(targets: Sequence[Path], inputs: Sequence[Path]) -> None:
     """Refuse an output that is an input or another output; devices can be written to twice."""
     files = [path for path in targets if path.is_file() or not path.exists()]
-    read = [file for path in inputs for file in _files_of(path)]
+    read = list(inputs)
     for index, path in enumerate(files):
         for other in read:
             if _is_same(path, other):
@@ -143,15 +143,6 @@ def _is_same(one: Path, other: Path) -> bool:
     if one.exists() and other.exists():
         return one.samefile(other)
     return one.resolve() == other.resolve()
-
-
-def _files_of(path: Path) -> list[Path]:
-    """A file itself; of a folder, all files that are read from it."""
-    if not path.is_dir():
-        return [path]
-    from bayescal.data.sources.parquet import parquet_files
-
-    return parquet_files(path)[1]
 
 
 def write_figure(path: Path, post: CalibrationPosterior, *, p: float, ci_prob: float) -> None:

@@ -26,9 +26,7 @@ from bayescal.cli._plan import plan
 from bayescal.cli._predict import predict
 from bayescal.cli._recalibrate import recalibrate
 from bayescal.cli._recommend import recommend
-from bayescal.cli._simulate import simulate
 from bayescal.cli._terminal import complain
-from bayescal.cli._validate import validate
 
 __all__ = ["main"]
 
@@ -97,7 +95,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     demo, assess, missing, drift, monitor, predict, compare, compare_models, recommend, gain,
-    recalibrate, plan, simulate, validate,
+    recalibrate, plan,
 )  # fmt: skip
 for subcommand in COMMANDS:
     app.command(cls=Command)(subcommand)

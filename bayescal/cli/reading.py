@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +13,6 @@ from bayescal.cli import _options as option
 
 if TYPE_CHECKING:
     from bayescal.cli.form import Form
-    from bayescal.data.judged import Judged
     from bayescal.data.sources.columns import Columns
 
 __all__ = [
@@ -58,7 +56,6 @@ class Reading:
             check_choice(self.weight_type, WEIGHT_TYPES, "--weight-type")
             if self.weight is None:
                 raise InputError("--weight-type goes with --weight, the column of the weights.")
-        judge_of(self._role("judged"))
         if len(self._role("site") or ()) > 1:
             raise InputError("--site is one column. Name several factors with --factor.")
         for name in self.factors:
@@ -94,6 +91,12 @@ class Reading:
         named = {name: self._role(name) for name in ROLE_OPTIONS}
         named["site"] = (named["site"] or [None])[0]
         return {name: column for name, column in named.items() if column is not None}
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Columns whose fields are names, and never numbers."""
+        numbers = (self.outcome, self.score, self.weight)
+        return tuple(name for name in (*self.roles.values(), *self.factors) if name not in numbers)
 
     @property
     def calendar(self) -> str | None:
@@ -147,8 +150,7 @@ class Reading:
     @property
     def of_outcomes(self) -> dict[str, Any]:
         """Further arguments of `CalibrationData`: what weights and outcomes are."""
-        judge = judge_of(self._role("judged"))
-        return {"weight_type": self.weight_type, "pos_label": self.event, "judged": judge}
+        return {"weight_type": self.weight_type, "pos_label": self.event}
 
     def form(self, other: Path | None = None) -> Form:
         """How the file is written, and another one that is written alike."""
@@ -163,26 +165,6 @@ class Reading:
             percent=self.percent,
             survival=bool(self._role("survival")),
         )
-
-
-def judge_of(counts: str | None) -> Judged | None:
-    """The judge whose counts were typed, such as "91/100,94/100"."""
-    if counts is None:
-        return None
-    from bayescal.data.judged import Judged
-
-    typed = re.fullmatch(r"\s*(\d+)\s*/\s*(\d+)\s*,\s*(\d+)\s*/\s*(\d+)\s*", counts)
-    if typed is None:
-        raise InputError(
-            f"--judged: {counts!r} is not two pairs of counts. Say how many events of known truth "
-            "were recorded as events, of how many, then the same of non-events: --judged "
-            "91/100,94/100."
-        )
-    right, events, also, others = map(int, typed.groups())
-    try:
-        return Judged(sensitivity=(right, events), specificity=(also, others))
-    except InputError as error:
-        raise InputError(f"--judged {counts}: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -208,7 +190,7 @@ class MissingReading(Reading):
 class RowReading(Reading):
     """Of one file, in which there may be sites and clusters."""
 
-    file: option.RowFile
+    file: option.File
     site: option.Site = None
     cluster: option.Cluster = None
     stratum: option.Stratum = None
@@ -228,7 +210,6 @@ class ClusterReading(Reading):
     stratum: option.Stratum = None
     independent: option.Independent = False
     ignore_column: option.IgnoreColumn = None
-    judged: option.Judged = None
 
 
 @dataclass(frozen=True)

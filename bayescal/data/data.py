@@ -14,7 +14,6 @@ from bayescal._base.text import count, shortened
 from bayescal.data.build.chunks import contents_at, contents_of
 from bayescal.data.contents import added, pooled, selected
 from bayescal.data.edges import Edges, edges_of
-from bayescal.data.judged import Judged, as_judged
 from bayescal.data.roles import IMPUTATION, NO_STRUCTURE, Crossed, Structure, as_roles
 from bayescal.data.sources.constructors import FromSources
 from bayescal.data.survival import Survival, refuse_horizon
@@ -63,9 +62,6 @@ class CalibrationData(FromSources):
         counts if all are whole numbers, otherwise sampling weights.
     pos_label : object, optional
         The label in `y_true` that counts as the event.
-    judged : Judged, optional
-        That a judge recorded the outcomes who is not always right, and how often it was right on
-        cases of known truth.
     horizon : float, optional
         Of times to an event: by when the scores are risks of it, in the units of time.
 
@@ -130,7 +126,6 @@ class CalibrationData(FromSources):
         factors: Crossed | None = None,
         weight_type: WeightType | None = None,
         pos_label: Any = None,
-        judged: Judged | None = None,
         horizon: float | None = None,
     ) -> None:
         roles = as_roles(
@@ -151,7 +146,7 @@ class CalibrationData(FromSources):
                 weight_type=weight_type,
                 pos_label=pos_label,
             )
-        self.__dict__.update(self._new(contents).recorded_by(as_judged(judged)).__dict__)
+        self.__dict__.update(self._new(contents).__dict__)
 
     def edges(self, edge: float | None = None) -> Edges:
         """How scores of exactly 0 and 1 are read when a curve is fitted to this table.
@@ -222,15 +217,11 @@ class CalibrationData(FromSources):
             table = self._imputations[self.levels[IMPUTATION].index(label)]
         return table._each(partial(selected, levels=wanted)) if wanted else table
 
-    def one_group(
-        self, *, takes_judged: bool = False, takes_times: bool = False
-    ) -> CalibrationData:
+    def one_group(self, *, takes_times: bool = False) -> CalibrationData:
         """The table itself, refused if it holds more than the cases of one curve.
 
         Parameters
         ----------
-        takes_judged : bool
-            Take outcomes that a judge recorded too.
         takes_times : bool
             Whether times to an event are taken.
 
@@ -239,7 +230,7 @@ class CalibrationData(FromSources):
         InputError
             If there are several groups or imputations, or no outcomes that are known.
         """
-        self.complete(takes_judged=takes_judged, takes_times=takes_times)
+        self.complete(takes_times=takes_times)
         if self._imputations:
             raise InputError(
                 f"the table holds {len(self._imputations)} imputations of its cases, and this is "
@@ -274,15 +265,9 @@ class CalibrationData(FromSources):
         if not isinstance(other, CalibrationData):
             return NotImplemented
         tables = (self, other)
-        first, second = (each.complete(takes_judged=True, takes_times=True) for each in tables)
-        if first.judged != second.judged:
-            raise InputError(
-                "the outcomes of the tables were not recorded by one judge, whose counts are the "
-                "same in both. Fit each by itself."
-            )
+        first, second = (each.complete(takes_times=True) for each in tables)
         if not first._imputations and not second._imputations:
-            total = self._new(added(first._contents, second._contents))
-            return total.recorded_by(first.judged)
+            return self._new(added(first._contents, second._contents))
         one, two = (table.levels.get(IMPUTATION) for table in (first, second))
         if one is None or one != two:
             raise InputError(
@@ -306,7 +291,7 @@ class CalibrationData(FromSources):
             )
             for it in (self, other)
         )
-        if mine != theirs or self.judged != other.judged:
+        if mine != theirs:
             return False
         if not np.isclose(self.weight_scale, other.weight_scale, 1e-9, 0):
             return False
@@ -322,7 +307,6 @@ class CalibrationData(FromSources):
         if self.is_pseudo:
             weights = f", sampling weights of effective size {self.effective_size:.4g}"
         events = count(self.events, "event") if self.has_outcomes else "no outcomes"
-        events += " recorded by a judge" * (self.judged is not None)
         if self.follow_up is not None:
             left, at = self.follow_up.censored, self.follow_up.horizon
             others = self.follow_up.competing

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -26,7 +25,6 @@ from bayescal.data.contents import (
 )
 from bayescal.data.follow_up import FollowUp
 from bayescal.data.imputations import check_alike, stacked
-from bayescal.data.judged import Judged, as_judged
 from bayescal.data.members import Members
 from bayescal.data.periods import Periods
 from bayescal.data.roles import IMPUTATION, Structure
@@ -47,7 +45,6 @@ class GroupedRows:
     _contents: Contents
     _imputations: tuple[Self, ...] = ()
     _is_observed: bool = True
-    _judge: Judged | None = None
 
     @classmethod
     def _new(cls, contents: Contents) -> Self:
@@ -77,7 +74,6 @@ class GroupedRows:
         table._contents = Contents(tables, parts[0]._weight_type, structure, None, follow_up)
         table._imputations = tuple(parts)
         table._is_observed = parts[0]._is_observed
-        table._judge = parts[0]._judge
         return table
 
     def _each(self, change: Callable[[Contents], Contents]) -> Self:
@@ -86,7 +82,7 @@ class GroupedRows:
             parts = [part._each(change) for part in self._imputations]
             return self._of_imputations(self._structure.levels[IMPUTATION], parts)
         table = self._new(change(self._contents))
-        table._is_observed, table._judge = self._is_observed, self._judge
+        table._is_observed = self._is_observed
         return table
 
     @property
@@ -267,40 +263,13 @@ class GroupedRows:
             )
         return self._new(pooled(_without_hits(self._contents)))
 
-    @property
-    def judged(self) -> Judged | None:
-        """How often the judge is right who recorded the outcomes; None of outcomes known."""
-        return self._judge
-
-    def recorded_by(self, judge: Judged | None) -> Self:
-        """The same cases, whose outcomes a judge recorded who is not always right.
+    def complete(self, *, takes_times: bool = False) -> Self:
+        """The table itself, refused if it has no outcomes.
 
         Parameters
         ----------
-        judge : Judged or None
-            None for outcomes that are known.
-
-        Returns
-        -------
-        CalibrationData
-        """
-        as_judged(judge, "judge")
-        if judge == self._judge:
-            return self
-        table = self._each(lambda contents: contents)
-        for each in (table, *table._imputations):
-            each._judge = judge
-        return table
-
-    def complete(self, *, takes_judged: bool = False, takes_times: bool = False) -> Self:
-        """The table itself, refused if it has no outcomes, or a judge recorded them.
-
-        Parameters
-        ----------
-        takes_judged : bool
-            Take the outcomes that a judge recorded too.
         takes_times : bool
-            Whether times to an event are taken; if not, they are refused, too.
+            Whether times to an event are taken; if not, they are refused.
 
         Raises
         ------
@@ -308,11 +277,6 @@ class GroupedRows:
             That says what to pass instead.
         """
         self._check_outcomes()
-        if self._judge is not None and not takes_judged:
-            raise InputError(
-                f"the outcomes of this table were recorded by {self._judge.described()}, and "
-                "would count as the truth here. Pass cases whose outcomes are known."
-            )
         if self.follow_up is not None and not takes_times:
             raise InputError(
                 "this table has times to an event, and cases that left before the horizon: this is "
@@ -448,8 +412,6 @@ class GroupedRows:
         if self._imputations:
             contents = one_table([part._contents for part in self._imputations], self._structure)
         dataset = to_dataset(*contents)
-        if self._judge is not None:
-            dataset = dataset.assign_attrs(judged=json.dumps(self._judge.to_dict()))
         return dataset if self.has_outcomes else dataset.assign_attrs(outcomes="unknown")
 
     @classmethod
@@ -470,8 +432,6 @@ class GroupedRows:
             If a variable is missing, or is not what was written.
         """
         table = cls._new(Contents(*from_dataset(dataset)))
-        if "judged" in dataset.attrs:
-            table = table.recorded_by(Judged.from_dict(json.loads(dataset.attrs["judged"])))
         return table.without_outcomes() if "outcomes" in dataset.attrs else table
 
     def to_netcdf(self, path: str | PathLike[str]) -> None:

@@ -12,7 +12,6 @@ from bayescal._base.errors import InputError
 from bayescal.data.build.chunks import contents_at, contents_of
 from bayescal.data.data import CalibrationData
 from bayescal.data.imputations import as_draws_of_score, as_imputations, as_imputed_outcomes
-from bayescal.data.judged import Judged, as_judged
 from bayescal.data.multiclass import MODES, ClassMode, contents_of_classes
 from bayescal.data.predicted import risk_at
 from bayescal.data.roles import Crossed, as_roles
@@ -40,8 +39,6 @@ def as_data(
     strata: ArrayLike | None = None,
     imputations: ArrayLike | None = None,
     draws_of_score: ArrayLike | None = None,
-    judged: Judged | None = None,
-    takes_judged: bool = False,
     check_sites: Callable[[Any], None] | None = None,
     takes_times: bool = False,
     horizon: float | None = None,
@@ -51,16 +48,15 @@ def as_data(
     """The table behind `(y_true, y_prob)`, or `y_true` itself when it is one that is complete.
 
     Every door turns its keywords into roles here. `imputations` is a matrix in place of `y_prob`,
-    and so is `draws_of_score`, of draws from the posterior of a model; `takes_judged` says whether
-    the door takes outcomes that a judge recorded; `check_sites` is called with the labels of sites,
-    before any case is read. Of a matrix of outcomes each row is an imputation. A door that fits
-    times to an event passes `takes_times`, and the horizon that it was given; one that takes a
-    matrix of class probabilities as `y_prob` passes `takes_classes`, and the mode.
+    and so is `draws_of_score`, of draws from the posterior of a model; `check_sites` is called with
+    the labels of sites, before any case is read. Of a matrix of outcomes each row is an imputation.
+    A door that fits times to an event passes `takes_times`, and the horizon that it was given; one
+    that takes a matrix of class probabilities as `y_prob` passes `takes_classes`, and the mode.
     """
     given = {
         "y_prob": y_prob, "sample_weight": sample_weight, "weight_type": weight_type,
         "groups": groups, "periods": periods, "cluster": cluster, "strata": strata,
-        "imputations": imputations, "draws_of_score": draws_of_score, "judged": judged,
+        "imputations": imputations, "draws_of_score": draws_of_score,
         "mode": mode, "pos_label": pos_label,
     }  # fmt: skip
     if isinstance(y_true, CalibrationData):
@@ -71,7 +67,7 @@ def as_data(
                     f"or the table alone, made with {ROLE_OF.get(name, name)}=."
                 )
         refuse_horizon(horizon)
-        return y_true.complete(takes_judged=takes_judged, takes_times=takes_times)
+        return y_true.complete(takes_times=takes_times)
     if y_prob is None and imputations is None and draws_of_score is None and _is_frame(y_true):
         raise _of_frame(y_true)
     several = {"imputations": imputations, "draws_of_score": draws_of_score}
@@ -92,7 +88,7 @@ def as_data(
     if followed is not None and not several:
         given_cases = (followed, risk_at(y_prob, horizon), sample_weight, roles)
         contents = contents_at(*given_cases, horizon=horizon, **options)
-        return CalibrationData._new(contents).recorded_by(as_judged(judged))
+        return CalibrationData._new(contents)
     if followed is None:
         refuse_horizon(horizon)
     if followed is None and is_matrix(y_true) and not is_matrix(y_prob):
@@ -108,7 +104,7 @@ def as_data(
             CalibrationData._new(contents_of(row, y_prob, weight, roles, **options))
             for row in as_imputed_outcomes(y_true, y_prob)
         ]
-        return CalibrationData.from_imputations(each).recorded_by(as_judged(judged))
+        return CalibrationData.from_imputations(each)
     if takes_classes and not several and is_matrix(y_prob):
         if pos_label is not None:
             raise InputError(
@@ -123,7 +119,7 @@ def as_data(
             )
         of_classes = (y_true, y_prob, mode or "top-label", None, sample_weight, roles)
         contents = contents_of_classes(*of_classes, weight_type=weight_type, name="y_prob")
-        return CalibrationData._new(contents).recorded_by(as_judged(judged))
+        return CalibrationData._new(contents)
     if mode is not None:
         check_choice(mode, MODES, "mode")
         raise InputError(
@@ -142,7 +138,7 @@ def as_data(
             y_true=y_true, y_prob=y_prob, sample_weight=sample_weight
         )
         contents = contents_of(y_true, y_prob, weight, roles, **options)
-        return CalibrationData._new(contents).recorded_by(as_judged(judged))
+        return CalibrationData._new(contents)
     ((name, matrix),) = several.items()
     if y_prob is not None:
         raise InputError(
@@ -161,7 +157,7 @@ def as_data(
         rows = read(matrix, y_true)
         tables = [contents_of(y_true, row, weight, roles, **options) for row in rows]
     each = [CalibrationData._new(table) for table in tables]
-    return CalibrationData.from_imputations(each).recorded_by(as_judged(judged))
+    return CalibrationData.from_imputations(each)
 
 
 def _is_frame(values: Any) -> bool:

@@ -19,8 +19,10 @@ from bayescal.data.validate import (
     as_class_matrix,
     as_vector,
     as_weights,
+    categories_of,
     check_choice,
     check_same_length,
+    order_told,
 )
 from bayescal.data.weights import WeightType
 
@@ -108,6 +110,7 @@ def binary_cases(
     """
     check_choice(mode, MODES, "mode")
     named = column_names(y_proba)
+    ordered = categories_of(y_true)
     y_true, y_proba, sample_weight = aligned(
         **{"y_true": y_true, name: y_proba, "sample_weight": sample_weight}
     )
@@ -115,8 +118,10 @@ def binary_cases(
     given = None if classes is None else as_vector(classes, "classes")
     if given is None and named is not None and _are_among(labels, named):
         given = as_vector(named, f"{name}'s columns")
+    if given is None and ordered is not None and len(ordered) == np.shape(y_proba)[-1]:
+        given = as_vector(ordered, "y_true's categories")
     matrix = as_class_matrix(y_proba, name, given)
-    names = _names_of(labels, matrix.shape[1]) if given is None else given
+    names = _names_of(labels, matrix.shape[1], name) if given is None else given
     check_same_length(matrix.shape[1], f"{name}'s columns", names.size, "classes")
     truth = _as_class_index(labels, names, name)
     check_same_length(truth.size, "y_true", matrix.shape[0], name)
@@ -138,15 +143,20 @@ def _are_among(labels: NDArray[Any], names: list[Any]) -> bool:
     return set(_hashable(labels, "y_true")) <= known
 
 
-def _names_of(labels: NDArray[Any], k: int) -> NDArray[Any]:
+def _names_of(labels: NDArray[Any], k: int, name: str) -> NDArray[Any]:
     """The names of k columns without names.
 
     They are 0, 1, ..., k - 1 if every label is one of these numbers. Else they are the distinct
-    labels in ascending order, as in `classes_` of scikit-learn, if there are as many as columns.
+    labels in ascending order, if these are numbers and as many as columns. Words are refused: in
+    alphabetical order high comes before low, and nothing would show it.
     """
     numbers = np.arange(k)
-    listed = _hashable(labels, "y_true")
-    distinct = set(listed)
+    distinct = set(_hashable(labels, "y_true"))
+    if any(isinstance(label, str) for label in distinct):
+        raise InputError(
+            f"y_true holds words, such as {shortened(repr(labels.tolist()[0]))}, and nothing says "
+            f"which column of {name} is which class. {order_told('y_true', name)}"
+        )
     if len(distinct) != k or distinct <= set(numbers.tolist()):
         return numbers
     try:
@@ -164,7 +174,7 @@ def _as_class_index(labels: NDArray[Any], names: NDArray[Any], name: str) -> NDA
             f"y_true[{at}] = {shortened(repr(labels.tolist()[at]))} is not one of the "
             f"{names.size} classes. Classes are the numbers of the columns of {name}, from 0 on, "
             "or their names in a data frame. Where not every class occurs in y_true, or columns "
-            "are in another order, name them: CalibrationData.from_multiclass(..., classes=[...])."
+            f"are in another order, name them. {order_told('y_true', name)}"
         )
     return np.array(index)
 

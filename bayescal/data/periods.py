@@ -242,7 +242,10 @@ def _of_datetimes(values: NDArray[Any]) -> Named:
 
 
 def _of_texts(values: list[str], name: str) -> Named:
-    texts = _with_hyphens(values)
+    whole = [
+        re.sub(r"\.0+$", "", value.strip()) for value in values
+    ]  # 202403.0 of a column with gaps
+    texts = _months_with_points(whole) or _with_hyphens(whole)
     for pattern, unit, position in TEXTS:
         matches = [re.fullmatch(pattern, text.strip()) for text in texts]
         if all(matches):
@@ -278,6 +281,28 @@ def _with_hyphens(values: list[str]) -> list[str]:
     return values
 
 
+def _months_with_points(values: list[str]) -> list[str] | None:
+    """Months such as 1.2023, 01/2023 and 2023.1 as 2023-01 is, unless one is none.
+
+    A number loses the last digit of 2023.10. So 2023.1 is October, unless another text shows that
+    no noughts are written: 2023.2, or 2023.10 itself.
+    """
+    century, month = r"((?:19|20)\d\d)", r"(\d{1,2})"
+    first = [re.fullmatch(rf"{month}[./-]{century}", value.strip()) for value in values]
+    last = [re.fullmatch(rf"{century}\.{month}", value.strip()) for value in values]
+    if all(first):
+        parts = [(each[2], each[1].zfill(2)) for each in first if each]
+    elif all(last):
+        parts = [(each[1], each[2]) for each in last if each]
+        is_bare = any(month in {*"23456789", "10"} for _, month in parts)
+        parts = [(year, f"{m:0>2}" if is_bare else f"{m:0<2}") for year, m in parts]
+    else:
+        return None
+    if not all(1 <= int(month) <= MONTHS for _, month in parts):
+        return None
+    return [f"{year}-{month}" for year, month in parts]
+
+
 def _day(parts: tuple[str, ...]) -> float:
     return float(datetime.date(*map(int, parts)).toordinal() - EPOCH.toordinal())
 
@@ -297,7 +322,7 @@ def _quarter(parts: tuple[str, ...]) -> float:
 
 
 TEXTS: tuple[tuple[str, str, Callable[[Any], float]], ...] = (
-    (r"([+-]?\d+)", "numbers", lambda parts: float(parts[0])),
+    (r"([+-]?\d+(?:\.\d*)?)", "numbers", lambda parts: float(parts[0])),
     (r"(\d{4})-(\d{2})-(\d{2})", "days", _day),
     (r"(\d{4})-(\d{2})", "months", _month),
     (r"(\d{4})-?Q([1-4])", "months", _quarter),

@@ -12,7 +12,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, ScoreWarning
 from bayescal._base.text import count, exact, shortened
 from bayescal.data.survival import Survival, as_horizon
-from bayescal.data.validate import as_floats
+from bayescal.data.validate import as_floats, without_rounding
 
 __all__ = ["PredictedCurves", "Risks", "is_whole_curve", "risk_at", "risks_by"]
 
@@ -86,6 +86,7 @@ class PredictedCurves:
         values = np.stack(
             [as_floats(frame.iloc[:, k], f"y_prob[:, {k}]") for k in range(times.size)], axis=1
         )
+        values = without_rounding(values, "y_prob")
         if not ((values >= 0) & (values <= 1)).all():
             row, column = np.argwhere(~((values >= 0) & (values <= 1)))[0]
             raise InputError(

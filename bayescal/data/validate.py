@@ -6,6 +6,7 @@ door, with the argument's name, the first offending position, and the cure.
 
 from __future__ import annotations
 
+import sys
 import warnings
 from typing import Any
 
@@ -18,6 +19,7 @@ from bayescal._base.errors import (
     MOST_LEVELS,
     InputError,
     LabelWarning,
+    ScoreWarning,
     as_count,
     as_draws,
     as_level,
@@ -33,6 +35,7 @@ from bayescal.data.sources.frames import as_plain
 __all__ = [
     "MOST_DRAWS",
     "MOST_LEVELS",
+    "ROUNDING",
     "are_binary_integers",
     "as_class_matrix",
     "as_count",
@@ -48,11 +51,14 @@ __all__ = [
     "as_scores",
     "as_vector",
     "as_weights",
+    "categories_of",
     "check_choice",
     "check_same_length",
     "check_scores",
     "is_matrix",
+    "order_told",
     "warn_of_absent",
+    "without_rounding",
 ]
 
 MOST_WEIGHT = 1e9
@@ -61,6 +67,8 @@ BITS_OF = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 """Whole numbers of so many bytes."""
 ONE_BITS = {4: 0x3F800000, 8: 0x3FF0000000000000}
 """A floating 1 of so many bytes, its bits read as a whole number."""
+ROUNDING = 1e-6
+"""How far beyond 0 or 1 a probability may be by rounding: 1.0000001 in 32 bits, 1 - sum(others)."""
 ROW_TOLERANCE = 1e-3
 """How far the class probabilities of a case may be from a sum of 1."""
 
@@ -106,7 +114,7 @@ def check_scores(values: Any, name: str = "y_prob") -> NDArray[Any]:
     low, high = scores.min(), scores.max()
     if np.isnan(low):
         _reject_first(np.isnan(scores), scores, name, "is missing (NaN)", "Drop or impute it first")
-    if low < 0 or high > 1:
+    if low < -ROUNDING or high > 1 + ROUNDING:
         _reject_first(
             (scores < 0) | (scores > 1),
             scores,
@@ -116,7 +124,25 @@ def check_scores(values: Any, name: str = "y_prob") -> NDArray[Any]:
             if low >= 0 and high <= 100
             else "If these are log-odds, pass scipy.special.expit(values)",
         )
-    return scores
+    return without_rounding(scores, name) if low < 0 or high > 1 else scores
+
+
+def without_rounding(values: NDArray[Any], name: str) -> NDArray[Any]:
+    """Floats that lie beyond 0 or 1 by rounding alone, set to the end, with a warning.
+
+    If one lies further beyond, all come back as they are, to be refused. Missing ones stay.
+    """
+    beyond = np.fmax(-values, values - 1)
+    number = int(np.count_nonzero(beyond > 0))
+    if not number or (beyond > ROUNDING).any():
+        return values
+    warnings.warn(
+        f"{number:,} value{'s' * (number > 1)} of {name} lie{'s' * (number == 1)} beyond 0 or 1 "
+        f"by at most {np.nanmax(beyond):.1g}, which is rounding: set to 0 or 1.",
+        ScoreWarning,
+        stacklevel=_frames_inside() + 2,
+    )
+    return values.clip(0, 1)
 
 
 def as_outcomes(
@@ -265,6 +291,8 @@ def as_probability_matrix(values: Any, name: str = "y_prob") -> Floats:
             f"{name} must have one row a case and one column a class, two at least, but has shape "
             f"{matrix.shape}. For a binary classifier pass both columns: 1 - score, score."
         )
+    if matrix.dtype.kind == "f":  # in one note, rather than one a column
+        matrix = without_rounding(matrix, name)
     columns = [as_scores(column, f"{name}[:, {k}]") for k, column in enumerate(matrix.T)]
     prob = np.column_stack(columns)
     total = prob.sum(axis=1)
@@ -290,6 +318,24 @@ def as_class_matrix(values: Any, name: str, classes: Any = None) -> Floats:
     return as_probability_matrix(columns_in_order(values, names), name)
 
 
+def categories_of(labels: Any) -> list[Any] | None:
+    """The categories of a Categorical of pandas or an Enum of polars, in their order, else None."""
+    kind = getattr(labels, "dtype", None)
+    is_ordered = type(kind).__name__ in ("CategoricalDtype", "Enum")
+    return list(kind.categories) if kind is not None and is_ordered else None
+
+
+def order_told(
+    labels: str, matrix: str, classes: str = "CalibrationData.from_multiclass(..., classes=[...])"
+) -> str:
+    """The three ways to say which column of a matrix is which class."""
+    return (
+        f"Say it in one of three ways: pass {matrix} as a data frame whose columns are called as "
+        f"the classes; or pass {labels} as pandas.Categorical({labels}, categories=[...]), in the "
+        f"order of the columns; or name the classes in that order, {classes}."
+    )
+
+
 def check_same_length(first: int, first_name: str, second: int, second_name: str) -> None:
     """Raise unless two arguments describe the same observations."""
     if first != second:
@@ -297,6 +343,14 @@ def check_same_length(first: int, first_name: str, second: int, second_name: str
             f"{first_name} has {first} observations but {second_name} has {second}. "
             "They must describe the same patients, in the same order."
         )
+
+
+def _frames_inside() -> int:
+    """How many frames above the caller's are of this package, to warn its user's line."""
+    frame, inside = sys._getframe(2), 0
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("bayescal."):
+        frame, inside = frame.f_back, inside + 1
+    return inside
 
 
 def _largest_bits(values: NDArray[Any]) -> Any:

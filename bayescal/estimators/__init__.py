@@ -67,22 +67,16 @@ from bayescal.estimators.smoothed.smooth import (
     smooth_ece,
     smooth_ece_curve,
 )
-from bayescal.estimators.survival.censoring import censoring_depends_on_score
-from bayescal.estimators.survival.curve import (
+from bayescal.estimators.survival import (
     SurvivalCurve,
     SurvivalIndices,
+    censoring_depends_on_score,
+    ipcw_brier_score,
+    martingale_observed_expected,
     survival_curve,
     survival_indices,
+    survival_observed_expected,
 )
-from bayescal.estimators.survival.grouped import one_calibration_test
-from bayescal.estimators.survival.own_time import (
-    a_calibration_test,
-    d_calibration_test,
-    martingale_observed_expected,
-)
-from bayescal.estimators.survival.performance import ipcw_brier_score, uno_c_statistic
-from bayescal.estimators.survival.ratio import survival_observed_expected
-from bayescal.estimators.survival.whole_curve import PoissonCalibration, poisson_calibration
 from bayescal.estimators.uncertainty.bias import Bias, estimator_bias
 from bayescal.estimators.uncertainty.intervals import Interval, estimator_interval
 
@@ -93,7 +87,6 @@ __all__ = [
     "CellTable",
     "DistanceBounds",
     "Interval",
-    "PoissonCalibration",
     "PolynomialTested",
     "SmoothCurve",
     "SmoothReliability",
@@ -101,7 +94,6 @@ __all__ = [
     "SurvivalIndices",
     "Tested",
     "ValidityCurve",
-    "a_calibration_test",
     "ace",
     "auc_v",
     "average_labels",
@@ -117,7 +109,6 @@ __all__ = [
     "class_wise_ece",
     "cox_test",
     "cumulative_difference_test",
-    "d_calibration_test",
     "debiased_ece",
     "discrimination_index",
     "distance_bounds",
@@ -151,10 +142,8 @@ __all__ = [
     "mmce",
     "observed_expected",
     "observed_expected_interval",
-    "one_calibration_test",
     "pde",
     "pde_bins",
-    "poisson_calibration",
     "probabilistic_count",
     "probabilistic_kendall_tau",
     "quality_index",
@@ -171,7 +160,6 @@ __all__ = [
     "sweep_ece",
     "tce_bpm",
     "top_label_ece",
-    "uno_c_statistic",
     "unreliability",
     "validity_curve",
     "weak_calibration_error",

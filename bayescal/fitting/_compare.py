@@ -9,7 +9,6 @@ from typing import Any, TypedDict, Unpack, overload
 from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import RandomState
-from bayescal.data.judged import Judged
 from bayescal.data.keywords import as_data
 from bayescal.data.predicted import risks_by
 from bayescal.data.read import Outcomes
@@ -23,7 +22,6 @@ from bayescal.inference.candidates import PRIOR_CALIBRATED
 from bayescal.inference.comparison import CurveComparison
 from bayescal.inference.curve import Averaging
 from bayescal.inference.samples import FamilySamples
-from bayescal.model.likelihood.judged import refuse_judged
 from bayescal.model.priors import Prior
 from bayescal.model.problem import prepare
 
@@ -47,7 +45,6 @@ class ComparisonOptions(TypedDict, total=False):
     draws_of_score: ArrayLike | None
     cluster: ArrayLike | None
     strata: ArrayLike | None
-    judged: Judged | None
 
 
 @overload
@@ -84,7 +81,6 @@ def compare(
     draws_of_score: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
     strata: ArrayLike | None = None,
-    judged: Judged | None = None,
     horizon: float | Sequence[float] | None = None,
 ) -> CurveComparison | HorizonComparison:
     """Compare families of calibration curves, and average over them.
@@ -127,7 +123,6 @@ def compare(
     draws_of_score : array-like of shape (n_drawn, n), optional
         As in `bayescal.fit`.
     cluster, strata : array-like of shape (n,), optional
-    judged : Judged, optional
     horizon : float or sequence of float, optional
         As in `bayescal.fit`. At several horizons families are compared at each.
 
@@ -161,12 +156,11 @@ def compare(
     if is_several(horizon):
         refused = {
             "pos_label": pos_label, "imputations": imputations, "draws_of_score": draws_of_score,
-            "judged": judged,
         }  # fmt: skip
         of_cases = {"sample_weight": sample_weight, "cluster": cluster, "strata": strata}
         risks = risks_by(y_true, y_prob, horizon)
         each = partial(compare, **over, **fixed, **of_cases, weight_type=weight_type)
-        return HorizonComparison(each_horizon(each, risks, refused), risks, of_cases)
+        return HorizonComparison(each_horizon(each, risks, refused), risks)
     data = as_data(
         y_true,
         y_prob,
@@ -177,13 +171,10 @@ def compare(
         strata=strata,
         imputations=imputations,
         draws_of_score=draws_of_score,
-        judged=judged,
-        takes_judged=True,
         takes_times=True,
         horizon=at,
         takes_classes=True,
     )
-    refuse_judged(data)
     if data.imputations:
         return ImputedComparison(each_imputation(compare, data, **over, **fixed))
     size = as_draws(draws)

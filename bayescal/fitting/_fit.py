@@ -13,7 +13,6 @@ from bayescal._base.arrays import RandomState
 from bayescal._base.errors import EdgeWarning, InputError
 from bayescal.data.data import CalibrationData
 from bayescal.data.imputations import warn_of_few_outcomes
-from bayescal.data.judged import Judged
 from bayescal.data.keywords import as_data
 from bayescal.data.multiclass import ClassMode
 from bayescal.data.predicted import risks_by
@@ -22,7 +21,7 @@ from bayescal.data.roles import Crossed
 from bayescal.data.survival import Survival
 from bayescal.data.validate import as_draws, check_choice
 from bayescal.data.weights import WeightType
-from bayescal.fitting.horizons import HorizonPosteriors, each_horizon, is_several, joined
+from bayescal.fitting.horizons import HorizonPosteriors, each_horizon, is_several
 from bayescal.fitting.imputed.combine import combine_imputations, each_imputation
 from bayescal.fitting.imputed.posterior import ImputedPosterior
 from bayescal.inference.candidates import PRIOR_CALIBRATED
@@ -30,7 +29,6 @@ from bayescal.inference.curve import Averaging, fit_average, fit_curve
 from bayescal.inference.nuts import as_sampler
 from bayescal.model.curves import Curve
 from bayescal.model.heterogeneity import Heterogeneity
-from bayescal.model.likelihood.judged import refuse_judged
 from bayescal.model.priors import Prior
 from bayescal.model.problem import Problem, prepare
 from bayescal.multilevel.drift import DriftPosterior
@@ -68,7 +66,6 @@ class FitOptions(TypedDict, total=False):
     pos_label: Any
     cluster: ArrayLike | None
     strata: ArrayLike | None
-    judged: Judged | None
     horizon: float | None
     mode: ClassMode | None
 
@@ -171,7 +168,6 @@ def fit(
     periods: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
     strata: ArrayLike | None = None,
-    judged: Judged | None = None,
     horizon: float | Sequence[float] | None = None,
     mode: ClassMode | None = None,
 ) -> CalibrationPosterior | MultilevelPosterior | HorizonPosteriors:
@@ -187,7 +183,7 @@ def fit(
     y_prob : array-like of shape (n,) or (n, k), optional
         Predicted probabilities of the event, in [0, 1]. Without outcomes, those of patients like
         the sites'. Or a matrix of the probabilities of k classes, one a column, in the order of
-        scikit-learn's `classes_` or under their names as columns of a data frame; see `mode`.
+        labels 0 to k - 1 or of a Categorical's, or a data frame with their names; see `mode`.
     curve : str or Curve, optional
         By default "average": the average over families of curves that `bayescal.compare` makes,
         exact calibration among them. Or one family: "beta", "spline", "pieces", "saturated" (for at
@@ -270,15 +266,11 @@ def fit(
         beside which clusters can stand: patients inside hospitals, or seen in two of them.
     strata : array-like of shape (n,), optional
         Label of the stratum from which the cluster of each case was drawn.
-    judged : Judged, optional
-        How often the judge was right who recorded the outcomes, where they are not the truth
-        itself: `bc.Judged(sensitivity=(90, 100), specificity=(95, 100))`. All results are then of
-        the true outcomes. Not beside groups, periods, clusters or imputations.
     horizon : float or sequence of float, optional
         Of times to an event, `bc.Survival(time, event)` in place of outcomes: by when the scores
         are risks of it. Cases that left before count as far as they were followed. Of sites,
-        factors and periods, when events come is the same in all of them, given the score. Not
-        beside judged. Several ascending horizons, such as [1, 3, 5], have a column of `y_prob`
+        factors and periods, when events come is the same in all of them, given the score.
+        Several ascending horizons, such as [1, 3, 5], have a column of `y_prob`
         each, and no groups or imputations; or `y_prob` is a data frame of whole predicted
         curves, risks or probabilities of survival, whose columns are named by the times.
     mode : {"top-label", "class-wise"}, optional
@@ -355,19 +347,18 @@ def fit(
         others = {"known": known, "heterogeneity_prior": heterogeneity_prior, "vary": vary}
         of_cases = {"sample_weight": sample_weight, "cluster": roles.pop("cluster")}
         of_cases["strata"] = roles.pop("strata")
-        others |= roles | {"pos_label": pos_label, "judged": judged}
+        others |= roles | {"pos_label": pos_label}
         each = partial(fit, **over, **how, **fixed, **of_cases, weight_type=weight_type)
         risks = risks_by(y_true, y_prob, horizon)
-        return joined(each_horizon(each, risks, others), risks, of_cases)
+        return HorizonPosteriors(each_horizon(each, risks, others), risks.notes)
     if y_true is None:
-        data = scores_alone(y_prob, known, roles, **weights).recorded_by(judged)
+        data = scores_alone(y_prob, known, roles, **weights)
     else:
-        of_cases = roles | weights | {"pos_label": pos_label, "judged": judged, "horizon": horizon}
-        of_cases |= {"takes_judged": True, "takes_times": True, "takes_classes": True}
+        of_cases = roles | weights | {"pos_label": pos_label, "horizon": horizon}
+        of_cases |= {"takes_times": True, "takes_classes": True}
         data = as_data(y_true, y_prob, check_sites=check_few_labels, **of_cases)
         if known is not None and not data.levels and vary is None:
             data = data.of_site(THIS_SITE)
-    refuse_judged(data, known=known)
     if data.imputations:
         if data.has_imputed_outcomes:
             warn_of_few_outcomes(len(data.imputations))

@@ -55,7 +55,7 @@ def update(
         From `bayescal.fit`, `bayescal.compare`, `bayescal.update` or `bayescal.load`.
     y_true : array-like of shape (n,), Survival or CalibrationData
         Outcomes of more cases, 0/1 or boolean; or their table, and then no `y_prob`. Of a posterior
-        of judged outcomes, those that the same judge recorded; of times to an event, such times.
+        of times to an event, such times.
     y_prob : array-like of shape (n,), optional
         Predicted probabilities of the event, in [0, 1].
     groups : array-like of shape (n,), optional
@@ -116,13 +116,10 @@ def update(
         cluster=cluster,
         strata=strata,
         imputations=imputations,
-        takes_judged=True,
         check_sites=check_few_labels,
         takes_times=True,
         horizon=None if followed is None else followed.horizon,
     )
-    if more.judged is None:
-        more = more.recorded_by(post.data.judged)
     mixed = post.imputations if isinstance(post, ImputedPosterior | ImputedCurves) else ()
     if len(mixed) != len(more.imputations):
         raise InputError(

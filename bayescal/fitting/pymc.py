@@ -9,14 +9,12 @@ from numpy.typing import ArrayLike
 
 from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
-from bayescal.data.judged import Judged
 from bayescal.data.keywords import as_data
 from bayescal.data.read import Outcomes
 from bayescal.data.sources.alignment import aligned
 from bayescal.data.weights import WeightType
 from bayescal.model.curves import AVERAGE, FAMILY_OF_SEVERAL, Curve
 from bayescal.model.heterogeneity import Heterogeneity
-from bayescal.model.likelihood.judged import refuse_judged
 from bayescal.model.priors import Prior
 from bayescal.model.problem import prepare
 from bayescal.model.pymc.model import model_of
@@ -45,7 +43,6 @@ def build_model(
     weight_type: WeightType | None = None,
     edge: float | None = None,
     pos_label: Any = None,
-    judged: Judged | None = None,
     horizon: float | None = None,
 ) -> pm.Model:
     """Build the PyMC model that `bayescal.fit(engine="nuts")` samples.
@@ -83,9 +80,6 @@ def build_model(
         The least distance of a score from 0 and 1; nearer ones are moved there.
     pos_label : object, optional
         The label in `y_true` that counts as the event.
-    judged : Judged, optional
-        Who recorded the outcomes, as in `bayescal.fit`: the model then has the variables
-        `sensitivity` and `specificity`.
     horizon : float, optional
         Of times to an event, as in `bayescal.fit`: the model then has the variables `step` and
         `step_by_score`, by `interval`, and `hits` is no observed variable but a potential,
@@ -132,12 +126,11 @@ def build_model(
     )
     weights: dict[str, Any] = {"sample_weight": sample_weight, "weight_type": weight_type}
     if y_true is None:
-        data = scores_alone(y_prob, known, {"groups": groups}, **weights).recorded_by(judged)
+        data = scores_alone(y_prob, known, {"groups": groups}, **weights)
     else:
-        of_cases = weights | {"groups": groups, "pos_label": pos_label, "judged": judged}
-        of_cases |= {"takes_judged": True, "takes_times": True, "horizon": horizon}
+        of_cases = weights | {"groups": groups, "pos_label": pos_label}
+        of_cases |= {"takes_times": True, "horizon": horizon}
         data = as_data(y_true, y_prob, check_sites=check_few_labels, **of_cases).independent()
-    refuse_judged(data, known=known)
     for role in ("imputation", "period", *data.factors):
         if role in data.levels:
             raise InputError(

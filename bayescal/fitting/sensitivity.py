@@ -78,7 +78,7 @@ def prior_sensitivity(post: CalibrationPosterior, names: Sequence[str] = ASKED) 
     if isinstance(post, CurveView):
         raise InputError(
             f"post is a view on one site, {post.title!r}, whose prior the other sites are a part "
-            "of. Use bayescal.heterogeneity_sensitivity of the posterior of all sites."
+            "of. Fit that site by itself."
         )
     if post.is_average or curve.has_atoms:
         raise InputError(

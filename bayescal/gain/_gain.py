@@ -84,9 +84,9 @@ def recalibration_gain(
     route : {"auto", "curve", "paired"}
         "curve" needs `after` to be a map of `before` and uses one posterior of E[y | before];
         "paired" is the Bayesian bootstrap of the patients, or of their clusters. "auto" uses
-        "curve" if equal scores before have equal scores after, after is monotone in before except
-        for a few turns, and there are no clusters; of more than 100 000 cases, so many drawn at
-        random are asked.
+        "curve" if equal scores before have equal scores after, after rises or falls with before
+        throughout or is a function, and there are no clusters; of more than 100 000 cases, so many
+        drawn at random are asked.
     prior : {"neutral", "clinical"}, Prior, or mapping
         On the calibration curve.
     draws : int
@@ -268,7 +268,8 @@ def recalibration_gain(
     if route == "curve" and not pairs.is_map:
         raise InputError(
             "route='curve' needs after to be a map of before: equal scores before must have equal "
-            "scores after, rising or falling but for a few turns. Use route='paired'."
+            "scores after, which rise or fall throughout. Use route='paired'; or, if it is a map "
+            "that turns, pass the map itself: a function or a fitted recalibrator."
         )
     if route == "curve" and pairs.clusters is not None and pairs.times is None:
         raise InputError(
@@ -304,10 +305,10 @@ def _check_times(pairs: PairedPredictions, route: str) -> None:
         )
     if not pairs.is_map:
         raise InputError(
-            "after is no map of before: equal scores before must have equal scores after, rising "
-            "or falling but for a few turns. With times to an event gains follow from the risk at "
-            "each score before, since the outcomes of cases that left are not known. Pass one map "
-            "that was fitted to other cases."
+            "after is no map of before: equal scores before must have equal scores after, which "
+            "rise or fall throughout. With times to an event gains follow from the risk at each "
+            "score before, since the outcomes of cases that left are not known. Pass one map that "
+            "was fitted to other cases, as a function or a fitted recalibrator."
         )
 
 
@@ -339,9 +340,9 @@ def _of_groups(
     accepted, seed = as_flag(in_sample, "in_sample"), as_seed(random_state)
     if not grouped.has_maps:
         raise InputError(
-            "after is no map of before: equal scores before must have equal scores after, rising "
-            "or falling but for a few turns, for all groups or in each. Leave groups= out, and the "
-            "gain is that of all cases by the paired route."
+            "after is no map of before: equal scores before must have equal scores after, which "
+            "rise or fall throughout, for all groups or in each. Pass the map itself; or leave "
+            "groups= out, and the gain is that of all cases by the paired route."
         )
     detected = _detected(grouped.pairs, accepted)
     options: dict[str, Any] = {**how, "random_state": seed}

@@ -160,4 +160,5 @@ def _together(parts: list[PairedPredictions]) -> PairedPredictions:
         labels=labels,
         times=Survival.joined(times) if times else None,
         horizon=parts[0].horizon,
+        of_function=parts[0].of_function,
     )

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["RecalibrationGain", "evidence_of"]
 
 CHAINS = 4
+# With one or two patients moved across a threshold, 95 % intervals covered .47 to .85 of known
+# changes in net benefit by the curve, and .09 to .66 by pairs.
 FEW_MOVED = 10
 MEASURE_LABELS = {
     "tce": "true calibration error",

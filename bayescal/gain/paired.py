@@ -38,12 +38,12 @@ from bayescal.data.weights import (
 
 __all__ = ["PairedPredictions", "as_paired", "cases_of", "is_function"]
 
-FEWEST_TURNS = 2
+LAST_DIGITS = 1e-14
+"""Steps between neighbouring predictions that are noise of the arithmetic of a map."""
 ROUNDED_TO = (2, 3, 4, 5, 6)
 """Decimals that scores may have been rounded to."""
 STEEPEST = 3.0
 """Most by which a map that was rounded moves scores apart."""
-TURNS_PER_CASE = 0.1
 MOST_LOOKED_AT = 100_000
 
 
@@ -68,6 +68,8 @@ class PairedPredictions:
         Times to an event, of which the outcomes are.
     horizon : float
         By when.
+    of_function : bool
+        Whether `after` came as a function of the scores, rather than as numbers.
     """
 
     outcome: Floats
@@ -79,6 +81,7 @@ class PairedPredictions:
     labels: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     times: Survival | None = None
     horizon: float = float("nan")
+    of_function: bool = False
 
     @cached_property
     def table_before(self) -> CalibrationData:
@@ -125,11 +128,12 @@ class PairedPredictions:
 
     @cached_property
     def is_map(self) -> bool:
-        """Whether `after` can be read as a map of `before`.
+        """Whether `after` is a map of `before`: equal scores before have equal scores after.
 
-        Equal scores before must have equal scores after. When scores hardly repeat anything
-        would pass for a map, so it may also change direction only now and then. Of many cases
-        `some` are looked at.
+        When scores hardly repeat, anything would pass for a map: predictions with a marker that is
+        known for a few patients, too. Predictions that came as numbers must therefore rise with the
+        score before, or fall, throughout; a function of the scores may turn. Of many cases `some`
+        are looked at.
         """
         if self.after.shape[0] > 1:
             return False
@@ -137,9 +141,9 @@ class PairedPredictions:
         mapped = after[levels.first]
         if not np.array_equal(mapped[levels.row], after):
             return False
-        steps = np.sign(np.diff(mapped))
-        turns = np.count_nonzero(np.diff(steps[steps != 0]))
-        return bool(turns <= max(FEWEST_TURNS, TURNS_PER_CASE * mapped.size))
+        steps = np.diff(mapped)
+        rises, falls = (steps >= -LAST_DIGITS).all(), (steps <= LAST_DIGITS).all()
+        return self.of_function or bool(rises or falls)
 
     @cached_property
     def is_rounded_map(self) -> bool:
@@ -219,7 +223,8 @@ def as_paired(
                     f"{name} was given beside a CalibrationData, which holds its own. Pass the "
                     "table and after=."
                 )
-        return _of_table(y_true.one_group(takes_times=True), after)
+        pairs = _of_table(y_true.one_group(takes_times=True), after)
+        return replace(pairs, of_function=is_function(after))
     if before is None:
         raise InputError("before is missing: pass the predicted probabilities after y_true.")
     at, times = float("nan"), None
@@ -255,7 +260,12 @@ def as_paired(
     share = cases if sample_weight is None else cases[kept]
     if times is not None:
         times = times.of(kept)
-    pairs = PairedPredictions(own, own_first, own_second, share, read, times=times, horizon=at)
+    pairs = PairedPredictions(
+        *(own, own_first, own_second, share, read),
+        times=times,
+        horizon=at,
+        of_function=is_function(after),
+    )
     roles = as_roles(cluster=cluster, stratum=strata, called={"stratum": "strata"})
     if not roles.columns:
         return pairs

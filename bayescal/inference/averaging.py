@@ -282,8 +282,8 @@ class Mixture:
         return np.asarray((error @ (weight[:, None] * powers)).T)
 
     def _curve_of(self, component: Component) -> Curve:
-        """The family of a component, with the coordinates of the likelihood."""
-        return CURVES[component.family].with_nuisance(self.problem.likelihood.coordinates)
+        """The family of a component."""
+        return CURVES[component.family]
 
     @cached_property
     def _errors(self) -> list[Floats]:

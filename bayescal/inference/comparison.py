@@ -150,8 +150,8 @@ class CurveComparison:
         """Probability of calibration at even odds by BIC, against logistic recalibration.
 
         The formula of Guthrie & Franck's BRcal, exp(LRT / 2) / n for the Bayes factor. It has no
-        prior on the curve, can never exceed n / (n + 1), and is blind to asymmetry. NaN of outcomes
-        that a judge recorded, of which the formula is not.
+        prior on the curve, can never exceed n / (n + 1), and is blind to asymmetry. NaN of times to
+        an event, of which the formula is not.
         """
         if not self.problem.likelihood.is_linear:
             return float("nan")

@@ -1,4 +1,4 @@
-"""The posterior density of a curve under any likelihood, and of one with a floor and a ceiling."""
+"""The posterior density of a curve of times to an event, or with a floor and a ceiling."""
 
 from __future__ import annotations
 
@@ -16,12 +16,10 @@ from bayescal.model.clusters.design import cluster_design, is_separated
 from bayescal.model.lapse.bounds import RATES
 from bayescal.model.lapse.rate import Rate
 from bayescal.model.likelihood.binomial import BINOMIAL
-from bayescal.model.likelihood.general import LawRows, law_rows
 from bayescal.model.likelihood.outcomes import OutcomeNodes, outcome_nodes
 from bayescal.model.likelihood.times.rows import TimesRows, times_rows
 from bayescal.model.prior import JointPrior
 from bayescal.model.problem import Problem
-from bayescal.model.share import Beta
 
 __all__ = ["GeneralDensity"]
 
@@ -41,20 +39,19 @@ PILOT, PILOT_ESS, WIDER, AT_PEAK = 256, 0.1, 1.2, 0.3
 
 
 class GeneralDensity:
-    """Log posterior density of a curve under any likelihood, unnormalised.
+    """Log posterior density of a curve of times to an event, or with a floor and a ceiling.
 
-    Of a family with a floor and a ceiling under the binomial likelihood, too. Its points have a
-    standard normal number in the place of each of these rates, and of each nuisance coordinate of
-    the likelihood; their prior is then the standard normal law. In these the posterior has tails on
-    both sides, where the data say little and where they say much. Where cases come in clusters,
-    every case counts as one over the larger of the design effects.
+    It is unnormalised. Its points have a standard normal number in the place of each of these
+    rates, whose prior is then the standard normal law. In these the posterior has tails on both
+    sides, where the data say little and where they say much. Where cases come in clusters, every
+    case counts as one over the larger of the design effects.
     """
 
     def __init__(self, problem: Problem) -> None:
         self.curve, self.prior, self._rng = problem.curve, problem.prior, problem.rng("pilot")
-        names, rates = self.curve.coordinates, (*RATES, *problem.likelihood.coordinates)
-        self.at_rates = [k for k, name in enumerate(names) if name in rates]
-        self.at_linear = [k for k, name in enumerate(names) if name not in rates]
+        names = self.curve.coordinates
+        self.at_rates = [k for k, name in enumerate(names) if name in RATES]
+        self.at_linear = [k for k, name in enumerate(names) if name not in RATES]
         self.linear = tuple(names[k] for k in self.at_linear)
         self._of_linear = JointPrior(self.prior, self.linear)
         self.laws = [_law_of(problem, names[k]) for k in self.at_rates]
@@ -65,7 +62,7 @@ class GeneralDensity:
         shape = (self.positive.size, self.curve.size)
         combination = np.array(self.curve.combination, dtype=np.float64).reshape(shape)
         self.combination = combination[:, self.at_linear]
-        self.nodes: OutcomeNodes | LawRows | FlattenedTimes
+        self.nodes: OutcomeNodes | TimesRows | FlattenedTimes
         self.nodes, self.peak = self._chosen(problem)
         if problem.clusters is not None and not problem.clusters.are_single and self.curve.size:
             self._read_clusters(problem)
@@ -91,18 +88,14 @@ class GeneralDensity:
             start = None if self.peak is None else self.peak.point
         self.peak = None if self.peak is None else self._mode(start)
 
-    def _chosen(self, problem: Problem) -> tuple[OutcomeNodes | LawRows, Mode | None]:
+    def _chosen(self, problem: Problem) -> tuple[OutcomeNodes | TimesRows, Mode | None]:
         """Nodes, doubled until they agree with every row at the mode and round it, and the mode."""
         if problem.of_times:
             return self._at_likeliest(times_rows(problem))
-        of_nodes = outcome_nodes if problem.likelihood.is_linear else law_rows
-        if self.curve.is_rough:
-            return law_rows(problem, problem.score.size if problem.is_merged else None), None
-        every, count, start = of_nodes(problem), FIRST_NODES, None
+        every, count, start = outcome_nodes(problem), FIRST_NODES, None
         while True:
             is_last = count > MOST_OUTCOME_NODES or 2 * count >= every.size
-            is_last |= not problem.likelihood.of_cases
-            self.nodes = every if is_last else of_nodes(problem, count)
+            self.nodes = every if is_last else outcome_nodes(problem, count)
             peak = self._mode(start)
             if is_last:
                 return self.nodes, peak
@@ -225,10 +218,10 @@ class GeneralDensity:
         return np.concatenate([mode.point[None], mode.point + steps, mode.point - steps])
 
 
-def _law_of(problem: Problem, name: str) -> Rate | Beta:
+def _law_of(problem: Problem, name: str) -> Rate:
     law = problem.prior.of(name)
-    if isinstance(law, Rate) or (isinstance(law, Beta) and name not in RATES):
+    if isinstance(law, Rate):
         return law
-    kind = "a Rate of bayescal.priors" if name in RATES else "a Rate or Beta of bayescal.priors"
-    near = ": it is a rate near 0" if name in RATES else ""
-    raise InputError(f"the prior of {name} must be {kind}, got {law!r}{near}.")
+    raise InputError(
+        f"the prior of {name} must be a Rate of bayescal.priors, got {law!r}: it is a rate near 0."
+    )

@@ -15,6 +15,7 @@ from bayescal._base.log_sum import log_sum
 from bayescal._base.sampling.pareto import smooth_rows
 from bayescal.inference.samples import FamilySamples
 from bayescal.model.curves import CURVES
+from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.times.cases import cases_of_times
 from bayescal.model.likelihood.times.steps import Steps
 from bayescal.model.likelihood.times.told import log_density_by_entry
@@ -119,14 +120,9 @@ def leave_one_out(problem: Problem, draws: Floats, steps: Steps | None = None) -
     """
     table, thin = problem.table, draws[:: max(len(draws) // THINNED, 1)]
     parts, counts, within = [], [], []
-    law, own = problem.likelihood, problem.nuisance(draws[:DRAWS])
     if problem.of_times:
         density, count = cases_of_times(problem, draws[:DRAWS], steps)
         return _summed(density, count, draws.shape[1])
-    if not law.of_cases:
-        log_odds = problem.curve.log_odds(draws[:DRAWS], table.score, problem.frame)
-        by_row = law.log_density(log_odds, table.trials, table.hits, own)
-        return _summed(by_row, np.ones(table.score.size), draws.shape[1])
     each_case = problem.curves_at(problem.data.score).log_odds(thin) if problem.is_merged else None
     for event, cases in ((True, table.hits), (False, table.trials - table.hits)):
         number = problem.sum_of_rows(cases)
@@ -135,11 +131,11 @@ def leave_one_out(problem: Problem, draws: Floats, steps: Steps | None = None) -
         score = problem.mean_of_rows(table.score, cases)[number > 0]
         stated = problem.mean_of_rows(clipped(problem.data.score), cases)[number > 0]
         curves = problem.curve.at_scores(score, problem.frame, stated)
-        parts.append(law.log_case(event, curves.log_odds(draws[:DRAWS]), own))
+        parts.append(BINOMIAL.log_case(event, curves.log_odds(draws[:DRAWS])))
         counts.append(number[number > 0])
         if each_case is not None:
             at_row, at_case = (
-                law.log_case(event, log_odds, problem.nuisance(thin))
+                BINOMIAL.log_case(event, log_odds)
                 for log_odds in (curves.log_odds(thin), each_case)
             )
             mean = problem.mean_of_rows(at_case.mean(axis=0), cases)[number > 0]

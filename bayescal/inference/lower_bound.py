@@ -228,6 +228,8 @@ def _signs(
     """Signs of every row in every block, from the blocks before it; of shape (rows, blocks)."""
     signs = np.zeros((data.score.size, blocks))
     for block in range(1, blocks):
+        # With signs from all other blocks, one-sided 95 % bounds were above the error in .10 to .11
+        # of calibrated data sets; with those before, in .045 of 3200.
         past = entries.block < block
         if not past.any():
             continue

@@ -85,7 +85,6 @@ class FamilySamples(Mapping[str, Sample]):
 
         The priors of stretches and of risks by score are their own, so that they are shared.
         """
-        prior = prior.naming(self.problem.likelihood.priors)
         for relative in self._relatives:
             if relative.problem.prior == prior:
                 return relative

@@ -22,6 +22,8 @@ from bayescal.model.spline import deviation_columns, spline_frame, with_deviatio
 
 __all__ = ["AVERAGE", "PRIOR_CALIBRATED", "in_average", "union_of"]
 
+# Of 2400 simulated populations of eight kinds 11 % are exactly calibrated. Many others are nearly
+# so, and P(calibrated) is too high there: a stated .57 was true of .27, .76 of .36.
 PRIOR_CALIBRATED = 0.1
 """Prior probability of exact calibration, unless another is given."""
 
@@ -121,8 +123,7 @@ def in_average(curve: Curve, draws: Floats, union: Curve, frame: Frame) -> Float
     own_names = curve.at(frame).coordinates
     values = dict(zip(own_names, draws.T, strict=False))
     if curve.in_average is not None:
-        kept = {name: values[name] for name in curve.nuisance}
-        values = curve.in_average(draws, frame) | kept
+        values = curve.in_average(draws, frame)
     own = {name: _own_name(curve, name) for name in values}
     for name, value in values.items():
         united[:, columns[own[name] if own[name] in columns else name]] = value

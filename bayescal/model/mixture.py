@@ -286,7 +286,7 @@ def sample_prior(
         partition = OFTEN_CALIBRATED if component.is_often else RARELY_CALIBRATED
         risks = RISKS.get(component.scale, ANY_RISKS)
         drawn = own.sample_prior(rng, rows.size, partition, risks)
-        curve = CURVES[component.family].with_nuisance(problem.likelihood.coordinates)
+        curve = CURVES[component.family]
         at_centre = recentred(curve, drawn, own.frame, problem.frame)
         u[rows] = in_average(curve, at_centre, problem.curve, problem.frame)
     return u, part

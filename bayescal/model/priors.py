@@ -14,12 +14,10 @@ from bayescal.model.evidence.studies import from_studies
 from bayescal.model.heterogeneity import Heterogeneity
 from bayescal.model.lapse.rate import Rate
 from bayescal.model.prior import CLINICAL, Normal, Prior, StudentT
-from bayescal.model.share import Beta
 
 __all__ = [
     "MODEST",
     "PRESETS",
-    "Beta",
     "Heterogeneity",
     "Normal",
     "Prior",
@@ -45,6 +43,10 @@ PRESETS: dict[str, Prior] = {
 }
 """The presets: "neutral" by default; "clinical" follows the spread between external validations."""
 
+# A log slope of .3 in place of .2: on 200 data sets a cell, slopes from .5 to 1.4 and 200 to 1000
+# cases, interval scores of the slope are .81 to .97 of those with .2, and a slope of .6 is covered
+# in .84, .88 and .94 (.79, .82 and .92). Of calibrated models the score is up to 1.06 times as
+# large.
 MODEST = Prior(
     shift=Normal(0.0, 0.35),
     log_slope=Normal(0.0, 0.3),

@@ -26,9 +26,8 @@ from bayescal.model.curve import CurveAtScores
 from bayescal.model.curves import AVERAGE, Curve, Frame, as_curve, stored_curve, stored_frame
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.gauss import gauss_rule
-from bayescal.model.likelihood.judged import JudgedOutcomes
 from bayescal.model.likelihood.law import Likelihood
-from bayescal.model.likelihood.laws import law_of, stored_likelihood
+from bayescal.model.likelihood.laws import stored_likelihood
 from bayescal.model.likelihood.times.law import TimeToEvent, likelihood_of
 from bayescal.model.partition.cells import first_of_merged
 from bayescal.model.pieces import PIECES_PRIOR, PartitionPrior, prior_pieces
@@ -68,8 +67,7 @@ class Problem:
     most_rows : int, optional
         Most rows to merge the table to; by default as `MOST_ROWS` says.
     likelihood : Likelihood
-        The law of the outcomes given the curve. Its nuisance coordinates are among those of the
-        curve, which does not depend on them, and have their priors in `prior`.
+        The law of the outcomes given the curve.
     """
 
     data: CalibrationData
@@ -93,9 +91,8 @@ class Problem:
 
     @cached_property
     def unclustered(self) -> CalibrationData:
-        """The table for what is estimated of single cases: no clusters, outcomes as recorded."""
-        data = self.data.recorded_by(None)
-        return data.without("cluster") if "cluster" in data.roles else data
+        """The table for what is estimated of single cases: no clusters."""
+        return self.data.without("cluster") if "cluster" in self.data.roles else self.data
 
     def of_single_cases(self) -> Problem:
         """The same problem, with the clusters of its cases forgotten."""
@@ -205,15 +202,6 @@ class Problem:
         """Cases that the likelihood counts."""
         return float(self.table.trials.sum())
 
-    @cached_property
-    def nuisance_columns(self) -> list[int]:
-        """Where the coordinates of the likelihood are among the working coordinates."""
-        return [self.curve.coordinates.index(name) for name in self.likelihood.coordinates]
-
-    def nuisance(self, u: Floats) -> Floats:
-        """Coordinates of the likelihood, of draws `u` of shape (draws, d)."""
-        return u[:, self.nuisance_columns]
-
     def inside(self, scores: Floats) -> Floats:
         """Any scores as the model reads them: strictly inside (0, 1).
 
@@ -242,10 +230,8 @@ class Problem:
 
     def of_family(self, curve: Curve) -> Problem:
         """The same table for another family; one family's constants serve the simpler ones."""
-        law = self.likelihood
-        prior = self.prior.with_others(curve.priors).naming(law.priors)
-        curve = curve.with_nuisance(law.coordinates).at(self.frame)
-        return self._of_same_rows(curve=curve, prior=prior)
+        prior = self.prior.with_others(curve.priors)
+        return self._of_same_rows(curve=curve.at(self.frame), prior=prior)
 
     def _of_same_rows(self, **changes: Any) -> Problem:
         """The same table, edges and scores, with what was read off them."""
@@ -308,8 +294,7 @@ class Problem:
         """Prior draws of the curve's coordinates, of shape (size, d)."""
         if self.curve.in_cells:
             table = self.table
-            cells = prior_pieces(self.frame, table.score, table.trials, rng, size, partition)
-            return np.hstack([self.likelihood.sample_nuisance(rng, size), cells])
+            return prior_pieces(self.frame, table.score, table.trials, rng, size, partition)
         if self.curve.per_score:
             return prior_errors(self.frame, rng, size, risks)
         drawn = self.prior.sample(self.curve.coordinates, rng, size)
@@ -344,11 +329,9 @@ class Problem:
         law: Likelihood = BINOMIAL
         if "likelihood" in attributes:
             law = stored_likelihood(json.loads(attributes["likelihood"]))
-        if isinstance(law, JudgedOutcomes):
-            data = data.recorded_by(law.judge)
         return cls(
             data,
-            stored_curve(read["curve"], families).with_nuisance(law.coordinates).at(frame),
+            stored_curve(read["curve"], families).at(frame),
             Prior.from_dict(read["prior"]),
             frame,
             Edges(**read["edges"]),
@@ -412,14 +395,13 @@ def prepare(
         *(y_true, y_prob),
         cluster=cluster,
         strata=strata,
-        takes_judged=True,
         takes_times=True,
         horizon=horizon,
         **of_cases,
-    ).one_group(takes_judged=True, takes_times=True)
+    ).one_group(takes_times=True)
     seed, family, chosen = as_seed(random_state), as_curve(curve), as_prior(prior)
     law = likelihood
     if law is None:
-        law = law_of(data.judged) if data.follow_up is None else likelihood_of(data)
+        law = BINOMIAL if data.follow_up is None else likelihood_of(data)
     unfitted = Problem(*(data, family, chosen, Frame(0.5), data.edges(edge), seed), likelihood=law)
     return unfitted._framed()

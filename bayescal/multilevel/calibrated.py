@@ -198,6 +198,8 @@ def _shares(components: list[_Component]) -> tuple[Floats, Floats]:
     """Posterior probabilities of the components, and their shares of the draws of distances."""
     posterior = softmax([np.log(each.prior) + each.log_evidence for each in components])
     free = np.array([float(each.is_free) for each in components])
+    # Three in ten are kept since evidence favours calibration wrongly at times. The price, in 900
+    # populations weighed as the prior says: P(TCE < x) of the average is up to .14 too low.
     return posterior, (1 - HEDGE) * posterior + HEDGE * free
 
 

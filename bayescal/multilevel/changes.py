@@ -30,6 +30,11 @@ __all__ = [
     "explanation_probabilities",
 ]
 
+# Chosen on simulated years of 100 patients a month, between short intervals without a change and
+# few misses after one. Where the log-odds had jumped by .5 eleven months after the start, the
+# interval of O/E one and two months later covered in .80 and .90 of 400 series, and with all months
+# alike, 1/4 for a change and half of its size, in .55 and .82 of 60. Without a change it is 1.4
+# times as wide.
 PROB_CONSTANT, PROB_SUDDEN, PROB_GRADUAL = 0.5, 0.4, 0.1
 RECENT = 2.0
 """Power of the number of periods since a sudden change by which its prior probability falls.

@@ -12,7 +12,7 @@ from bayescal._base.arrays import Floats, blocks
 from bayescal._base.errors import InputError, check_type
 from bayescal._base.text import interval
 from bayescal.data.validate import as_level, as_number, check_choice
-from bayescal.inference import LowerBound, e_value, tce_lower_bound
+from bayescal.inference import LowerBound, tce_lower_bound
 from bayescal.model.problem import Problem
 from bayescal.multilevel.changes import explanation_probabilities
 from bayescal.multilevel.draws import MultilevelDraws
@@ -239,23 +239,6 @@ class DriftPosterior(MultilevelPosterior):
         return gain_of_maps(now.problem, curves, maps)
 
     @property
-    def e_values(self) -> pd.Series | None:
-        """Evidence against calibration after each period, valid however often one looks.
-
-        The mixture of curves is frozen at the first period; see `bayescal.e_value`. Of calibrated
-        models at most 1 in 20 ever reaches 20. It needs no explanation of changes and no prior of
-        walks, but cases that are independent: effects of a period that its cases share count as
-        evidence against calibration. None where it is not defined, such as with clusters or
-        sampling weights; `refused` says why.
-
-        Returns
-        -------
-        pandas.Series or None
-            Index: period.
-        """
-        return None if isinstance(self._e_values, str) else self._e_values
-
-    @property
     def lower_bound(self) -> LowerBound | None:
         """A lower bound of the error of all cases together, without a family of curves.
 
@@ -266,28 +249,9 @@ class DriftPosterior(MultilevelPosterior):
 
     @property
     def refused(self) -> dict[str, str]:
-        """Why the lower bound or the e-values are not defined of these data, by name."""
-        asked = {"lower_bound": self._lower_bound, "e_values": self._e_values}
-        return {name: answer for name, answer in asked.items() if isinstance(answer, str)}
-
-    @cached_property
-    def _e_values(self) -> pd.Series | str:
-        import pandas as pd
-
-        evidence = None
-        try:
-            for label in self.labels:
-                cases = self.data.select(label).pooled()
-                evidence = (
-                    e_value(cases, random_state=self.problem.pooled.seed)
-                    if evidence is None
-                    else evidence.update(cases)
-                )
-        except InputError as error:
-            return str(error)
-        assert evidence is not None
-        index = pd.Index(self.labels, name="period")
-        return pd.Series(evidence.values, index, name="e_value")
+        """Why the lower bound is not defined of these data, by its name; empty where it is."""
+        reason = self._lower_bound
+        return {"lower_bound": reason} if isinstance(reason, str) else {}
 
     @cached_property
     def _lower_bound(self) -> LowerBound | str:

@@ -97,7 +97,7 @@ def multilevel_model(problem: MultilevelProblem, *, merged: bool = True) -> pm.M
             observe_times(list(problem.tables.values()), log_odds)
             return model
         BINOMIAL.observe(
-            "hits", (pm.Data("trials", trials, dims="row"), log_odds, hits), (), dims="row"
+            "hits", (pm.Data("trials", trials, dims="row"), log_odds, hits), dims="row"
         )
     return model
 

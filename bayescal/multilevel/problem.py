@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from operator import add
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -248,7 +248,6 @@ def prepare_terms(
     prior: str | Prior | Mapping[str, Any],
     heterogeneity: Heterogeneity | Mapping[str, Any] | None = None,
     known: KnownSites = None,
-    centre: float | Literal["mean"] = "mean",
     **options: Any,
 ) -> MultilevelProblem:
     """Make the problem that a fit of several related curves starts from.
@@ -260,14 +259,12 @@ def prepare_terms(
     vary : str, Vary, or sequence of them
         The terms, each of one role or, of an interaction, of several factors.
     prior : {"neutral", "clinical"}, Prior, or mapping
-        Of the average, but for its centre.
+        Of the average. Its shift acts at the mean log-odds of all scores.
     heterogeneity : Heterogeneity or mapping, optional
         How much levels are expected to differ; of robust effects, those that are like the others,
         whose default scales are smaller.
     known : pandas.DataFrame or mapping, optional
         Sites known by their summaries, as in `bayescal.fit`.
-    centre : float in (0, 1) or "mean"
-        Score at which the shift acts; "mean" takes that of the mean log-odds of all scores.
     """
     named = as_vary(vary)
     for each in named:
@@ -288,7 +285,7 @@ def prepare_terms(
             "the table has no site, period or factor for vary= to name. Say which site each case "
             "is from with groups=, or make the table with bc.CalibrationData(..., site=...)."
         )
-    centred = replace(as_prior(prior), centre=centre)
+    centred = replace(as_prior(prior), centre="mean")
     pooled = prepare(data.pooled(), prior=centred, **options)
     if pooled.curve.name not in SITE_CURVES:
         raise InputError(

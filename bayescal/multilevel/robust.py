@@ -30,10 +30,17 @@ __all__ = [
     "unlike_scales",
 ]
 
+# The mean of .1 and the size of like effects were held against normal effects on 100 data sets a
+# cell. With one of 14 sites unlike the rest its O/E is covered in .90 (.76 with normal effects),
+# and P(next site's TCE < .05), truly .91, is stated as .80 (.58). Where effects are normal,
+# interval scores are at most 4 % larger.
 SHARE_UNLIKE = 0.3, 2.7
 """Shapes of the beta prior of the share of levels that are unlike the others."""
 LIKE_SHARE = 0.6
 """Expected size of the effects of like levels, relative to that of normal effects of all levels."""
+# Each level of several terms has this probability by itself. A bad cell of 80 patients among twelve
+# is covered in .81 of 100 data sets (.26 with normal effects), and without a bad cell the interval
+# score is 1 % larger. When at most one level could be unlike, two bad cells shut each other out.
 PROB_UNLIKE = SHARE_UNLIKE[0] / sum(SHARE_UNLIKE)
 """Prior probability that a level is unlike the others."""
 LOG_ODDS_UNLIKE = float(np.log(PROB_UNLIKE / (1 - PROB_UNLIKE)))

@@ -15,10 +15,8 @@ from bayescal._base.arrays import Floats, RandomState, as_seed
 from bayescal._base.errors import InputError, check_callable
 from bayescal._base.log_odds import clipped
 from bayescal._base.text import chance, shortened
-from bayescal.data.judged import Judged, as_judged
 from bayescal.data.validate import as_count, as_draws, as_level, as_number, check_choice
 from bayescal.model.curves import CURVES, Curve, as_curve
-from bayescal.model.likelihood.laws import law_of
 from bayescal.model.priors import Prior, as_prior
 from bayescal.planning.analysis import CONCLUSIONS, Analysis
 from bayescal.planning.closed_forms import (
@@ -31,7 +29,6 @@ from bayescal.planning.clusters import PlannedClusters, as_clusters
 from bayescal.planning.result import PLANNED_LABELS, Plan
 from bayescal.planning.search import Goal, Search
 from bayescal.planning.setting import Setting, as_truth, setting_of
-from bayescal.planning.sites import as_sites
 from bayescal.planning.studies import Studies
 from bayescal.planning.times import PlannedTimes, as_times
 from bayescal.validation.batches import Progress
@@ -68,12 +65,8 @@ def plan(
     n_jobs: int = -1,
     progress: Progress = None,
     resume: Plan | str | PathLike[str] | None = None,
-    judged: Judged | None = None,
     icc: float | None = None,
     cluster_size: ArrayLike | None = None,
-    sites: ArrayLike | None = None,
-    heterogeneity: float | Mapping[str, float] | None = None,
-    population: str | None = None,
     horizon: float | None = None,
     leaving: float | None = None,
     leaving_ratio: float | None = None,
@@ -137,28 +130,15 @@ def plan(
     resume : Plan, str or path-like, optional
         An earlier plan whose simulated studies are used again where they are the same; or a folder
         for finished batches of studies, so that an interrupted search goes on.
-    judged : Judged, optional
-        The judge who will record the outcomes, as in `bayescal.fit`. Each simulated study has a
-        judge of its own, drawn from what is known of this one, and every study is analysed with
-        `judged=`. Not with analysis="wald", of="gain", of="c_statistic" or conclude="update".
     icc : float, optional
         Patients come in clusters (repeated visits, practices, households): the correlation of the
         residuals of two patients of one cluster. With `cluster_size`.
     cluster_size : float or array-like of float of shape (clusters,), optional
         Patients of a cluster; or of each of several, of which those planned are alike.
-    sites : int or array-like of float of shape (sites,), optional
-        The study has so many sites, such as hospitals, each with a curve of its own round that of
-        the truth; or their relative sizes. It is analysed as `bayescal.fit(..., vary="site",
-        curve="logistic")`.
-    heterogeneity : float or mapping of str to float, optional
-        How much sites differ: the standard deviation of the shift (log-odds at the mean score),
-        where that of the log slope is half of it; or `{"shift": 0.2, "log_slope": 0.1}`.
-    population : {"average site", "new site"}, optional
-        Whose interval `width` is of, with `sites`; by default that of the average site.
     horizon : float, optional
         The scores are risks of an event by this time, and some patients leave before. Every study
-        is analysed as `bayescal.fit(bc.Survival(...), ..., horizon=)`. Not with `judged`, `icc`,
-        `sites`, analysis="wald", of="gain", of="c_statistic" or conclude="update".
+        is analysed as `bayescal.fit(bc.Survival(...), ..., horizon=)`. Not with `icc`,
+        analysis="wald", of="gain", of="c_statistic" or conclude="update".
     leaving : float, optional
         With `horizon`, the share of the patients who would leave before it if no event came.
     leaving_ratio : float, optional
@@ -246,36 +226,19 @@ def plan(
     if update is not None and name != "gain":
         raise InputError("update was given without of='gain', which it is of.")
     of_truth = family if _is_line(family) else CURVES["beta"]
-    judge = as_judged(judged)
-    if judge is not None and (method == "wald" or name in OF_KNOWN or conclude == "update"):
-        raise InputError(
-            "judged was given with an analysis of outcomes that are known: analysis='wald', "
-            "of='gain', of='c_statistic' or conclude='update'. Plan for another goal, or leave "
-            "out judged=."
-        )
-    clusters, places = as_clusters(icc, cluster_size), as_sites(sites, heterogeneity, population)
+    clusters = as_clusters(icc, cluster_size)
     times = as_times(horizon, leaving, leaving_ratio, follow_up)
     setting = setting_of(assumed, scores, studies, seed, of_truth)
     if times is not None:
-        _check_of_times(
-            name, conclude, method, alone=judge is None and clusters is None and places is None
-        )
+        _check_of_times(name, conclude, method, alone=clusters is None)
         setting = _with_times(setting, times)
-    if places is not None:
-        _check_of_sites(name, conclude, method, judge)
-        setting, method, family = places.of(setting, seed), "sites", CURVES["logistic"]
     if clusters is not None:
         setting = replace(setting, described=f"{setting.described}; {clusters.described}")
-    if judge is not None:
-        described = f"{setting.described}; outcomes recorded by {judge.described()}"
-        setting = replace(setting, likelihood=law_of(judge), described=described)
     if conclude is not None:
         _check_reachable(setting, goal, conclude, limit)
     planned = Analysis(
         *(name, conclude, limit, method, family, chosen, level, size),
         _update(update, name, setting),
-        judge,
-        None if places is None else places.population,
     )
     work = Studies(planned, setting, seed, n_jobs, progress, resume, clusters)
     search = Search(goal, work.values, seed)
@@ -316,7 +279,6 @@ def plan(
         seed,
         work.known,
         None if clusters is None else clusters.number(n),
-        planned.population,
         None if times is None else setting.seen,
     )
 
@@ -347,20 +309,11 @@ def _as_method(analysis: Any, of: str, conclude: str | None) -> str:
     return method
 
 
-def _check_of_sites(of: str, conclude: str | None, method: str, judge: Judged | None) -> None:
-    """Refuse what is not computed of several sites."""
-    if conclude is not None or of in OF_KNOWN or method == "wald" or judge is not None:
-        raise InputError(
-            "sites was given with conclude=, judged=, analysis='wald', of='gain' or "
-            "of='c_statistic'. Of several sites, plan the width of an interval of another measure."
-        )
-
-
 def _check_of_times(of: str, conclude: str | None, method: str, *, alone: bool) -> None:
     """Refuse what is not computed of times to an event."""
     if not alone or of in OF_KNOWN or method == "wald" or conclude == "update":
         raise InputError(
-            "horizon was given with judged=, icc=, sites=, analysis='wald', of='gain', "
+            "horizon was given with icc=, analysis='wald', of='gain', "
             "of='c_statistic' or conclude='update', which are not planned for times to an event. "
             "Plan for another goal, or leave out horizon=."
         )
@@ -471,8 +424,7 @@ def _closed_width(setting: Setting, of: str, n: float, half: float) -> float:
 
 def _closed_form(setting: Setting, of: str, width: float | None, half: float) -> dict[str, float]:
     """Riley's size for a width, of a calibrated model with the mean scores."""
-    known = setting.likelihood.is_linear and setting.sites == 1 and setting.times is None
-    if width is None or of not in BY_WALD or not known:
+    if width is None or of not in BY_WALD or setting.times is not None:
         return {}
     score = clipped(setting.mean_score)
     prevalence = setting.prevalence

@@ -13,11 +13,9 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import DiagnosticWarning, EdgeWarning, InputError
 from bayescal._base.sampling.pareto import BAD_K
 from bayescal.data.data import CalibrationData
-from bayescal.data.judged import Judged
 from bayescal.fitting import fit
 from bayescal.gain import recalibration_gain, recommend
 from bayescal.model.curves import Curve
-from bayescal.model.evidence.draws import AVERAGE_SITE
 from bayescal.model.priors import Prior
 from bayescal.planning.setting import Setting
 from bayescal.posterior.intervals import verdict_of
@@ -42,15 +40,11 @@ class Analysis:
     close : float
         Error that counts as close enough.
     method : str
-        "average", as `bayescal.assess` does, or "curve"; of several sites, "sites".
+        "average", as `bayescal.assess` does, or "curve".
     curve : str or Curve
         With "curve", its family.
     update : tuple of ndarrays (score, probability), optional
         The map that the gain is of, as points of a line.
-    judged : Judged, optional
-        How often the judge is right who records the outcomes.
-    population : {"average site", "new site"}, optional
-        Of a study of several sites, whose interval is asked for.
     """
 
     of: str
@@ -62,17 +56,12 @@ class Analysis:
     ci_prob: float
     draws: int
     update: tuple[Floats, Floats] | None = None
-    judged: Judged | None = None
-    population: str | None = None
 
     def described(self) -> dict[str, Any]:
         """All that decides a result, JSON-ready."""
         update = None if self.update is None else [part.tolist() for part in self.update]
         curve = self.curve if isinstance(self.curve, str) else self.curve.name
-        own: dict[str, Any] = {} if self.judged is None else {"judged": self.judged.to_dict()}
-        if self.population is not None:
-            own["population"] = self.population
-        return own | {
+        return {
             "of": self.of,
             "conclude": self.conclude,
             "close": self.close if self.conclude else None,
@@ -129,17 +118,8 @@ class Analysis:
     def posterior(self, data: CalibrationData, seed: int) -> CalibrationPosterior:
         """The posterior that the study will report."""
         options: dict[str, Any] = {"prior": self.prior, "draws": self.draws, "random_state": seed}
-        if self.population is not None:
-            sites = fit(data, vary="site", curve=self.curve, **options)
-            view: CalibrationPosterior = (
-                sites.average() if self.population == AVERAGE_SITE else sites.new()
-            )
-            return view
         family = None if self.method == "average" else self.curve
-        recorded = data.recorded_by(self.judged)
-        posterior: CalibrationPosterior = fit(
-            recorded, curve=family, engine="importance", **options
-        )
+        posterior: CalibrationPosterior = fit(data, curve=family, engine="importance", **options)
         return posterior
 
     def reliable_width(self, data: CalibrationData, seed: int) -> float:

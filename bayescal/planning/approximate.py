@@ -38,7 +38,6 @@ LEAST_VARIANCE = 1e-12
 SEPARATED = 1e-3
 MODE_ROUNDING = 1e-9
 MODE_CUT = 0.3
-NO_NUISANCE = np.empty((1, 0))
 
 
 class _Point(NamedTuple):
@@ -118,7 +117,7 @@ class _Densities:
         weighted = slopes * BINOMIAL.spread(trials, curve)[..., None]
         expected = np.matmul(np.swapaxes(weighted, 1, 2), slopes)
         gradient = np.matmul((hits - fitted)[:, None], slopes)[:, 0]
-        value = BINOMIAL.log_density(log_odds, trials, hits, NO_NUISANCE).sum(axis=1)
+        value = BINOMIAL.log_density(log_odds, trials, hits).sum(axis=1)
         for k, distribution in enumerate(self._distributions):
             first, second = distribution.slope_and_curvature(u[:, k])
             value += distribution.logpdf(u[:, k])

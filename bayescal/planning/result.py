@@ -24,7 +24,6 @@ METHODS_IN_WORDS = {
     "average": "the posterior averaged over families of curves, as in bayescal.assess",
     "curve": "the posterior of one family of calibration curves",
     "wald": "the usual frequentist interval",
-    "sites": "the joint posterior of the sites, as in bayescal.fit(..., vary='site')",
 }
 CONCLUDED = {
     "close enough": "the model is close enough to calibrated (TCE below {close:g})",
@@ -56,7 +55,7 @@ class Plan:
     assurance : float or None
         Probability with which the goal is reached; None for the mean width.
     analysis : str
-        "average", "curve" or "wald"; "sites" of several sites.
+        "average", "curve" or "wald".
     ci_prob : float
     described : str
         The assumed truth and scores, in words.
@@ -70,8 +69,6 @@ class Plan:
     seed : int
     clusters : int or None
         Clusters that the patients come in.
-    population : str or None
-        Of several sites, whose interval it is: "average site" or "new site".
     seen : float or None
         Of times to an event, the share of the patients whose event is expected to be seen: before
         the horizon, and before they leave.
@@ -93,7 +90,6 @@ class Plan:
     seed: int
     simulated: Mapping[str, Arrays] = field(default_factory=dict, repr=False, compare=False)
     clusters: int | None = None
-    population: str | None = None
     seen: float | None = None
 
     @property
@@ -107,8 +103,7 @@ class Plan:
             concluded = CONCLUDED[self.conclude].format(close=self.close)
             return f"concludes with probability {self.assurance:g} that {concluded}"
         label, level = PLANNED_LABELS[self.of], 100 * self.ci_prob
-        whose = "" if self.population is None else f" of the {self.population}"
-        what = f"a {level:g} % interval of the {label}{whose}"
+        what = f"a {level:g} % interval of the {label}"
         if self.assurance is None:
             return f"has {what} that is on average {self.width:g} wide"
         return f"has {what} no wider than {self.width:g} with probability {self.assurance:g}"

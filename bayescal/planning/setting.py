@@ -19,8 +19,6 @@ from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_scores
 from bayescal.model.curve import Curve
 from bayescal.model.curves import Frame, as_curve
-from bayescal.model.likelihood.binomial import BINOMIAL
-from bayescal.model.likelihood.law import Likelihood
 from bayescal.model.priors import PRESETS, Prior, as_prior
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.planning.laws import as_nodes
@@ -58,10 +56,6 @@ class Setting:
         True probability of the event at each score.
     described : str
         The assumed truth and scores, in words.
-    likelihood : Likelihood
-        The law of the outcomes.
-    sites : int
-        Number of sites. The rows of each stand beside each other, as many of each.
     times : PlannedTimes, optional
         When events come and patients leave, where some leave before the outcome is known.
     """
@@ -70,8 +64,6 @@ class Setting:
     weight: Floats
     curve: Floats
     described: str
-    likelihood: Likelihood = BINOMIAL
-    sites: int = 1
     times: PlannedTimes | None = None
 
     @property
@@ -134,7 +126,7 @@ class Setting:
             rng = stream(seed, "study", n, first + k)
             cases = rng.multinomial(n, self.weight)
             trials[k] = cases
-            hits[k] = self.likelihood.simulate(rng, cases, curve[None])[0]
+            hits[k] = rng.binomial(cases, curve)
         return trials, hits
 
     def study(self, n: int, seed: int, study: int, first: int = 0) -> CalibrationData:
@@ -167,24 +159,7 @@ class Setting:
     def table(self, study: int, trials: Floats, hits: Floats) -> CalibrationData:
         """The table of one study from its counts."""
         seen = trials > 0
-        if self.sites > 1:
-            return self._table_of_sites(self.score_of(study)[seen], trials, hits)
         return CalibrationData.from_counts(self.score_of(study)[seen], trials[seen], hits[seen])
-
-    def _table_of_sites(self, score: Floats, trials: Floats, hits: Floats) -> CalibrationData:
-        """Cases with and without the event at each score of each site."""
-        seen = trials > 0
-        site = np.repeat(np.arange(self.sites), trials.size // self.sites)[seen]
-        cases = np.concatenate([(trials - hits)[seen], hits[seen]])
-        outcome = np.repeat([0, 1], score.size)
-        some = cases > 0
-        return CalibrationData(
-            outcome[some],
-            np.tile(score, 2)[some],
-            sample_weight=cases[some],
-            weight_type="counts",
-            site=np.tile(site, 2)[some],
-        )
 
     def functional(self, name: str) -> Floats:
         """True value of a functional in each study, of shape (studies,)."""

@@ -88,8 +88,6 @@ class Studies:
         inside = score.min() > CLOSE_TO_ENDS and score.max() < 1 - CLOSE_TO_ENDS
         return (
             not self.is_exact
-            and analysis.judged is None
-            and analysis.population is None
             and analysis.conclude is None
             and analysis.of in LINEAR
             and inside

@@ -10,15 +10,12 @@ from bayescal.plots._drift import drift
 from bayescal.plots._forest import forest
 from bayescal.plots._functional import functional, tce
 from bayescal.plots._gain import gain
-from bayescal.plots._leaving import leaving
 from bayescal.plots._missing_outcomes import missing_outcomes
 from bayescal.plots._net_benefit import net_benefit
 from bayescal.plots._net_benefit_lost import net_benefit_lost
 from bayescal.plots._plan import plan
 from bayescal.plots._prior_posterior import prior_posterior
-from bayescal.plots._ranks import rank_ecdf
 from bayescal.plots._reliability import reliability
-from bayescal.plots._risk_coverage import risk_coverage
 from bayescal.plots._risk_distribution import risk_distribution
 from bayescal.plots._risks import risks
 from bayescal.plots._site_curves import site_curves
@@ -36,15 +33,12 @@ __all__ = [
     "forest",
     "functional",
     "gain",
-    "leaving",
     "missing_outcomes",
     "net_benefit",
     "net_benefit_lost",
     "plan",
     "prior_posterior",
-    "rank_ecdf",
     "reliability",
-    "risk_coverage",
     "risk_distribution",
     "risks",
     "site_curves",

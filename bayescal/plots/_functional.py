@@ -9,11 +9,10 @@ import numpy as np
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, as_flag
 from bayescal.data.validate import as_level
-from bayescal.plots import style
 from bayescal.plots._legend import legend_beneath
-from bayescal.plots._names import axis_label, ideal, short_name
-from bayescal.plots._shares import Shares, edges_over, shares_of
-from bayescal.plots.text import chance, interval, minus, percent
+from bayescal.plots._names import ideal, short_name
+from bayescal.plots.histogram import as_text, histogram
+from bayescal.plots.text import chance, interval, minus
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.posterior import as_posterior
 
@@ -25,9 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["functional", "tce"]
 
 Close = float | tuple[float, float]
-
-PICTURE_BELOW = -0.09
-TOP = 1.08
 
 
 def tce(
@@ -149,52 +145,12 @@ def functional(
     ends = post.interval(name, level, population=population, **options)
     estimate = post.estimate(name, level, population=population, **options)
     region = None if close is None else _as_region(close, name)
-    floor = 0.0 if FUNCTIONALS[name].is_distance else -np.inf
-    edges = edges_over(values, ideal(name), (*ends, *(region or ())), floor)
-    shares = shares_of(values, edges, ideal(name))
-
-    axes = style.as_axes(ax, 5, 3.4)
-    if region is not None:
-        label = _as_text(region, name).capitalize()
-        axes.axvspan(*region, color=style.NON_EVENTS, alpha=0.25, lw=0, label=label)
-    share = f"No error: {chance(shares.atom)} of the draws"
-    _draw_shares(axes, shares, ideal(name), share if post.has_distances else "Exactly calibrated")
-    _draw_interval(axes, estimate, ends, level)
-    shown = [*edges[[0, -1]], *(region or ())]
-    axes.set_xlim(min(shown) - 0.02 * np.ptp(shown), max(shown))
-    axes.set_ylim(2 * PICTURE_BELOW, TOP)
-    axes.locator_params(axis="x", nbins=6)
-    axes.set_yticks([])
-    axes.set_xlabel(axis_label(name))
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.set_title(
-        _title(post, name, values, (estimate, *ends), level, region, population, options),
-        loc="left",
-        fontsize="medium",
-    )
+    title = _title(post, name, values, (estimate, *ends), level, region, population, options)
+    axes = histogram(values, name, (estimate, *ends), level, region, ax, post.has_distances)
+    axes.set_title(title, loc="left", fontsize="medium")
     if as_flag(legend, "legend"):
         legend_beneath(axes, columns=3)
     return axes
-
-
-def _draw_shares(ax: Axes, shares: Shares, at: float, label: str) -> None:
-    """Draw bars, scaled so that the highest is the probability of all bars together, and a stem."""
-    if shares.share.any():
-        height = shares.share * (1 - shares.atom) / shares.share.max()
-        ax.stairs(height, shares.edges, fill=True, color=style.CURVE, alpha=0.45, lw=0)
-        ax.stairs(height, shares.edges, color=style.CURVE, lw=1.2)
-    if shares.atom:
-        stem: dict[str, Any] = {"color": style.EVENTS, "zorder": 3}
-        ax.vlines(at, 0, shares.atom, lw=2.5, label=label, **stem)
-        ax.plot(at, shares.atom, "D", ms=6, clip_on=False, **stem)
-
-
-def _draw_interval(ax: Axes, estimate: float, ends: tuple[float, float], level: float) -> None:
-    ax.axhline(0, color=style.INK, lw=0.6)
-    label = f"{percent(level)} credible interval"
-    ax.plot(ends, [PICTURE_BELOW] * 2, color=style.INK, lw=3, solid_capstyle="butt", label=label)
-    dot: dict[str, Any] = {"color": "white", "mec": style.INK, "ms": 6, "clip_on": False, "ls": ""}
-    ax.plot(estimate, PICTURE_BELOW, marker="o", label="Estimate", **dot)
 
 
 def _title(
@@ -212,7 +168,7 @@ def _title(
     parts = [f"{short_name(name, **options)} {minus(interval(*numbers, level, apart))}"]
     if region is not None:
         inside = _prob_inside(post, name, values, region, population, options)
-        parts.append(f"P({short_name(name, **options)} {_as_text(region, name)}) {chance(inside)}")
+        parts.append(f"P({short_name(name, **options)} {as_text(region, name)}) {chance(inside)}")
     if post.prob_calibrated is not None and not FUNCTIONALS[name].is_distance:
         parts.append(f"P(exactly calibrated) {chance(post.prob_calibrated)}")
     return "\n".join([parts[0], "; ".join(parts[1:])]).strip()
@@ -230,12 +186,6 @@ def _prob_inside(
     if FUNCTIONALS[name].is_distance and region[0] == 0:
         return post.prob_below(region[1], name, population=population, **options)
     return float(((values >= region[0]) & (values <= region[1])).mean())
-
-
-def _as_text(region: tuple[float, float], name: str) -> str:
-    if FUNCTIONALS[name].is_distance and region[0] == 0:
-        return f"below {region[1]:g}"
-    return f"{region[0]:g} to {region[1]:g}"
 
 
 def _as_region(close: Close, name: str) -> tuple[float, float]:

@@ -165,7 +165,7 @@ def _cases(post: CalibrationPosterior) -> str:
         return f"Sampling weights worth {post.data.effective_size:,.1f} cases"
     told = f"{count(post.data.n, 'case')}, {count(post.data.events)} with the event"
     if followed is None:
-        return f"{told} as recorded" if post.data.judged is not None else told
+        return told
     other = f"{count(followed.competing)} with a competing one, " if followed.competing else ""
     return f"{told} by {followed.horizon:g}, {other}{count(followed.censored)} left before"
 
@@ -199,7 +199,7 @@ def _observed_by(post: CalibrationPosterior) -> str:
     """How the observed risks of groups were estimated."""
     followed = post.data.follow_up
     if followed is None:
-        return "Observed" if post.data.judged is None else "As recorded"
+        return "Observed"
     return "Aalen-Johansen" if followed.competing else "Kaplan-Meier"
 
 

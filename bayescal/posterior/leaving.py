@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -42,10 +42,6 @@ class OtherHazard:
     share: Floats
     by_then: Floats
     delta: float
-
-    def at(self, delta: float) -> OtherHazard:
-        """The same with another ratio."""
-        return replace(self, delta=delta)
 
     def shift_of(self, curves: Floats, problem: Problem) -> Floats:
         """The same for all draws."""

@@ -24,7 +24,7 @@ from bayescal.posterior.departures import AtPrevalence
 from bayescal.posterior.intervals import SUMMARY_COLUMNS, summary_rows
 from bayescal.posterior.one_sided import sure_region
 from bayescal.posterior.patients import risk_table
-from bayescal.posterior.selective import SelectiveMeasures
+from bayescal.posterior.performance import PerformanceMeasures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["CalibrationPosterior", "as_posterior", "check_outcomes"]
 
 
-class CalibrationPosterior(SelectiveMeasures):
+class CalibrationPosterior(PerformanceMeasures):
     """Posterior of a calibration curve and of everything computed from it.
 
     Its data, settings and draws are in an `xarray.DataTree` in ArviZ's schema, which can be saved,

@@ -16,6 +16,7 @@ from bayescal._base.versions import library_versions
 from bayescal.data.data import CalibrationData
 from bayescal.data.stored import reading_tree
 from bayescal.model.curves import Curve
+from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.times.cases import cases_of_times
 from bayescal.model.mixture import RARELY, Component, sample_prior
 from bayescal.model.problem import Problem
@@ -171,7 +172,7 @@ def complete(tree: xr.DataTree, drawn: Drawn) -> None:
     if "posterior_predictive" in tree.children:
         return
     problem, chains, draws = drawn.problem, drawn.chains, drawn.u.shape[0] // drawn.chains
-    data, law, own = problem.data, problem.likelihood, problem.nuisance(drawn.u)
+    data, law = problem.data, problem.likelihood
     log_odds = problem.curves_at(data.score).log_odds(drawn.u)
     rng = problem.rng("predictive")
     if problem.of_times:
@@ -183,7 +184,7 @@ def complete(tree: xr.DataTree, drawn: Drawn) -> None:
             groups["log_likelihood"] = {"followed": with_chains(of_cases, chains)}
             coords["kind"] = np.arange(of_cases.shape[1])
             dims["followed"] = ["kind"]
-    elif _has_cases(data) and law.of_cases:
+    elif _has_cases(data):
         row, outcome = _cases(data)
         constant = tree["constant_data"].to_dataset()
         tree["constant_data"] = xr.DataTree(
@@ -191,22 +192,18 @@ def complete(tree: xr.DataTree, drawn: Drawn) -> None:
                 case_score=("obs", data.score[row])
             )
         )
-        of_row = [law.log_case(event, log_odds, own) for event in (False, True)]
+        of_row = [BINOMIAL.log_case(event, log_odds) for event in (False, True)]
         likelihood = np.where(outcome == 1, of_row[1][:, row], of_row[0][:, row])
-        chance = law.recorded(expit(log_odds), own)
-        replicate = (rng.random(likelihood.shape) < chance[:, row]).astype(np.int8)
+        replicate = (rng.random(likelihood.shape) < expit(log_odds)[:, row]).astype(np.int8)
         groups = {
             "log_likelihood": {"y": with_chains(likelihood, chains)},
             "posterior_predictive": {"y": with_chains(replicate, chains)},
         }
         coords, dims = {"obs": np.arange(row.size)}, {"y": ["obs"]}
     else:
-        table, trials = problem.table, np.rint(problem.table.trials).astype(np.int64)
-        counts = law.draw(rng, trials, expit(log_odds), own).astype(np.int32)
+        trials = np.rint(problem.table.trials).astype(np.int64)
+        counts = law.draw(rng, trials, expit(log_odds)).astype(np.int32)
         groups = {"posterior_predictive": {"hits": with_chains(counts, chains)}}
-        if not law.of_cases:
-            of_rows = law.log_density(log_odds, table.trials, table.hits, own)
-            groups["log_likelihood"] = {"hits": with_chains(of_rows, chains)}
         coords, dims = {"row": np.arange(trials.size)}, {"hits": ["row"]}
     added = from_dict(groups, coords=coords, dims=dims, sample_dims=["chain", "draw"])
     for name, group in added.children.items():

@@ -76,7 +76,8 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         sample_weight : array-like of shape (n_samples,), optional
             Case counts. If any is not whole they are rescaled to Kish's effective sample size.
         classes : array-like of shape (n_classes,), optional
-            Labels in the order of the columns; by default those in `y`, sorted.
+            Labels in the order of the columns; by default numbers in `y`, sorted, or its
+            categories. Beside a matrix without names of columns words need one of the two.
 
         Returns
         -------

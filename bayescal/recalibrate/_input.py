@@ -20,7 +20,10 @@ from bayescal.data.validate import (
     as_scores,
     as_vector,
     as_weights,
+    categories_of,
     check_same_length,
+    is_matrix,
+    order_told,
 )
 from bayescal.data.weights import WeightType, as_weight_type, effective_cases
 
@@ -75,9 +78,18 @@ def read_cases(
             "y is missing: a recalibrator requires y to be passed, but the target y is None. "
             "Pass the labels after the probabilities."
         )
+    ordered = categories_of(y)
     X, y, sample_weight = aligned(X=X, y=y, sample_weight=sample_weight)
     labels = as_vector(y, "y")
     named = _named_classes(X, labels) if classes is None else classes
+    if named is None and is_matrix(X):
+        if ordered is not None and len(ordered) == np.shape(X)[1]:
+            named = as_vector(ordered, "y's categories")
+        elif any(isinstance(label, str) for label in labels.tolist()):
+            raise InputError(
+                f"y holds words, such as {shortened(repr(labels.tolist()[0]))}, and nothing says "
+                f"which column of X is which class. {order_told('y', 'X', 'classes=[...]')}"
+            )
     proba = as_probabilities(in_order(X, named))
     classes = named if proba.ndim == 2 else classes
     check_same_length(labels.shape[0], "y", proba.shape[0], "X")

@@ -1,4 +1,4 @@
-"""Checks by simulation: consistency, simulation-based calibration, coverage of intervals."""
+"""Known truths to simulate from, and whether an estimate is as of a calibrated model."""
 
 import lazy_loader as _lazy
 

@@ -20,8 +20,7 @@ from bayescal._base.card import card
 from bayescal._base.errors import InputError, as_flag
 from bayescal._base.text import chance, rounded, shortened
 from bayescal.data.validate import MOST_DRAWS, as_count, as_level
-from bayescal.estimators.survival.cases import Followed
-from bayescal.estimators.survival.numbers import NUMBERS_OF_TIMES
+from bayescal.estimators.survival import NUMBERS_OF_TIMES, Followed
 from bayescal.estimators.uncertainty.applied import Applied, applied_of
 from bayescal.estimators.uncertainty.simulated import (
     AlikeCases,
@@ -204,10 +203,10 @@ def check_consistency(
         worse. One that takes outcomes of shape (replicates, n) and returns (replicates,) is called
         once, any other in a loop. It needs to take `sample_weight` only when there are repeated
         scores and many cases.
-        Of times to an event one of "survival_ici" (the default), "survival_emax",
-        "survival_observed_expected" (the distance of log O/E from 0) and "one_calibration_test"
-        (the statistic), or `estimator(cases, **options)`, where `cases` is taken by the estimators
-        of times in place of `y_true`.
+        Of times to an event one of "survival_ici" (the default), "survival_emax" and
+        "survival_observed_expected" (the distance of log O/E from 0), or
+        `estimator(cases, **options)`, where `cases` is taken by the estimators of times in place
+        of `y_true`.
     n_resamples : int, optional
         Simulated data sets of each kind: 1000, and 200 of times to an event.
     resample_scores : bool
@@ -357,10 +356,6 @@ def _check_table(post: CalibrationPosterior) -> None:
         )
     if post.problem.of_times:
         _check_followed(post)
-    elif not post.problem.likelihood.of_cases:
-        raise InputError(
-            f"outcomes of the law {post.problem.likelihood.name!r} are not simulated case by case."
-        )
 
 
 def _check_followed(post: CalibrationPosterior) -> None:
@@ -471,17 +466,13 @@ def _curves(
     """As many draws of the curve as there are replicates, none twice unless there are too few."""
     draws = post.curve(table.score).to_numpy().reshape(-1, table.score.size)
     chosen = rng.choice(draws.shape[0], replicates, replace=replicates > draws.shape[0])
-    u = np.column_stack([*post.coordinates.values(), np.empty(draws.shape[0])])
-    own = post.problem.nuisance(u)[chosen]
-    return post.problem.likelihood.recorded(draws[chosen], own)
+    return np.asarray(draws[chosen])
 
 
 def _calibrated(post: CalibrationPosterior, table: _Table, replicates: int) -> Floats:
-    """Chances of recorded events if scores, a little inside 0 and 1, are right, by replicate."""
-    problem, law = post.problem, post.problem.likelihood
-    scores = np.broadcast_to(problem.inside(table.score), (replicates, table.score.size))
-    own = law.sample_nuisance(problem.rng("consistency of the likelihood"), replicates)
-    return law.recorded(scores, own)
+    """Chances of events if scores, a little inside 0 and 1, are right, by replicate."""
+    inside = post.problem.inside(table.score)
+    return np.broadcast_to(inside, (replicates, table.score.size))
 
 
 def _consistency(

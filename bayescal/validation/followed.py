@@ -17,7 +17,7 @@ from scipy.special import logit, softmax
 
 from bayescal._base.arrays import Floats
 from bayescal.data.follow_up import OTHER_EVENT, OWN_EVENT, TIME_STEPS
-from bayescal.estimators.survival.cases import Followed, read_followed
+from bayescal.estimators.survival import Followed, read_followed
 from bayescal.model.likelihood.times.entries import law_of
 from bayescal.model.likelihood.times.law import TimeToEvent
 from bayescal.model.likelihood.times.steps import steps_of
@@ -54,6 +54,8 @@ class SimulatedTimes:
         self._events = np.flatnonzero((kind == OWN_EVENT) | (kind == OTHER_EVENT))
         self._last = last
         self._leaving = _Leaving.of(self.observed.entry, last, kind)
+        # Replicates with the likeliest steps. To draw the steps as well made the check weaker: p of
+        # the ICI of a miscalibrated model was then at most .2 in .14 of 71 sets, not in .24.
         law, steps = law_of(problem), steps_of(problem)
         z = law.standardised(np.asarray(logit(problem.inside(self.observed.score))))
         ends = [2 * law.size] if law.competes else []
@@ -69,16 +71,18 @@ class SimulatedTimes:
             Of the event by the horizon, of each case.
         """
         for g in probability:
-            step, event = self._drawn(g, rng)
+            step, event, other = self._drawn(g, rng)
             left = self._last.copy()
             left[self._events] = self._leaving.later(self._events, self._last, rng)
             seen = step <= left
             last = np.where(seen, step, left)
-            yield Followed(self.observed.score, self.observed.entry, last, event & seen)
+            yield Followed(
+                self.observed.score, self.observed.entry, last, event & seen, other & seen
+            )
 
     def _drawn(
         self, g: Floats, rng: np.random.Generator
-    ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    ) -> tuple[NDArray[np.intp], NDArray[np.bool_], NDArray[np.bool_]]:
         """The step of the first event of any kind, past the last without one, and which it is."""
         own = g * (1 - self._own.before)
         competes = np.zeros_like(g)
@@ -93,7 +97,7 @@ class SimulatedTimes:
         step[event] = self._own.steps(rng)[event]
         if self._other is not None:
             step[other] = self._other.steps(rng)[other]
-        return step, event
+        return step, event, other
 
 
 class _Times(NamedTuple):

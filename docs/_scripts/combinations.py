@@ -100,9 +100,6 @@ PARTS = {
         ("weight", "sampling"),
         {"sample_weight": np.linspace(0.6, 1.4, N), "weight_type": "sampling"},
     ),
-    "judged outcomes": Part(
-        ("judge",), {"judged": bc.Judged(sensitivity=(90, 100), specificity=(95, 100))}
-    ),
     "times": Part(("time", "Survival", "follow"), is_followed=True),
     "spline": Part(("spline",), options={"curve": "spline", "curves": ["spline"]}),
     "pieces": Part(("pieces",), options={"curve": "pieces", "curves": ["pieces"]}),

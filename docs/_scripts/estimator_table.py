@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from itertools import chain
 from pathlib import Path
@@ -12,8 +11,6 @@ from bayescal.estimators.registry import ESTIMATORS, Estimator
 
 DOCS = Path(__file__).resolve().parents[1]
 PAGE = DOCS / "estimators.md"
-COSTS = DOCS / "benchmarks" / "results" / "estimator_cost.json"
-LARGEST = 10_000_000
 
 INTRODUCTION = """# Estimators
 
@@ -26,10 +23,8 @@ times to an event are [a section of their page](how-to/time-to-event.md#second-o
 *Perfect* is the value for a calibrated model in the limit of many cases. With few cases most
 estimators differ from it even for a calibrated model: `bc.check_consistency` shows by how much.
 *Bounds* says what the estimate bounds in the population. *Cost* is given as a function of the
-number of cases n. At n = 10^7 it is also given in stable sorts of the scores (`numpy.sort` with
-`kind="stable"`, CPU time of one thread) and in copies of outcomes and scores (peak memory above the
-input), measured by `docs/benchmarks/estimator_cost.py` in one run, where differences of 10 % are
-not reliable. If it is more than one sort or two copies, the reason is given. {ties}
+number of cases n. If it is more than one sort of the scores, or two copies of outcomes and scores,
+the reason is given. {ties}
 `estimator_interval` gives a bootstrap interval of any of them.
 
 These tables are made from the register of estimators, which `bc.assess` uses too.
@@ -73,23 +68,13 @@ def number(value: float) -> str:
     return SIGNS.get(value, f"{value:.3g}")
 
 
-def measured() -> dict[str, str]:
-    """Sorts and copies of each estimator at ten million cases."""
-    rows = json.loads(COSTS.read_text("utf-8"))["rows"]
-    return {
-        row["name"]: f"{row['sorts']:.2g} sorts, {row['copies']:.2g} copies"
-        for row in rows
-        if (row["n"], row["type"]) == (LARGEST, "float64") and row["sorts"] is not None
-    }
-
-
-def cost_of(estimator: Estimator, costs: dict[str, str]) -> str:
-    """Its cost in the number of cases, as measured, and why it is so much."""
+def cost_of(estimator: Estimator) -> str:
+    """Its cost in the number of cases, and why it is so much."""
     known = estimator.cost.replace("^2", "²").replace("n log n", "n&nbsp;log&nbsp;n")
-    return "<br>".join(filter(None, [known, costs.get(estimator.name, ""), estimator.dear]))
+    return "<br>".join(filter(None, [known, estimator.dear]))
 
 
-def row(estimator: Estimator, costs: dict[str, str]) -> str:
+def row(estimator: Estimator) -> str:
     """One line of a table."""
     low, high = map(number, estimator.span)
     name = f"{{py:obj}}`{estimator.name} <bayescal.estimators.{estimator.name}>`"
@@ -100,7 +85,7 @@ def row(estimator: Estimator, costs: dict[str, str]) -> str:
         else estimator.estimates,
         f"{low} to {high}",
         number(estimator.perfect),
-        cost_of(estimator, costs),
+        cost_of(estimator),
     )
     return "| " + " | ".join(cells) + " |"
 
@@ -108,8 +93,7 @@ def row(estimator: Estimator, costs: dict[str, str]) -> str:
 def table(estimator: list[Estimator]) -> str:
     heads = ("estimator", "of what", "range", "perfect", "cost")
     lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
-    costs = measured()
-    return "\n".join([*lines, *(row(one, costs) for one in estimator)])
+    return "\n".join([*lines, *map(row, estimator)])
 
 
 def text() -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,7 +21,6 @@ from bayescal.posterior.population import draw_population
 
 DOCS = Path(__file__).resolve().parents[1]
 FIGURES = DOCS / "generated" / "figures"
-RESULTS = DOCS / "benchmarks" / "results"
 
 BLUE, ORANGE, GREEN, INK, GREY = "#0072B2", "#D55E00", "#009E73", "#333333", "#999999"
 Floats = NDArray[np.float64]
@@ -84,25 +82,6 @@ def draw_populations() -> None:
     right.set_yticks([])
     right.legend(frameon=False, fontsize="small")
     save(left, "populations")
-
-
-# Truthfulness: what measures reward
-
-
-def draw_truthfulness() -> None:
-    """By how much each measure grows when risks are told exactly, from the stored benchmark."""
-    rows = json.loads((RESULTS / "truthfulness.json").read_text("utf-8"))
-    _, ax = plt.subplots(figsize=(7.2, 3.2), layout="constrained")
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    for at, row in enumerate(reversed(rows)):
-        more, error = (100 * row[key] / row["lie"] for key in ("difference", "error"))
-        colour = ORANGE if more > 2 * error else BLUE if more < -2 * error else GREY
-        ax.errorbar(more, at, xerr=2 * error, fmt="o", color=colour, capsize=3)
-    ax.axvline(0, color=INK, lw=0.8)
-    ax.set_yticks(range(len(rows)), [row["measure"] for row in reversed(rows)])
-    ax.tick_params(axis="y", length=0)
-    ax.set_xlabel("larger if each risk is told exactly than if one of three values is, %")
-    save(ax, "truthfulness")
 
 
 # Lindley: a shift with a normal prior, its estimate normal
@@ -258,7 +237,6 @@ def write_figures() -> None:
         draw_lindley,
         draw_estimators,
         draw_gain,
-        draw_truthfulness,
     ):
         draw()
 

@@ -1,314 +1,451 @@
-"""How long answers take, and what they cost in memory, beside rivals: one run, one machine.
+"""What ordinary calls cost, beside samplers and other packages, in one run on one machine.
 
-    pip install -e .[bench]
-    python docs/benchmarks/speed.py
-    python docs/_scripts/speed_quoted.py  # what README and pages say of speed
-
-Times are CPU seconds of one thread, medians over several calls, after one that is not counted.
-Parts are measured one by one and stored as they end; `--only fit cold` measures these alone and
-keeps the others; so does `--cells fit gain` in the part on sizes, which stores row after row. What
-is not installed is named in the results. `--most 1e6` stops at that many cases. The parts:
-
-    fit         fit + TCE at 200 cases, against samplers that were compiled before
-    sizes       cost and memory against n, from 10^2 to 10^8, ours, rivals, and one sort
-    cold        import, first fit, demo and an error message, each in a fresh process
-    estimators  estimators beside those of other packages, at 10^4 and 10^6 (see peers.py)
-    grid        what 2048 cells cost against an exact table of 20 000 scores
+Times are CPU seconds of one thread. Since machines differ, each is also given as a ratio to one fit
+of one family of curves (beta, 200 cases) in the same run.
 """
 
 from __future__ import annotations
 
-import peers  # first, since it sets the number of threads
-
-# isort: split
-import argparse
-import datetime
-import importlib.metadata
-import json
 import os
+
+os.environ |= {
+    **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"),
+    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
+}
+
+import json
+import logging
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
-import warnings
 from collections.abc import Callable
-from pathlib import Path
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-import speed_cells
+import bayescal as bc
+from record import Row, run
 
-os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
-
-RESULTS = Path(__file__).parent / "results" / "speed.json"
-LIBRARIES = (
-    "bayescal", "numpy", "scipy", "xarray", "pymc", "nutpie", "blackjax", "jax", "relplot",
-    "calibre", "netcal", "probcal", "scikit-learn", "uncertainty-calibration",
-)  # fmt: skip
+ASKED = "What do ordinary calls cost, in time and memory, beside samplers and other packages?"
 CASES = 200
-COMPARED = ("ece_width", "logit_smooth", "brier", "ici_lowess", "ece_interval")
-COMPARED_AT = (10_000, 1_000_000)
+CHAINS, DRAWS, TUNE = 4, 1000, 400
+SCALES = (1.0, 0.5, 1.0)
+MISSING = "not installed"
+
+Call = Callable[[], Any]
 
 
-def repeated(call: Callable[[], Any], repeats: int) -> dict[str, Any]:
-    """Median and least CPU seconds of a call, after one that is not counted."""
+@cache
+def data(n: int) -> tuple[Any, Any]:
+    """Outcomes and scores without ties."""
+    return bc.simulate.sample("clinical-middle-overconfident", n, random_state=1)
+
+
+def seconds(call: Call, repeats: int) -> float:
+    """Median CPU seconds, after one call that is not counted."""
     call()
-    times = [peers.timed(call, 1)[0] for _ in range(repeats)]
-    return {"seconds": statistics.median(times), "least": min(times), "repeats": repeats}
+    times = []
+    for _ in range(repeats):
+        begin = time.process_time()
+        call()
+        times.append(time.process_time() - begin)
+        if sum(times) > 20:
+            break
+    return statistics.median(times)
 
 
-# fit + TCE at 200 cases
+@cache
+def unit(repeats: int) -> float:
+    """One fit of one family."""
+    y, s = data(CASES)
+    return seconds(lambda: bc.fit(y, s, curve="beta", random_state=0), 3 * repeats)
 
 
-def fit(options: argparse.Namespace) -> dict[str, Any]:
-    """Ours, nothing, and the samplers: time, mean and spread of the TCE, effective draws."""
-    import bayescal as bc
-    from speed_samplers import SAMPLERS, calibration_error
+def timed(call: Call, repeats: int, /, **labels: Any) -> Row:
+    cpu = seconds(call, repeats)
+    return labels | {"seconds": cpu, "ratio": cpu / unit(repeats)}
 
-    y, s = bc.simulate.sample("clinical-middle-overconfident", CASES, random_state=1)
-    y = np.asarray(y, dtype=float)
-    post = bc.fit(y, s, curve="beta", random_state=0)
-    rows = {
-        "nothing": repeated(lambda: (y, s), 50),
-        "bayescal": repeated(lambda: bc.fit(y, s, curve="beta", random_state=0).tce(), 50)
-        | described(post.tce().to_numpy(), np.stack(drawn(post), axis=-1))
-        | {"weighted_draws": float(post.tree["sample_stats"]["ess"].item())},
-        "bayescal, fit alone": repeated(lambda: bc.fit(y, s, curve="beta", random_state=0), 50),
-        "bayescal, average": repeated(lambda: bc.fit(y, s, random_state=0).tce(), 20),
-    }
-    for name, prepare in SAMPLERS.items():
-        try:
-            sample = prepare(y, s)
-        except ImportError as error:
-            rows[name] = {"absent": str(error)}
-            continue
-        draws = sample(y, s)
-        error = calibration_error(draws, s)
-        times = repeated(
-            lambda sample=sample: calibration_error(sample(y, s), s), 3 if name == "pymc" else 11
+
+# Ordinary calls
+
+
+def calls(seed: int, repeats: int) -> list[Row]:
+    """Ordinary calls
+
+    `ratio`: over one fit of one family to 200 cases.
+    """
+    rows = []
+    for n in (CASES, 2000, 20_000):
+        y, s = data(n)
+        y = np.asarray(y)
+        site = np.array([f"{k:02}" for k in range(15)])[np.arange(n) % 15]
+        table = bc.CalibrationData(y, s, site=site)
+        month, cluster = np.arange(n) * 12 // n, np.arange(n) // 5
+        leave = np.random.default_rng(seed).exponential(2, n)
+        outcome = bc.Survival(np.minimum(leave, np.where(y == 1, 0.5, 2)), (y == 1) & (leave > 0.5))
+        post = bc.fit(y, s, random_state=0)
+        ours: dict[str, Call] = {
+            "fit, one family": lambda y=y, s=s: bc.fit(y, s, curve="beta", random_state=0),
+            "fit, average of families": lambda y=y, s=s: bc.fit(y, s, random_state=0),
+            "TCE of a fit": lambda post=post: post.functional("tce"),
+            "assess": lambda y=y, s=s: bc.assess(y, s, random_state=0),
+            "recommend": lambda y=y, s=s: bc.recommend(y, s, random_state=0),
+            "recalibration_gain": lambda y=y, s=s: bc.recalibration_gain(
+                y, s, s**1.1, random_state=0
+            ),
+            "fit, clusters of 5": lambda y=y, s=s, c=cluster: bc.fit(y, s, cluster=c),
+            "fit, 15 sites": lambda t=table: bc.fit(t, vary=bc.by("site"), random_state=0),
+            "fit, 12 periods": lambda y=y, s=s, m=month: bc.fit(
+                y, s, periods=m, curve="logistic", random_state=0
+            ),
+            "fit, times": lambda o=outcome, s=s: bc.fit(o, s, horizon=1, random_state=0),
+            "ECE": lambda y=y, s=s: bc.estimators.ece(y, s),
+            "ECE, 1000 resamples": lambda y=y, s=s: bc.estimators.estimator_interval(
+                y, s, "ece", random_state=0
+            ),
+        }
+        rows += [timed(call, repeats, call=title, n=n) for title, call in ours.items()]
+    return rows
+
+
+def growth(seed: int, repeats: int) -> list[Row]:
+    """Growth with the number of cases
+
+    CPU seconds of the fit that `assess` makes and of estimators, beside one sort of the scores.
+    """
+    rows = []
+    for n in (1000, 100_000, 10**6 if repeats <= 2 else 10**7):
+        rng = np.random.default_rng(seed)
+        s = rng.beta(1.5, 3, n)
+        y = (rng.random(n) < s**1.1).astype(int)
+        work: dict[str, Call] = {
+            "one sort of the scores": lambda s=s: np.sort(s),
+            "fit, average of families": lambda y=y, s=s: bc.fit(y, s, draws=1000, random_state=0),
+            "ECE": lambda y=y, s=s: bc.estimators.ece(y, s),
+            "SmoothECE": lambda y=y, s=s: bc.estimators.smooth_ece(y, s),
+            "Brier score": lambda y=y, s=s: bc.scores.brier_score(y, s),
+        }
+        few = repeats if n < 10**6 else 1
+        rows += [{"work": title, "n": n, "seconds": seconds(c, few)} for title, c in work.items()]
+    return rows
+
+
+# The same posterior by samplers
+
+
+def basis(s: Any) -> tuple[Any, Any]:
+    """log(2 s) and -log(2 (1 - s)): the beta curve is linear in them."""
+    return np.log(2 * s), -np.log(2 * (1 - s))
+
+
+def error(draws: Any, s: Any) -> Any:
+    """Draws of the TCE over the Bayesian bootstrap of the scores, of shape (chains, draws)."""
+    shift, log_slope, asymmetry = draws.reshape(-1, 3).T
+    first, second = basis(s)
+    alpha, beta = np.exp(log_slope + asymmetry / 2), np.exp(log_slope - asymmetry / 2)
+    log_odds = shift[:, None] + np.outer(alpha, first) + np.outer(beta, second)
+    weight = np.random.default_rng(0).standard_exponential(log_odds.shape)
+    distance = np.abs(1 / (1 + np.exp(-log_odds)) - s)
+    return ((weight * distance).sum(axis=1) / weight.sum(axis=1)).reshape(draws.shape[:2])
+
+
+def pymc_model(y: Any, s: Any) -> Any:
+    import pymc as pm
+
+    first, second = basis(s)
+    with pm.Model() as model:
+        names = ("shift", "log_slope", "asymmetry")
+        shift, slope, lean = (
+            pm.Normal(name, 0, scale) for name, scale in zip(names, SCALES, strict=True)
         )
-        rows[name] = times | described(error, draws)
-    return {"cases": CASES, "draws": 4000, "rows": rows}
+        alpha, beta = pm.math.exp(slope + lean / 2), pm.math.exp(slope - lean / 2)
+        pm.Bernoulli("y", logit_p=shift + alpha * first + beta * second, observed=y)
+    return model
 
 
-def drawn(post: Any) -> list[Any]:
-    """Draws of the coordinates, each of shape (4, 1000)."""
-    posterior = post.tree["posterior"]
-    return [posterior[name].to_numpy() for name in ("shift", "log_slope", "asymmetry")]
+def stacked(posterior: Any) -> Any:
+    return np.stack([posterior[name] for name in ("shift", "log_slope", "asymmetry")], axis=-1)
 
 
-def described(error: Any, draws: Any) -> dict[str, float]:
-    """Mean and spread of the TCE, and the least effective number of draws of all numbers."""
+def of_pymc(y: Any, s: Any) -> Call:
+    """`pm.sample` as it is called, with its own tuning."""
+    import pymc as pm
+
+    logging.getLogger("pymc").setLevel(logging.ERROR)
+    model = pymc_model(y, s)
+
+    def sample() -> Any:
+        with model:
+            drawn = pm.sample(DRAWS, chains=CHAINS, cores=1, progressbar=False, random_seed=1)
+        return stacked(drawn.posterior)
+
+    return sample
+
+
+def of_nutpie(y: Any, s: Any) -> Call:
+    """Compiled before it is timed."""
+    import nutpie
+
+    compiled = nutpie.compile_pymc_model(pymc_model(y, s))
+
+    def sample() -> Any:
+        drawn = nutpie.sample(
+            compiled, draws=DRAWS, tune=TUNE, chains=CHAINS, cores=1, seed=1, progress_bar=False
+        )
+        return stacked(drawn.posterior)
+
+    return sample
+
+
+def log_density(y: Any, s: Any, np_: Any, log_expit: Any) -> Callable[[Any], Any]:
+    first, second = basis(s)
+
+    def log_posterior(at: Any) -> Any:
+        alpha, beta = np_.exp(at[1] + at[2] / 2), np_.exp(at[1] - at[2] / 2)
+        eta = at[0] + alpha * first + beta * second
+        prior = -0.5 * ((at / np_.array(SCALES)) ** 2).sum()
+        return prior + (y * log_expit(eta) + (1 - y) * log_expit(-eta)).sum()
+
+    return log_posterior
+
+
+def of_blackjax(y: Any, s: Any) -> Call:
+    """Compiled before it is timed."""
+    import blackjax
+    import jax
+    import jax.numpy as jnp
+
+    density = log_density(y, s, jnp, jax.nn.log_sigmoid)
+
+    @jax.jit
+    def chain(key: Any) -> Any:
+        warm, main = jax.random.split(key)
+        adapted, _ = blackjax.window_adaptation(blackjax.nuts, density).run(
+            warm, jnp.zeros(3), TUNE
+        )
+        kernel = blackjax.nuts(density, **adapted.parameters)
+
+        def step(state: Any, key: Any) -> Any:
+            state, _ = kernel.step(key, state)
+            return state, state.position
+
+        return jax.lax.scan(step, adapted.state, jax.random.split(main, DRAWS))[1]
+
+    keys = jax.random.split(jax.random.key(1), CHAINS)
+    return lambda: np.stack([np.asarray(chain(key)) for key in keys])
+
+
+def of_numpyro(y: Any, s: Any) -> Call:
+    """Compiled before it is timed."""
+    import jax
+    import jax.numpy as jnp
+    from numpyro.infer import MCMC, NUTS
+
+    density = log_density(y, s, jnp, jax.nn.log_sigmoid)
+    sampler = MCMC(
+        NUTS(potential_fn=lambda at: -density(at)),
+        num_warmup=TUNE,
+        num_samples=DRAWS,
+        num_chains=CHAINS,
+        chain_method="sequential",
+        progress_bar=False,
+    )
+
+    def sample() -> Any:
+        sampler.run(jax.random.key(1), init_params=jnp.zeros((CHAINS, 3)))
+        return np.asarray(sampler.get_samples(group_by_chain=True))
+
+    return sample
+
+
+SAMPLERS = {"PyMC": of_pymc, "nutpie": of_nutpie, "blackjax": of_blackjax, "NumPyro": of_numpyro}
+
+
+def samplers(seed: int, repeats: int) -> list[Row]:
+    """The same posterior by samplers
+
+    The beta curve under the neutral prior on 200 cases, and its TCE; 4 chains of 1000 draws each.
+    What is compiled is compiled before. `effective`: the least effective number of draws.
+    """
     import arviz_stats
 
-    every = [np.asarray(error), *np.moveaxis(draws, -1, 0)]
-    effective = [float(arviz_stats.base.array_stats.ess(values)) for values in every]
+    y, s = data(CASES)
+    y = np.asarray(y, float)
+
+    def ours() -> Any:
+        post = bc.fit(y, s, curve="beta", random_state=0)
+        return post.functional("tce").to_numpy()
+
+    def told(title: str, tce: Any, call: Call, times: int) -> Row:
+        numbers = {"TCE": float(tce.mean()), "sd": float(tce.std())}
+        effective = float(arviz_stats.base.array_stats.ess(np.asarray(tce)))
+        return timed(call, times, by=title) | numbers | {"effective": round(effective)}
+
+    rows = [told("bayescal", ours(), ours, 3 * repeats)]
+    for title, prepare in SAMPLERS.items():
+        try:
+            sample = prepare(y, s)
+        except ImportError:
+            rows.append({"by": f"{title}, {MISSING}"})
+            continue
+        tce = error(sample(), s)
+        rows.append(told(title, tce, lambda sample=sample: error(sample(), s), min(repeats, 5)))
+    return rows
+
+
+# Other packages
+
+
+def of_scikit_learn(y: Any, s: Any) -> dict[str, Call]:
+    from sklearn.calibration import calibration_curve
+    from sklearn.isotonic import IsotonicRegression
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import brier_score_loss
+
+    def ece() -> float:
+        rate, score = calibration_curve(y, s, n_bins=15)
+        cases = np.histogram(s, 15, (0, 1))[0]
+        return float(cases[cases > 0] @ np.abs(rate - score) / s.size)
+
+    x = np.log(s / (1 - s))[:, None]
     return {
-        "tce": float(np.mean(error)),
-        "tce_sd": float(np.std(error)),
-        "effective_draws": min(effective),
+        "ECE": ece,
+        "Brier score": lambda: brier_score_loss(y, s),
+        "calibration slope": lambda: LogisticRegression(C=np.inf).fit(x, y).coef_[0, 0],
+        "isotonic map": lambda: IsotonicRegression(out_of_bounds="clip").fit(s, y),
     }
 
 
-# Cost against n
+def of_relplot(y: Any, s: Any) -> dict[str, Call]:
+    from relplot import metrics
+
+    return {
+        "ECE": lambda: metrics.binnedECE(s, y, nbins=15),
+        "SmoothECE": lambda: metrics.smECE(s, y),
+    }
 
 
-def sizes(options: argparse.Namespace) -> dict[str, Any]:
-    """Each kind of work at each size, until it takes a minute; many cases in a process alone."""
-    rows = [row for row in options.known.get("rows", []) if row["what"] not in options.cells]
-    titles = {name: cell.title for name, cell in speed_cells.CELLS.items()}
-    values = {"rows": rows, "titles": titles}
-    with tempfile.TemporaryDirectory() as folder:
-        for name in options.cells:
-            largest = min(speed_cells.CELLS[name].largest, options.most)
-            wanted = [n for n in speed_cells.SIZES if n <= largest]
-            together = [n for n in wanted if n <= speed_cells.TOGETHER]
-            for part in (together, *([n] for n in wanted if n > speed_cells.TOGETHER)):
-                measured = [{"what": name} | row for row in in_child(name, part, folder)]
-                for row in measured:
-                    print(f"  {name:28s}{row}", flush=True)
-                rows += measured
-                options.save(values)
-                if measured[-1].get("seconds", np.inf) > speed_cells.LONGEST:
-                    break
-    return values
+def of_probcal(y: Any, s: Any) -> dict[str, Call]:
+    from probcal import IsotonicCalibrator, metrics
+
+    return {
+        "ECE": lambda: metrics.ece(y, s, strategy="width"),
+        "ICI by loess": lambda: metrics.ici(y, s),
+        "Brier score": lambda: metrics.brier_score(y, s),
+        "calibration slope": lambda: metrics.calibration_slope(y, s),
+        "isotonic map": lambda: IsotonicCalibrator().fit(s, y),
+    }
 
 
-def in_child(name: str, wanted: list[int], folder: str) -> list[dict[str, Any]]:
-    """Time and peak memory of a kind of work at these sizes, in one process; or why not."""
-    command = [sys.executable, speed_cells.__file__, name, folder, *map(str, wanted)]
-    failed = ""
-    try:
-        done = subprocess.run(command, capture_output=True, timeout=speed_cells.GIVEN)
-        printed = done.stdout
-        if done.returncode:
-            lines = done.stderr.decode(errors="replace").strip().splitlines()
-            failed = lines[-1] if lines else f"status {done.returncode}"
-    except subprocess.TimeoutExpired as error:
-        printed, failed = error.stdout or b"", f"more than {speed_cells.GIVEN:.0f} s"
-    rows = [json.loads(line) for line in printed.splitlines() if line.startswith(b"{")]
-    return rows + ([{"n": wanted[len(rows)], "failed": failed}] if failed else [])
+def of_scikit_misc(y: Any, s: Any) -> dict[str, Call]:
+    from skmisc.loess import loess
+
+    def ici() -> float:
+        fit = loess(s, y, span=0.75, degree=2)
+        fit.fit()
+        return float(np.mean(np.abs(np.clip(fit.outputs.fitted_values, 0, 1) - s)))
+
+    return {"ICI by loess": ici}
+
+
+def of_bayescal(y: Any, s: Any) -> dict[str, Call]:
+    return {
+        "ECE": lambda: bc.estimators.ece(y, s),
+        "SmoothECE": lambda: bc.estimators.smooth_ece(y, s),
+        "ICI by loess": lambda: bc.estimators.ici(y, s),
+        "Brier score": lambda: bc.scores.brier_score(y, s),
+        "calibration slope": lambda: bc.estimators.calibration_slope(y, s),
+        "isotonic map": lambda: bc.recalibrate.IsotonicRecalibrator().fit(s, y),
+    }
+
+
+PACKAGES = {
+    "bayescal": of_bayescal,
+    "scikit-learn": of_scikit_learn,
+    "scikit-misc": of_scikit_misc,
+    "relplot": of_relplot,
+    "probcal": of_probcal,
+}
+
+
+def peers(seed: int, repeats: int) -> list[Row]:
+    """The same quantity by other packages
+
+    CPU seconds at 10 000 and 200 000 cases. Definitions agree as far as these packages have them.
+    """
+    rows, absent = [], []
+    for package, prepare in PACKAGES.items():
+        try:
+            prepare(*data(CASES))
+        except ImportError:
+            absent.append({"quantity": "all", "package": f"{package}, {MISSING}"})
+            continue
+        for n in (10_000, 200_000):
+            for quantity, call in prepare(np.asarray(data(n)[0]), data(n)[1]).items():
+                if quantity == "ICI by loess" and n > 10_000 and repeats <= 2:
+                    continue
+                cpu = seconds(call, min(repeats, 5))
+                rows.append({"quantity": quantity, "n": n, "package": package, "seconds": cpu})
+    rows.sort(key=lambda row: (row["quantity"], row["n"]))
+    return rows + absent
 
 
 # Fresh processes
 
 SAMPLE = (
     "import bayescal as bc;y, s = bc.simulate.sample('clinical-middle-overconfident', 200, "
-    "random_state=1);post = bc.fit(y, s, random_state=0)"
+    "random_state=1);"
 )
-FAMILY = SAMPLE.replace("random_state=0", "curve='beta', random_state=0")
+STARTS = {
+    "interpreter": ["-c", "pass"],
+    "numpy, scipy.special and xarray": ["-c", "import numpy, scipy.special, xarray"],
+    "import bayescal": ["-c", "import bayescal"],
+    "fit, one family": ["-c", SAMPLE + "bc.fit(y, s, curve='beta', random_state=0)"],
+    "assess": ["-c", SAMPLE + "bc.assess(y, s, random_state=0)"],
+    "fit of a million cases": [
+        "-c",
+        SAMPLE.replace("200", "1_000_000") + "bc.fit(y, s, random_state=0)",
+    ],
+    "bayescal demo": ["-m", "bayescal", "demo"],
+    "an error message": ["-m", "bayescal", "assess", "absent.csv"],
+}
 SMALL = """
 import json, resource, subprocess, sys, time
 begin = time.perf_counter()
 subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-wall, used = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
-cpu, mb = used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
-print(json.dumps({"seconds": cpu, "wall": wall, "mb": mb}))
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(json.dumps({"wall": time.perf_counter() - begin,
+                  "seconds": used.ru_utime + used.ru_stime, "MB": used.ru_maxrss / 1024}))
 """
-STARTS = {
-    "interpreter": ["-c", "pass"],
-    "libraries": ["-c", "import numpy, scipy.special, xarray"],
-    "import": ["-c", "import bayescal"],
-    "fit": ["-c", SAMPLE],
-    "fit and TCE": ["-c", f"{SAMPLE};post.tce()"],
-    "family and TCE": ["-c", f"{FAMILY};post.tce()"],
-    "demo": ["-m", "bayescal", "demo"],
-    "error message": ["-m", "bayescal", "assess", "absent.csv"],
-}
 
 
-def cold(options: argparse.Namespace) -> dict[str, Any]:
-    """CPU seconds, seconds by the clock, and peak memory of fresh processes; medians of five."""
-    rows = {}
-    for name, arguments in STARTS.items():
-        runs = [started(arguments) for _ in range(6)][1:]
-        rows[name] = {
-            key: statistics.median(run[key] for run in runs) for key in ("seconds", "wall", "mb")
-        }
-        print(f"  {name:16s}", rows[name], flush=True)
-    return {"rows": rows}
+def cold(seed: int, repeats: int) -> list[Row]:
+    """Fresh processes
 
-
-def started(arguments: list[str]) -> dict[str, float]:
-    """One fresh interpreter, started by a small one: a child's peak includes its parent's.
-
-    It keeps compiled modules between starts, as Python does unless it is told not to.
+    CPU seconds, seconds by the clock, and the peak of memory in MB: medians.
     """
-    wrapped = [sys.executable, "-c", SMALL, sys.executable, *arguments]
-    usual = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    done = subprocess.run(wrapped, capture_output=True, check=True, env=usual)
-    return json.loads(done.stdout)
-
-
-# Estimators, and the grid
-
-
-def estimators(options: argparse.Namespace) -> dict[str, Any]:
-    """Quantities that other packages compute too, as in peers.py, at two sizes."""
-    packages, absent = peers.installed()
     rows = []
-    for quantity in COMPARED:
-        for n in COMPARED_AT:
-            calls = {
-                name: package[quantity]
-                for name, package in packages.items()
-                if quantity in package and n <= min(package[quantity].largest, options.most)
-            }
-            if calls:
-                row = {
-                    "quantity": quantity,
-                    "title": peers.QUANTITIES[quantity].title,
-                    "n": n,
-                    "calls": peers.side_by_side(calls, *peers.data(n)),
-                }
-                peers.show(row)
-                rows.append(row)
-    return {"absent": absent, "rows": rows}
-
-
-def grid(options: argparse.Namespace) -> dict[str, Any]:
-    """What the grid moves at the mode: an exact table of 20 000 scores against its 2048 cells."""
-    import bayescal as bc
-    from bayescal.data.table import Rows
-    from bayescal.inference.density import CurveDensity
-    from bayescal.model.problem import prepare
-
-    worst: dict[str, float] = {}
-    for name in ("D1", "D3", "D5", "clinical-low-asymmetric", "clinical-middle-overconfident"):
-        y, s = bc.simulate.sample(name, 20_000, random_state=0)
-        exact, cells = bc.CalibrationData(y, s), bc.CalibrationData(y, s)
-        score, row = np.unique(s, return_inverse=True)
-        counts = Rows(score, np.bincount(row) * 1.0, np.bincount(row, np.asarray(y, dtype=float)))
-        exact._contents = exact._contents._replace(tables={None: counts})
-        at = np.linspace(0.01, 0.99, 99)
-        problems = [prepare(table, random_state=0) for table in (cells, exact)]
-        modes = [CurveDensity(problem).mode() for problem in problems]
-        curves = [
-            problem.probability(mode.point[None], at)[0]
-            for problem, mode in zip(problems, modes, strict=True)
+    usual = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    for title, arguments in STARTS.items():
+        # A small process starts each, since the peak of a child includes that of its parent.
+        command = [sys.executable, "-c", SMALL, sys.executable, *arguments]
+        runs = [
+            json.loads(subprocess.run(command, capture_output=True, check=True, env=usual).stdout)
+            for _ in range(min(repeats, 5))
         ]
-        errors = [
-            problem.trials
-            @ np.abs(problem.probability(mode.point[None])[0] - problem.score)
-            / problem.n
-            for problem, mode in zip(problems, modes, strict=True)
-        ]
-        sd = np.sqrt(np.diag(np.linalg.inv(modes[1].information)))
-        moved = {
-            "mode_in_sd": float(np.max(np.abs(modes[0].point - modes[1].point) / sd)),
-            "tce_at_mode": float(abs(errors[0] - errors[1])),
-            "curve_at_mode": float(np.max(np.abs(curves[0] - curves[1]))),
-        }
-        worst = {key: max(worst.get(key, 0.0), value) for key, value in moved.items()}
-    return worst
+        keys = ("seconds", "wall", "MB")
+        medians = {key: statistics.median(made[key] for made in runs) for key in keys}
+        rows.append({"start": title} | medians)
+    return rows
 
 
-PARTS = {"fit": fit, "sizes": sizes, "cold": cold, "estimators": estimators, "grid": grid}
+PARTS = {calls: 5, growth: 3, samplers: 5, peers: 5, cold: 5}
 
 
-def versions() -> dict[str, str]:
-    """Of every library there is; the others are called absent."""
-    known = {}
-    for name in LIBRARIES:
-        try:
-            known[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            known[name] = "absent"
-    return known
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
-    parser.add_argument("--most", type=float, default=1e8, help="most cases")
-    cells = list(speed_cells.CELLS)
-    parser.add_argument("--cells", nargs="+", choices=cells, metavar="CELL", default=cells)
-    parser.add_argument("--output", type=Path, default=RESULTS)
-    options = parser.parse_args()
-    warnings.simplefilter("ignore")
-    record = json.loads(options.output.read_text("utf-8")) if options.output.is_file() else {}
-    record = {part: record[part] for part in PARTS if "measured" in record.get(part, {})}
-    for part in options.only:
-        print(part, flush=True)
-        begin = time.perf_counter()
-        options.known = record.get(part, {})
-
-        def save(values: dict[str, Any], part: str = part, begin: float = begin) -> None:
-            measured = {
-                "on": datetime.date.today().isoformat(),
-                "machine": peers.machine(),
-                "versions": versions(),
-                "minutes": round((time.perf_counter() - begin) / 60, 1),
-            }
-            record[part] = {"measured": measured, **values}
-            options.output.write_text(json.dumps(record, indent=1) + "\n", "utf-8")
-
-        options.save = save
-        save(PARTS[part](options))
+def main(arguments: Any = None) -> None:
+    run("speed", ASKED, PARTS, 57_005, arguments)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.special import expit
 
 import bayescal as bc
 from bayescal._base.text import rounded
@@ -236,11 +235,13 @@ def test_a_measure_is_printed_as_its_interval_says(off, rare) -> None:
         for name, cells in texts.items():
             of_curve = name in a.summary().index
             table = a.summary() if of_curve else a.performance
+            if name == "own_error":
+                table = pd.DataFrame({name: a.error}).T
             known = table.loc[name, ["estimate", "lower", "upper"]]
             apart = FUNCTIONALS[name].apart if of_curve else None
             middle, lower, upper = rounded(tuple(known), *known[1:], apart)
             assert (cells["estimate"], cells["interval"]) == (middle, f"{lower} to {upper}")
-        assert len(texts) == 12
+        assert len(texts) == 12 + a.has_own_curves
 
 
 def test_thresholds_give_the_net_benefit(off) -> None:
@@ -481,15 +482,3 @@ def test_an_assessment_is_pickled_after_it_was_printed():
     a = bc.assess(y, s, draws=500, random_state=1)
     told = str(a)
     assert str(pickle.loads(pickle.dumps(a))) == told
-
-
-def test_recorded_outcomes_are_not_counted_beside_the_ratio_of_true_ones():
-    rng = np.random.default_rng(5)
-    s = expit(rng.normal(-2.5, 1, 800))
-    truth = rng.random(800) < s
-    recorded = np.where(truth, rng.random(800) < 0.9, rng.random(800) < 0.15)
-    judge = bc.Judged((900, 1000), (850, 1000))
-    a = bc.assess(recorded, s, judged=judge, draws=500, random_state=1)
-    assert "predicted (O/E" not in a.headline()
-    labels = bc.plots.reliability(a.posterior).get_legend_handles_labels()[1]
-    assert "As recorded, 95 % interval" in labels

@@ -46,13 +46,7 @@ def test_each_row_is_the_assessment_at_that_horizon_alone(assessed):
     assert str(assessed.at(3)) == str(alone)
 
 
-def test_the_worst_horizon_and_all_limits_are_read_off_joint_draws(assessed):
-    joint = assessed.posterior.functional("tce").to_numpy().reshape(-1, 3)
-    largest = np.bincount(joint.argmax(axis=1), minlength=3) / len(joint)
-    np.testing.assert_allclose(assessed.by_horizon["prob_worst"], largest)
-    limits = assessed.by_horizon["close"].to_numpy()
-    assert assessed.prob_all_close == (joint < limits).all(axis=1).mean()
-    assert assessed.worst().startswith("The error is the largest by 5 (probability > 0.9")
+def test_the_first_words_are_of_each_horizon(assessed):
     assert assessed.title() == "Off by more than the limit by 5"
     assert assessed.headline().startswith("By 1: no sign that it is off")
 
@@ -74,7 +68,6 @@ def test_the_record_is_plain_numbers(assessed):
     assert record["horizons"] == [1, 3, 5]
     assert [row["horizon"] for row in record["by_horizon"]] == [1, 3, 5]
     assert record["assessments"]["3"]["verdict"] == record["by_horizon"][1]["verdict"]
-    assert record["prob_all_close"] == assessed.prob_all_close
 
 
 @pytest.mark.slow
@@ -119,7 +112,6 @@ def test_families_are_compared_at_each_horizon():
     alone = bc.compare(outcome, risks[:, 1], horizon=3, **options)
     assert several.table.loc[3].equals(alone.table)
     assert several.prob_calibrated[3] == alone.prob_calibrated == several.at(3).prob_calibrated
-    assert several.posterior.prob_worst().sum() == pytest.approx(1)
     assert repr(several) == "HorizonComparison(120 cases, horizons 3, 5)"
 
 
@@ -143,4 +135,4 @@ def test_clusters_and_strata_at_several_horizons_reach_each_of_them():
     assert several.at(3).table.equals(alone.table)
     assert any("cluster" in text for text in several.at(3).notes)
     compared = bc.compare(outcome, risks, horizon=HORIZONS, **how)
-    assert several.posterior.correlation.equals(compared.posterior.correlation)
+    assert compared.at(3).posterior.summary().equals(compared.posterior.at(3).summary())

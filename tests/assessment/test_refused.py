@@ -1,4 +1,4 @@
-"""A lower bound or an e-value that is refused says why, also in the record."""
+"""A lower bound that is refused says why, also in the record."""
 
 from __future__ import annotations
 
@@ -14,25 +14,21 @@ def assessed(**roles: object) -> bc.Assessment:
 
 
 @pytest.mark.slow
-def test_clusters_have_a_lower_bound_and_no_e_value() -> None:
+def test_clusters_have_a_lower_bound() -> None:
     made = assessed(cluster=np.repeat(np.arange(40), 3).astype(str))
-    assert list(made.refused) == ["e_value"]
-    assert "clusters" in made.refused["e_value"]
-    assert made.e_value is None
+    assert made.refused == {}
     assert made.lower_bound is not None
     assert made.lower_bound.unit == "cluster"
+
+
+def test_sampling_weights_have_no_lower_bound() -> None:
+    made = assessed(sample_weight=np.linspace(0.5, 1.5, 120))
+    assert list(made.refused) == ["lower_bound"]
+    assert made.lower_bound is None
     assert made.to_dict()["refused"] == made.refused
-
-
-@pytest.mark.slow
-def test_a_judge_is_named() -> None:
-    made = assessed(judged=bc.Judged(sensitivity=(90, 100), specificity=(95, 100)))
-    assert sorted(made.refused) == ["e_value", "lower_bound"]
-    assert all("judge" in reason for reason in made.refused.values())
 
 
 def test_nothing_is_refused_of_single_cases() -> None:
     made = assessed()
     assert made.refused == {}
     assert made.lower_bound is not None
-    assert made.e_value is not None

@@ -48,10 +48,15 @@ def test_tables_of_sites_hold_the_numbers_of_the_fit(findings):
     views = {"these": post.at(), "average": post.average_site()}
     table = findings.tables["populations"].to_frame()
     assert table.index.tolist() == list(views)
-    for name, view in views.items():
-        assert table.loc[name, "tce_lower"] == view.interval("tce")[0]
-        assert table.loc[name, "tce_estimate"] == view.estimate("tce")
-        assert table.loc[name, "prob_close"] == view.prob_tce_below(findings.close)
+    average = views["average"]
+    assert table.loc["average", "tce_lower"] == average.interval("tce")[0]
+    assert table.loc["average", "tce_estimate"] == average.estimate("tce")
+    assert table.loc["average", "prob_close"] == average.prob_tce_below(findings.close)
+    assert table.loc["these", "tce_estimate"] == findings.error["estimate"]
+    assert table.loc["these", "prob_close"] == findings.prob_tce_below(findings.close)
+    assert (
+        table.loc["these", "observed_expected_lower"] == post.at().interval("observed_expected")[0]
+    )
     spread = findings.tables["spread"].to_frame()
     assert spread.loc["shift", "spread_upper"] == post.heterogeneity.loc["shift", "upper"]
     cells = findings.tables["populations"].texts()["average"]["tce"]

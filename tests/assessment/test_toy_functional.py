@@ -82,7 +82,7 @@ def test_summary_terminal_page_and_record_have_it(a, page, name) -> None:
         assert shown in line
         assert f">{shown}</td>" in page
     assert float(cells["estimate"]) == pytest.approx(row["estimate"], abs=0.006)
-    assert f">{toy.title}<" in page
+    assert f">{toy.title}" in page
     frame = a.tables["measures"].to_frame()
     assert frame.loc[name, ["lower", "upper"]].tolist() == row[["lower", "upper"]].tolist()
     assert frame.loc[name, "unit"] == toy.unit

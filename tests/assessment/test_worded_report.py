@@ -1,4 +1,4 @@
-"""A report in the words of who reads it, numbers for a logger, and batches of a loop."""
+"""A report in the words of who reads it, and numbers for a logger."""
 
 from __future__ import annotations
 
@@ -103,19 +103,3 @@ def test_flat_numbers(a) -> None:
     assert told["calibration/cases"] == 240
     assert told["calibration/c_statistic_upper"] == a.performance.loc["c_statistic", "upper"]
     assert all(type(value) is float and np.isfinite(value) for value in told.values())
-
-
-def test_batches_are_one_assessment() -> None:
-    y, p, _ = answers()
-    metric = bc.CalibrationMetric(**CHEAP)
-    with pytest.raises(InputError, match="no cases yet"):
-        metric.compute()
-    for part in np.array_split(np.arange(y.size), 3):
-        metric.update(y[part], p[part])
-    assert metric.compute() == bc.assess(y, p, **CHEAP).metrics()
-    metric.reset()
-    matrix = np.column_stack([1 - p, p])
-    metric.update(y.astype(int), matrix)
-    assert metric.data == bc.CalibrationData.from_multiclass(y.astype(int), matrix)
-    with pytest.raises(InputError, match="'groups' is no option here"):
-        bc.CalibrationMetric(groups=[1])

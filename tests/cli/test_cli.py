@@ -724,7 +724,7 @@ def test_version_and_help(run) -> None:
         assert "assess" in result.out
         assert "demo" in result.out
     assert "--drop-missing" in run("assess", "--help").out
-    for command in ((), ("assess",), ("compare",), ("gain",), ("validate",)):
+    for command in ((), ("assess",), ("compare",), ("gain",)):
         assert "<bool>" not in run(*command, "--help").out
 
 
@@ -982,17 +982,6 @@ def test_gain_says_no_in_one_line(run, two, options, about) -> None:
     assert printed.code == 2
     assert about in printed.err
     assert len(printed.err.splitlines()) == 1
-
-
-@pytest.mark.slow
-def test_validate_takes_the_average(run) -> None:
-    printed = run("validate", "--curve", "average", "--simulations", 20, "--n", 30, "--jobs", 1)
-    assert printed.code == 0
-    assert "average curve, neutral prior" in printed.out
-    assert "bootstrap ECE" in printed.out
-    refused = run("validate", "--curve", "average", "--prior", "clinical")
-    assert refused.code == 2
-    assert "--prior neutral" in refused.err
 
 
 # recalibrate

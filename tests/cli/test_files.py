@@ -308,7 +308,6 @@ def test_a_table_is_not_written_under_the_name_of_another_format(refused, tmp_pa
     path.write_text(ROWS)
     output = tmp_path / name
     assert "written as CSV" in refused("recalibrate", path, *NAMES, "--output", output)
-    assert "written as CSV" in refused("simulate", "D5", "--output", output)
     assert not output.exists()
 
 
@@ -316,14 +315,12 @@ def test_a_table_is_not_written_under_the_name_of_another_format(refused, tmp_pa
     ("arguments", "option"),
     [
         (("assess", "a.csv", "--curve", "nosuch"), "--curve must be one of 'average'"),
-        (("validate", "--curve", "nosuch"), "--curve must be one of 'average'"),
         (("gain", "a.csv", "--folds", 1), "--folds must be"),
         (("gain", "a.csv", "--folds", 2, "--method", "x"), "--method must be"),
         (("gain", "a.csv", "--before", "p", "--after", "p2", "--threshold", 9), "--threshold must"),
         (("gain", "a.csv", "--before", "p", "--after", "nosuch"), "--after: there is no column"),
         (("compare", "a.csv", "--prior-calibrated", 3), "--prior-calibrated must"),
         (("assess", "a.csv", "--ci-prob", 95), "--ci-prob must"),
-        (("simulate", "nosuch", "--output", "b.csv"), "TRUTH must be one of 'D1'"),
     ],
 )
 def test_errors_name_the_option_before_anything_is_printed(

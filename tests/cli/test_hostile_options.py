@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,6 @@ GIVEN: dict[str, tuple[str, ...]] = {
     "predict": (*GROUPS, "--score", "p", "--risk", "0.3", "--site", "hospital", "--at", "a"),
     "recalibrate": (*READS, "--score", "p", "--method", "logistic", "--output", "out.csv"),
     "recommend": (*READS, "--score", "p"),
-    "simulate": ("D1", "--output", "simulated.csv"),
 }
 """Options with which a command works; the others work for long without any."""
 HOSTILE = (
@@ -98,12 +96,3 @@ def test_every_option_is_attacked(name: str, capsys: pytest.CaptureFixture[str])
                 wrong.append(f"{option} {value!r:.40}: not named: {error:.200}")
     assert not wrong
     assert source.read_bytes() == table
-
-
-def test_a_long_work_refuses_its_options_first(capsys: pytest.CaptureFixture[str]) -> None:
-    for name, option in [("validate", "n"), ("validate", "jobs"), ("validate", "curve")]:
-        for value in ("x", "nan", "-1", "9" * 400):
-            with pytest.raises(SystemExit) as left:
-                main([name, f"--{option}", value])
-            assert left.value.code == 2
-            assert re.search(rf"Error: .*{option}.*\n$", capsys.readouterr().err)

@@ -33,8 +33,6 @@ DOORS = {
     "recalibrate": (bc.CalibrationData, bc.fit, bc.CalibrationPosterior.summary),
     "plan": (bc.plan, bc.simulate.scores, bc.fit),
     "monitor": (bc.assess, bc.CalibrationData, bc.fit, bc.CalibrationPosterior.performance),
-    "simulate": (bc.simulate.sample,),
-    "validate": (bc.validation.sbc, bc.validation.coverage),
 }
 OF_FILES = {
     "apply_to", "censored", "drop_missing", "encoding", "every", "force", "html", "ignore_column",

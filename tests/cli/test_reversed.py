@@ -68,9 +68,3 @@ def test_updates_are_recommended_of_clusters(capsys, file, options):
         main([*asked, *options])
     assert (ended.value.code or 0) == 0
     assert record.is_file()
-
-
-def test_judged_outcomes_are_not_said_to_be_reversed(file):
-    table = pd.read_csv(file)
-    judge = bc.Judged((91, 100), (94, 100))
-    assert not seem_reversed(bc.CalibrationData(table["died"], table["alive"], judged=judge))

@@ -132,26 +132,6 @@ def test_a_failure_leaves_the_table_as_it_was(done, refused, months, monkeypatch
     assert not list(Path.cwd().glob(".bayescal-*"))
 
 
-def test_a_damaged_file_of_a_folder_is_named_and_leaves_the_table(done, refused, months) -> None:
-    pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow, of the extra 'parquet'")
-    done("assess", "0.csv", *FAST, "--update", "t.nc")
-    before = Path("t.nc").read_bytes()
-    Path("new").mkdir()
-    for index in (1, 2):
-        months[index].to_parquet(f"new/{index}.parquet", row_group_size=500)
-    chunk = pq.ParquetFile("new/2.parquet").metadata.row_group(1).column(0)
-    at = chunk.dictionary_page_offset or chunk.data_page_offset
-    content = bytearray(Path("new/2.parquet").read_bytes())
-    content[at : at + 20] = bytes(20)
-    Path("new/2.parquet").write_bytes(content)
-    message = refused("assess", "new", *FAST, "--update", "t.nc", "--json", "report.json")
-    assert "2.parquet, row group 1, cannot be read" in message
-    assert Path("t.nc").read_bytes() == before
-    assert sorted(path.name for path in Path.cwd().iterdir()) == [
-        "0.csv", "1.csv", "2.csv", "new", "t.nc"
-    ]  # fmt: skip
-
-
 def test_a_table_that_changes_meanwhile_is_left(done, refused, months, monkeypatch) -> None:
     done("assess", "0.csv", *FAST, "--update", "t.nc")
     other = Path("t.nc").read_bytes() + b"more"

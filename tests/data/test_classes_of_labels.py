@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import bayescal as bc
@@ -25,8 +26,10 @@ CHEAP = {"draws": 400, "random_state": 1}
         (INDEX + 5, PROBA),
         (NAMES[INDEX], pd.DataFrame(PROBA, columns=NAMES)),
         (pd.Series(NAMES[INDEX]), pd.DataFrame(PROBA, columns=NAMES)),
-        (NAMES[INDEX], pd.DataFrame(PROBA, columns=NAMES)[["ant", "cat", "dog"]].to_numpy()),
         (pd.Categorical(NAMES[INDEX]), PROBA[:, ::-1]),
+        (pd.Categorical(NAMES[INDEX], categories=NAMES), PROBA),
+        (pd.Series(pd.Categorical(NAMES[INDEX], categories=NAMES)), PROBA),
+        (pl.Series(NAMES[INDEX], dtype=pl.Enum(NAMES.tolist())), PROBA),
     ],
 )
 def test_the_top_label_whatever_labels_are(labels, matrix) -> None:
@@ -39,8 +42,46 @@ def test_labels_that_are_columns_need_not_all_occur() -> None:
     matrix = pd.DataFrame(PROBA[some], columns=NAMES)
     known = bc.CalibrationData.from_multiclass(INDEX[some], PROBA[some])
     assert bc.CalibrationData.from_multiclass(NAMES[INDEX[some]], matrix) == known
-    with pytest.raises(InputError, match=r"'(dog|cat)' is not one of the 3 .*classes=\["):
-        bc.fit(NAMES[INDEX[some]], PROBA[some])
+    ordered = pd.Categorical(NAMES[INDEX[some]], categories=NAMES)
+    assert bc.CalibrationData.from_multiclass(ordered, PROBA[some]) == known
+    with pytest.raises(InputError, match=r"5 is not one of the 3 .*classes=\["):
+        bc.fit(INDEX[some] + 5, PROBA[some])
+
+
+WAYS = "as a data frame .*as pandas.Categorical.*classes="
+
+
+@pytest.mark.parametrize("door", [bc.fit, bc.compare, bc.assess])
+@pytest.mark.parametrize("labels", [NAMES[INDEX], NAMES[INDEX].tolist(), pd.Series(NAMES[INDEX])])
+def test_words_beside_a_plain_matrix_are_not_put_in_alphabetical_order(door, labels) -> None:
+    with pytest.raises(InputError, match=WAYS):
+        door(labels, PROBA)
+
+
+def test_words_beside_columns_with_other_names_are_refused() -> None:
+    other = pd.DataFrame(PROBA, columns=["p_dog", "p_cat", "p_ant"])
+    with pytest.raises(InputError, match=WAYS):
+        bc.CalibrationData.from_multiclass(NAMES[INDEX], other)
+
+
+def test_classes_name_the_columns() -> None:
+    of_words = bc.CalibrationData.from_multiclass(NAMES[INDEX], PROBA, classes=NAMES)
+    assert of_words == bc.CalibrationData.from_multiclass(INDEX, PROBA)
+
+
+def test_a_recalibrator_follows_the_same_rule() -> None:
+    known = bc.recalibrate.LogisticRecalibrator().fit(PROBA, INDEX).transform(PROBA)
+    ordered = pd.Categorical(NAMES[INDEX], categories=NAMES)
+    frame = pd.DataFrame(PROBA, columns=NAMES)
+    with pytest.raises(InputError, match=WAYS):
+        bc.recalibrate.LogisticRecalibrator().fit(PROBA, NAMES[INDEX])
+    by_order = bc.recalibrate.LogisticRecalibrator().fit(PROBA, ordered)
+    by_name = bc.recalibrate.LogisticRecalibrator().fit(PROBA, NAMES[INDEX], classes=NAMES)
+    by_column = bc.recalibrate.LogisticRecalibrator().fit(frame, NAMES[INDEX])
+    assert by_order.classes_.tolist() == by_name.classes_.tolist() == NAMES.tolist()
+    np.testing.assert_array_equal(by_order.transform(PROBA), known)
+    np.testing.assert_array_equal(by_name.transform(PROBA), known)
+    np.testing.assert_allclose(by_column.transform(frame), known[:, ::-1], rtol=1e-9)
 
 
 def test_the_other_doors_take_a_matrix() -> None:
@@ -99,15 +140,14 @@ def test_two_columns_are_not_taken_for_classes_unless_a_mode_says_so():
     assert post.data == bc.CalibrationData.from_multiclass(y, both)
 
 
-@pytest.mark.parametrize("door", [bc.e_value, bc.tce_lower_bound])
-def test_doors_of_one_score_say_so(door):
+def test_a_door_of_one_score_says_so():
     with pytest.raises(InputError, match="y_prob holds 3 columns, and one score a case is taken"):
-        door(NAMES[INDEX], PROBA)
+        bc.tce_lower_bound(NAMES[INDEX], PROBA)
 
 
 def test_pos_label_is_refused_beside_a_table():
     y, s = bc.simulate.sample("calibrated", 60, random_state=1)
     data = bc.CalibrationData(y, s)
-    for door in (bc.fit, bc.assess, bc.compare, bc.recommend, bc.e_value, bc.tce_lower_bound):
+    for door in (bc.fit, bc.assess, bc.compare, bc.recommend, bc.tce_lower_bound):
         with pytest.raises(InputError, match="pos_label was given beside a CalibrationData"):
             door(data, pos_label=0)

@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
 from bayescal.data.validate import are_binary_integers, as_scores, check_scores
-from bayescal.errors import InputError
+from bayescal.errors import InputError, ScoreWarning
 
 FLOATS = st.sampled_from(["<f4", "<f8", ">f4", ">f8"]).flatmap(
     lambda kind: arrays.arrays(
@@ -32,9 +32,13 @@ SMALL = st.lists(st.integers(-1, 2), min_size=1).map(np.array)
 
 @given(FLOATS)
 def test_scores(values: NDArray[Any]) -> None:
-    if ((values >= 0) & (values <= 1)).all():
+    inside = ((values >= 0) & (values <= 1)).all()
+    if inside:
         np.testing.assert_array_equal(check_scores(values), values)
         assert as_scores(values).dtype == np.float64
+    elif ((values >= -1e-6) & (values <= 1 + 1e-6)).all():
+        with pytest.warns(ScoreWarning, match="beyond 0 or 1"):
+            np.testing.assert_array_equal(check_scores(values), values.clip(0, 1))
     else:
         with pytest.raises(InputError, match=r"y_prob\[\d\] = .* is (missing|outside)"):
             check_scores(values)
@@ -47,8 +51,10 @@ def test_the_numbers_next_to_the_ends(inside: float) -> None:
         check_scores(ends)
         for end, beyond in ((0, -1), (1, 2)):
             over = np.append(ends, np.nextafter(kind(end), kind(beyond)))
+            with pytest.warns(ScoreWarning, match=r"1 value of y_prob lies beyond 0 or 1"):
+                assert check_scores(over)[-1] == end
             with pytest.raises(InputError, match="is outside"):
-                check_scores(over)
+                check_scores(np.append(over, end + (beyond - end) / abs(beyond - end) * 2e-6))
 
 
 @given(WHOLE | SMALL)

@@ -141,19 +141,12 @@ def test_an_edge_that_is_none_is_named(edge):
         data.edges(edge)
 
 
-@pytest.mark.parametrize("n_jobs", [0, 1.5, "2", None, True])
-def test_a_number_of_processes_that_is_none_is_named(n_jobs):
-    with pytest.raises(InputError, match="n_jobs must be a number of processes"):
-        bc.validation.sbc("intercept", n=20, n_simulations=2, random_state=0, n_jobs=n_jobs)
-
-
 HUGE = 10**9
 ABSURD = {
     "draws": lambda: bc.fit(*CASES, curve="beta", draws=HUGE),
     "n_bins": lambda: bc.recalibrate.HistogramRecalibrator(n_bins=HUGE).fit(CASES[1], CASES[0]),
     "n_knots": lambda: bc.recalibrate.SplineRecalibrator(n_knots=HUGE).fit(CASES[1], CASES[0]),
     "n_resamples": lambda: bc.estimators.estimator_interval("ece", *CASES, n_resamples=HUGE),
-    "n_simulations": lambda: bc.validation.sbc("intercept", n=20, n_simulations=HUGE),
 }
 
 

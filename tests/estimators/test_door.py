@@ -20,7 +20,9 @@ BINARY = [name for name in ESTIMATORS if name not in CLASSES]
 BY_CASE = {"average_labels", "merge_cells"}
 OF_SIMULATIONS = {"estimator_bias"}
 OF_TIMES = {
-    name for name in estimators.__all__ if ".survival." in getattr(estimators, name).__module__
+    name
+    for name in estimators.__all__
+    if getattr(estimators, name).__module__.endswith(".survival")
 }
 FUNCTIONS = [
     name

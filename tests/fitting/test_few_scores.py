@@ -168,12 +168,3 @@ def test_clusters_widen_what_is_known_of_each_score():
         lower, upper = post.interval("observed_expected")
         lengths.append(upper - lower)
     assert lengths[1] > 1.4 * lengths[0]
-
-
-@pytest.mark.slow
-def test_saturated_is_calibrated_in_simulations():
-    from bayescal.validation import sbc, uniformity
-
-    scores = np.array([0.0, 0.1, 0.5, 0.9, 1.0]).repeat(30)
-    ranks = sbc("saturated", scores=scores, n=150, n_simulations=200, random_state=1, n_jobs=1)
-    assert uniformity(ranks)["inside"].all()

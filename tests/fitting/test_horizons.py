@@ -1,4 +1,4 @@
-"""Several horizons of times to an event: a posterior at each, and joint draws."""
+"""Several horizons of times to an event: a posterior at each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import pytest
 
 import bayescal as bc
 from bayescal.errors import InputError
-from bayescal.fitting.horizons import _of_clusters
 
 HORIZONS = (0.5, 1, 2)
 FAST = {"curve": "logistic", "draws": 1000, "random_state": 1}
@@ -42,64 +41,6 @@ def test_each_horizon_is_the_fit_at_this_horizon_alone(fitted):
     assert table.loc[(2, "tce"), "estimate"] == fitted.at(2).estimate("tce")
 
 
-@pytest.mark.parametrize("name", ["observed_expected", "tce", "calibration_slope"])
-def test_joint_draws_are_the_draws_of_each_in_another_order(fitted, name):
-    joint = fitted.functional(name)
-    assert joint.dims == ("chain", "draw", "horizon")
-    for k, at in enumerate(HORIZONS):
-        mine, theirs = joint.to_numpy()[..., k].ravel(), fitted.at(at).values_of(name)
-        np.testing.assert_array_equal(np.sort(mine), np.sort(theirs))
-    np.testing.assert_array_equal(joint, fitted.functional(name))
-
-
-def test_levels_go_together_as_the_correlation_says(fitted):
-    """Of horizons that share events; without coupling there would be no correlation."""
-    drawn = fitted.functional("observed_expected").to_numpy().reshape(-1, 3)
-    np.testing.assert_allclose(np.corrcoef(drawn.T), fitted.correlation, atol=0.1)
-    assert fitted.correlation.loc[0.5, 1] > 0.5
-    np.testing.assert_allclose(np.diag(fitted.correlation), 1)
-
-
-def test_without_censoring_the_correlation_is_that_of_outcomes_less_risks():
-    outcome, risks = study(2000, leaving=False)
-    post = bc.fit(outcome, risks, horizon=HORIZONS, **FAST)
-    seen = np.array([(outcome.time <= at).astype(float) for at in HORIZONS])
-    np.testing.assert_allclose(np.corrcoef(seen - risks.T), post.correlation, atol=0.03)
-
-
-def test_with_leaving_the_correlation_is_that_between_data_sets():
-    """Of O/E in 1000 simulated data sets of 400 cases: 0.62, 0.34 and 0.57."""
-    rng = np.random.default_rng(1)
-    x = rng.normal(-1, 1.1, 3000)
-    event = rng.exponential(1, x.size) / np.exp(-0.9 + 0.8 * x)
-    left = np.minimum(rng.exponential(3, x.size), 3)
-    risks = 1 - np.exp(-np.exp(-0.5 + 0.8 * x)[:, None] * HORIZONS)
-    outcome = bc.Survival(np.minimum(event, left), event <= left)
-    matrix = bc.fit(outcome, risks, horizon=HORIZONS, **FAST).correlation.to_numpy()
-    np.testing.assert_allclose(matrix[np.triu_indices(3, 1)], [0.62, 0.34, 0.57], atol=0.08)
-
-
-def test_the_worst_horizon_has_its_probability(fitted):
-    worst = fitted.prob_worst()
-    assert worst.sum() == pytest.approx(1)
-    assert worst.idxmax() == 2
-    assert worst[2] > 0.9
-    joint = fitted.functional("tce").to_numpy().reshape(-1, 3)
-    np.testing.assert_allclose(worst, np.bincount(joint.argmax(axis=1), minlength=3) / 1000)
-    assert fitted.prob_worst("observed_expected", side="below").idxmax() == 2
-
-
-def test_the_average_has_joint_distances_too():
-    outcome, risks = study(200)
-    post = bc.fit(
-        outcome, risks[:, 1:], horizon=[1, 2], curves=["identity", "logistic"], draws=400,
-        random_state=1,
-    )  # fmt: skip
-    joint = post.functional("tce").to_numpy().reshape(-1, 2)
-    assert np.corrcoef(joint.T)[0, 1] > 0.1
-    assert post.prob_worst().sum() == pytest.approx(1)
-
-
 def test_frames_labels_competing_events_and_late_entry_are_taken():
     outcome, risks = study(200)
     code = np.where(outcome.event & (np.arange(200) % 4 == 0), 2, outcome.event)
@@ -111,7 +52,6 @@ def test_frames_labels_competing_events_and_late_entry_are_taken():
     same = bc.fit(bc.Survival(outcome.time, code, entry), risks, horizon=HORIZONS, **FAST)
     assert post.summary().equals(same.summary())
     assert post.at(2).data.follow_up.competing > 5
-    assert np.isfinite(post.correlation.to_numpy()).all()
     assert repr(post) == "HorizonPosteriors(200 cases, horizons 0.5, 1, 2)"
 
 
@@ -164,7 +104,7 @@ def test_clusters_at_several_horizons_are_those_at_each(measured_twice):
         assert post.at(at).summary().equals(alone.summary())
     named = np.array([f"patient {k}" for k in PATIENT])
     again = bc.fit(outcome, risks, horizon=HORIZONS, cluster=named, **FAST)
-    assert again.correlation.equals(post.correlation)
+    assert again.summary().equals(post.summary())
 
 
 def test_patients_that_stand_twice_as_a_cluster_tell_as_much_as_once(measured_twice):
@@ -172,7 +112,6 @@ def test_patients_that_stand_twice_as_a_cluster_tell_as_much_as_once(measured_tw
     once = bc.fit(*study(), horizon=HORIZONS, **FAST)
     twice = bc.fit(outcome, risks, horizon=HORIZONS, cluster=PATIENT, **FAST)
     alone = bc.fit(outcome, risks, horizon=HORIZONS, **FAST)
-    np.testing.assert_allclose(twice.correlation, once.correlation, atol=0.03)
     names = ["observed_expected", "calibration_slope"]
     width = {
         name: np.ptp(post.summary(names=names)[["lower", "upper"]].to_numpy(), axis=1)
@@ -180,15 +119,3 @@ def test_patients_that_stand_twice_as_a_cluster_tell_as_much_as_once(measured_tw
     }
     np.testing.assert_allclose(width["twice"], width["once"], rtol=0.15)
     assert (width["alone"] < 0.85 * width["once"]).all()
-
-
-def test_influences_are_summed_over_clusters_and_centred_in_strata():
-    """With strata, their products are a stratified sample's covariance of the total."""
-    rng = np.random.default_rng(3)
-    influence, cluster = rng.normal(size=(2, 60)), np.arange(60) % 20
-    strata = cluster % 2
-    sums = np.array([[row[cluster == k].sum() for row in influence] for k in range(20)])
-    np.testing.assert_allclose(_of_clusters(influence, cluster, None), sums)
-    apart = _of_clusters(influence, cluster, strata)
-    each = [10 * np.cov(sums[np.arange(20) % 2 == h].T) for h in (0, 1)]
-    np.testing.assert_allclose(apart.T @ apart, each[0] + each[1])

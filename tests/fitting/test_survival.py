@@ -10,6 +10,7 @@ import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.inference.density import density_of
 from bayescal.model.problem import prepare
+from bayescal.posterior.leaving import other_hazard
 
 FAST = {"draws": 400, "random_state": 1}
 FAMILIES = ("identity", "logistic", "beta", "lapse", "noise", "spline", "pieces")
@@ -385,8 +386,9 @@ def test_the_assessment_says_who_left(assessed):
     told = f"{data.events:g} events by 1 ({100 * data.events / data.n:.3g} %) and "
     left = f"{data.follow_up.censored:g} censored before"
     assert told + left in " ".join(assessed.describe().split())
-    others = bc.leaving_sensitivity(assessed.posterior, [np.log(1.5)]).table
-    ratio = others["observed_expected"].iloc[0]
+    post = assessed.posterior
+    others = post._departing(other_hazard(post.problem, np.log(1.5)))
+    ratio = others.estimate("observed_expected")
     assert f"if their hazard was 1.5 times as high, O/E would be {ratio:.2f}." in text
     record = assessed.to_dict()
     assert record["observed_expected_in_data"] is None
@@ -424,9 +426,6 @@ def test_c_statistic_and_brier_are_those_of_the_curve():
 def test_other_doors_refuse_by_name(followed):
     time, event, risk, *_ = study(60)
     outcome = bc.Survival(time, event)
-    judge = bc.Judged(sensitivity=(90, 100), specificity=(95, 100))
-    with pytest.raises(InputError, match="judged was given beside times to an event"):
-        bc.fit(outcome, risk, horizon=1, judged=judge)
     for door in (bc.estimators.ece, bc.scores.brier_score):
         with pytest.raises(InputError, match=r"Times are taken by bayescal\.fit"):
             door(followed)

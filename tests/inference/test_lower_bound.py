@@ -7,7 +7,6 @@ import pytest
 from scipy import stats
 
 import bayescal as bc
-import lower_bound as simulation
 from bayescal.errors import InputError
 from bayescal.inference import lower_bound as module
 
@@ -116,19 +115,10 @@ def test_scores_of_0_and_1_and_one_class_give_a_bound():
 
 @pytest.mark.slow
 def test_a_bound_of_calibrated_cases_is_seldom_above_zero():
-    """A small run of the benchmark: in 40 sets of 300, above 0 in at most 7 (P < .005 at .05)."""
-    sets = [simulation.of_cases("calibrated", 300, run) for run in range(40)]
-    row = simulation.row_of("calibrated", 0.0, sets)
-    assert row["false"] * 40 <= 7
-    assert abs(row["estimate"]) < 0.01 < row["debiased_ece"]
-
-
-def test_the_simulated_units_are_calibrated_and_their_error_is_that_of_a_large_sample():
-    rng = np.random.default_rng(1)
-    for name in ("calibrated, 100 clusters of 8", "too high, 60 clusters of 15"):
-        _, _, _, sd, shift = simulation.UNITS[name]
-        y, s, _ = simulation.sample_units("cluster", 20_000, 5, sd, shift, rng)
-        true = simulation.true_error(sd, shift)
-        assert np.mean(s - y) == pytest.approx(true, abs=0.01)
-        low = s < np.median(s)
-        assert np.mean((s - y)[low]) == pytest.approx(true, abs=0.03)
+    """In 40 sets of 300 it is above 0 in at most 7 (P < .005 at .05)."""
+    truth = bc.simulate.truth("calibrated")
+    sets = [truth.sample(300, np.random.default_rng([34, run])) for run in range(40)]
+    bounds = [bc.tce_lower_bound(*each, random_state=run) for run, each in enumerate(sets)]
+    assert sum(bound.lower > 0 for bound in bounds) <= 7
+    binned = np.mean([bc.estimators.debiased_ece(*each, p=1) for each in sets])
+    assert abs(np.mean([bound.estimate for bound in bounds])) < 0.01 < binned

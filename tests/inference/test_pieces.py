@@ -171,14 +171,6 @@ def test_few_scores(scores, events):
     assert len(post.problem.frame.cells) - 1 <= len(scores)
 
 
-@pytest.mark.slow
-def test_simulation_based_calibration_runs_for_it():
-    ranks = bc.validation.sbc("pieces", n=200, n_simulations=80, random_state=0, n_jobs=1)
-    table = bc.validation.uniformity(ranks)
-    assert table["level"].min() > 1e-3
-    assert "tce" in table.index
-
-
 def test_beyond_the_scores_a_curve_stays_as_far_off_as_at_the_last_of_them():
     y, s = simulated()
     post = bc.fit(y, s, curve="pieces", random_state=0, draws=400)

@@ -266,11 +266,3 @@ def test_patients_and_summaries_are_updated():
     np.testing.assert_array_equal(first.tce(), again.tce())
     with pytest.raises(InputError, match="'z' of known is among the groups"):
         bc.update(post, y[60:], s[60:], groups=np.resize(["a", "z"], 60))
-
-
-def test_sensitivity_to_the_prior_of_the_spread_has_the_summaries():
-    known = {"site": ["A", "B", "C"], "observed": [4, 9, 20], "expected": [5, 6, 8], "n": [40] * 3}
-    post = bc.fit(None, SCORES, known=known, curve="intercept", random_state=1)
-    table = bc.heterogeneity_sensitivity(post)
-    spread = table["sd_shift"]
-    assert spread["scales halved"] < spread["as fitted"] < spread["scales doubled"]

@@ -145,7 +145,6 @@ def test_studies_of_the_planned_size_are_as_precise_as_planned() -> None:
         ({"horizon": 5, "follow_up": (0, 5.00001), "leaving": 0.99}, None),
         ({**TIMES, "analysis": "wald"}, "horizon was given with"),
         ({**TIMES, "icc": 0.05, "cluster_size": 10}, "horizon was given with"),
-        ({**TIMES, "sites": 5, "heterogeneity": 0.2}, "horizon was given with"),
         ({**TIMES, "of": "gain"}, "horizon was given with"),
         ({**TIMES, "conclude": "update", "width": None}, "horizon was given with"),
     ],

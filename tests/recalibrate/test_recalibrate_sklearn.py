@@ -413,7 +413,7 @@ def frame() -> tuple[Any, Any]:
 def test_columns_of_a_frame_are_matched_by_name(frame: Any) -> None:
     table, labels = frame
     ordered = table[["a", "b", "c"]]
-    expected = LogisticRecalibrator().fit(ordered.to_numpy(), labels)
+    expected = LogisticRecalibrator().fit(ordered.to_numpy(), labels, classes=["a", "b", "c"])
     fitted = LogisticRecalibrator().fit(table, labels)
     assert fitted.classes_.tolist() == ["a", "b", "c"]
     np.testing.assert_array_equal(

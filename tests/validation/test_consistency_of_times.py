@@ -95,10 +95,10 @@ def test_estimates_on_data_are_those_of_the_estimators(post):
 
 def test_a_wrong_model_is_seen_and_its_curve_gives_its_estimates():
     wrong = bc.fit(*drawn(lambda x: expit(-0.7 + 0.7 * x)), horizon=1, draws=400, random_state=1)
-    check = bc.check_consistency(wrong, "one_calibration_test", n_resamples=60)
+    check = bc.check_consistency(wrong, "survival_ici", n_resamples=60)
     assert check.prob_calibrated_exceeds < 0.05
     assert 0.03 < check.prob_posterior_exceeds < 0.97
-    again = bc.check_consistency(wrong, "one_calibration_test", n_resamples=60)
+    again = bc.check_consistency(wrong, "survival_ici", n_resamples=60)
     np.testing.assert_array_equal(check.under_posterior, again.under_posterior)
 
 

@@ -40,6 +40,8 @@ GOOD_K = 0.5
 GOOD_ESS = 0.5
 REFITS = (1, 64, 64)  # kernels of each further proposal, when the one before was poor
 MOST_FOLLOWED = 5  # dimensions past which many kernels leave gaps between them, so that one is used
+# A mixture is first proposed from again with its own kernels, this much wider. Replaced by one
+# kernel at once, one seed in thirty kept 265 effective draws of 4096.
 WIDENING = 1.5
 ROOM_OF_KERNELS = 1 << 15
 """Numbers in a block of points times kernels."""

@@ -23,6 +23,7 @@ from bayescal.assessment.text.subgroups import subgroup_sentences
 from bayescal.assessment.verdict.words import headline, of_draws
 from bayescal.assessment.words import curve_rows
 from bayescal.multilevel.compared import subgroups_of
+from bayescal.plots.histogram import histogram
 from bayescal.plots.style import DIAGONAL, EVENTS
 from bayescal.plots.text import label
 
@@ -133,8 +134,12 @@ def error_figure(f: Findings) -> Drawn:
 
     with drawing():
         figure = Figure(figsize=(5.4, 3.0), layout="constrained")
-        axes = plots.tce(f.posterior, figure.subplots(), close=f.close, ci_prob=f.ci_prob)
-        axes.set_title("", loc="left")
+        numbers = f.error["estimate"], f.error["lower"], f.error["upper"]
+        histogram(
+            *(f.error_draws, "tce", numbers, f.ci_prob, (0.0, f.close), figure.subplots()),
+            has_distances=f.posterior.has_distances,
+            legend=True,
+        )
         description = f"Histogram of the draws of the error. {of_draws(f)} {headline(f)}"
         return Drawn(figure, "error", "Posterior of the true calibration error", description)
 

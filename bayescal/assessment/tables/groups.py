@@ -10,6 +10,7 @@ from bayescal.assessment.findings import Findings
 from bayescal.assessment.populations import population_names
 from bayescal.assessment.tables.columns import chances, counts, measured, words
 from bayescal.assessment.tables.table import MEDIA, NOT_TERMINAL, Column, Row, Table
+from bayescal.assessment.words import whose_words
 from bayescal.multilevel.compared import subgroups_of
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
@@ -108,18 +109,24 @@ def table_of_populations(
     columns = [measured(name, capitalised(FUNCTIONALS[name].short)) for name in main_functionals()]
     columns.append(chances("prob_close", f"P(TCE below {close:g})", media=PAGE))
     columns.append(words("verdict", "Verdict", media=PAGE))
-    rows = [
-        Row(str(name), names[str(name)], row.to_dict(), caution=_verdict_on(row, close))
-        for name, row in populations.iterrows()
-    ]
+    told, kind = populations.copy(), whose_words(several)[0].removeprefix("every ")
+    cancel = (told.index == "average") & (told["verdict"] == "close enough")
+    if told["verdict"]["these"] != "close enough":
+        told.loc[cancel, "verdict"] = ""  # no page leads with the average, in which errors cancel
+    rows = []
+    for name, row in told.iterrows():
+        whose = f"against their own {kind}s" if name == "these" else ""
+        caution = _verdict_on(row, close, f" {whose}".rstrip())
+        rows.append(Row(str(name), names[str(name)], row.to_dict(), "", whose, caution))
     title = f"Whom it is true of: estimates and {level} intervals of one fit"
     return Table("populations", title, "Population", columns, rows, stacks=True)
 
 
-def _verdict_on(row: pd.Series, close: float) -> str:
+def _verdict_on(row: pd.Series, close: float, whose: str) -> str:
     """The verdict on a population and what it rests on."""
     below = chance(float(row["prob_close"]))
-    return f"{row['verdict']}: the error is below {close:g} with probability {below}"
+    verdict = f"{row['verdict']}: " if row["verdict"] else ""
+    return f"{verdict}the error{whose} is below {close:g} with probability {below}"
 
 
 def subgroups_table(f: Findings, of: str = "levels") -> Table:

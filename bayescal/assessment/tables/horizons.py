@@ -18,24 +18,20 @@ PAGE = MEDIA[:1]
 
 
 def horizons_table(by_horizon: pd.DataFrame, ci_prob: float) -> Table:
-    """Each horizon, and how probable it is that its error is the largest.
+    """Each horizon.
 
     Parameters
     ----------
     by_horizon : pandas.DataFrame
         As `HorizonAssessment.by_horizon`.
     """
-    rows = [
-        Row(f"{at:g}", f"{at:g}", row.to_dict(), chosen=bool(row["prob_worst"] > 0.5))
-        for at, row in by_horizon.iterrows()
-    ]
+    rows = [Row(f"{at:g}", f"{at:g}", row.to_dict()) for at, row in by_horizon.iterrows()]
     differ = by_horizon["close"].nunique() > 1
     columns = [Column("observed", "Observed, predicted", _shares, media=PAGE)]
     columns += [measured(name, capitalised(FUNCTIONALS[name].short)) for name in main_functionals()]
     columns += [
         *[Column("close", "Limit", lambda row: f"{row['close']:.3g}", media=PAGE)] * differ,
         chances("prob_close", "P(TCE below limit)", short="P(close)", media=PAGE),
-        chances("prob_worst", "P(largest)", short="Worst"),
     ]
     return Table(
         "horizons",

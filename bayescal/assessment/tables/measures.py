@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from bayescal.assessment.findings import Findings
 from bayescal.assessment.performance import OVERALL, values_in_data
 from bayescal.assessment.tables.columns import as_fixed, chances, fixed, intervals
 from bayescal.assessment.tables.table import MEDIA, Column, Row, Table
-from bayescal.assessment.words import STATES, counted, in_the_data
+from bayescal.assessment.words import STATES, counted, in_the_data, kind_of
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functional import SECTIONS
 from bayescal.posterior.functionals import FUNCTIONALS, heading
@@ -50,9 +51,33 @@ def measures_table(f: Findings, name: str = "measures") -> Table:
         f"All measures{_of_whom(f)}, under the {f.prior.name} prior",
         "Measure",
         measure_columns(f.ci_prob),
-        [*functional_rows(f.table, in_data), *_performance_rows(f)],
+        [*_beside_own(f, functional_rows(f.table, in_data)), *_performance_rows(f)],
         stacks=True,
     )
+
+
+def _beside_own(f: Findings, rows: list[Row]) -> list[Row]:
+    """The error against the patients' own groups first, and others named as of the pooled curve."""
+    if not f.has_own_curves:
+        return rows
+    known, at = FUNCTIONALS["tce"], next(k for k, row in enumerate(rows) if row.name == "tce")
+    own = Row(
+        "own_error",
+        f"TCE against patients' own {kind_of(f)}s",
+        {**f.error, "ideal": known.ideal},
+        rows[at].section,
+        f"mean distance from the curve of each patient's own {kind_of(f)}",
+        decimals=_places(f.error, known.apart),
+        unit=known.unit,
+    )
+    pooled = [
+        replace(row, label=f"{row.label}, pooled", hint="; ".join(filter(None, (hint, row.hint))))
+        if row.name in FUNCTIONALS and FUNCTIONALS[row.name].is_distance
+        else row
+        for row in rows
+        for hint in [f"of the curve of all together, in which errors of {kind_of(f)}s cancel"]
+    ]
+    return [*pooled[:at], own, *pooled[at:]]
 
 
 def measure_columns(ci_prob: float) -> tuple[Column, ...]:
@@ -125,9 +150,11 @@ def first_table(f: Findings) -> Table:
             hint = f"close enough: below {f.close:g}"
         if name in f.table.index:
             hint += in_the_data(f.posterior.data, name, f.table.loc[name])
-            row = f.table.loc[name]
+            row: Any = f.table.loc[name].to_dict()
+            if name == "tce" and f.has_own_curves:
+                row, hint = f.error, f"against patients' own {kind_of(f)}s; limit {f.close:g}"
             places = _places(row, known.apart)
-            rows.append(Row(name, label, row.to_dict(), hint=hint, decimals=places))
+            rows.append(Row(name, label, row, hint=hint, decimals=places))
         elif name in f.table.attrs["undefined"]:
             values = _undefined(name, "", f.table.attrs["undefined"][name]).values
             rows.append(Row(name, label, values, hint=hint))
@@ -155,7 +182,7 @@ def _of_whom(f: Findings) -> str:
 
 def near_table(f: Findings) -> Table:
     """Probabilities that the true calibration error is below, and above, several limits."""
-    upper = float(f.table["upper"]["tce"])
+    upper = f.error["upper"]
     errors = {error for error in ERRORS_SHOWN if error <= 4 * max(upper, f.close)} | {f.close}
     rows: list[Row] = []
     for error in sorted(errors):

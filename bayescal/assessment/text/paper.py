@@ -23,6 +23,7 @@ from bayescal.assessment.words import (
     exactness,
     first_words,
     in_the_data,
+    kind_of,
     whose_words,
     with_interval,
 )
@@ -82,7 +83,7 @@ def methods(f: Findings) -> str:
         f"{percent(f.ci_prob)} region of calibration-in-the-large and slope, or predictions over a "
         f"range were too high, or too low, with a probability of {(1 + f.ci_prob) / 2:g}. "
         f"{''.join(f'{text}. ' for text in others)}{_estimators_in_words(f)}"
-        f"{_updates_in_words(f)}Computed with bayescal {f.versions['bayescal']}, seed {f.seed}."
+        f"{_updates_in_words()}Computed with bayescal {f.versions['bayescal']}, seed {f.seed}."
     )
 
 
@@ -124,10 +125,8 @@ def _estimators_in_words(f: Findings) -> str:
     )
 
 
-def _updates_in_words(f: Findings) -> str:
-    """How updates were compared; nothing where none is recommended, whatever they gain."""
-    if f.recommendation.recorded_by:
-        return ""
+def _updates_in_words() -> str:
+    """How updates were compared."""
     return (
         "Updates of the model were compared by what they gain in each draw of the curve, lowered "
         "in one draw of four by their optimism, from leave-one-out (Vehtari, Gelman and Gabry, "
@@ -146,15 +145,28 @@ def _curves_in_words(f: Findings) -> str:
             f"One fit had a logistic curve for each of {counted(f.several)}, and drew them towards "
             "each other as far as the data say that they are alike. Results are of the patients of "
             f"these {counted(f.several)}, whose curve is the mixture of theirs; the other "
-            f"populations are named. That {each} is exactly calibrated, and that {average} is, had "
+            "populations are named. "
+            f"{_own_in_words(f)}That {each} is exactly calibrated, and that {average} is, had "
             "prior probabilities of their own. "
         )
+    own = _own_in_words(f) if f.has_own_curves else ""
     weights = f.comparison.prior_prob
     families = ", ".join(f"{name} ({weight:.2g})" for name, weight in weights.items() if weight)
     return (
         "Families of curves were weighted by their "
         f"evidence (Hoeting et al., 1999), with prior probabilities {families}; identity is exact "
         "calibration, whose probability is reported and which is not part of the averaged curve. "
+        f"{own}"
+    )
+
+
+def _own_in_words(f: Findings) -> str:
+    """Against which curves patients are off, where they have one of their own."""
+    kind = kind_of(f)
+    return (
+        "The error that is compared with the limit is the mean distance of risks from the curve of "
+        f"each patient's own {kind}; a {kind} was said to be clearly off if its interval of "
+        "observed / expected events excluded 1. "
     )
 
 
@@ -184,7 +196,7 @@ def _interval_in_words(f: Findings) -> str:
 
 def _one_sided_in_words(f: Findings) -> str:
     """That the upper end alone is given of an error whose interval starts at 0."""
-    if float(f.table["lower"]["tce"]) > 0:
+    if f.error["lower"] > 0:
         return ""
     return (
         " Since the interval of the error starts at 0, its upper end is given, below which the "

@@ -10,28 +10,22 @@ from bayescal._base.text import chance, count, ratio, shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.words import with_interval
 from bayescal.fitting import fit
-from bayescal.multilevel import heterogeneity_sensitivity
 from bayescal.multilevel.robust import PROB_UNLIKE
-from bayescal.multilevel.sites import LEAST_OF_NEXT, HierarchicalPosterior
+from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.posterior.functionals import main_functionals
 
 __all__ = ["site_sentences", "sites_record"]
 
-FEW_SITES = 10
-"""Sites up to which the prior of their spread may matter, so that it is said how much."""
-COLUMNS_OF_ENDS = {"estimate": "", "lower": "_lower", "upper": "_upper"}
 MOST_NAMED = 5
 OE = "observed_expected"
 CALM = 3.0  # natural units of evidence that do not decide
 
 
 def site_sentences(f: Findings) -> list[str]:
-    """What is said beside the tables of sites: one curve or several, and what the prior matters."""
+    """What is said beside the tables of sites: who is unlike, and whether they have one curve."""
     if f.sites is None:
         return []
     sentences = [*_unlike(f, f.sites), _evidence(f, f.sites)]
-    few = LEAST_OF_NEXT <= len(f.sites.labels) <= FEW_SITES
-    sentences += [_sensitivity(f.sites)] if few else []
     return [text for text in sentences if text]
 
 
@@ -69,22 +63,6 @@ def _evidence(f: Findings, post: HierarchicalPosterior) -> str:
     return (
         "One logistic curve for all groups explains the outcomes better than a curve each "
         f"(Bayes factor {factor})."
-    )
-
-
-def _sensitivity(post: HierarchicalPosterior) -> str:
-    """How much the prior of the spread matters to the answer for a new group."""
-    table = heterogeneity_sensitivity(post)
-    halved, doubled = (
-        with_interval(
-            {end: table.loc[name, f"new_tce{column}"] for end, column in COLUMNS_OF_ENDS.items()}
-        )
-        for name in ("scales halved", "scales doubled")
-    )
-    return (
-        f"With {len(post.labels)} groups the prior of these standard deviations matters: with its "
-        f"scales halved the error of a group that has not been seen is {halved}, and with them "
-        f"doubled {doubled}."
     )
 
 

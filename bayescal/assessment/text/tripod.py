@@ -32,7 +32,13 @@ from bayescal.assessment.text.paper import methods, performance, performance_sou
 from bayescal.assessment.text.periods import period_sentences
 from bayescal.assessment.text.references import REFERENCES, cited
 from bayescal.assessment.text.sites import site_sentences
-from bayescal.assessment.verdict.words import advice_of_whom, lost_at_thresholds, to_do, whom
+from bayescal.assessment.verdict.words import (
+    advice,
+    advice_of_whom,
+    lost_at_thresholds,
+    to_do,
+    whom,
+)
 from bayescal.assessment.words import first_words, is_reversed, numbers
 from bayescal.model.curves import CURVES
 from bayescal.posterior.checks.undefined import NOT_DEFINED
@@ -219,8 +225,6 @@ def _updating_methods(f: Findings) -> list[str]:
     options = "; ".join(CURVES[str(name)].update for name in compared)
     told = f.recommendation
     decides = "net benefit" if told.thresholds else "Brier score"
-    if told.recorded_by:
-        return ["No update of the model was chosen.", str(told)]
     text = [
         f"These updates were compared with no update by the expected {decides} of each, in the "
         f"draws of the calibration curve: {options}. {told.rule} With "
@@ -327,7 +331,7 @@ def _heterogeneity(f: Findings) -> list[str]:
 def _updating(f: Findings) -> list[str]:
     if is_reversed(f):
         return [to_do(f)]
-    text = [f"{f.recommendation}{advice_of_whom(f)}"]
+    text = [f"{advice(f)}{advice_of_whom(f)}"]
     if f.recommendation.choice not in (None, "identity"):
         text.append("The performance of the updated model was not measured on other data.")
         text.append(

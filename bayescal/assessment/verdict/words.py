@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from bayescal._base.ends import excludes
 from bayescal._base.text import chance, count, decimals, percent, shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.followed import observed_words
 from bayescal.assessment.performance import CLOSE, close_enough
-from bayescal.assessment.verdict.off import CANNOT_SAY, LEVEL_AND_SLOPE, NO_SIGN, OVER_A_RANGE, YES
+from bayescal.assessment.verdict.off import (
+    CANNOT_SAY,
+    LEVEL_AND_SLOPE,
+    NO_SIGN,
+    OVER_A_RANGE,
+    SOME_GROUPS,
+    YES,
+)
 from bayescal.assessment.verdict.settle import MOST_TIMES, PROBABLY
 from bayescal.assessment.words import (
     counted,
     in_the_data,
     is_reversed,
+    kind_of,
     numbers,
     where,
     with_interval,
@@ -27,10 +33,8 @@ from bayescal.multilevel.sites import LEAST_OF_NEXT
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS
 
-if TYPE_CHECKING:
-    from bayescal.posterior.posterior import CalibrationPosterior
-
 __all__ = [
+    "advice",
     "advice_of_whom",
     "at_thresholds",
     "first_answer",
@@ -58,13 +62,15 @@ TWO_ANSWERS = {
 }
 """The two answers in a few words: is it off, and by more than the limit?"""
 
-MOST_NAMED, MOST_SITES, MOST_PLACES = 3, 60, 6
+MOST_NAMED, MOST_PLACES = 3, 6
 LEAST_WHOLE = 20  # events from which predicted ones are shown as whole numbers
 
 
 def title(f: Findings) -> str:
     """The two answers in a few words."""
     told = TWO_ANSWERS[f.off.answer, f.verdict]
+    if _groups_lead(f) and f.verdict != "miscalibrated":
+        return _how_many_off(f)
     return told if f.several is None else f"{told} (patients of these {counted(f.several)})"
 
 
@@ -81,6 +87,8 @@ def first_answer(f: Findings) -> str:
     off = f"the model is off{_for_whom(f)}"
     if answer != YES:
         return f"These data cannot say whether {off}, since {why} ({_numbers(f)})."
+    if _groups_lead(f):
+        return f"Yes, {_how_many_off(f)}, by {_named_off(f)}. All together: {_numbers(f)}."
     if clear := _clear(f):
         return f"Yes, {off}: {' and '.join(clear)}.{_without_slope(f)}"
     if not ways:
@@ -88,6 +96,22 @@ def first_answer(f: Findings) -> str:
     if ways == (LEVEL_AND_SLOPE,):
         return f"Yes, {off} in level and slope taken together ({_numbers(f)})."
     return f"Yes, {off}: its risks are {' and '.join(ways)} ({_numbers(f)})."
+
+
+def _groups_lead(f: Findings) -> bool:
+    """Whether groups are clearly off on either side, or O/E and slope of all are not clear."""
+    sides = {row["estimate"] > 1 for row in f.clearly_off.values()}
+    return SOME_GROUPS in f.off.ways and (len(sides) > 1 or not _clear(f))
+
+
+def _how_many_off(f: Findings) -> str:
+    """How many groups are clearly off, or which subgroups, as a clause."""
+    number, kind = len(f.clearly_off), kind_of(f)
+    be = "is" if number == 1 else "are"
+    if f.crossed is not None:
+        return f"{count(number, kind)} {be} clearly off"
+    labels = f.data.groups if f.several is None else f.several.labels
+    return f"{number} of {len(labels)} {kind}s {be} clearly off"
 
 
 def _for_whom(f: Findings) -> str:
@@ -135,13 +159,13 @@ def _without_slope(f: Findings) -> str:
 def _counts(f: Findings, pattern: str) -> str:
     """Events and the number predicted; empty where the data do not count who had the event.
 
-    Sums of sampling weights count no one, and a judge records some outcomes wrongly.
+    Sums of sampling weights count no one.
     """
     data = f.posterior.data
     if data.follow_up is not None:
         observed, predicted = observed_words(f.posterior, f.table)
         return pattern.format(f"{observed} with the event by {data.follow_up.horizon:g}", predicted)
-    if data.is_pseudo or data.judged is not None:
+    if data.is_pseudo:
         return ""
     expected = float(data.trials @ data.score)
     shown = f"{expected:,.0f}" if expected >= LEAST_WHOLE else f"{expected:.1f}"
@@ -168,29 +192,32 @@ def _told(f: Findings, name: str) -> str:
 def ranges(f: Findings) -> str:
     """Where predictions are too high or too low; empty unless the model is off over a range."""
     off = any(part.state in OVER_A_RANGE for part in f.stretches)
-    told = where(f.stretches) if off and f.off.answer == YES else ""
+    is_told = off and f.off.answer == YES and not _groups_lead(f)
+    told = where(f.stretches) if is_told else ""
     return told if told.startswith("By range") else ""
 
 
 def size(f: Findings) -> str:
     """By how much risks are off on average, and whether that is above the limit."""
-    row, enough = f.table.loc["tce"], f"{(1 + f.ci_prob) / 2:g}"
+    row, enough = f.error, f"{(1 + f.ci_prob) / 2:g}"
     limit, below = _limit(f), f.prob_tce_below(f.close)
     middle, low, high = _points(row)
     if row["lower"] > 0:
         unit = "percentage point" if middle == "1" else "percentage points"
-        told = (
-            f"Risks are off by {middle} {unit} on average ({percent(f.ci_prob)} interval {low} to "
-            f"{high})"
-        )
+        told = f"{middle} {unit} on average ({percent(f.ci_prob)} interval {low} to {high})"
     else:
-        told = (
-            f"Risks are off by at most {high} percentage points on average (probability {enough})"
-        )
+        told = f"at most {high} percentage points on average (probability {enough})"
+    whose = f" against the patients' own {kind_of(f)}s" if f.has_own_curves else ""
+    told = f"Risks are off by {told}{whose}"
     if f.verdict == "close enough":
         return f"{told}, within {limit} with probability {chance(below)}."
     if f.verdict == "miscalibrated":
         return f"{told}, more than {limit} with probability {chance(1 - below)}."
+    if f.clearly_off and below >= (1 + f.ci_prob) / 2:
+        return (
+            f"{told}. This mean is below {limit} with probability {chance(below)}, which says "
+            f"nothing of single {kind_of(f)}s."
+        )
     side, probability = ("within", below) if below > 0.5 else ("above", 1 - below)
     return (
         f"{told}. Whether the error is {side} {limit} is not settled: the probability is "
@@ -296,7 +323,7 @@ def to_do(f: Findings) -> str:
 
 def advice_of_whom(f: Findings) -> str:
     """Whose patients the recommendation is for; empty without several groups."""
-    if f.several is None or f.recommendation.choice is None:
+    if f.several is None or f.recommendation.choice is None or _updates_hide(f):
         return ""
     told = f" This is one update for all, and for the patients of these {counted(f.several)}"
     if f.prob_better_elsewhere is None:
@@ -306,30 +333,46 @@ def advice_of_whom(f: Findings) -> str:
     return f"{told}; in the next {kind} it is better than no update with probability {chances}."
 
 
+def advice(f: Findings) -> str:
+    """The recommendation; that no update for all helps is no advice to leave groups as they are."""
+    if not _updates_hide(f):
+        return str(f.recommendation)
+    kind = kind_of(f)
+    return (
+        f"No one update for all {kind}s is recommended: look at the {kind}s that are clearly off, "
+        f"one by one. {f.recommendation.grounds}"
+    )
+
+
+def _updates_hide(f: Findings) -> bool:
+    """Whether no update for all patients is better than none, and yet groups are clearly off."""
+    return bool(f.clearly_off) and f.recommendation.choice == "identity"
+
+
 def _advised(f: Findings) -> str:
     """The recommendation, and its equation."""
-    advice = f.recommendation
-    if advice.choice is None and f.off.answer == YES:
-        return f"Do not use these risks as they are; follow more patients first. {advice}"
-    if advice.choice in (None, "identity"):
-        return str(advice)
+    chosen, told = f.recommendation.choice, advice(f)
+    if chosen is None and f.off.answer == YES:
+        return f"Do not use these risks as they are; follow more patients first. {told}"
+    if chosen in (None, "identity"):
+        return told
     score = np.unique(f.posterior.data.score)
     if score.size == 1:
         return (
-            f"{advice} All scores are {score[0]:.3g}, so this is one risk for all patients: the "
+            f"{told} All scores are {score[0]:.3g}, so this is one risk for all patients: the "
             f"observed share of patients with the event, {_observed_share(f):.3g}."
         )
     if f.equation is None:
         return (
-            f"{advice} It has no short equation: apply it with "
-            f"bayescal.recalibrate.BayesianRecalibrator(curve='{advice.choice}'). On the command "
+            f"{told} It has no short equation: apply it with "
+            f"bayescal.recalibrate.BayesianRecalibrator(curve='{chosen}'). On the command "
             "line, bayescal recalibrate writes risks recalibrated by the average of all curves."
         )
     terms = ["expit(x) = 1 / (1 + exp(-x))"]
     if "logit" in str(f.equation):
         terms.insert(0, "logit(p) = ln(p / (1 - p))")
     meaning = " and ".join(terms)
-    return f"{advice} The equation: {f.equation}, with {meaning}. Check it on new patients."
+    return f"{told} The equation: {f.equation}, with {meaning}. Check it on new patients."
 
 
 def _observed_share(f: Findings) -> float:
@@ -344,7 +387,7 @@ def whom(f: Findings) -> str:
     """Of whom the verdict is true, and what is said of others."""
     if f.several is not None:
         told = f"This is of the patients of these {counted(f.several)} taken together"
-        return " ".join([f"{told}{_elsewhere(f)}", *_groups_apart(f)])
+        return " ".join([f"{told}{_elsewhere(f)}", *_groups_apart(f), _cancelled(f)])
     post = f.posterior
     if tuple(f.data.levels) == ("period",) and len(f.data.groups) == 1:
         return (
@@ -355,7 +398,7 @@ def whom(f: Findings) -> str:
         return f"This is of one group, {shortened(f.data.groups[0])}; {_NOTHING_OF_NEXT}"
     if f.data.groups:
         told = f"This is of the patients of {count(len(f.data.groups), 'group')} taken together"
-        return " ".join([f"{told}; {_NOTHING_OF_NEXT}", *_groups_apart(f)])
+        return " ".join([f"{told}; {_NOTHING_OF_NEXT}", *_groups_apart(f), _cancelled(f)])
     if post.data.is_pseudo:
         who = "the population that the sampling weights stand for"
     elif post.design is not None:
@@ -404,29 +447,35 @@ def _ends_of(row: Any, name: str) -> dict[str, float]:
 
 
 def _groups_apart(f: Findings) -> list[str]:
+    """Groups that are clearly off, where the first answer does not name them."""
+    if not f.clearly_off or _groups_lead(f):
+        return []
+    return [f"{kind_of(f).capitalize()}s that are clearly off, by {_named_off(f)}."]
+
+
+def _named_off(f: Findings) -> str:
     """Groups whose own O/E, drawn towards the others, is clear of 1, the furthest first."""
-    curves: Mapping[str, CalibrationPosterior]
-    if f.sites is not None:
-        curves = {label: f.sites.site(label) for label in f.sites.labels[: MOST_SITES + 1]}
-    else:
-        curves = {} if f.several is not None or f.data.periods is not None else f.groups
-    if len(curves) > MOST_SITES:
-        return []
-    apart = []
-    for label, view in curves.items():
-        lower, upper = view.interval("observed_expected", f.ci_prob)
-        if excludes(lower, upper, 1):
-            apart.append((view.estimate("observed_expected"), lower, upper, label))
-    if not apart:
-        return []
-    apart.sort(key=lambda row: -abs(np.log(row[0])))
+    off, kind = f.clearly_off, kind_of(f)
     named = ", ".join(
-        f"{shortened(label)} {100 * middle:.0f} ({100 * lower:.0f} to {100 * upper:.0f})"
-        for middle, lower, upper, label in apart[:MOST_NAMED]
+        "{} {estimate:.0f} ({lower:.0f} to {upper:.0f})".format(
+            shortened(label), **{end: 100 * value for end, value in row.items()}
+        )
+        for label, row in list(off.items())[:MOST_NAMED]
     )
-    more = count(len(apart) - MOST_NAMED, "other group") if len(apart) > MOST_NAMED else ""
+    more = count(len(off) - MOST_NAMED, f"other {kind}") if len(off) > MOST_NAMED else ""
     rest = f"; as clear in {more}" if more else ""
-    return [f"Groups that are clearly off, by events for 100 predicted: {named}{rest}."]
+    return f"events for 100 predicted: {named}{rest}"
+
+
+def _cancelled(f: Findings) -> str:
+    """What is left of the error in the curve of all patients, in which errors of groups cancel."""
+    row = f.table.loc["tce"]
+    middle, low, high = _points(row)
+    told = f"{middle} ({low} to {high})" if row["lower"] > 0 else f"at most {high}"
+    return (
+        f"In O/E, slope and curve of all together, errors of {kind_of(f)}s cancel: risks are off "
+        f"by {told} percentage points against that pooled curve."
+    )
 
 
 def _only(too_few: str) -> str:
@@ -437,7 +486,7 @@ def _only(too_few: str) -> str:
 
 def of_draws(f: Findings) -> str:
     """What the histogram of the error is, and what its mark at 0 is."""
-    no_error = float((f.posterior.values_of("tce") == 0).mean())
+    no_error = float((f.error_draws == 0).mean())
     text = "Size, interval and probabilities of the error are all read from this distribution."
     if no_error > 0:
         return (
@@ -452,15 +501,10 @@ def settling(f: Findings) -> str:
     more, too_few = f.more_to_settle, f.recommendation.too_few
     if more == 0 or is_reversed(f):
         return ""
-    if np.isnan(more) and too_few:
+    if too_few:
         return (
             f"How many more patients would settle it cannot be said with {_only(too_few)}: at "
             f"least {FEWEST} events and {FEWEST} non-events are needed to estimate it."
-        )
-    if np.isnan(more):
-        return (
-            "How many more patients would settle it cannot be said: it depends on how well the "
-            "judge of the outcomes is known, too."
         )
     if not np.isfinite(more):
         return (

@@ -11,7 +11,6 @@ from bayescal._base.errors import InputError, as_items, check_type
 from bayescal.data.build.chunks import ChunkReader, read_chunks
 from bayescal.data.counts import as_tables
 from bayescal.data.grouped import GroupedRows
-from bayescal.data.judged import Judged, as_judged
 from bayescal.data.multiclass import ClassMode, contents_of_classes
 from bayescal.data.roles import Crossed, as_roles
 from bayescal.data.weights import WeightType
@@ -28,7 +27,6 @@ class FromCollapsed(GroupedRows):
         chunks: Iterable[Mapping[str, Any] | tuple[Any, ...]],
         *,
         weight_type: WeightType | None = None,
-        judged: Judged | None = None,
         pos_label: Any = None,
         horizon: float | None = None,
         progress: Callable[[int], object] | None = None,
@@ -48,8 +46,6 @@ class FromCollapsed(GroupedRows):
             be empty.
         weight_type : {"counts", "sampling"}, optional
             What the weights are; by default counts if all are whole numbers, else sampling weights.
-        judged : Judged, optional
-            That a judge recorded the outcomes, as in the constructor.
         pos_label : object, optional
             The label in `y_true` that counts as the event.
         horizon : float, optional
@@ -80,7 +76,7 @@ class FromCollapsed(GroupedRows):
         """
         reader = ChunkReader(weight_type=weight_type, pos_label=pos_label, horizon=horizon)
         read_chunks(chunks, reader, progress)
-        return cls._new(reader.finished()).recorded_by(as_judged(judged))
+        return cls._new(reader.finished())
 
     @classmethod
     def from_counts(
@@ -96,7 +92,6 @@ class FromCollapsed(GroupedRows):
         stratum: ArrayLike | None = None,
         imputation: ArrayLike | None = None,
         factors: Crossed | None = None,
-        judged: Judged | None = None,
     ) -> Self:
         """Build a table from counts that are collapsed already.
 
@@ -111,8 +106,6 @@ class FromCollapsed(GroupedRows):
         site, period, cluster, stratum, imputation : array-like of shape (rows,), optional
         factors : data frame or mapping, optional
             Roles of each row, as in the constructor.
-        judged : Judged, optional
-            That a judge recorded the outcomes, as in the constructor.
 
         Returns
         -------
@@ -142,7 +135,7 @@ class FromCollapsed(GroupedRows):
             groups=groups, site=site, period=period, cluster=cluster, stratum=stratum,
             imputation=imputation, factors=factors,
         )  # fmt: skip
-        return cls._new(as_tables(score, trials, hits, roles)).recorded_by(as_judged(judged))
+        return cls._new(as_tables(score, trials, hits, roles))
 
     @classmethod
     def from_imputations(
@@ -180,13 +173,8 @@ class FromCollapsed(GroupedRows):
             raise InputError("tables is empty: pass one table an imputation, two at least.")
         for at, table in enumerate(each):
             check_type(table, GroupedRows, f"tables[{at}]", "Pass one table an imputation.")
-            if table.complete(takes_judged=True, takes_times=True).imputations:
+            if table.complete(takes_times=True).imputations:
                 raise InputError(f"tables[{at}] is of several imputations already.")
-        if any(table.judged != each[0].judged for table in each):
-            raise InputError(
-                "the outcomes of the tables were not recorded by one judge, whose counts are the "
-                "same in all."
-            )
         named = range(1, len(each) + 1) if labels is None else as_items(labels, "labels")
         if len(named) != len(each):
             raise InputError(
@@ -225,8 +213,8 @@ class FromCollapsed(GroupedRows):
             "class-wise": every class against the rest, with the classes as a factor, `class`.
         classes : sequence of length k, optional
             Names of the columns. By default those of a data frame, if every label is one of them;
-            else 0, 1, ..., k - 1, if every label is one of these; else the k distinct labels in
-            ascending order, as in `classes_` of scikit-learn.
+            else the categories of a pandas Categorical, in their order; else 0, 1, ..., k - 1, if
+            every label is one of these; else k distinct numbers in ascending order.
         sample_weight : array-like of shape (n,), optional
             Counts of cases, or sampling weights.
         weight_type : {"counts", "sampling"}, optional
@@ -242,8 +230,8 @@ class FromCollapsed(GroupedRows):
         Raises
         ------
         InputError
-            If the rows do not sum to 1 or a true class is unknown, or there are roles of a
-            class-wise table.
+            If the rows do not sum to 1, a true class is unknown, labels are words and nothing says
+            which column is which, or there are roles of a class-wise table.
 
         Examples
         --------

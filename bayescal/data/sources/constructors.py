@@ -12,7 +12,6 @@ from bayescal._base.errors import GroupWarning, InputError, as_items, check_call
 from bayescal._base.text import shortened
 from bayescal.data.build.chunks import ChunkReader
 from bayescal.data.contents import Contents, added
-from bayescal.data.judged import Judged, as_judged
 from bayescal.data.sources.collapsed import FromCollapsed
 from bayescal.data.sources.columns import Columns, may_be_sites
 from bayescal.data.sources.frames import groups_unnamed, read_frame
@@ -50,7 +49,6 @@ class FromSources(FromCollapsed):
         horizon: float | None = None,
         pos_label: Any = None,
         weight_type: WeightType | None = None,
-        judged: Judged | None = None,
         ignore: Sequence[str] = (),
     ) -> Self:
         """Build a table from columns of a data frame.
@@ -82,8 +80,6 @@ class FromSources(FromCollapsed):
             The outcome that counts as the event.
         weight_type : {"counts", "sampling"}, optional
             What the weights are; by default counts if all are whole numbers.
-        judged : Judged, optional
-            That a judge recorded the outcomes, as in the constructor.
         ignore : sequence of str
             Columns of hospitals or dates that do not matter, of which no warning is given.
 
@@ -117,7 +113,7 @@ class FromSources(FromCollapsed):
         reader = ChunkReader(weight_type=weight_type, pos_label=pos_label, horizon=horizon)
         _add(reader, frame, columns, "frame")
         _note_groups(groups_unnamed(frame, columns, _as_ignored(ignore)))
-        return cls._new(reader.finished()).recorded_by(as_judged(judged))
+        return cls._new(reader.finished())
 
     @classmethod
     def from_parquet(
@@ -139,7 +135,6 @@ class FromSources(FromCollapsed):
         horizon: float | None = None,
         pos_label: Any = None,
         weight_type: WeightType | None = None,
-        judged: Judged | None = None,
         batch_size: int = 1 << 20,
         progress: Callable[[int, int], object] | None = None,
     ) -> Self:
@@ -166,8 +161,6 @@ class FromSources(FromCollapsed):
             The outcome that counts as the event.
         weight_type : {"counts", "sampling"}, optional
             What the weights are; by default counts if all are whole numbers.
-        judged : Judged, optional
-            That a judge recorded the outcomes, as in the constructor.
         batch_size : int
             Most rows that are read at a time. The table does not depend on it.
         progress : callable, optional
@@ -215,7 +208,7 @@ class FromSources(FromCollapsed):
             done += len(batch.table)
             if progress is not None:
                 progress(done, files.rows)
-        return cls._new(reader.finished()).recorded_by(as_judged(judged))
+        return cls._new(reader.finished())
 
     @classmethod
     def from_dask(
@@ -237,7 +230,6 @@ class FromSources(FromCollapsed):
         horizon: float | None = None,
         pos_label: Any = None,
         weight_type: WeightType | None = None,
-        judged: Judged | None = None,
     ) -> Self:
         """Build a table from a Dask data frame or from Dask arrays.
 
@@ -259,8 +251,6 @@ class FromSources(FromCollapsed):
             The outcome that counts as the event.
         weight_type : {"counts", "sampling"}, optional
             What the weights are; by default counts if all are whole numbers, without a warning.
-        judged : Judged, optional
-            That a judge recorded the outcomes, as in the constructor.
 
         Returns
         -------
@@ -302,7 +292,7 @@ class FromSources(FromCollapsed):
             table.follow_up.check()
         if pos_label is not None and not total[2]:
             warn_of_absent(pos_label, total[1])
-        return table.recorded_by(as_judged(judged))
+        return table
 
 
 def as_names(columns: Any, name: str = "factors") -> tuple[str, ...]:

@@ -1,12 +1,10 @@
-"""Logs of evaluations of language models: was the answer right, and how sure was the model."""
+"""Logs of answers, a JSON object a line: was the answer right, and how sure was the model."""
 
 from __future__ import annotations
 
 import gzip
 import json
 import os
-import re
-import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,16 +18,13 @@ from bayescal._base.text import shortened
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["inspect", "jsonl", "lm_eval"]
+__all__ = ["jsonl"]
 
 Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
 Field: TypeAlias = "str | Callable[[dict[str, Any]], Any]"
-"""Where a value is: a field, such as "score.confidence" within others, or a function of the line
-or sample."""
+"""Where a value is: a field, such as "score.confidence" within others, or a function."""
 RIGHT = {"c": True, "i": False, "true": True, "false": False, "correct": True, "incorrect": False}
 """Verdicts of scorers, in lower case."""
-METRICS = ("acc", "exact_match", "exact_match,none", "em", "mc1")
-"""Metrics of lm-evaluation-harness that are 0 or 1 of each sample, the first one before others."""
 
 
 class Answer(NamedTuple):
@@ -41,8 +36,8 @@ class Answer(NamedTuple):
     question: str
 
 
-class Sample(NamedTuple):
-    """A line of a file, or a sample of a log, and where it stands."""
+class Line(NamedTuple):
+    """A line of a file, and where it stands."""
 
     content: dict[str, Any]
     where: str
@@ -105,156 +100,6 @@ def jsonl(
     return _frame(answers())
 
 
-def lm_eval(
-    path: Paths,
-    *,
-    metric: str | None = None,
-    confidence: Field | None = None,
-    filter_name: str | None = None,
-    drop_missing: bool = False,
-) -> pd.DataFrame:
-    """Read samples that lm-evaluation-harness wrote with ``--log_samples``.
-
-    Parameters
-    ----------
-    path : path-like or iterable of path-like
-        Files such as ``samples_arc_easy_2026-01-31T10-00-00.jsonl``, whose names say the task.
-    metric : str, optional
-        The metric that says whether an answer was right, 0 or 1 of each sample; by default "acc" or
-        "exact_match".
-    confidence : str or callable, optional
-        The field with the confidence, or a function of the sample, as in `jsonl`. By default that
-        of multiple choice: the probability of the chosen answer among the choices, which is the
-        softmax of their log-likelihoods. It goes with "acc", and not with "acc_norm", by which
-        another answer can be chosen.
-    filter_name : str, optional
-        Which filter of the answers, where samples were logged with several.
-    drop_missing : bool
-        As in `jsonl`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a sample: correct (bool), confidence, task and question (task and `doc_id`), as in
-        `jsonl`.
-
-    Raises
-    ------
-    InputError
-        If a file or a line cannot be read, there are several filters, or a sample has no
-        log-likelihoods and `confidence` is not given.
-
-    References
-    ----------
-    Gao et al. (2024), The language model evaluation harness, Zenodo.
-
-    Examples
-    --------
-    >>> import bayescal as bc
-    >>> answers = bc.readers.lm_eval(["samples_arc_easy.jsonl"])  # doctest: +SKIP
-    """
-    keep, of_choices = not as_flag(drop_missing, "drop_missing"), confidence is None
-    sure: Field = _of_choices if confidence is None else confidence
-    if of_choices and metric not in (None, "acc"):
-        raise InputError(
-            f"metric={metric!r} was given without confidence. The probability among the choices "
-            "goes with metric='acc'. For other metrics say where the confidence is: confidence= "
-            "takes a field, or a function of a sample."
-        )
-
-    def answers() -> Iterator[Answer | None]:
-        for file in _files(path):
-            task, seen = _task_of(file), set()
-            for line in _lines(file):
-                kind = line.content.get("filter", "none")
-                if filter_name is not None and kind != filter_name:
-                    continue
-                seen.add(str(kind))
-                if len(seen) > 1:
-                    raise InputError(
-                        f"{file} has samples of the filters {', '.join(sorted(seen))}, each answer "
-                        "once for each. Name one, filter_name='...'."
-                    )
-                names = METRICS if metric is None else (metric,)
-                known = [name for name in names if name in line.content]
-                if not known:
-                    raise InputError(
-                        f"{line.where} has no metric {' or '.join(map(repr, names[:2]))}. Name the "
-                        f"one that is 0 or 1 with metric=. It has {_fields(line)}."
-                    )
-                question = f"{task}/{_value(line, 'doc_id')}"
-                yield _answer(line, known[0], sure, task, question, keep)
-
-    return _frame(answers())
-
-
-def inspect(
-    path: Paths,
-    *,
-    scorer: str | None = None,
-    confidence: Field = "confidence",
-    drop_missing: bool = False,
-) -> pd.DataFrame:
-    """Read logs of Inspect, the evaluation framework of the UK AI Security Institute.
-
-    Parameters
-    ----------
-    path : path-like or iterable of path-like
-        Logs: .eval, or .json.
-    scorer : str, optional
-        Which scorer says whether an answer was right, where samples have several.
-    confidence : str or callable
-        The field in the metadata of the score, or else of the sample; or a function of the sample.
-    drop_missing : bool
-        As in `jsonl`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a sample and epoch: correct (bool), confidence, task and question (task and the id
-        of the sample), as in `jsonl`. Epochs of a sample are answers to one question.
-
-    Raises
-    ------
-    InputError
-        If a log cannot be read or has no samples, there are several scorers, or a value is missing
-        or not valid: with the sample.
-
-    References
-    ----------
-    UK AI Security Institute (2024), Inspect AI: framework for large language model evaluations.
-
-    Examples
-    --------
-    >>> import bayescal as bc
-    >>> answers = bc.readers.inspect("logs/2026-01-31_arc.eval")  # doctest: +SKIP
-    """
-    keep = not as_flag(drop_missing, "drop_missing")
-
-    def answers() -> Iterator[Answer | None]:
-        for file in _files(path):
-            task, samples = _log(file)
-            for sample in samples:
-                scores = sample.content.get("scores") or {}
-                if scorer is None and len(scores) > 1:
-                    raise InputError(
-                        f"{sample.where} has the scorers {', '.join(sorted(scores))}. Name one, "
-                        "scorer='...'."
-                    )
-                name = next(iter(scores), None) if scorer is None else scorer
-                score = scores.get(name) or {}
-                told = {**(sample.content.get("metadata") or {}), **(score.get("metadata") or {})}
-                own = Sample({**told, "_verdict": score.get("value")}, sample.where)
-                sure: Field = confidence
-                if callable(confidence):
-                    value = confidence(sample.content)
-                    own.content["_sure"], sure = value, "_sure"
-                question = f"{task}/{_value(sample, 'id')}"
-                yield _answer(own, "_verdict", sure, task, question, keep)
-
-    return _frame(answers())
-
-
 def _frame(answers: Iterator[Answer | None]) -> pd.DataFrame:
     """The answers that were kept, one a row."""
     import pandas as pd
@@ -266,7 +111,7 @@ def _frame(answers: Iterator[Answer | None]) -> pd.DataFrame:
 
 
 def _answer(
-    line: Sample, correct: Field, confidence: Field, task: str, question: str, keep: bool
+    line: Line, correct: Field, confidence: Field, task: str, question: str, keep: bool
 ) -> Answer | None:
     """An answer; None if its verdict or confidence is missing and such are left out."""
     optional = not keep
@@ -276,7 +121,7 @@ def _answer(
     return Answer(_right(verdict, line.where), _probability(sure, line.where), task, question)
 
 
-def _value(line: Sample, field: Field, optional: bool = False) -> Any:
+def _value(line: Line, field: Field, optional: bool = False) -> Any:
     """A value of a line, by its field or function."""
     if callable(field):
         try:
@@ -300,8 +145,8 @@ def _value(line: Sample, field: Field, optional: bool = False) -> Any:
     return value
 
 
-def _fields(line: Sample) -> str:
-    named = [name for name in line.content if not name.startswith("_")]
+def _fields(line: Line) -> str:
+    named = list(line.content)
     return "the fields " + shortened(", ".join(named)) if named else "no fields"
 
 
@@ -339,22 +184,6 @@ def _probability(value: Any, where: str) -> float:
     raise InputError(f"{where}: the confidence is {shortened(repr(value))}. {cure}")
 
 
-def _of_choices(sample: dict[str, Any]) -> float:
-    """The probability of the chosen answer among the choices."""
-    answers = sample.get("filtered_resps")
-    try:
-        likelihoods = np.array([float(one[0]) for one in answers or ()])
-    except (TypeError, ValueError, IndexError, KeyError):
-        likelihoods = np.empty(0)
-    if likelihoods.size < 2 or not np.isfinite(likelihoods.max()):
-        raise InputError(
-            "a sample has no log-likelihoods of several choices in filtered_resps: it is not of "
-            "multiple choice. Say where the confidence is: confidence= takes a field, or a "
-            "function of a sample."
-        )
-    return float(1 / np.exp(likelihoods - likelihoods.max()).sum())
-
-
 def _files(path: Paths) -> list[Path]:
     given = [path] if isinstance(path, (str, os.PathLike)) else as_items(path, "path")
     try:
@@ -373,19 +202,13 @@ def _stem(file: Path) -> str:
     return file.name.removesuffix(".gz").rpartition(".")[0] or file.name
 
 
-def _task_of(file: Path) -> str:
-    """The task of a file of samples, which is in its name between the word and the date."""
-    name = _stem(file).removeprefix("samples_")
-    return re.sub(r"_\d{4}-\d{2}-\d{2}T[\d.:-]+$", "", name)
-
-
-def _lines(file: Path) -> Iterator[Sample]:
+def _lines(file: Path) -> Iterator[Line]:
     """The object of each line that is not blank."""
     with _understood(file), _open(file) as lines:
         for number, text in enumerate(lines, 1):
             if text.strip():
                 where = f"line {number} of {file}"
-                yield Sample(_object(text, where), where)
+                yield Line(_object(text, where), where)
 
 
 def _open(file: Path) -> IO[str]:
@@ -404,33 +227,6 @@ def _object(text: str | bytes, where: str) -> dict[str, Any]:
     return content
 
 
-def _log(file: Path) -> tuple[str, list[Sample]]:
-    """The task of a log of Inspect, and its samples."""
-    with _understood(file):
-        if zipfile.is_zipfile(file):
-            with zipfile.ZipFile(file) as log:
-                names = [name for name in log.namelist() if name.endswith(".json")]
-                samples = sorted(name for name in names if name.startswith("samples/"))
-                header = next((n for n in ("header.json", "_journal/start.json") if n in names), "")
-                told = _object(log.read(header), f"{header} of {file}") if header else {}
-                each = [
-                    Sample(_object(log.read(name), f"{name} of {file}"), f"{name} of {file}")
-                    for name in samples
-                ]
-        else:
-            told = _object(file.read_bytes(), str(file))
-            each = [
-                Sample(sample, f"sample {number} of {file}")
-                for number, sample in enumerate(told.get("samples") or (), 1)
-                if isinstance(sample, dict)
-            ]
-    if not each:
-        raise InputError(f"{file} has no samples. Is it a log of Inspect, with its samples?")
-    of = told.get("eval")
-    task = of.get("task") if isinstance(of, dict) else None
-    return str(task or _stem(file)), each
-
-
 @contextmanager
 def _understood(file: Path) -> Iterator[None]:
     """Say which file is broken, rather than how a library stumbled over it."""
@@ -438,5 +234,5 @@ def _understood(file: Path) -> Iterator[None]:
         yield
     except InputError:
         raise
-    except (OSError, EOFError, UnicodeError, NotImplementedError, zipfile.BadZipFile) as error:
+    except (OSError, EOFError, UnicodeError, NotImplementedError) as error:
         raise InputError(f"{file} cannot be read: {error}.") from error

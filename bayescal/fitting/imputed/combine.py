@@ -136,12 +136,6 @@ def combine_imputations(
                 f"posts[{index}] is an {type(post).__name__}, which cannot be combined again. Pass "
                 "what bayescal.fit or bayescal.compare makes of the scores of one imputation."
             )
-        law = _pooled(post).likelihood
-        if not law.is_linear and not _pooled(post).of_times:
-            raise InputError(
-                f"posts[{index}] is of outcomes that a judge recorded, and posteriors of outcomes "
-                "that are known are combined. Read each posterior by itself."
-            )
         if isinstance(post, CurveView) and not post.is_of_cases:
             raise InputError(
                 f"posts[{index}] is {post.title[0].lower()}{post.title[1:]}, whose exact "

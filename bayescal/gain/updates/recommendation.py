@@ -29,6 +29,8 @@ __all__ = ["FEWEST", "LEVEL", "Recommendation", "recommendation"]
 FEWEST = 20
 """Events, and non-events, below which nothing is recommended."""
 
+# Held on 1600 other calibrated data sets: .015 have an update, and .070 of all updates that are
+# recommended in 1023 populations are not better than none.
 LEVEL = 0.7
 """Least probability of being better than no update of one that is recommended.
 
@@ -36,11 +38,12 @@ Chosen on development populations, so that about 2 % of calibrated sets have an 
 that truly lower the Brier score by more than .002 are chosen as often as possible.
 """
 
+# On 516 populations the true gain of what is chosen is the same within .5 % from .5 to .7, and at
+# .5 the choice changes more often with the seed.
 CLEARLY = 0.6
 """Probability of being better than a simpler update above which a more complex one is taken.
 
-At one half the seed would choose among updates that are equally good. Chosen on other populations
-than those of the benchmark.
+At one half the seed would choose among updates that are equally good.
 """
 
 NET_BENEFIT = "net_benefit"
@@ -67,9 +70,6 @@ class Recommendation:
         Number of cases.
     too_few : str
         What there are too few of, such as "3 events"; empty where there are enough.
-    recorded_by : str
-        Who recorded the outcomes, if they are not the truth: how much gains are overstated on the
-        same patients is then not known, and nothing is recommended.
     thresholds : tuple of float
         If there are any, the mean net benefit at these decides; if not, the Brier score.
     ci_prob : float
@@ -82,7 +82,6 @@ class Recommendation:
     too_few: str = ""
     thresholds: tuple[float, ...] = ()
     ci_prob: float = 0.95
-    recorded_by: str = ""
 
     @property
     def measure(self) -> str:
@@ -119,18 +118,18 @@ class Recommendation:
         )
 
     def __str__(self) -> str:
-        if self.recorded_by:
-            return (
-                f"Nothing is recommended: the outcomes were recorded by {self.recorded_by}. How "
-                "much the gains of updates are overstated on the patients they were fitted to is "
-                "known of true outcomes alone."
-            )
         if self.choice is None:
             return (
                 f"Nothing is recommended, with only {self.too_few}: at least {FEWEST} events and "
                 f"{FEWEST} non-events are needed to choose an update."
             )
-        told = [f"Recommended: {CURVES[self.choice].update}.", *self._what_decides]
+        return f"Recommended: {CURVES[self.choice].update}. {self.grounds}"
+
+    @property
+    def grounds(self) -> str:
+        """What decides, and what the update is expected to gain, or the most promising one."""
+        assert self.choice is not None
+        told = self._what_decides
         if self.thresholds:
             score, better, move, moves = "net benefit", "raise", "rise", "rises"
             what = "the net benefit"
@@ -232,12 +231,8 @@ def recommendation(
     if isinstance(comparison, ImputedComparison):
         data = comparison.comparisons[0].data
     too_few = _too_few(data)
-    law = comparison.problem.likelihood
-    judge = law.described() or f"a law named {law.name!r}"
-    if law.is_linear or comparison.problem.of_times:
-        judge = ""
-    choice = None if too_few or judge else simplest_better(decides)
-    return Recommendation(choice, table, data.n, too_few, tuple(thresholds), ci_prob, judge)
+    choice = None if too_few else simplest_better(decides)
+    return Recommendation(choice, table, data.n, too_few, tuple(thresholds), ci_prob)
 
 
 def simplest_better(gains: Mapping[str, Floats]) -> str:

@@ -41,6 +41,7 @@ class Rate:
     Rate(most=0.1, a=0.4, b=3.0)
     """
 
+    # With .2, scores of 0 of which a larger share have the event were beyond any floor.
     most: float = 0.4
     a: float = 0.4
     b: float = 3.0

@@ -24,52 +24,58 @@ class Binomial(Likelihood):
     name: ClassVar[str] = "binomial"
     is_linear: ClassVar[bool] = True
 
-    def log_density(
-        self, log_odds: Floats, trials: Floats, hits: Floats, nuisance: Floats
-    ) -> Floats:
-        """As `Likelihood.log_density`."""
+    def log_density(self, log_odds: Floats, trials: Floats, hits: Floats) -> Floats:
+        """Log density of each row of n curves, of shape (n, rows)."""
         return np.asarray(hits * log_odds - trials * softplus(log_odds.copy()))
 
-    def derivatives(
-        self, log_odds: Floats, trials: Floats, hits: Floats, nuisance: Floats
-    ) -> tuple[Floats, Floats, Floats]:
-        """As `Likelihood.derivatives`."""
-        fitted = self.mean(log_odds)
-        value = self.log_density(log_odds, trials, hits, nuisance)
-        bend = -self.spread(trials, fitted)
-        return value, (hits - trials * fitted)[None], bend[None, None]
-
-    def draw(
-        self, generator: np.random.Generator, trials: Any, probability: Floats, nuisance: Floats
-    ) -> Any:
-        """As `Likelihood.draw`."""
-        return generator.binomial(trials, probability)
-
-    def log_case(self, hit: bool, log_odds: Floats, nuisance: Floats) -> Floats:
-        """As `Likelihood.log_case`."""
+    def log_case(self, hit: bool, log_odds: Floats) -> Floats:
+        """Log probability of the outcome of one case, of shape (n, rows)."""
         return -self.cost_near(-log_odds if hit else log_odds.copy())
 
-    def of_tables(self, log_odds: Floats, trials: Floats, hits: Floats, nuisance: Floats) -> Floats:
-        """As `Likelihood.of_tables`."""
-        return np.asarray(hits @ log_odds.T - trials @ np.logaddexp(0, log_odds).T)
+    def observe(self, name: str, rows: tuple[Any, Any, Any], **options: Any) -> None:
+        """Observe rows in the open PyMC model.
 
-    def pymc_log_density(self, hits: Any, trials: Any, log_odds: Any, *nuisance: Any) -> Any:
-        """As `Likelihood.pymc_log_density`; finite at any log-odds."""
+        Parameters
+        ----------
+        name : str
+        rows : tuple of (trials, log-odds, hits)
+            Data, variables and numbers of shape (rows,).
+        **options
+            Such as `dims`.
+        """
+        import pymc as pm
+
+        trials, log_odds, hits = rows
+        pm.CustomDist(
+            name,
+            *(trials, log_odds),
+            logp=self.pymc_log_density,
+            random=self._pymc_draw,
+            observed=hits,
+            **options,
+        )
+
+    def pymc_log_density(self, hits: Any, trials: Any, log_odds: Any) -> Any:
+        """The log density of each row as a PyTensor expression; finite at any log-odds."""
         import pytensor.tensor as pt
 
         return hits * log_odds - trials * pt.softplus(log_odds)
 
     def _pymc_draw(
-        self,
-        trials: Floats,
-        log_odds: Floats,
-        *nuisance: Floats,
-        rng: np.random.Generator,
-        size: Any = None,
+        self, trials: Floats, log_odds: Floats, *, rng: np.random.Generator, size: Any = None
     ) -> Floats:
-        """As `Likelihood._pymc_draw`."""
+        """Events of each row, for prior and posterior predictive draws of PyMC."""
         cases = np.rint(trials).astype(np.int64)
         return np.asarray(rng.binomial(cases, expit(log_odds), size).astype(np.float64))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As `Likelihood.to_dict`."""
+        return {"name": self.name}
+
+    @classmethod
+    def from_dict(cls, described: dict[str, Any]) -> Binomial:
+        """As `Likelihood.from_dict`."""
+        return BINOMIAL
 
     def cost(self, log_odds: Floats) -> Floats:
         """log(1 + odds) of a case; the log-odds are used as working memory."""

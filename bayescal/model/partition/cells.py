@@ -23,7 +23,6 @@ __all__ = [
     "cell_edges",
     "cell_of",
     "cover_of_stretches",
-    "every_row_of_stretches",
     "first_of_merged",
     "passage",
     "ranges",
@@ -31,10 +30,15 @@ __all__ = [
     "weight_of_rows",
 ]
 
+# Beside every score by itself these rows move the TCE by at most .00015 and .00006, over eight
+# populations; 64 rows move it by .0006, and by 2.4 posterior standard deviations where cases are
+# many.
 MOST_ROWS = 128, 256
 """Most rows that carry a curve: of a table of up to `LARGE_TABLE` cases, and of a larger one."""
 LARGE_TABLE = 5000
 
+# A curve can jump only between two cells. Where 10.6 % of 20 000 cases lie behind a jump, the lower
+# end of E90 was above the truth in .47 of 40 data sets with 41 cells, in .03 of 30 with 61.
 CELLS = 41
 MOST = 61
 MANY = 2000
@@ -308,16 +312,6 @@ def cover_of_stretches(x: Floats, cell: Index, first: Index, last: Index) -> Cov
         lows.append(low)
         highs.append(high)
     return Cover(start, tuple(lows), tuple(highs), np.hstack(uses))
-
-
-def every_row_of_stretches(
-    x: Floats, trials: Floats, hits: Floats, cell: Index, first: Index, last: Index
-) -> Nodes:
-    """Every row of each stretch, for likelihoods whose rows cannot be merged."""
-    start = np.searchsorted(cell, np.arange(cell[-1] + 2))
-    size = start[last + 1] - start[first]
-    index = ranges(start[first], size)
-    return Nodes(x[index], trials[index], hits[index], np.cumsum(size) - size, size)
 
 
 def _block_nodes(

@@ -8,6 +8,7 @@ import numpy as np
 
 from bayescal._base.errors import InputError
 from bayescal.model.lapse.bounds import RATES
+from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.times.pymc import observe_times
 from bayescal.model.problem import Problem
 from bayescal.model.pymc.rows import ModelRows
@@ -79,12 +80,10 @@ def model_of(problem: Problem, rows: ModelRows | None = None, *, by_row: bool = 
             model.add_coord("obs", np.arange(rows.of_obs.size))
             pm.Data("row_of_obs", rows.of_obs, dims="obs")
         trials = pm.Data("trials", rows.trials, dims="row")
-        nuisance = [named[name] for name in problem.likelihood.coordinates]
         if problem.of_times:
             observe_times([problem], log_odds)
         else:
-            known = trials, log_odds, rows.hits
-            problem.likelihood.observe("hits", known, nuisance, dims="row")
+            BINOMIAL.observe("hits", (trials, log_odds, rows.hits), dims="row")
     return model
 
 

@@ -28,6 +28,9 @@ CASES_A_SCORE = 3
 """Least cases a score, on average, from which on an average over families has such risks."""
 
 ANY_RISKS = RiskPrior()
+# In an average these stand beside `pieces`, with half of its weight. In its place altogether, they
+# covered the curve of a point score that jumps in .79 of 40 data sets of 1000 patients, not in .94:
+# above a jump all points err together, which stretches describe better.
 SOME_RISKS_EXACT = RiskPrior(on=(0.2, 0.5, 0.8))
 NO_RISK_EXACT = RiskPrior(on=(0.0,))
 

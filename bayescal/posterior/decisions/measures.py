@@ -211,7 +211,6 @@ class DecisionMeasures(Measures):
         parts = self._posterior.parts
         if any(part.problem.clusters is not None for part in parts):
             _check_without_clusters(sizes, method)
-        law = self.problem.likelihood
         if method == "cells" and not self.has_outcomes:
             raise InputError(
                 "method='cells' counts patients with outcomes, and these are scores alone. Use "
@@ -221,12 +220,6 @@ class DecisionMeasures(Measures):
             raise InputError(
                 "method='cells' counts outcomes that are known, and some cases left before the "
                 "horizon. Take method='curve'."
-            )
-        if method == "cells" and not law.is_linear:
-            raise InputError(
-                "method='cells' counts outcomes as they were recorded, and they are "
-                f"{(law.described() and 'those of ' + law.described()) or 'of another law'}. Take "
-                "method='curve', which is of the true outcomes."
             )
         if method == "cells" and len(parts) > 1:
             raise InputError(

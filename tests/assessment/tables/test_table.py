@@ -147,7 +147,7 @@ def test_numbers_of_tables_are_those_of_the_findings(a) -> None:
     frame = a.tables["measures"].to_frame()
     for column in ("estimate", "lower", "upper"):
         known = pd.concat([a.table[column], a.performance[column]])
-        assert frame[column].to_dict() == known.to_dict()
+        assert frame[column].to_dict() == {"own_error": a.error[column], **known}
     assert a.tables["levels"].to_frame()["tce"].tolist() == a.by_subgroup["tce"].tolist()[:4]
     near = a.tables["near"].to_frame()
     assert near["below"].to_dict() == {x: a.prob_tce_below(float(x)) for x in near.index}

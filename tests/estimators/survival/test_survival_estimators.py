@@ -66,8 +66,7 @@ def test_kaplan_meier_is_that_of_lifelines(followed):
 
 def test_pseudo_values_are_the_jackknife(followed):
     """By leaving out every 37th case in lifelines' KaplanMeierFitter."""
-    from bayescal.estimators.survival.cases import read_followed
-    from bayescal.estimators.survival.pseudo import pseudo_values
+    from bayescal.estimators.survival import pseudo_values, read_followed
 
     outcome, score = followed
     theirs = [
@@ -80,31 +79,75 @@ def test_pseudo_values_are_the_jackknife(followed):
     np.testing.assert_allclose(mine[::37], theirs, atol=1e-9)
 
 
-@pytest.mark.oracle("uno_c_statistic", "ipcw_brier_score")
-def test_c_and_brier_are_those_of_scikit_survival():
-    """`concordance_index_ipcw` and `brier_score` of 0.28, of times without ties."""
+@pytest.mark.oracle("ipcw_brier_score")
+def test_the_brier_score_is_that_of_scikit_survival():
+    """`brier_score` of 0.28, of times without ties."""
     time, event, score = study(apart=0.2)
     outcome = bc.Survival(time, event)
-    c = estimators.uno_c_statistic(outcome, score, horizon=HORIZON)
-    assert c.estimate == pytest.approx(0.7253537067962212)
-    assert c.lower < c.estimate < c.upper
     brier = estimators.ipcw_brier_score(outcome, score, horizon=HORIZON, method="ipcw")
     assert brier.estimate == pytest.approx(0.13659792, abs=1e-8)
 
 
-@pytest.mark.oracle("d_calibration_test", "one_calibration_test")
-def test_d_and_1_calibration_are_those_of_survivaleval(followed):
-    """Version 0.9; it divides the survival probability, which mirrors the bins."""
-    outcome, score = followed
-    risk = -np.expm1(np.log1p(-score) * outcome.time / HORIZON)
-    for bins, theirs in ((10, (1.6172415156, 0.9961799556)), (4, (1.0892380695, 0.7796726713))):
-        told = estimators.d_calibration_test(outcome.event.astype(int), risk, n_bins=bins)
-        assert told[:2] == pytest.approx(theirs)
-    asked = {"horizon": 20.0, "n_groups": 4}
-    told = estimators.one_calibration_test(outcome, score, **asked)
-    assert told == pytest.approx((24.29168625624142, 6.980970404679643e-05, 4))
-    told = estimators.one_calibration_test(outcome, score, variance="binomial", **asked)
-    assert told == pytest.approx((27.264814610102594, 5.180774225449261e-06, 3))
+@pytest.fixture(scope="module")
+def competing():
+    """A third has a competing event first, and some leave, whatever their score."""
+    i = np.arange(200)
+    score = np.round(0.03 + 0.6 * (((i * 53) % 200 + 0.5) / 200) ** 2, 4)
+    u, v = ((i * 7919) % 1009 + 0.5) / 1009, ((i * 1733) % 1013 + 0.5) / 1013
+    event = np.ceil(-HORIZON * np.log(u) / (0.3 + 2.5 * score))
+    other = np.ceil(-HORIZON * np.log(v) / (2 * np.exp(-5 * score)))
+    left = np.ceil(70 * ((i * 577) % 991 + 0.5) / 991) + 0.5
+    first = np.minimum(np.minimum(event, other), left)
+    code = np.where(event == first, 1, np.where(other == first, 2, 0))
+    return bc.Survival(first, code, cause=1), score
+
+
+@pytest.mark.oracle("survival_observed_expected", "ipcw_brier_score")
+def test_with_competing_events_they_are_those_of_r(competing):
+    """Aalen-Johansen with its standard error by `survfit` of survival 3.5-3; Brier by its weights.
+
+    Taking competing events to have left would give a risk of .544.
+    """
+    outcome, score = competing
+    told = estimators.survival_observed_expected(outcome, score, horizon=HORIZON)
+    assert told.estimate * score.mean() == pytest.approx(0.4080051193, abs=1e-9)
+    half = np.log(told.upper / told.lower) / 2 / 1.959963985
+    assert half * 0.4080051193 == pytest.approx(0.04013288145, abs=1e-9)
+    brier = estimators.ipcw_brier_score(outcome, score, horizon=HORIZON, method="ipcw")
+    assert brier.estimate == pytest.approx(0.2264213046, abs=1e-9)
+
+
+def test_pseudo_values_with_competing_events_are_the_jackknife(competing):
+    from bayescal.estimators.survival import Followed, pseudo_values, read_followed
+
+    cases = read_followed(*competing, HORIZON)
+    columns = (cases.score, cases.entry, cases.last, cases.event, cases.other)
+    size = cases.score.size
+    without = [Followed(*(np.delete(each, k) for each in columns)).risk()[0] for k in range(size)]
+    jackknife = size * cases.risk()[0] - (size - 1) * np.array(without)
+    np.testing.assert_allclose(pseudo_values(cases), jackknife, atol=1e-11)
+
+
+def test_curves_know_competing_events(competing):
+    """Their mean risk is that of Aalen and Johansen; Cox, which has no such risk, is refused."""
+    outcome, score = competing
+    for method in ("pseudo", "ipcw", "ipcw-score"):
+        ratio = estimators.survival_observed_expected(
+            outcome, score, horizon=HORIZON, method=method
+        )
+        assert ratio.estimate * score.mean() == pytest.approx(0.408, abs=0.005)
+    chosen = estimators.survival_indices(outcome, score, horizon=HORIZON)
+    assert chosen == estimators.survival_indices(outcome, score, horizon=HORIZON, method="pseudo")
+    with pytest.raises(InputError, match=r"cases had a competing event .* method='pseudo'"):
+        estimators.survival_indices(outcome, score, horizon=HORIZON, method="cox")
+
+
+def test_competing_events_are_not_leaving(competing):
+    """Low risks have more competing events; who leaves does not depend on the score."""
+    outcome, score = competing
+    assert estimators.censoring_depends_on_score(outcome, score, horizon=HORIZON).pvalue > 0.2
+    as_left = bc.Survival(outcome.time, np.asarray(outcome.event))
+    assert estimators.censoring_depends_on_score(as_left, score, horizon=HORIZON).pvalue < 0.01
 
 
 @pytest.mark.oracle("martingale_observed_expected")
@@ -113,28 +156,6 @@ def test_the_martingale_ratio_is_the_published_one():
     risk = -np.expm1(-np.full(169, 23.852 / 169))
     told = estimators.martingale_observed_expected(np.arange(169) < 16, risk)
     assert told[:3] == pytest.approx((0.671, 0.411, 1.095), abs=5e-4)
-
-
-@pytest.mark.oracle("a_calibration_test")
-def test_a_calibration_counts_time_under_observation():
-    """By hand: hazards 1, 2, 3; 6 events expected, 3 up to a hazard of 1."""
-    risk = -np.expm1(-np.array([1.0, 2.0, 3.0]))
-    told = estimators.a_calibration_test([1, 0, 1], risk, n_bins=2)
-    assert told.statistic == pytest.approx((1 - 3) ** 2 / 3 * 2)
-    assert told.df == 2
-
-
-def test_a_calibration_rejects_right_models_as_often_as_it_says():
-    rng = np.random.default_rng(1)
-    rejected = np.zeros(2)
-    for _ in range(400):
-        rate = np.exp(rng.normal(0, 0.7, 200))
-        event, left = rng.exponential(1, 200) / rate, 0.8 * rng.exponential(1, 200)
-        risk = -np.expm1(-rate * np.minimum(event, left))
-        for k, test in enumerate((estimators.a_calibration_test, estimators.d_calibration_test)):
-            rejected[k] += test((event <= left).astype(int), risk).pvalue < 0.05
-    assert 0.02 < rejected[0] / 400 < 0.09
-    assert rejected[1] / 400 < 0.02
 
 
 @pytest.mark.oracle("censoring_depends_on_score")
@@ -266,7 +287,7 @@ def test_what_cannot_be_estimated_is_refused(followed):
     with pytest.raises(InputError, match="too few distinct values"):
         estimators.survival_curve(outcome, np.full(300, 0.2), horizon=HORIZON)
     with pytest.raises(InputError, match=r"y_prob\[1\] is 1"):
-        estimators.a_calibration_test([1, 0], [0.3, 1.0])
+        estimators.martingale_observed_expected([1, 0], [0.3, 1.0])
     with pytest.raises(InputError, match="no case left before the horizon"):
         estimators.censoring_depends_on_score(
             bc.Survival([2, 2, 0.5], [0, 0, 1]), [0.1, 0.3, 0.5], horizon=1
@@ -286,11 +307,9 @@ def test_cox_without_statsmodels_says_how_to_install_it(followed, monkeypatch):
     [
         "censoring_depends_on_score",
         "ipcw_brier_score",
-        "one_calibration_test",
         "survival_curve",
         "survival_indices",
         "survival_observed_expected",
-        "uno_c_statistic",
     ],
 )
 def test_labels_that_differ_are_seen(followed, name):
@@ -302,15 +321,8 @@ def test_labels_that_differ_are_seen(followed, name):
         )
 
 
-OF_OWN_TIMES = (
-    estimators.martingale_observed_expected,
-    estimators.d_calibration_test,
-    estimators.a_calibration_test,
-)
-
-
-@pytest.mark.parametrize("estimator", OF_OWN_TIMES, ids=lambda each: each.__name__)
-def test_the_rows_of_a_table_count_as_many_cases_as_they_stand_for(estimator):
+def test_the_rows_of_a_table_count_as_many_cases_as_they_stand_for():
+    estimator = estimators.martingale_observed_expected
     rng = np.random.default_rng(1)
     risk = rng.beta(1, 2, 120).round(1) * 0.9
     event = (rng.random(120) < risk).astype(int)
@@ -323,8 +335,7 @@ def test_the_rows_of_a_table_count_as_many_cases_as_they_stand_for(estimator):
     )
 
 
-@pytest.mark.parametrize("estimator", OF_OWN_TIMES, ids=lambda each: each.__name__)
-def test_sampling_weights_cannot_be_taken_apart_into_times(estimator):
+def test_sampling_weights_cannot_be_taken_apart_into_times():
     table = bc.CalibrationData([0, 1, 1, 0], [0.2, 0.7, 0.4, 0.4], sample_weight=[1, 0.5, 2, 0.7])
     with pytest.raises(InputError, match="sampling weights"):
-        estimator(table)
+        estimators.martingale_observed_expected(table)

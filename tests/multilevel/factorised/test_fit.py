@@ -286,23 +286,6 @@ def test_more_cases_and_sites_are_added():
         bc.update(post, y[~first], s[~first])
 
 
-@pytest.mark.slow
-def test_sensitivity_to_the_prior_of_the_spread():
-    """The spread of four sites moves with its prior, more than that of twenty."""
-    moved = []
-    for sites in (4, 20):
-        y, s, site = simulated(sites=sites, n=100, seed=2)
-        post = bc.fit(y, s, groups=site, curve="logistic", random_state=1)
-        table = bc.heterogeneity_sensitivity(post)
-        assert table.loc["as fitted", "new_tce"] == post.new_site().estimate("tce")
-        spread = table["sd_shift"]
-        assert spread["scales halved"] < spread["as fitted"] < spread["scales doubled"]
-        moved.append(spread["scales doubled"] / spread["scales halved"])
-    assert moved[0] > moved[1]
-    with pytest.raises(InputError, match="HierarchicalPosterior"):
-        bc.heterogeneity_sensitivity(post.site("site 1"))
-
-
 def test_two_seeds_agree_within_monte_carlo_error():
     """Means by two seeds differ by a few standard errors of as many independent draws."""
     y, s, site = simulated(sites=8, n=90)

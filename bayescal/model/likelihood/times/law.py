@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import logit
 
 from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.law import Likelihood
@@ -60,7 +58,6 @@ class TimeToEvent(Likelihood):
     kept: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     name: ClassVar[str] = "time to event"
-    of_cases: ClassVar[bool] = False
 
     @property
     def size(self) -> int:
@@ -102,38 +99,6 @@ class TimeToEvent(Likelihood):
             centre[classes - 1], precision[classes - 1] = np.log(self.size), 1 / NO_EVENT_SD**2
         return centre, precision
 
-    def log_density(
-        self, log_odds: Floats, trials: Floats, hits: Floats, nuisance: Floats
-    ) -> Floats:
-        """Not of rows, in which cases that left early are beside others."""
-        _refuse()
-
-    def derivatives(
-        self, log_odds: Floats, trials: Floats, hits: Floats, nuisance: Floats
-    ) -> tuple[Floats, Floats, Floats]:
-        """As `log_density`."""
-        _refuse()
-
-    def draw(
-        self, generator: np.random.Generator, trials: Any, probability: Floats, nuisance: Floats
-    ) -> Any:
-        """Events by the horizon, if no case left before."""
-        return generator.binomial(trials, probability)
-
-    def of_tables(self, log_odds: Floats, trials: Floats, hits: Floats, nuisance: Floats) -> Floats:
-        """As `Likelihood.of_tables`, of further cases, all of them followed to the horizon."""
-        return BINOMIAL.of_tables(log_odds, trials, hits, nuisance)
-
-    def pymc_log_density(self, hits: Any, trials: Any, log_odds: Any, *nuisance: Any) -> Any:
-        """As `log_density`."""
-        _refuse()
-
-    def observe(
-        self, name: str, rows: tuple[Any, Any, Any], nuisance: Sequence[Any], **options: Any
-    ) -> None:
-        """As `log_density`; the PyMC model of times is in `times.pymc`."""
-        _refuse()
-
     def to_dict(self) -> dict[str, Any]:
         """As `Likelihood.to_dict`."""
         return {
@@ -161,10 +126,3 @@ def likelihood_of(data: CalibrationData) -> Likelihood:
     spread = float(np.sqrt(np.average((log_odds - centre) ** 2, weights=data.trials)))
     spread, competes = max(spread, LEAST_SPREAD_OF_SCORES), bool(data.follow_up.other.any())
     return TimeToEvent(data.follow_up.cuts(INTERVALS), centre, spread, competes)
-
-
-def _refuse() -> NoReturn:
-    raise InputError(
-        "times to an event reached a computation that is written for outcomes that are known. Fit, "
-        "compare or assess them without it."
-    )

@@ -15,7 +15,6 @@ from bayescal.model.families import LOGISTIC
 from bayescal.model.lapse.bounds import bounded_log_odds, bounded_probability
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.gauss import gauss_rule
-from bayescal.model.likelihood.general import LawRows
 from bayescal.model.likelihood.rows import basis_at
 from bayescal.model.likelihood.times.correction import Correction, NodesOfPanels
 from bayescal.model.likelihood.times.entries import Entries, Partial, entries_of, once
@@ -40,12 +39,22 @@ FAR_BELOW = 60.0
 """How much less likely a curve is than the likeliest where its correction does not matter."""
 
 
+NEAR_A_BOUND = 1e-300
+
+
 @dataclass(frozen=True)
-class TimesRows(LawRows):
+class TimesRows:
     """Sums over cases whose outcome is known, then over those that are known in part.
 
     Attributes
     ----------
+    law : Shared
+        Of each row, given the steps.
+    bounds : int
+        2 for curves with a floor and a ceiling, else 0.
+    columns : ndarray of shape (1 + k, rows)
+        Offset and basis.
+    trials, hits : ndarray of shape (rows,)
     problem : Problem
     known : int
         Rows of the first kind.
@@ -57,6 +66,11 @@ class TimesRows(LawRows):
         Cases that count as one, and the log likelihood of exact calibration, if not 1.
     """
 
+    law: Shared
+    bounds: int
+    columns: Floats
+    trials: Floats
+    hits: Floats
     problem: Problem
     known: int
     correction: Correction
@@ -64,8 +78,21 @@ class TimesRows(LawRows):
     effect: float = 1.0
     log_diagonal: float = 0.0
 
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return self.trials.size
+
     def log_likelihood(self, coefficients: Floats, others: Floats) -> Floats:
-        """As `LawRows.log_likelihood`."""
+        """Of n curves.
+
+        Parameters
+        ----------
+        coefficients : ndarray of shape (n, 1 + k)
+            The weight of the offset, and the coefficients.
+        others : ndarray of shape (n, bounds)
+            Floor and ceiling.
+        """
         value = np.empty(len(coefficients))
         for part in blocks(len(value), self.size):
             read = self._of_bounded if self.bounds else self._of_log_odds
@@ -114,9 +141,17 @@ class TimesRows(LawRows):
         return replace(self, effect=self.effect * effect, log_diagonal=log_diagonal)
 
     def derivatives(self, coefficients: Floats, others: Floats) -> tuple[float, Floats, Floats]:
-        """As `LawRows.derivatives`, given the steps."""
-        value, gradient, hessian = super().derivatives(coefficients, others)
-        return value / self.effect, gradient / self.effect, hessian / self.effect
+        """Value, gradient and Hessian by the k coefficients and the others, given the steps."""
+        columns, bend = self.columns[1:], None
+        log_odds, slope = self.columns[0] + coefficients @ columns, columns
+        if self.bounds:
+            log_odds, slope, bend = _bounded(log_odds, columns, *others)
+        value, by_law, of_law = self.law.derivatives(log_odds, self.trials, self.hits)
+        hessian = (slope * of_law) @ slope.T
+        if bend is not None:
+            hessian += bend @ by_law
+        effect = self.effect
+        return float(value.sum()) / effect, slope @ by_law / effect, hessian / effect
 
     def expanded_at(self, coefficients: Floats, others: Floats) -> TimesRows:
         """The same, expanded at the likeliest steps given one curve, as in `log_likelihood`."""
@@ -128,6 +163,28 @@ class TimesRows(LawRows):
             log_odds = bounded_log_odds(log_odds, others[:, :1], others[:, 1:2])
         correction = self.correction.likeliest(expit(log_odds)[0])
         return replace(self, law=_law_of(self.known, correction), correction=correction)
+
+
+def _bounded(
+    log_odds: Floats, columns: Floats, guess: float, lapse: float
+) -> tuple[Floats, Floats, Floats]:
+    """Log-odds of guess + (1 - guess - lapse) h, with first and second derivatives.
+
+    By the coefficients of h, then by guess and lapse; of shape (k + 2, rows) and
+    (k + 2, k + 2, rows).
+    """
+    k, h, rest = len(columns), expit(log_odds), expit(-log_odds)
+    rise, height = h * rest, 1 - guess - lapse
+    event, other = guess + height * h, lapse + height * rest
+    by = np.concatenate([height * rise * columns, rest[None], -h[None]])
+    twice = np.zeros((k + 2, k + 2, h.size))
+    twice[:k, :k] = height * rise * (rest - h) * columns[:, None] * columns
+    twice[:k, k:] = -(rise * columns)[:, None]
+    twice[k:, :k] = -rise * columns
+    spread = np.maximum(event * other, NEAR_A_BOUND)
+    bent = twice / spread - by[:, None] * by * (other - event) / spread**2
+    moved = bounded_log_odds(log_odds, np.asarray(guess), np.asarray(lapse))
+    return moved, by / spread, bent
 
 
 def times_rows(problem: Problem, *, exact: bool = False) -> TimesRows:

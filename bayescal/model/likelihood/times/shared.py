@@ -10,7 +10,6 @@ import numpy as np
 from scipy.special import expit
 
 from bayescal._base.arrays import Floats
-from bayescal.model.likelihood.law import Likelihood
 
 __all__ = ["Shared", "late_of", "log_without", "tilted", "untilted"]
 
@@ -56,7 +55,7 @@ def untilted(t: Floats, g: Floats) -> Floats:
     return np.asarray(t / (1 + g * t))
 
 
-class Shared(Likelihood):
+class Shared:
     """Events, and cases without one by a time by which it would have come with probability g R.
 
     Parameters
@@ -65,44 +64,23 @@ class Shared(Likelihood):
         R: 1 where a case was followed to the horizon.
     """
 
-    name = "shared"
-
     def __init__(self, ratio: Floats) -> None:
         self.ratio = ratio
 
-    def log_density(
-        self, log_odds: Floats, trials: Floats, hits: Floats, nuisance: Floats
-    ) -> Floats:
-        """As `Likelihood.log_density`."""
-        g, rest = expit(log_odds), expit(-log_odds)
-        value = (trials - hits) * np.log(self._without(g, rest))
-        some = hits > 0
-        value[..., some] += hits[some] * np.log(g[..., some])
-        return np.asarray(value)
-
     def derivatives(
-        self, log_odds: Floats, trials: Floats, hits: Floats, nuisance: Floats
+        self, log_odds: Floats, trials: Floats, hits: Floats
     ) -> tuple[Floats, Floats, Floats]:
-        """As `Likelihood.derivatives`."""
+        """Log density of each row of one curve, and its first two derivatives by the log-odds.
+
+        Parameters
+        ----------
+        log_odds, trials, hits : ndarray of shape (rows,)
+        """
         g, rest = expit(log_odds), expit(-log_odds)
-        late = g * rest * self.ratio / self._without(g, rest)
-        slope = hits * rest - (trials - hits) * late
-        bend = -hits * g * rest - (trials - hits) * late * (rest - g + late)
-        value = self.log_density(log_odds[None], trials, hits, nuisance)[0]
-        return value, slope[None], bend[None, None]
-
-    def _without(self, g: Floats, rest: Floats) -> Floats:
-        return rest + g * (1 - self.ratio)
-
-    def draw(
-        self, generator: np.random.Generator, trials: Floats, probability: Floats, nuisance: Floats
-    ) -> Floats:
-        """As `Likelihood.draw`."""
-        cases = np.rint(trials).astype(np.int64)
-        return np.asarray(generator.binomial(cases, probability * self.ratio), np.float64)
-
-    def pymc_log_density(
-        self, hits: Floats, trials: Floats, log_odds: Floats, *_: Floats
-    ) -> Floats:
-        """As `Likelihood.log_density`, of one curve."""
-        return np.asarray(self.log_density(log_odds[None], trials, hits, np.empty((1, 0)))[0])
+        without, others = rest + g * (1 - self.ratio), trials - hits
+        late = g * rest * self.ratio / without
+        value, some = others * np.log(without), hits > 0
+        value[some] += hits[some] * np.log(g[some])
+        slope = hits * rest - others * late
+        bend = -hits * g * rest - others * late * (rest - g + late)
+        return value, slope, bend

@@ -1,0 +1,379 @@
+"""Are the numbers of structured tables true? Sites, subgroups, periods, clusters, imputations,
+and times to an event, each drawn with a known truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq, minimize
+from scipy.special import expit, log_expit
+
+import bayescal as bc
+from record import Row, judged, means, run, stated
+
+ASKED = (
+    "Do 95 % intervals hold the true value where patients have hospitals, subgroups, months, "
+    "clusters, imputed predictors, or times?"
+)
+MEAN, WIDTH = -1.3, 1.2
+"""Of the log-odds of the scores."""
+DRAWS = 1000
+OFF = 0.05
+
+
+def outcomes(risk: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return (rng.random(risk.size) < risk).astype(int)
+
+
+def errors(risk: np.ndarray, score: np.ndarray) -> dict[str, float]:
+    """True O/E and calibration error of these patients."""
+    return {"observed_expected": risk.mean() / score.mean(), "tce": np.abs(risk - score).mean()}
+
+
+def of_these(post: Any, true: dict[str, float], **labels: Any) -> Iterator[Row]:
+    """Intervals of a posterior at the scores of the sample."""
+    names = {"observed_expected": "O/E", "tce": "TCE", "calibration_slope": "slope"}
+    for name, value in true.items():
+        ends = post.interval(name, population="sample")
+        yield judged(ends, value, number=names[name], **labels)
+
+
+# Sites
+
+SITES, SPREADS = (5, 15, 50), (0.0, 0.15, 0.33)
+NEW_SITES = 100
+
+
+def site_rows(seed: int, repeats: int) -> Iterator[Row]:
+    """Curves of sites are lines in log-odds; sizes are 20 to 500 patients."""
+    for count in SITES:
+        for spread in SPREADS:
+            for index in range(repeats):
+                rng = np.random.default_rng([seed, 1, count, round(100 * spread), index])
+                z = rng.standard_normal((count + NEW_SITES, 2)) @ [[1, 0.4], [0, 0.92]]
+                at = np.array([0.25, -0.2]) * (index % 2) + spread * z * [1, 0.5]
+                size = np.exp(rng.uniform(np.log(20), np.log(500), count)).astype(int)
+                site = np.repeat(np.arange(count), size)
+                x = rng.normal(MEAN, WIDTH, site.size)
+
+                def risk(rows: Any, x: np.ndarray = x, at: np.ndarray = at) -> np.ndarray:
+                    return expit(MEAN + at[rows, 0] + np.exp(at[rows, 1]) * (x - MEAN))
+
+                true, score = risk(site), expit(x)
+                labels = np.array([f"{k:03}" for k in range(count)])[site]
+                data = bc.CalibrationData(outcomes(true, rng), score, site=labels)
+                post = bc.fit(data, vary=bc.by("site"), draws=DRAWS, random_state=index)
+                told = {"sites": count, "spread": spread}
+                for k, label in enumerate(post.labels):
+                    mine, view = site == k, post.site(label)
+                    here = errors(true[mine], score[mine])
+                    here["calibration_slope"] = np.exp(at[k, 1])
+                    yield from of_these(view, here, what="each site", **told)
+                middle = np.array([0.25, -0.2]) * (index % 2)
+                centre = expit(MEAN + middle[0] + np.exp(middle[1]) * (x - MEAN))
+                average, new = post.average_site(), post.new_site()
+                yield from of_these(average, errors(centre, score), what="average site", **told)
+                ends = new.interval("observed_expected", population="sample")
+                for k in range(count, count + NEW_SITES):
+                    true_ratio = risk(np.full(x.size, k)).mean() / score.mean()
+                    yield judged(ends, true_ratio, number="O/E", what="a new site", **told)
+
+
+def sites(seed: int, repeats: int) -> list[Row]:
+    """Hospitals
+
+    By the spread of the shift between hospitals on the log-odds; slopes spread half as much.
+    Half of the populations are calibrated on average, half are not.
+    """
+    return means(site_rows(seed, repeats), "what", "number", "sites", "spread")
+
+
+# Subgroups
+
+SHAPES = {4: (2, 2), 16: (2, 2, 4), 64: (4, 4, 4)}
+
+
+def subgroups(seed: int, repeats: int) -> list[Row]:
+    """Subgroups
+
+    Every level and every combination of two or three factors, with 4000 patients in all. Where
+    they differ, effects of levels have a standard deviation of 0.25, and of combinations 0.1.
+    """
+    rows: list[Row] = []
+    for count, shape in SHAPES.items():
+        for spread in (0.0, 1.0):
+            for index in range(repeats):
+                rng = np.random.default_rng([seed, 2, count, int(spread), index])
+                cell = np.arange(4000) % count
+                codes = np.unravel_index(cell, shape)
+                shift = 0.1 * spread * rng.standard_normal(count)[cell]
+                for code, size in zip(codes, shape, strict=True):
+                    shift = shift + 0.25 * spread * rng.standard_normal(size)[code]
+                x = rng.normal(MEAN, WIDTH, cell.size)
+                risk, score = expit(x + shift), expit(x)
+                factors = {f"factor {k}": code for k, code in enumerate(codes, 1)}
+                options: dict[str, Any] = {"engine": "importance", "draws": DRAWS}
+                post = bc.fit(
+                    outcomes(risk, rng), score, groups=factors, random_state=index, **options
+                )
+                told = {"subgroups": count, "differ": "yes" if spread else "no"}
+                for k, (name, code) in enumerate(factors.items()):
+                    for level in range(shape[k]):
+                        view = post.subgroup({name: str(level)})
+                        true = errors(risk[code == level], score[code == level])
+                        rows += of_these(view, true, what="levels", **told)
+                for c in range(count):
+                    levels = np.unravel_index(c, shape)
+                    where = {name: str(k) for name, k in zip(factors, levels, strict=True)}
+                    true = errors(risk[cell == c], score[cell == c])
+                    rows += of_these(post.subgroup(where), true, what="combinations", **told)
+    return means(rows, "what", "number", "subgroups", "differ")
+
+
+# Periods
+
+MONTHS, PATIENTS = 12, 100
+PATHS = {
+    "no change": np.zeros(MONTHS),
+    "off all along": np.full(MONTHS, 0.3),
+    "sudden, month 7": 0.4 * (np.arange(MONTHS) >= 6),
+    "sudden and large, month 7": 0.8 * (np.arange(MONTHS) >= 6),
+    "sudden, month 11": 0.4 * (np.arange(MONTHS) >= 10),
+    "gradual": 0.4 * np.arange(MONTHS) / (MONTHS - 1),
+}
+
+
+@cache
+def years(seed: int, repeats: int) -> list[dict[str, Any]]:
+    """Years of 100 patients a month, each fitted by months and, for comparison, as one table."""
+    made = []
+    for name, path in PATHS.items():
+        for index in range(repeats):
+            rng = np.random.default_rng([seed, 3, list(PATHS).index(name), index])
+            month = np.repeat(np.arange(MONTHS), PATIENTS)
+            x = rng.normal(-1.0, WIDTH, month.size)
+            y, last = outcomes(expit(x + path[month]), rng), month == MONTHS - 1
+            options: dict[str, Any] = {"draws": DRAWS, "random_state": index}
+            post = bc.fit(y, expit(x), periods=month, curve="logistic", **options)
+            whole = bc.fit(y, expit(x), curve="logistic", **options)
+            true = errors(expit(x[last] + path[-1]), expit(x[last]))
+            made.append({"path": name, "post": post, "whole": whole, "true": true, "end": path[-1]})
+    return made
+
+
+def periods(seed: int, repeats: int) -> list[Row]:
+    """The last month
+
+    Of years of 100 patients a month whose log-odds change in one way. Beside the fit by months
+    stands one fit of the whole year.
+    """
+    rows: list[Row] = []
+    for it in years(seed, repeats):
+        rows += of_these(it["post"].now(), it["true"], path=it["path"], fit="by months")
+        rows += of_these(it["whole"], it["true"], path=it["path"], fit="one table")
+    return means(rows, "path", "number", "fit")
+
+
+def changes(seed: int, repeats: int) -> list[Row]:
+    """Probabilities about changes
+
+    Of the same years: that anything changed, that the change was sudden, and that the last month
+    is off by more than 5 points.
+    """
+
+    def pairs() -> Iterator[tuple[str, float, bool]]:
+        for it in years(seed, repeats):
+            said = {str(k): float(v) for k, v in it["post"].explanations.items()}
+            constant = next(v for k, v in said.items() if "constant" in k or "no change" in k)
+            sudden = next(v for k, v in said.items() if "sudden" in k)
+            yield "changed", 1 - constant, it["path"] not in ("no change", "off all along")
+            yield "changed suddenly", sudden, "sudden" in it["path"]
+            yield "last month off by 0.05", it["post"].prob_now_above(OFF), it["true"]["tce"] > OFF
+
+    return stated(pairs())
+
+
+# Clusters
+
+CLUSTERS = ((20, 50, 0.0), (20, 50, 0.05), (100, 10, 0.05), (100, 10, 0.2))
+
+
+def spread_of(icc: float) -> float:
+    """Standard deviation of a random effect that leaves residuals with this correlation."""
+    x = np.random.default_rng(0).normal(MEAN, WIDTH, 4000)
+    z, w = np.polynomial.hermite_e.hermegauss(21)
+    w = w / w.sum()
+
+    def excess(sd: float) -> float:
+        risk = expit(x[:, None] + sd * z)
+        mean = risk @ w
+        between = (risk**2) @ w - mean**2
+        return float(np.mean(between) / np.mean(mean * (1 - mean))) - icc
+
+    return brentq(excess, 0, 6) if icc else 0.0
+
+
+def clusters(seed: int, repeats: int) -> list[Row]:
+    """Clusters
+
+    Patients who come several times, or doctors: the residuals of a cluster are correlated (ICC).
+    Numbers are those of the population of all clusters, with and without `cluster=`.
+    """
+    rows: list[Row] = []
+    z, w = np.polynomial.hermite_e.hermegauss(41)
+    w = w / w.sum()
+    for count, size, icc in CLUSTERS:
+        sd = spread_of(icc)
+        for index in range(repeats):
+            rng = np.random.default_rng([seed, 4, count, round(100 * icc), index])
+            cluster = np.repeat(np.arange(count), size)
+            x = rng.normal(MEAN, WIDTH, cluster.size)
+            centre = MEAN + 0.2 + 0.85 * (x - MEAN)
+            y = outcomes(expit(centre + sd * rng.standard_normal(count)[cluster]), rng)
+            risk, score = expit(centre[:, None] + sd * z) @ w, expit(x)
+            told = {"clusters": count, "patients each": size, "ICC": icc}
+            for title, more in (("with", {"cluster": cluster}), ("without", {})):
+                post = bc.fit(y, score, draws=DRAWS, random_state=index, **more)
+                rows += of_these(post, errors(risk, score), given=title, **told)
+    return means(rows, "clusters", "patients each", "ICC", "given", "number")
+
+
+# Imputation
+
+TRUE, MODEL = np.array([-0.6, 0.5, 1.0]), np.array([-0.3, 0.5, 1.5])
+CHANCE = np.array([-2.8, 1.0, 2.0])
+CORRELATION, CASES = 0.2, 600
+
+
+def population_of_two() -> dict[str, float]:
+    """True numbers of the model of two predictors, by quadrature."""
+    both = np.array([[1, CORRELATION], [CORRELATION, 1]])
+    variance = MODEL[1:] @ both @ MODEL[1:]
+    shared = TRUE[1:] @ both @ MODEL[1:]
+    rest = TRUE[1:] @ both @ TRUE[1:] - shared**2 / variance
+    at, weight = np.polynomial.hermite_e.hermegauss(101)
+    weight = weight / weight.sum()
+    x = MODEL[0] + np.sqrt(variance) * at
+    risk = expit((TRUE[0] + shared / np.sqrt(variance) * at)[:, None] + np.sqrt(rest) * at) @ weight
+
+    def loss(line: Any) -> float:
+        z = line[0] + line[1] * x
+        return float(-weight @ (risk * log_expit(z) + (1 - risk) * log_expit(-z)))
+
+    return {
+        "O/E": (weight @ risk) / (weight @ expit(x)),
+        "TCE": weight @ np.abs(risk - expit(x)),
+        "slope": minimize(loss, [0.0, 1.0], tol=1e-12).x[1],
+    }
+
+
+def completed(y: Any, x1: Any, x2: Any, missing: Any, rng: Any, m: int) -> np.ndarray:
+    """The second predictor, m times: the regression's parameters are drawn, then the values."""
+    design = np.column_stack([np.ones(y.size), x1, y, x1 * y])
+    known = design[~missing]
+    root = np.linalg.inv(known.T @ known)
+    fitted = root @ known.T @ x2[~missing]
+    rest = x2[~missing] - known @ fitted
+    values = np.tile(x2, (m, 1))
+    for row in values:
+        variance = rest @ rest / rng.chisquare(rest.size - fitted.size)
+        drawn = rng.multivariate_normal(fitted, variance * root)
+        noise = np.sqrt(variance) * rng.standard_normal(missing.sum())
+        row[missing] = design[missing] @ drawn + noise
+    return values
+
+
+def imputation(seed: int, repeats: int) -> list[Row]:
+    """A predictor that is missing
+
+    In a fifth of 600 patients, more often where the event happened. Numbers are those of all
+    patients. With several imputations the intervals should be wider than with one, and hold.
+    """
+    true, rows = population_of_two(), []
+    names = {"O/E": "observed_expected", "TCE": "tce", "slope": "calibration_slope"}
+    for index in range(repeats):
+        rng = np.random.default_rng([seed, 5, index])
+        x1 = rng.standard_normal(CASES)
+        x2 = CORRELATION * x1 + np.sqrt(1 - CORRELATION**2) * rng.standard_normal(CASES)
+        y = outcomes(expit(TRUE @ [np.ones(CASES), x1, x2]), rng)
+        missing = rng.random(CASES) < expit(CHANCE @ [np.ones(CASES), x1, y])
+
+        def score(values: np.ndarray, x1: np.ndarray = x1) -> np.ndarray:
+            return expit(MODEL[0] + MODEL[1] * x1 + MODEL[2] * values)
+
+        filled = score(completed(y, x1, np.where(missing, 0.0, x2), missing, rng, 10))
+        how: dict[str, Any] = {"curve": "beta", "draws": DRAWS, "random_state": index}
+        fits = {
+            "nothing is missing": bc.fit(y, score(x2), **how),
+            "complete cases": bc.fit(y[~missing], score(x2)[~missing], **how),
+            "one imputation": bc.fit(y, filled[0], **how),
+            "10 imputations": bc.fit(y, imputations=filled, **how),
+        }
+        for title, post in fits.items():
+            for name, value in true.items():
+                ends = post.interval(names[name])
+                rows.append(judged(ends, value, analysis=title, number=name))
+    return means(rows, "analysis", "number")
+
+
+# Times to an event
+
+TIMES = [
+    {"curve": curve, "hazards": hazards, "leaving": leaving}
+    for curve in ("line", "wave")
+    for hazards, leaving in (
+        ("proportional", "whatever the score"),
+        ("not proportional", "whatever the score"),
+        ("not proportional", "by score"),
+    )
+]
+
+
+def risk_by_horizon(curve: str, x: np.ndarray) -> np.ndarray:
+    return expit(-0.45 + 0.6 * x) if curve == "line" else expit(x + 0.35 * np.sin(2 * x))
+
+
+def times(seed: int, repeats: int) -> list[Row]:
+    """Times to an event
+
+    The risk by the horizon, for 400 and 1000 patients of whom many leave before it. When events
+    come depends on the score through the risk alone (proportional hazards), or in another way too.
+    """
+    rows: list[Row] = []
+    for number, cell in enumerate(TIMES):
+        for n in (400, 1000):
+            for index in range(repeats):
+                rng = np.random.default_rng([seed, 6, number, n, index])
+                x = rng.normal(-1.0, 1.1, n)
+                z, risk = (x + 1.0) / 1.1, risk_by_horizon(cell["curve"], x)
+                power = 1.2 if cell["hazards"] == "proportional" else np.exp(-0.7 * z)
+                event = (-rng.exponential(1, n) / np.log1p(-risk)) ** (1 / power)
+                by_score = cell["leaving"] == "by score"
+                rate = 0.6 * np.exp(0.9 * z) if by_score else 0.7
+                left = np.minimum(rng.exponential(1, n) / rate, 2.0)
+                outcome = bc.Survival(np.minimum(event, left), event <= left)
+                post = bc.fit(outcome, expit(x), horizon=1, draws=400, random_state=index)
+                rows += of_these(post, errors(risk, expit(x)), **cell, n=n)
+    return means(rows, "curve", "hazards", "leaving", "n", "number")
+
+
+PARTS = {
+    sites: 15,
+    subgroups: 15,
+    periods: 30,
+    changes: 30,
+    clusters: 30,
+    imputation: 60,
+    times: 30,
+}
+
+
+def main(arguments: Any = None) -> None:
+    run("structured", ASKED, PARTS, 57_002, arguments)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,170 @@
+"""Outcomes and matrices as strangers have them: fractions, classes, logits, frames and models."""
+
+from __future__ import annotations
+
+import enum
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit, log_softmax
+from sklearn.linear_model import LogisticRegression
+
+import bayescal as bc
+from bayescal.errors import InputError
+
+RNG = np.random.default_rng(3)
+N = 200
+RISK = RNG.beta(2, 3, N)
+DIED = (RNG.random(N) < RISK).astype(int)
+CHEAP = {"draws": 400, "random_state": 1}
+
+
+@pytest.mark.xfail(reason="fractions are refused", raises=InputError)
+def test_a_fraction_of_votes_is_that_many_weighted_cases() -> None:
+    votes = np.where(np.arange(N) < 40, 0.5, DIED)
+    both = np.concatenate([np.ones(N), np.zeros(N)])
+    weight = np.concatenate([votes, 1 - votes])
+    as_cases = bc.CalibrationData(both, np.tile(RISK, 2), weight, weight_type="counts")
+    as_votes = bc.CalibrationData(votes, RISK)
+    assert as_votes.n_events == pytest.approx(as_cases.n_events)
+    np.testing.assert_allclose(as_votes.hits, as_cases.hits)
+
+
+@pytest.mark.xfail(reason="the advice for ties is a matrix of classes", raises=AssertionError)
+def test_what_is_said_of_ties_does_not_lead_to_biased_numbers() -> None:
+    try:
+        bc.CalibrationData(np.where(np.arange(N) < 40, 0.5, DIED), RISK)
+    except InputError as refused:
+        assert "weight" in str(refused)  # noqa: PT017
+
+
+SPECIES = np.array(["coyote", "fox", "wolf"])[RNG.integers(0, 3, N)]
+
+
+@pytest.mark.xfail(reason="one of several classes is refused as the event", raises=InputError)
+def test_one_of_several_classes_is_the_event_against_the_rest() -> None:
+    data = bc.CalibrationData(SPECIES, RISK, pos_label="coyote")
+    assert data == bc.CalibrationData(SPECIES == "coyote", RISK)
+
+
+@pytest.mark.xfail(reason="one of several classes is refused as the event", raises=InputError)
+def test_one_of_several_classes_is_the_event_on_the_command_line(tmp_path) -> None:
+    from bayescal.cli._predictions import read_predictions
+    from bayescal.cli.reading import AssessReading
+
+    path = tmp_path / "cases.csv"
+    pd.DataFrame({"species": SPECIES, "risk": RISK}).to_csv(path, index=False)
+    read = read_predictions(AssessReading(path, "species", "risk", event="coyote"))
+    assert read.data.n_events == (SPECIES == "coyote").sum()
+
+
+@pytest.mark.parametrize(
+    "logits", [RNG.normal(0, 4, (N, 3)), log_softmax(RNG.normal(0, 4, (N, 3)), 1)]
+)
+@pytest.mark.xfail(reason="columns are told expit one by one", raises=AssertionError)
+def test_a_matrix_of_logits_is_told_softmax(logits) -> None:
+    with pytest.raises(InputError) as refused:
+        bc.fit(np.arange(len(logits)) % 3, logits)
+    assert "softmax" in str(refused.value)
+    assert "expit" not in str(refused.value)
+
+
+@pytest.mark.xfail(reason="32 bits round scores near 1 to 1", raises=AssertionError)
+def test_scores_of_32_bits_that_became_1_are_said_to_be_rounded() -> None:
+    rng = np.random.default_rng(1)
+    log_odds = rng.normal(10, 8, 300).clip(-30, 30)  # none is 0 or 1 in 64 bits
+    y = (rng.random(300) < expit(0.37 * log_odds)).astype(int)
+    told = bc.assess(y, expit(log_odds).astype(np.float32), **CHEAP).headline()
+    assert "slope" not in told or "not defined" not in told or "32" in told
+
+
+FRAME = pd.DataFrame({"y": DIED, "p": RISK})
+MODEL = LogisticRegression().fit(RISK[:, None], DIED)
+DATASET = FRAME.to_xarray()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: bc.assess(FRAME, "y", "p"),
+        lambda: bc.assess(MODEL, RISK[:, None], DIED),
+        lambda: bc.assess(DIED, y_pred=RISK),
+        lambda: bc.assess(DATASET),
+    ],
+    ids=["frame", "model", "y_pred", "dataset"],
+)
+@pytest.mark.xfail(reason="Python answers, and not the package", raises=TypeError)
+def test_a_natural_wrong_call_is_told_the_right_one(call) -> None:
+    with pytest.raises(InputError, match=r"y_prob|outcome="):
+        call()
+
+
+@pytest.mark.xfail(reason="an xarray Dataset is no data frame", raises=InputError)
+def test_variables_of_a_dataset_are_columns() -> None:
+    data = bc.CalibrationData.from_frame(DATASET, outcome="y", score="p")
+    assert data == bc.CalibrationData(DIED, RISK)
+
+
+def test_a_path_with_half_a_surrogate_is_answered_in_a_sentence() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "bayescal", "assess", b"caf\xe9.csv"],
+        capture_output=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert b"Error: " in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+class Level(enum.Enum):
+    LOW = 0.2
+
+
+class Number(float, enum.Enum):
+    LOW = 0.2
+
+
+def test_a_threshold_that_is_an_enum_is_refused_by_name() -> None:
+    with pytest.raises(InputError, match="thresholds"):
+        bc.scores.net_benefit(DIED, RISK, thresholds=[Level.LOW])
+
+
+def test_a_threshold_that_is_an_enum_of_numbers_is_its_number() -> None:
+    known = bc.scores.net_benefit(DIED, RISK, thresholds=[0.2])
+    np.testing.assert_array_equal(bc.scores.net_benefit(DIED, RISK, thresholds=[Number.LOW]), known)
+
+
+@pytest.mark.xfail(reason="nothing asks what many exact zeros mean", raises=AssertionError)
+def test_many_exact_zeros_are_asked_about() -> None:
+    score = np.where(np.arange(N) < 56, 0, RISK)
+    told = bc.assess(DIED, score, **CHEAP)
+    assert "no answer" in f"{told} {told.headline()}"
+
+
+def confidences(tmp_path, first):
+    path = tmp_path / "answers.jsonl"
+    each = [first, 0.8, 0.7, 0.6]
+    lines = [json.dumps({"correct": k < 2, "confidence": each[k]}) for k in range(4)]
+    path.write_text("\n".join(lines))
+    return bc.readers.jsonl(path)
+
+
+@pytest.mark.xfail(reason="only 90% and .9 are understood", raises=InputError)
+def test_ninety_percent_in_words_is_a_confidence(tmp_path) -> None:
+    assert confidences(tmp_path, "90 percent")["confidence"].iloc[0] == 0.9
+
+
+@pytest.mark.parametrize("value", [None, "I am fairly sure"])
+def test_a_confidence_that_is_none_is_refused_by_line(tmp_path, value) -> None:
+    with pytest.raises(InputError, match=r"line 1 of .*confidence"):
+        confidences(tmp_path, value)
+
+
+@pytest.mark.xfail(reason="free text has no way out", raises=AssertionError)
+def test_free_text_as_a_confidence_is_told_how_to_leave_such_answers_out(tmp_path) -> None:
+    with pytest.raises(InputError) as refused:
+        confidences(tmp_path, "I am fairly sure")
+    assert "drop_missing" in str(refused.value)
