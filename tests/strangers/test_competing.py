@@ -35,6 +35,7 @@ def test_independent_leaving_is_not_said_to_depend_on_the_score() -> None:
     assert sum(told) <= 2
 
 
+@pytest.mark.slow
 def test_a_report_does_not_say_that_low_risks_left_earlier() -> None:
     told = str(bc.assess(*cohort(0), horizon=1.0, draws=200, random_state=1))
     assert "left earlier" not in " ".join(told.split())

@@ -109,6 +109,7 @@ def test_variables_of_a_dataset_are_columns() -> None:
     assert data == bc.CalibrationData(DIED, RISK)
 
 
+@pytest.mark.slow
 def test_a_path_with_half_a_surrogate_is_answered_in_a_sentence() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "bayescal", "assess", b"caf\xe9.csv"],

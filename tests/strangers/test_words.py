@@ -19,6 +19,7 @@ def cases(seed: int, n: int, slope: float) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.xfail(reason="absence of evidence is told as evidence", raises=AssertionError)
 def test_few_patients_do_not_show_that_the_spread_fits() -> None:
     told = [bc.assess(*cases(seed, 250, 0.75), **CHEAP).headline() for seed in range(4)]
@@ -47,6 +48,7 @@ def test_reversed_scores_have_one_answer_at_every_door(door) -> None:
     assert "Recommended: recalibrate" not in told
 
 
+@pytest.mark.slow
 @pytest.mark.xfail(reason="the update is chosen by sampled probabilities", raises=AssertionError)
 def test_the_recommended_update_does_not_change_with_the_seed() -> None:
     y, score = cases(SEED_AT_A_CUT, 300, 0.85)
@@ -64,6 +66,7 @@ def ward() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return (rng.random(3000) < odds).astype(int), risk, name
 
 
+@pytest.mark.slow
 @pytest.mark.xfail(reason="only hospitals are named", raises=AssertionError)
 def test_an_odd_subgroup_is_named_as_a_hospital_is() -> None:
     y, risk, name = ward()
