@@ -107,6 +107,7 @@ def test_the_error_of_the_size_is_that_over_seeds() -> None:
     assert 0.5 < spread / stated < 2
 
 
+@pytest.mark.slow
 def test_the_table_says_what_was_simulated() -> None:
     result = bc.plan(**SLOPE, width=0.4, analysis="curve", n_simulations=100)
     table = result.table
