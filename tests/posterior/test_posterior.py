@@ -252,6 +252,7 @@ def test_off_diagonal_region_is_a_joint_statement():
     assert np.count_nonzero(post.off_diagonal(0.5)) >= np.count_nonzero(side)
 
 
+@pytest.mark.slow
 def test_off_diagonal_region_is_seldom_found_where_there_is_none():
     actual = {0.95: 0, 0.99: 0}
     for seed in range(100, 160):
