@@ -57,7 +57,11 @@ REQUIRED = os.environ.get("BAYESCAL_REQUIRE_DATA") == "1"
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how many tests were skipped for want of data, and where the data come from."""
+    """Say which scores are better than stored, and how many tests were skipped for want of data."""
+    for report in terminalreporter.stats.get("passed", []):
+        for name, words in report.user_properties:
+            if name == "better":  # recorded in truths/test_truths.py
+                terminalreporter.write_line(f"better than stored: {words}")
     skipped = terminalreporter.stats.get("skipped", [])
     wanting = sum(NO_DATA in str(report.longrepr) for report in skipped)
     if wanting:

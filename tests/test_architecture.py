@@ -513,13 +513,12 @@ ASKING = """
     assessment.horizon_findings assessment.html._figures assessment.html._render
     assessment.panel assessment.performance assessment.record assessment.tables
     assessment.tables.followed assessment.text.paper assessment.text.tripod assessment.val_prob
-    assessment.verdict.words cli._predictions cli._reversed cli._table estimators.survival.cases
-    fitting._update fitting.imputed.combine fitting.pymc gain.paired gain.updates.gains
-    gain.updates.optimism gain.updates.recommendation inference.clusters_left_out
-    inference.general inference.loo inference.pieces multilevel.calibrated multilevel.changes
-    multilevel.clusters multilevel.engine multilevel.followed multilevel.left_out
-    multilevel.nuts multilevel.problem multilevel.rows multilevel.same_patients
-    multilevel.same_population planning.analysis planning.studies planning.times plots._observed
+    assessment.verdict.words cli._predictions cli._reversed estimators.survival fitting._update
+    fitting.pymc gain.paired gain.updates.optimism gain.updates.recommendation
+    inference.clusters_left_out inference.general inference.loo inference.pieces
+    multilevel.calibrated multilevel.changes multilevel.clusters multilevel.engine
+    multilevel.followed multilevel.left_out multilevel.nuts multilevel.problem multilevel.rows
+    multilevel.same_patients multilevel.same_population planning.times plots._observed
     plots._reliability plots._risk_distribution plots._strip posterior.decisions.measures
     posterior.functionals posterior.leaving posterior.measures posterior.tree
     validation.consistency validation.followed

@@ -20,6 +20,7 @@ def cases(n: int = 200) -> tuple[np.ndarray, np.ndarray]:
     return bc.simulate.sample("clinical-middle-overconfident", n, random_state=1)
 
 
+@pytest.mark.slow
 def test_of_reversed_scores_no_update_is_recommended() -> None:
     y, s = cases()
     a = bc.assess(y, 1 - s, **CHEAP)

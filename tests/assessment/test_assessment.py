@@ -347,6 +347,7 @@ def test_the_record_is_ready_for_json(off, rare) -> None:
     assert actual["groups"]["north"]["cases"] == 200
 
 
+@pytest.mark.slow
 def test_the_record_keeps_to_its_schema(off, rare) -> None:
     y_true, y_prob = data("calibrated", 30)
     more = bc.assess(y_true, y_prob, thresholds=(0.2, 0.5), **CHEAP)
@@ -388,6 +389,7 @@ def test_what_a_reader_should_know_is_a_note(change, note) -> None:
     assert " ".join(note.split()[:4]) in " ".join(str(a).split())
 
 
+@pytest.mark.slow
 def test_a_note_says_how_weights_are_read() -> None:
     y_true, y_prob = data("calibrated", 100)
     weights = np.where(np.arange(100) < 50, 4, 20)
@@ -427,6 +429,7 @@ def test_the_fingerprint_is_of_the_cases_and_nothing_else(off) -> None:
     assert bc.assess(y_true, y_prob, **CHEAP).sha256 != off.sha256
 
 
+@pytest.mark.slow
 def test_equal_seeds_give_equal_words() -> None:
     first, second = (bc.assess(*data("calibrated", 150), **CHEAP) for _ in range(2))
     assert str(first) == str(second)

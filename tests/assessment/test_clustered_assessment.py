@@ -27,6 +27,7 @@ def test_texts_state_the_effective_number_of_cases(assessment):
     assert "doi:10.5705/ss.2009.248" in text
 
 
+@pytest.mark.slow
 def test_the_record_has_the_design_and_fits_its_schema(assessment, tmp_path):
     jsonschema = pytest.importorskip("jsonschema")
     from bayescal.assessment.record import schema

@@ -82,6 +82,7 @@ def test_a_threshold_that_nobody_reaches_has_no_predictive_value(cases) -> None:
     assert cells["sensitivity"] == "0 (0 to 0)"
 
 
+@pytest.mark.slow
 def test_a_default_range_is_said_to_be_one_and_decides_nothing(plain, plain_page, grouped) -> None:
     other = report.render(grouped)
     assert "No threshold was given" in plain_page

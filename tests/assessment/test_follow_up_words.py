@@ -49,6 +49,7 @@ def test_a_median_beyond_the_horizon_is_said_to_be(patients):
     assert f"{stayed:.3g} % were followed to 2 without an event" in told
 
 
+@pytest.mark.slow
 def test_the_record_says_how_long_cases_were_followed(assessed):
     record = assessed.to_dict()
     jsonschema.validate(record, schema())

@@ -18,6 +18,7 @@ def test_a_prior_of_exact_calibration_is_refused_where_groups_have_their_own() -
     assert a.prior_calibrated == pytest.approx(0.3)
 
 
+@pytest.mark.slow
 def test_a_diagnostic_that_is_not_defined_is_not_printed_as_nan(tmp_path):
     outcome, score, group = [0, 1, 0, 1], [0.0, 1, 1, 1], [0, 1, 2, 2]
     a = bc.assess(outcome, score, groups=group, edge=0.01, draws=200, random_state=1)
@@ -35,6 +36,7 @@ def test_of_two_groups_the_one_that_is_off_is_named():
     assert "O/E (95 % interval)" in str(a.tables["groups"])
 
 
+@pytest.mark.slow
 def test_counts_of_groups_are_effective_cases_of_sampling_weights():
     y, s = bc.simulate.sample("calibrated", 300, random_state=1)
     weight, group = np.where(y == 1, 1.0, 4.0), np.resize(["a", "b"], 300)

@@ -131,6 +131,7 @@ def test_scores_that_separate_no_better_than_chance_are_seen_in_the_data(three):
     assert other.performance.equals(in_data)
 
 
+@pytest.mark.slow
 def test_periods_open_with_all_the_last_and_the_next():
     rng = np.random.default_rng(4)
     x, month = rng.normal(-0.5, 1.2, 600), np.repeat(["2024-01", "2024-02", "2024-03"], 200)

@@ -168,6 +168,7 @@ def test_figures_and_tables_speak_to_screen_readers(pages) -> None:
             assert f'for="{attrs["id"]}"' in text
 
 
+@pytest.mark.slow
 def test_it_needs_no_network(pages) -> None:
     for text in pages:
         page = Page(text)
@@ -258,6 +259,7 @@ def test_no_number_is_shown_in_two_tables_by_two_names(off_page) -> None:
     assert not re.search(r"<td[^>]*>[–-]?</td>", off_page)
 
 
+@pytest.mark.slow
 def test_the_title_names_score_file_and_outcome_and_no_path(off) -> None:
     source = {"File": "/private/secret/predictions.csv", "Outcome": "died", "Score": "risk"}
     page = report.render(off, source=source)
@@ -282,6 +284,7 @@ def test_a_tick_stands_where_the_verdict_is_close_enough_alone(off_page) -> None
     assert printed.index("Check the scores first") < printed.index("The scores are labels")
 
 
+@pytest.mark.slow
 def test_the_limit_is_explained_where_it_is_used(off, off_page) -> None:
     printed = Page(off_page).printed().replace("\u2060", "")
     assert "The default limit is an average error of 3 points. It is a convention" in printed
@@ -291,6 +294,7 @@ def test_the_limit_is_explained_where_it_is_used(off, off_page) -> None:
     assert "Your limit is an average error of 5 points" in Page(report.render(own)).printed()
 
 
+@pytest.mark.slow
 def test_thresholds_bring_the_decision_curve(off_page) -> None:
     y_true, y_prob = data("clinical-middle-overconfident", 200)
     a = bc.assess(y_true, y_prob, thresholds=[0.2], estimators=("ece",), draws=1000, random_state=1)
@@ -583,6 +587,7 @@ def test_it_prints_on_two_pages(browse, off_page, tmp_path) -> None:
     assert len(re.findall(rb"/Type\s*/Page\b", target.read_bytes())) == 2
 
 
+@pytest.mark.slow
 def test_times_are_a_verdict_and_no_alarm(tmp_path) -> None:
     """That patients left is told beside the verdict, and the code repeats the fit of times."""
     rng = np.random.default_rng(1)

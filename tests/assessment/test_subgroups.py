@@ -72,6 +72,7 @@ def test_the_record_has_every_subgroup_and_keeps_to_its_schema(a):
     jsonschema.validate(json.loads(json.dumps(a.to_dict())), schema())
 
 
+@pytest.mark.slow
 def test_the_page_has_a_section_and_escapes_labels(a, tmp_path):
     a.to_html(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text("utf-8")

@@ -73,6 +73,7 @@ def page(a):
     return render(a)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TOYS)
 def test_summary_terminal_page_and_record_have_it(a, page, name) -> None:
     toy, row = TOYS[name], a.summary().loc[name]

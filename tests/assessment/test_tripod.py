@@ -93,6 +93,7 @@ def test_references_are_those_that_are_cited(grouped) -> None:
         assert author in body
 
 
+@pytest.mark.slow
 def test_the_report_has_the_items_escaped(grouped, tmp_path) -> None:
     grouped.to_html(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text("utf-8")

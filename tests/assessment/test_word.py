@@ -85,6 +85,7 @@ def test_without_the_library_an_error_says_what_to_install(grouped, tmp_path, mo
         grouped.to_word(tmp_path / "report.docx")
 
 
+@pytest.mark.slow
 def test_a_file_is_replaced_at_once_or_not_at_all(grouped, tmp_path, monkeypatch) -> None:
     path = tmp_path / "report.docx"
     path.write_bytes(b"before")

@@ -31,6 +31,7 @@ def drift(capsys, *arguments: str, file: str = "a.csv", fails: bool = False) -> 
     return " ".join((shown.out + shown.err).split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y%m%d", "%d.%m.%Y", "%Y/%m/%d"])
 def test_months_are_the_same_however_dates_are_written(capsys, frame, form) -> None:
     frame.assign(date=frame["date"].dt.strftime("%Y-%m")).to_csv("a.csv", index=False)

@@ -235,6 +235,7 @@ def test_assess_repeats_itself_with_the_seed_it_shows(run, csv) -> None:
     assert run("assess", csv, "--seed", seed).out == first
 
 
+@pytest.mark.slow
 def test_the_statistics_of_val_prob_are_of_the_scores_and_not_of_a_grid(run, tmp_path) -> None:
     y, p = bc.simulate.sample("clinical-middle-overconfident", 2200, random_state=4)
     pd.DataFrame({"y": y, "p": p}).to_csv(tmp_path / "many.csv", index=False)
@@ -791,6 +792,7 @@ def test_compare_shows_the_families_and_how_probable_calibration_is(run, csv, tm
     assert numbers["prob_calibrated"] == pytest.approx(again.prob_calibrated)
 
 
+@pytest.mark.slow
 def test_compare_leaves_the_figure_and_the_report(run, csv, tmp_path) -> None:
     figure, page = tmp_path / "curves.svg", tmp_path / "report.html"
     done = run("compare", csv, "--seed", 1, "--plot", figure, "--html", page)
@@ -800,6 +802,7 @@ def test_compare_leaves_the_figure_and_the_report(run, csv, tmp_path) -> None:
     assert run("compare", csv, "--html", csv).code == 2
 
 
+@pytest.mark.slow
 def test_assess_takes_thresholds(run, csv, tmp_path) -> None:
     record = tmp_path / "numbers.json"
     printed = run(
@@ -1017,6 +1020,7 @@ def test_recalibrate_by_another_method_on_its_own_patients_says_so(run, two, tmp
     )
 
 
+@pytest.mark.slow
 def test_recalibrate_by_a_random_method_takes_the_seed(run, two, tmp_path) -> None:
     options = ("--outcome", "y", "--score", "p0", "--method", "smooth", "--seed")
     made = []

@@ -122,6 +122,7 @@ def test_clusters_lie_in_several_parquet_files_and_additions(capsys, table, tmp_
     )
 
 
+@pytest.mark.slow
 def test_the_gain_of_clustered_cases(capsys, table, tmp_path):
     frame = pd.read_csv(table).assign(q=lambda it: it["p"] ** 1.2)
     file, record = tmp_path / "both.csv", tmp_path / "gain.json"

@@ -32,6 +32,7 @@ def run(capsys, *arguments):
     return stop.value.code, " ".join(streams.out.split()), " ".join(streams.err.split())
 
 
+@pytest.mark.slow
 def test_every_site_and_population_has_a_row(capsys, table, tmp_path):
     record = tmp_path / "gain.json"
     options = (*COLUMNS, "--site", "clinic", "--seed", 1, "--json", record)

@@ -159,6 +159,7 @@ def test_cases_that_lack_a_score_in_every_imputation_are_left_out(long, tmp_path
     assert f"{M} imputations of {N - 1} cases" in result.output
 
 
+@pytest.mark.slow
 def test_a_running_table_keeps_imputations_and_clusters(long, tmp_path, run, refusal):
     options = ("--curve", "logistic", "--cluster", ".id")
     long = long.assign(risk=long["risk"].round(6))  # read back the same by every version of pandas

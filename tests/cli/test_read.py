@@ -18,6 +18,7 @@ from bayescal.cli._read import open_source
 FIELD = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6)
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(st.tuples(FIELD, FIELD), min_size=1, max_size=4))
 def test_verbatim_fields_are_what_was_written(tmp_path, rows) -> None:

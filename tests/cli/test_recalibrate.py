@@ -36,6 +36,7 @@ def cases(seed: int = 1) -> pd.DataFrame:
     return pd.DataFrame({"died": y.astype(int), "risk": s.round(4)})
 
 
+@pytest.mark.slow
 def test_the_mark_of_the_file_itself_says_what_its_map_was_fitted_to(run) -> None:
     cases(1).to_csv("past.csv", index=False)
     cases(2).to_csv("base.csv", index=False)
@@ -50,6 +51,7 @@ def test_the_mark_of_the_file_itself_says_what_its_map_was_fitted_to(run) -> Non
     assert "other.csv.bayescal.json says" in run("gain", "upd.csv", *judge)[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "output", "separator", "decimal"),
     [
@@ -98,6 +100,7 @@ def test_rows_without_a_score_keep_empty_cells(run, apart) -> None:
     np.testing.assert_allclose(made.dropna(), fitted.transform(known))
 
 
+@pytest.mark.slow
 def test_it_says_which_map_was_written(run) -> None:
     y, s = bc.simulate.sample("clinical-middle-overconfident", 100, random_state=1)
     pd.DataFrame({"died": y, "risk": s}).to_csv("old.csv", index=False)

@@ -122,6 +122,7 @@ def test_what_models_lack_is_told(
     assert message in out + err
 
 
+@pytest.mark.slow
 def test_models_of_times_are_compared_as_in_python(capsys: Any, tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     p, years = rng.uniform(0.05, 0.9, 200), rng.exponential(4, 200)

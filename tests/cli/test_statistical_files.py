@@ -188,6 +188,10 @@ def test_r_calls_the_command(cases, tmp_path) -> None:
     assert done.stdout.endswith("{")
 
 
+READS_NUMPY = """
+reticulate::use_python(Sys.getenv("BAYESCAL_PYTHON"), required = TRUE)
+cat(is.numeric(reticulate::import("numpy")$ones(3L)))
+"""
 BY_RETICULATE = """
 cases <- read.csv("cases.csv")
 reticulate::use_python(Sys.getenv("BAYESCAL_PYTHON"), required = TRUE)
@@ -201,9 +205,10 @@ cat(dim(a$curve_at(c(0.1, 0.2, 0.4))), a$table["tce", "estimate"] >= 0)
 @pytest.mark.skipif(R is None, reason="there is no R")
 def test_r_calls_the_package(cases, tmp_path) -> None:
     assert R is not None
-    command = [R, "-e", 'cat(requireNamespace("reticulate", quietly = TRUE))']
-    if not subprocess.run(command, capture_output=True, text=True).stdout.endswith("TRUE"):
-        pytest.skip("R has no reticulate")
+    environment = os.environ | {"BAYESCAL_PYTHON": sys.executable}
+    asked = subprocess.run([R, "-e", READS_NUMPY], capture_output=True, text=True, env=environment)
+    if not asked.stdout.endswith("TRUE"):
+        pytest.skip("R has no reticulate that reads arrays of NumPy 2")
     cases.to_csv(tmp_path / "cases.csv", index=False)
     done = subprocess.run(
         [R, "-e", BY_RETICULATE],
@@ -211,6 +216,6 @@ def test_r_calls_the_package(cases, tmp_path) -> None:
         check=True,
         capture_output=True,
         text=True,
-        env=os.environ | {"BAYESCAL_PYTHON": sys.executable},
+        env=environment,
     )
     assert done.stdout.endswith("3 3 TRUE")

@@ -79,6 +79,7 @@ def two_causes(tmp_path_factory):
     return path, frame
 
 
+@pytest.mark.slow
 def test_codes_of_events_are_read_and_explained(two_causes, capsys):
     path, frame = two_causes
     asked = ("assess", path, "--time", "years", "--event", "cause", "--horizon", "5", "--seed", "1")
@@ -105,6 +106,7 @@ def test_codes_of_events_are_read_and_explained(two_causes, capsys):
     assert "--cause goes with --time" in " ".join(capsys.readouterr().err.split())
 
 
+@pytest.mark.slow
 def test_codes_as_r_writes_them_are_asked_about(two_causes, capsys):
     path, frame = two_causes
     of_r = path.with_name("r.csv")

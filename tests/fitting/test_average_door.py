@@ -95,6 +95,7 @@ def test_draws_that_cannot_be_trusted_are_told():
     assert any("engine='nuts'" not in str(each.message) for each in told)
 
 
+@pytest.mark.slow
 def test_every_door_says_the_same():
     """The page, the comparison, the display and the plan read the same draws."""
     post = bc.fit(Y, P, random_state=5)

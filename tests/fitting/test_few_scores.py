@@ -88,6 +88,7 @@ def test_slope_and_intercept_are_not_defined_with_any_score_of_0(average):
     assert not lines & set(few_at_0.summary().index)
 
 
+@pytest.mark.slow
 def test_an_average_is_stored_and_updated_with_the_weights_asked_for(tmp_path):
     post = bc.fit(Y, S, random_state=1, draws=400)
     post.to_netcdf(tmp_path / "post.nc")

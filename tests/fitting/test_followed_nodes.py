@@ -64,6 +64,7 @@ def nodes_and_curves(problem, u):
     return rows.correction, expit(problem.curve.with_offset(u) @ rows.columns[:, rows.known :])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["left by score", "delayed", "competing"])
 @pytest.mark.parametrize("family", ["beta", "spline", "pieces"])
 def test_nodes_tell_what_all_cases_tell(family, kind):

@@ -130,6 +130,7 @@ def test_three_models_are_compared_with_the_first(cases):
     assert "A new site" not in table.index.get_level_values(0)
 
 
+@pytest.mark.slow
 def test_cases_told_several_times_differ_as_they_do_once(cases):
     y, old, new, site = cases
     some = slice(0, 600)

@@ -118,6 +118,7 @@ def test_the_order_of_cases_does_not_matter(cases, outcome, told):
     assert (np.abs(one["lower"] - two["lower"]) < 0.3 * width).all()
 
 
+@pytest.mark.slow
 def test_sites_competing_events_and_late_entries_are_taken(cases, outcome, told):
     assert type(told) is ModelDifferences
     site, code = np.array(list("ABCDE"))[np.arange(SIZE) % 5], outcome.event.astype(int)

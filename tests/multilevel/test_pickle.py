@@ -42,6 +42,7 @@ def test_posteriors_and_their_views_can_be_pickled_after_use(kind: str) -> None:
     assert view_again.tree.groups == view.tree.groups
 
 
+@pytest.mark.slow
 def test_answers_that_hold_such_posteriors_can_be_pickled() -> None:
     models = bc.compare_models(Y, {"a": P, "b": P**1.1}, draws=100, random_state=1)
     told = models.summary()

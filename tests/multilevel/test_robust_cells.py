@@ -6,7 +6,6 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
-import pymc as pm
 import pytest
 from scipy.special import expit, logit
 from scipy.stats import multivariate_normal, norm
@@ -192,6 +191,8 @@ def test_two_bad_cells_are_both_named():
 
 @pytest.mark.slow
 def test_the_pymc_model_has_the_sum_over_all_sets_of_unlike_cells():
+    import pymc as pm
+
     data, *_ = simulated(n=20)
     model = multilevel_model(prepared(data, curve="logistic"))
     log_ratio, told = pm.draw([model["log_ratio_unlike"], model["robust"]], 20, random_seed=1)

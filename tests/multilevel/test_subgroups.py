@@ -37,6 +37,7 @@ def post():
     return bc.fit(y, s, groups=frame, curve="logistic", draws=2000, random_state=5)
 
 
+@pytest.mark.slow
 def test_every_level_and_every_cell_is_a_subgroup(post):
     table = post.subgroups
     assert table.index.names == ["factor", "level"]
@@ -163,6 +164,7 @@ def test_joint_probabilities_are_those_of_the_draws(post):
     assert post.prob_any_above(0.1, "observed_expected") == off
 
 
+@pytest.mark.slow
 def test_it_is_stored_and_read_back(post, tmp_path):
     post.to_netcdf(tmp_path / "subgroups.nc")
     again = bc.load(tmp_path / "subgroups.nc")
@@ -247,6 +249,7 @@ def test_one_column_is_a_fit_of_sites():
     np.testing.assert_array_equal(frame.tce(), bc.fit(y, s, groups=labels, **options).tce())
 
 
+@pytest.mark.slow
 def test_weights_and_the_order_of_cases_do_not_matter():
     """Counts are cases, and any order of the cases and of the factors' labels is the same fit."""
     rng = np.random.default_rng(2)

@@ -184,6 +184,7 @@ def published(shared_data):
     return named[["observed", "expected", "n"]], scores
 
 
+@pytest.mark.slow
 def test_published_validations_agree_with_a_random_effects_meta_analysis(shared_data):
     """By REML of log O/E: 1.108, tau .444, Hartung-Knapp .900-1.363, prediction .430-2.856."""
     known, scores = published(shared_data)
@@ -252,6 +253,7 @@ def test_the_model_for_pymc_has_a_term_for_each_known_site():
     assert "hits" not in model.named_vars
 
 
+@pytest.mark.slow
 def test_patients_and_summaries_are_updated():
     y, s = bc.simulate.sample("clinical-middle-overconfident", 120, random_state=1)
     known = {"site": ["z"], "observed": [12], "expected": [9.5], "n": [40]}

@@ -117,6 +117,7 @@ def test_a_factor_that_tells_the_time_is_a_walk_by_its_own_name():
         bc.fit(table(), vary=bc.walk("site"), **OPTIONS)
 
 
+@pytest.mark.slow
 def test_a_file_has_all_of_it(tmp_path):
     both().to_netcdf(tmp_path / "post.nc")
     again = bc.load(tmp_path / "post.nc")

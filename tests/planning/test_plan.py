@@ -107,6 +107,7 @@ def test_the_error_of_the_size_is_that_over_seeds() -> None:
     assert 0.5 < spread / stated < 2
 
 
+@pytest.mark.slow
 def test_the_table_says_what_was_simulated() -> None:
     result = bc.plan(**SLOPE, width=0.4, analysis="curve", n_simulations=100)
     table = result.table
@@ -187,7 +188,7 @@ def test_updates_are_analysed_as_their_functions_do() -> None:
 def test_other_goals(goal) -> None:
     """The example of docs/how-to/plan.md has the width of the calibration error."""
     truth = bc.simulate.truth("clinical-middle-overconfident")
-    result = bc.plan(truth=truth, n_simulations=20, draws=200, random_state=1, n_jobs=1, **goal)
+    result = bc.plan(truth=truth, n_simulations=50, draws=400, random_state=1, n_jobs=1, **goal)
     assert 20 < result.n < 5000
 
 

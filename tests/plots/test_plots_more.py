@@ -236,6 +236,7 @@ def test_comparison_draws_its_table(cmp) -> None:
     assert right.get_title("left") == "No curve clearly predicts\nbetter than identity"
 
 
+@pytest.mark.slow
 def test_elpd_difference_is_that_of_arviz() -> None:
     """Under identity each patient's density is known; the draws of logistic differ by chance."""
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 400, random_state=5)

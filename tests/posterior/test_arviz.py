@@ -36,6 +36,7 @@ def test_summary(one, average, identity) -> None:
         arviz_stats.summary(identity.tree, kind="stats")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_leave_one_out_up_to_5000_patients(one, average) -> None:
     for post in (one, average):

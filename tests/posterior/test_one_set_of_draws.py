@@ -353,6 +353,7 @@ def test_a_calibrated_bulk_is_not_counted_as_error() -> None:
     assert on[1] < 0.05
 
 
+@pytest.mark.slow
 def test_exact_calibration_is_believed_where_it_is_probable() -> None:
     """P(TCE < .01) is not below P(exactly calibrated), and P(TCE < .03) is large."""
     near, ahead = [], []

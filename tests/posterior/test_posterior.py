@@ -252,6 +252,7 @@ def test_off_diagonal_region_is_a_joint_statement():
     assert np.count_nonzero(post.off_diagonal(0.5)) >= np.count_nonzero(side)
 
 
+@pytest.mark.slow
 def test_off_diagonal_region_is_seldom_found_where_there_is_none():
     actual = {0.95: 0, 0.99: 0}
     for seed in range(100, 160):
@@ -280,8 +281,8 @@ def test_separated_outcomes_have_a_proper_posterior():
     post = bc.fit(score > 0.5, score, curve="beta", random_state=0)
     assert post.diagnostics["verdict"] == "ok"
     slope = post.functional("calibration_slope")
-    assert 1 < float(slope.median()) < 10
-    assert float(slope.quantile(0.975)) < 50
+    assert float(slope.quantile(0.025)) > 1
+    assert np.isfinite(slope).all()  # however steep: nothing but the prior holds it
 
 
 def test_diagnostics_of_importance_never_print_an_r_hat(post):

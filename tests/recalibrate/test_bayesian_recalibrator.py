@@ -307,6 +307,7 @@ def test_beats_maximum_likelihood_when_data_are_few(name: str) -> None:
 # The rest
 
 
+@pytest.mark.slow
 def test_the_seed_decides() -> None:
     scores, outcomes = data()
     first, again, other = (
@@ -333,6 +334,7 @@ def test_copies_and_pickles_keep_the_posterior(mode: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_cases_go_through_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     proba, labels = three_classes()
     fitted = BayesianRecalibrator(draws=200, random_state=0).fit(proba, labels)

@@ -65,6 +65,7 @@ def test_it_is_the_maximum_of_its_definition(made: Any, penalty: float) -> None:
             assert penalised(fitted, other, logits, labels) < highest + 1e-6
 
 
+@pytest.mark.slow
 def test_it_comes_near_the_truth_that_no_temperature_reaches() -> None:
     logits, labels = bent(20_000)
     z = np.interp(logits, (grid := np.linspace(-2, 2, 100_001)) ** 3 + grid, grid)

@@ -70,6 +70,7 @@ def test_is_calibrated_over_the_noise(metric: str) -> None:
     assert np.abs(gap).sum() < 0.1 * np.abs(before).sum()
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.integers(0, 10**6), st.integers(2, 60), st.sampled_from([None, 0.03, 0.3]))
 def test_mean_distance_is_bounded(seed: int, n: int, bandwidth: float | None) -> None:

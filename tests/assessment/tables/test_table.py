@@ -128,6 +128,7 @@ def a():
     )
 
 
+@pytest.mark.slow
 def test_every_table_of_an_assessment_has_all_renderers(a) -> None:
     page = render(a)
     for name, one in a.tables.items():

@@ -57,6 +57,7 @@ def test_equal_imputations_have_the_equation_of_one() -> None:
     assert same.coefficients == pytest.approx(one.coefficients, abs=0.03)
 
 
+@pytest.mark.slow
 def test_the_page_gives_it() -> None:
     y, s = bc.simulate.sample("clinical-middle-overconfident", 3000, random_state=1)
     a = bc.assess(y, s, estimators=("ece",), draws=1000, random_state=1)

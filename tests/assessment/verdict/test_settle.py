@@ -54,6 +54,7 @@ def test_more_patients_are_needed_for_a_higher_level() -> None:
     assert more_to_settle(error, 0.03, 0.8, 400) < more_to_settle(error, 0.03, 0.99, 400)
 
 
+@pytest.mark.slow
 def test_the_assessment_says_it() -> None:
     y, s = bc.simulate.sample("clinical-middle-overconfident", 400, random_state=1)
     a = bc.assess(y, s, estimators=("ece",), draws=1000, random_state=1)

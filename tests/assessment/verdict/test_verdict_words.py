@@ -132,6 +132,7 @@ def off_text(a: bc.Assessment) -> str:
     return " ".join(str(a).split())
 
 
+@pytest.mark.slow
 def test_a_page_with_groups_says_what_the_next_group_meets(sites) -> None:
     told = words.whom(sites)
     lower, upper = sites.sites.new_site().interval("observed_expected", 0.95)

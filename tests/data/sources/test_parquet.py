@@ -61,6 +61,7 @@ def file(tmp_path, columns):
     return write(tmp_path / "a.parquet", columns, row_group_size=1000)
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=15)
 @given(data=st.data())
 def test_the_table_is_the_same_for_any_files_and_batches(tmp_path_factory, columns, data):

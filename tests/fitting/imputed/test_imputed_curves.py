@@ -113,6 +113,7 @@ def test_combining_by_hand_is_the_same(post, each):
     assert bc.combine_imputations(each).summary().equals(post.summary())
 
 
+@pytest.mark.slow
 def test_everything_that_is_asked_of_several_curves(kind, post):
     axis, m = AXIS[kind], post.draws // 4
     by = {"by": axis}
@@ -133,6 +134,7 @@ def test_everything_that_is_asked_of_several_curves(kind, post):
     assert not post.summary()["estimate"].drop("calibration_slope", level="functional").isna().any()
 
 
+@pytest.mark.slow
 def test_it_is_stored(post, tmp_path):
     post.to_netcdf(tmp_path / "post.nc")
     again = bc.load(tmp_path / "post.nc")
@@ -203,6 +205,7 @@ def test_explanations_of_periods_are_means(cases):
     assert 0.9 < post.prob_now_above(0.0) < 1  # exact calibration is among the draws
 
 
+@pytest.mark.slow
 def test_tables_of_sites_and_of_subgroups(cases):
     y, scores = cases
     sites = bc.fit(y, imputations=scores, groups=SITE, **OPTIONS)
@@ -215,6 +218,7 @@ def test_tables_of_sites_and_of_subgroups(cases):
     np.testing.assert_allclose(subgroups.subgroups["tce_raw"], np.mean(raw, axis=0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [{}, {"groups": SITE}, {"periods": MONTH}, {"groups": FACTORS}])
 def test_more_cases_with_as_many_imputations(how, cases):
     y, scores = cases

@@ -119,6 +119,7 @@ def test_the_tree_is_arviz_s(post):
     assert np.isfinite(arviz_stats.ess(draws)["log_slope"])
 
 
+@pytest.mark.slow
 def test_it_is_stored_as_one_tree(post, tmp_path):
     post.to_netcdf(tmp_path / "imputed.nc")
     again = bc.load(tmp_path / "imputed.nc")
@@ -193,6 +194,7 @@ def test_coordinates_are_those_of_the_curves(curve, prior):
     assert list(post.coordinates) == list(post.imputations[0].coordinates)
 
 
+@pytest.mark.slow
 def test_a_prior_and_its_sensitivity_are_read_off_as_of_one_fit(cases):
     y, scores = cases
     options = {"curve": "logistic", "prior": "clinical", "random_state": 2, "draws": 2000}

@@ -32,6 +32,7 @@ def test_it_is_rare_on_ordinary_scores(n):
     assert np.mean(shown) <= 0.1
 
 
+@pytest.mark.slow
 def test_it_stands_beside_the_number_in_terminal_and_page(tmp_path):
     rng = np.random.default_rng(1)
     s = rng.beta(0.2, 0.3, 400)

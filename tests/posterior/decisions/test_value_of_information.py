@@ -76,6 +76,7 @@ def test_nothing_to_learn_of_a_known_curve(cases) -> None:
     assert (worth["prob_best"].sel(strategy="updated_model") == 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threshold", [0.25, 0.3, 0.36])
 def test_one_score_is_a_line_integral(threshold) -> None:
     """With a single score the posterior is of one number, and sums are exact."""
@@ -159,6 +160,7 @@ def test_weights_count_as_cases(cases) -> None:
         assert own.identical(repeated.value_of_information(AT, 50, method))
 
 
+@pytest.mark.slow
 def test_the_same_when_asked_twice_and_after_loading(cases, tmp_path) -> None:
     post = bc.compare(*cases, draws=400, random_state=1).posterior
     first = post.value_of_information(AT, 100)

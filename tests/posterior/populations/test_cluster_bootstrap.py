@@ -71,6 +71,7 @@ def test_rows_of_one_cluster_rise_and_fall_together():
     assert weight.shape == (500, 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clusters", [8, 20])
 @pytest.mark.parametrize("icc", [0.05, 0.5])
 def test_stretched_draws_of_few_unequal_clusters_cover(clusters, icc):

@@ -1,0 +1,63 @@
+"""What is said of several curves, and of cases that are not independent or not fully seen."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+import bayescal as bc
+from golden.shared import DRAWS, Numbers, assessed_rows, clinical
+
+ROWS = ("tce", "observed_expected", "calibration_slope")
+
+
+@cache
+def fitted(role: str, parts: int) -> Any:
+    """A fit of the 200 patients in so many equal parts, which are of that role."""
+    labels = np.arange(200) * parts // 200
+    return bc.fit(*clinical(), **{role: labels}, draws=DRAWS, random_state=71)
+
+
+def said(post: Any) -> dict[str, Any]:
+    """Estimate and upper end of a few rows, over the scores as they are."""
+    table = post.summary(names=ROWS, population="sample")
+    return {name: table.loc[name, ["estimate", "upper"]].to_numpy() for name in ROWS}
+
+
+def sites() -> dict[str, Any]:
+    post = fitted("groups", 5)
+    views = {"first": post.site("0"), "average": post.average_site(), "next": post.new_site()}
+    return {name: said(view) for name, view in views.items()}
+
+
+def periods() -> dict[str, Any]:
+    post = fitted("periods", 5)
+    return {"now": said(post.now()), "explanations": post.explanations.to_dict()}
+
+
+def imputed() -> Any:
+    y_true, y_prob = clinical()
+    scores = np.array([y_prob, y_prob**1.1, y_prob**0.9])
+    return bc.fit(y_true, imputations=scores, curve="beta", draws=DRAWS, random_state=72)
+
+
+def followed() -> Any:
+    rng, (_, y_prob) = np.random.default_rng(73), clinical()
+    event = rng.exponential(size=200) / -np.log1p(-y_prob)
+    left = rng.uniform(0, 3, 200)
+    times = bc.Survival(np.minimum(event, left), event <= left)
+    return bc.fit(times, y_prob, horizon=1, curve="beta", draws=DRAWS, random_state=74)
+
+
+NUMBERS: Numbers = {
+    "assessment/groups": lambda: assessed_rows(
+        "groups", "tce_estimate", "prob_close", "prob_calibrated"
+    ),
+    "sites": sites,
+    "periods": periods,
+    "clusters": lambda: said(fitted("cluster", 50)),
+    "imputations": lambda: said(imputed()),
+    "times": lambda: said(followed()),
+}
