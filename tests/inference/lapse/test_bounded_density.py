@@ -15,6 +15,7 @@ from bayescal.model.mixture import recentred
 from bayescal.model.priors import Normal, Rate
 from bayescal.model.problem import prepare
 
+PRIOR = {"shift": 1.0, "log_slope": 0.5, "centre": 0.5}
 RATES = {"lapse": Rate(), "noise": Rate(a=1.0, b=5.0)}
 
 
@@ -57,7 +58,7 @@ def test_evidence_and_moments_are_those_of_a_sum_over_a_grid(curve, size):
     y, s = noisy(60, values=6)
     points, log_weight = grid(curve, size)
     joint = likelihood_by_hand(points, y, s) + log_weight
-    sample = sample_importance(prepare(y, s, curve=curve, random_state=1), 8000)
+    sample = sample_importance(prepare(y, s, curve=curve, prior=PRIOR, random_state=1), 8000)
     assert sample.log_evidence == pytest.approx(logsumexp(joint), abs=0.02)
     share = np.exp(joint - logsumexp(joint))
     mean = share @ points
@@ -69,7 +70,7 @@ def test_evidence_and_moments_are_those_of_a_sum_over_a_grid(curve, size):
 @pytest.mark.parametrize("curve", ["noise", "lapse"])
 def test_nodes_stand_for_every_case(curve):
     y, s = noisy(700)
-    density = density_of(prepare(y, s, curve=curve, random_state=1))
+    density = density_of(prepare(y, s, curve=curve, prior=PRIOR, random_state=1))
     assert density.nodes.size < 2 * 300
     u = np.array([[0.2, -0.3, 0.03, 0.06], [0.0, 0.1, 1e-9, 0.15]])
     u = u[:, -2:] if curve == "noise" else u
@@ -120,13 +121,6 @@ def test_wrong_labels_are_found_and_the_curve_levels_off():
     assert (lower < 0.04 + 0.89 * at).all()
     assert (0.04 + 0.89 * at < upper).all()
     assert (upper - lower < 0.05).all()
-
-
-def test_the_families_of_one_idea_share_its_prior_weight():
-    prior = bc.compare(*noisy(100), draws=400, random_state=1).prior_prob
-    assert prior["logistic"] == prior["noise"] == prior["lapse"]
-    together = prior["logistic"] + prior["noise"] + prior["lapse"]
-    assert together == pytest.approx(prior["beta"])
 
 
 @pytest.mark.parametrize("prior", ["neutral", "clinical"])
