@@ -104,6 +104,8 @@ def fall_in_error(
     curve: Floats, weight: Floats, before: Floats, after: Floats, group: NDArray[np.intp]
 ) -> Floats:
     """Fall of the mean absolute error, where rows with equal `after` are one; see `curve_terms`."""
+    if int(group.max()) + 1 == group.size:  # exactly 0 of a map that changes nothing
+        return mean(weight, np.abs(curve - before) - np.abs(curve - after))
     mass, hits, score = merged(curve, weight, after, group)
     left = np.sum(np.abs(hits - mass * score), axis=1)
     return np.asarray(mean(weight, np.abs(curve - before)) - left)
