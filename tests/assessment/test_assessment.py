@@ -340,7 +340,7 @@ def test_the_record_is_ready_for_json(off, rare) -> None:
         assert actual["functionals"]["calibration_slope"]["ideal"] == 1
         assert actual["settings"]["seed"] == 1
         assert (actual["curves"] == {}) == (a.several is not None)
-    assert off.to_dict()["curves"]["identity"]["prior"] == 0.1
+    assert off.to_dict()["curves"]["identity"]["prior"] == 0.05
     for a in (off, rare):
         actual = json.loads(json.dumps(a.to_dict(), allow_nan=False))
         assert actual["notes"] == a.notes

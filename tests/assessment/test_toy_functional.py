@@ -46,7 +46,6 @@ TOYS = {
         "root mean square error (RMS)",
         "RMS",
         is_distance=True,
-        is_floored=True,
         is_of_ends=True,
     ),
 }
@@ -126,20 +125,6 @@ def test_a_distance_has_the_draws_of_the_mixture(a) -> None:
     plain = Functional(root_mean_square, "the same of the curve alone", "curve")
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(FUNCTIONALS, "of_curve", plain)
-        assert post.functional("of_curve").to_numpy().mean() > 1.05 * draws.mean()
-
-
-def test_a_floor_stands_only_where_it_is_asked_for(a) -> None:
-    post, signed = a.posterior, np.sort(np.abs(a.posterior.values_of("signed_error")))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(FUNCTIONALS, "tiny", Functional(tiny, "tiny", "tiny", is_distance=True))
-        low = post.values_of("tiny")
-        bounded = Functional(tiny, "tiny", "tiny", is_distance=True, is_floored=True)
-        patch.setitem(FUNCTIONALS, "bounded", bounded)
-        high = np.sort(post.values_of("bounded"))
-    assert low.max() < 1e-6
-    assert high[-1] >= 0.5 * signed[-1] > low.max()
-
-
-def tiny(draws):
-    return 1e-6 * draws.mean(draws.distance)
+        of_curve, exact = post.functional("of_curve").to_numpy(), post.exact.to_numpy()
+    np.testing.assert_array_equal(draws, np.where(exact, 0, of_curve))
+    assert of_curve.all()
