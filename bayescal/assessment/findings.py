@@ -45,9 +45,9 @@ from bayescal.fitting import compare, fit
 from bayescal.fitting.imputed.posterior import ImputedPosterior, by_imputation
 from bayescal.gain import Recommendation, recommendation
 from bayescal.inference import CurveComparison, LowerBound, tce_lower_bound
-from bayescal.inference.candidates import PRIOR_CALIBRATED
 from bayescal.inference.lower_bound import FEWEST_UNITS
 from bayescal.model.priors import Prior, as_prior
+from bayescal.multilevel.calibrated import EVERY_CALIBRATED
 from bayescal.multilevel.compared import subgroups_of
 from bayescal.multilevel.drift import DriftPosterior
 from bayescal.multilevel.factors import SubgroupPosterior
@@ -165,7 +165,7 @@ class Findings:
     def prior_calibrated(self) -> float:
         """Prior probability of exact calibration; of several groups, of each of them."""
         if self.several is not None:
-            return PRIOR_CALIBRATED
+            return EVERY_CALIBRATED
         return self.comparison.prior_prob["identity"]
 
     def prob_calibrated_at(self, prior_calibrated: float = 0.5) -> float:

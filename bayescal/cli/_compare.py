@@ -25,7 +25,7 @@ def compare(
     prior: option.Prior = "neutral",
     prior_calibrated: Annotated[
         float, typer.Option(help="Prior probability that the model is exactly calibrated.")
-    ] = 0.1,
+    ] = 0.05,
     close: option.Close = None,
     ci_prob: option.CiProb = 0.95,
     edge: option.Edge = None,

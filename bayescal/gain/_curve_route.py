@@ -1,13 +1,15 @@
-"""When `after` is a map of `before`: the draws of one fit give every term."""
+"""When `after` is a map of `before`: one set of draws of the curve gives every term."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import softmax
 
 from bayescal._base.arrays import Floats
+from bayescal._base.sampling.importance import resample
 from bayescal._base.threads import one_blas_thread
 from bayescal.data.data import CalibrationData
 from bayescal.data.table import levels_of
@@ -62,9 +64,12 @@ class Posterior:
 def by_curve(
     pairs: PairedPredictions, thresholds: Sequence[float], prior: Prior, draws: int, seed: int
 ) -> Posterior:
-    """Posterior of the gains from the curve E[y | before], all of it from the draws of one fit.
+    """Posterior of the gains from one set of draws of the curve E[y | before].
 
-    In the draws that are exactly calibrated the curve is the score before.
+    The curve is near the predictions before, or near those after: the hypotheses of the averaged
+    fit of either have half of the prior probability. They explain the same outcomes, so that
+    evidence weighs them against each other. In the draws that are exactly calibrated the curve is
+    the score before, or the score after.
 
     Parameters
     ----------
@@ -72,9 +77,11 @@ def by_curve(
         `after` must be a map of `before`. Clusters are weighed by the fit of the curve, and as a
         whole in the population.
     """
-    mixture = calibration_mixture(pairs.table_before, prior, seed, draws)
-    problem = mixture.problem
-    updated = prepare(pairs.tables_after[0], prior=prior, random_state=seed)
+    sides = [
+        calibration_mixture(table, prior, seed, draws)
+        for table in (pairs.table_before, pairs.tables_after[0])
+    ]
+    problem, updated = (side.problem for side in sides)
     alike = of_equal_cells(pairs, problem, updated, thresholds)
     before, after = alike.means(pairs.before), alike.means(pairs.after[0])
     group, outcome = levels_of(after).row, pairs.outcome
@@ -83,18 +90,51 @@ def by_curve(
         return as_happened(outcome, pairs.before, pairs.after[0], alike.means)
 
     logs = log_gains(before, after, happened)
-    at_scores = problem.curves_at(before)
-    (fitted,) = mixture.posterior().curves_of_draws.parts
-    curves = fitted.distances.u
+    curves = _draws_of_both(sides, (before, after), draws)
     gains = []
     for part, population in draw_population(
         *("bootstrap", before, alike.trials, draws, problem.rng("population")),
         bootstrap=alike.of_clusters(pairs.clusters),
     ):
-        drawn, weight = at_scores.probability(curves[part]), population.weight
+        drawn, weight = curves(part), population.weight
         gains.append(curve_terms(drawn, weight, before, after, group, logs, thresholds))
     infinite = infinite_log_gain(outcome, pairs.before, pairs.after)
-    return Posterior(with_infinite_log_gain(joined(gains), infinite), mixture)
+    terms = with_infinite_log_gain(joined(gains), infinite)
+    return Posterior(terms, sides[0], (sides[1],))
+
+
+def _draws_of_both(
+    sides: Sequence[Mixture], scores: Sequence[Floats], draws: int
+) -> Callable[[slice], Floats]:
+    """Curves at the rows, of shape (draws, rows): of each side so many as its evidence says.
+
+    Parameters
+    ----------
+    sides : sequence of Mixture
+        Fitted to the predictions before, and to those after.
+    scores : sequence of ndarray of shape (rows,)
+        Before and after.
+
+    Returns
+    -------
+    callable
+        Gives a block of draws.
+    """
+    rng = sides[0].problem.rng("sides")
+    share = softmax([side.log_evidence for side in sides])
+    of_side = resample(np.asarray(share), draws, rng)
+    u = [side.posterior().curves_of_draws.parts[0].distances.u for side in sides]
+    at = [side.problem.curves_at(score) for side, score in zip(sides, scores, strict=True)]
+
+    def curves(part: slice) -> Floats:
+        drawn = np.empty((part.stop - part.start, scores[0].size))
+        for k, own in enumerate(u):
+            mine = of_side[part] == k
+            if mine.any():
+                drawn[mine] = at[k].probability(own[part][mine])
+        return drawn
+
+    return curves
 
 
 def quantiles(values: Floats, *levels: float) -> list[float]:

@@ -37,7 +37,8 @@ def by_view(views: Views, pairs: PairedPredictions, thresholds: Sequence[float])
     """Posterior of the gains for one curve of several.
 
     As `by_curve`, of a view on one of several curves. The fall in TCE is read from the draws of
-    distances.
+    distances: in as many of them as the predictions after are exactly calibrated the curve is the
+    map.
 
     Parameters
     ----------
@@ -68,12 +69,14 @@ def by_view(views: Views, pairs: PairedPredictions, thresholds: Sequence[float])
         threshold: means(treated(second, threshold) - treated(first, threshold))
         for threshold in thresholds
     }
+    exact = [~view.curves_of_draws.parts[0].distances.u.any(axis=1) for view in views]
     gains = []
     both = zip(curves.draws("bootstrap"), curves.distances.draws("bootstrap"), strict=True)
-    for (_, drawn), (_, far) in both:
+    for (part, drawn), (_, far) in both:
         weight = drawn.population.weight
         terms = curve_terms(drawn.curve, weight, before, after, group, (event, other), ())
-        terms["tce"] = fall_in_error(far.curve, weight, before, after, group)
+        curve = np.where((exact[1] & ~exact[0])[part][:, None], after, far.curve)
+        terms["tce"] = fall_in_error(curve, weight, before, after, group)
         for threshold, change in moved.items():
             worth = net_benefit(drawn.curve, 1.0, threshold)
             terms[net_benefit_name(threshold)] = mean(weight, worth * change)

@@ -118,6 +118,12 @@ class Mixture:
         return Evidence(sample.log_evidence, sample.log_evidence_error, sample.pareto_k)
 
     @property
+    def log_evidence(self) -> float:
+        """Log evidence of all families, exact calibration among them."""
+        parts, weight = self.samples.values(), np.array(list(self.weights.values()))
+        return float(logsumexp([part.log_evidence for part in parts] + np.log(weight)))
+
+    @property
     def log_evidence_of_rest(self) -> float:
         """Log evidence of all that is not exact calibration."""
         parts, log_prior = self._curved

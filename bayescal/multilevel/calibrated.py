@@ -30,11 +30,18 @@ from bayescal.multilevel.engine import evidence_of_terms
 from bayescal.multilevel.followed import identity_of_times
 from bayescal.multilevel.problem import MultilevelProblem
 
-__all__ = ["Distances", "ProbCalibrated", "distances_of", "identity_log_likelihood"]
+__all__ = [
+    "EVERY_CALIBRATED",
+    "Distances",
+    "ProbCalibrated",
+    "distances_of",
+    "identity_log_likelihood",
+]
 
 HEDGE = 0.3
 """Share of the draws of distances in which nothing is exactly calibrated."""
-PRIOR_CALIBRATED = 0.1
+EVERY_CALIBRATED = 0.1
+"""Prior probability that every curve is exactly calibrated; the average alone has as much."""
 ON_DIAGONAL = 1e-3
 """Standard deviation of each coordinate of an average that is held at exact calibration."""
 FEWER, LEAST_PROPOSALS = 4, 1000
@@ -130,7 +137,7 @@ def distances_of(drawn: MultilevelDraws) -> Distances | None:
     )
 
 
-_FREE = 1 / PRIOR_CALIBRATED - 2
+_FREE = 1 / EVERY_CALIBRATED - 2
 """Prior odds of nothing exact against either of the others."""
 
 

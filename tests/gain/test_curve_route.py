@@ -23,22 +23,38 @@ def cases():
 
 
 def test_it_is_read_from_the_draws_of_the_fit(cases):
-    """The same curves and weights as those of the averaged posterior, by hand."""
+    """The same curves and weights as those of the averaged posterior, by hand.
+
+    Of a map that is far off, so that no curve near the predictions after explains the outcomes.
+    """
     y, s = cases
-    gain = bc.recalibration_gain(y, s, mapped, thresholds=[0.3], draws=400, random_state=1)
+    after = expit(3 + logit(s))
+    gain = bc.recalibration_gain(y, s, after, thresholds=[0.3], draws=400, random_state=1)
     post = bc.compare(y, s, draws=400, random_state=1).posterior
     (curves,) = post.curves_of_draws.parts
     at = post.data.score
     g = post.problem.curves_at(at).probability(curves.distances.u)
     exact = flat(post.exact)
     np.testing.assert_allclose(g[exact], np.broadcast_to(at, g[exact].shape))
-    means = {name: flat(gain.draws[name]) for name in ("tce", "brier")}
-    weight = post.data.trials / post.data.n
-    brier = ((g - at) ** 2 - (g - mapped(at)) ** 2) @ weight
-    tce = (np.abs(g - at) - np.abs(g - mapped(at))) @ weight
+    drawn = {name: flat(gain.draws[name]) for name in ("tce", "brier")}
+    weight, moved = post.data.trials / post.data.n, expit(3 + logit(at))
+    brier = ((g - at) ** 2 - (g - moved) ** 2) @ weight
+    tce = (np.abs(g - at) - np.abs(g - moved)) @ weight
     for name, by_hand in (("brier", brier), ("tce", tce)):
-        assert np.corrcoef(means[name], by_hand)[0, 1] > 0.8  # patients are resampled beside it
-        assert means[name].mean() == pytest.approx(by_hand.mean(), abs=3e-3)
+        assert np.corrcoef(drawn[name], by_hand)[0, 1] > 0.8  # patients are resampled beside it
+        assert drawn[name].mean() == pytest.approx(by_hand.mean(), abs=3e-3)
+
+
+def test_predictions_before_and_after_are_hypotheses_alike(cases):
+    """Exchanged they lose what they gained; and a map that is right leaves no error."""
+    y, s = cases
+    after = expit(-0.4 + 0.6 * logit(s))
+    there = bc.recalibration_gain(y, s, after, draws=2000, random_state=1)
+    back = bc.recalibration_gain(y, after, s, draws=2000, random_state=2)
+    for name in ("tce", "brier"):
+        ends = np.array([gain.interval(name) for gain in (there, back)])
+        np.testing.assert_allclose(ends[0], -ends[1, ::-1], atol=0.1 * np.ptp(ends[0]))
+    assert there.interval("tce")[1] > 0.95 * np.mean(np.abs(s - after))
 
 
 def test_the_identity_map_gains_exactly_nothing(cases):
