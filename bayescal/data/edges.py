@@ -44,13 +44,14 @@ class Edges(NamedTuple):
     def inside(self, score: Floats) -> Floats:
         """Scores strictly inside (0, 1), as the model reads them.
 
-        Those that no logarithm tells from 0 or 1 are read as these.
+        Where there are scores of 0 or 1, those that no logarithm tells from them are read alike.
         """
         inner = clipped(score)
         if self.given:
             return np.clip(inner, self.low, self.high)
-        inner = np.where(inner <= EDGE, self.low, inner)
-        return np.where(inner >= 1 - EDGE, self.high, inner)
+        ends = (EDGE, 1 - EDGE) if self.moved else (0, 1)
+        inner = np.where((score == 0) | (inner <= ends[0]), self.low, inner)
+        return np.where((score == 1) | (inner >= ends[1]), self.high, inner)
 
 
 def edges_of(score: Floats, trials: Floats, edge: float | None = None) -> Edges:

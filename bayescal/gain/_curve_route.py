@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import softmax
 
 from bayescal._base.arrays import Floats
@@ -48,16 +49,29 @@ class Posterior:
         Fitted to the predictions before, where it was.
     after : tuple of Mixture
         Fitted to those after, where they were.
+    exact : ndarray of shape (draws,), optional
+        Which side is exactly calibrated: 0 neither, 1 before, 2 after.
     """
 
     draws: Terms
     before: Mixture | None = None
     after: tuple[Mixture, ...] = ()
+    exact: NDArray[np.intp] | None = None
 
     def interval(self, name: str, tail: float) -> tuple[float, float]:
-        """Equal-tailed interval of a gain, with this probability on either side."""
-        lower, upper = quantiles(self.draws[name], tail, 1 - tail)
-        return lower, upper
+        """Equal-tailed interval of a gain, with this probability on either side.
+
+        Where a side is exactly calibrated, the fall in TCE is the largest or the least that is
+        possible. Its interval holds that of each such hypothesis that is more probable than the
+        tail, as that of TCE itself begins at 0 if exact calibration is.
+        """
+        values = self.draws[name]
+        parts = [values]
+        if name == "tce" and self.exact is not None:
+            each = [values[self.exact == side] for side in (1, 2)]
+            parts += [part for part in each if part.size > tail * values.size]
+        lower, upper = zip(*(quantiles(part, tail, 1 - tail) for part in parts), strict=True)
+        return min(lower), max(upper)
 
 
 @one_blas_thread
@@ -90,7 +104,7 @@ def by_curve(
         return as_happened(outcome, pairs.before, pairs.after[0], alike.means)
 
     logs = log_gains(before, after, happened)
-    curves = _draws_of_both(sides, (before, after), draws)
+    curves, exact = _draws_of_both(sides, (before, after), draws)
     gains = []
     for part, population in draw_population(
         *("bootstrap", before, alike.trials, draws, problem.rng("population")),
@@ -100,12 +114,12 @@ def by_curve(
         gains.append(curve_terms(drawn, weight, before, after, group, logs, thresholds))
     infinite = infinite_log_gain(outcome, pairs.before, pairs.after)
     terms = with_infinite_log_gain(joined(gains), infinite)
-    return Posterior(terms, sides[0], (sides[1],))
+    return Posterior(terms, sides[0], (sides[1],), exact)
 
 
 def _draws_of_both(
     sides: Sequence[Mixture], scores: Sequence[Floats], draws: int
-) -> Callable[[slice], Floats]:
+) -> tuple[Callable[[slice], Floats], NDArray[np.intp]]:
     """Curves at the rows, of shape (draws, rows): of each side so many as its evidence says.
 
     Parameters
@@ -117,13 +131,18 @@ def _draws_of_both(
 
     Returns
     -------
-    callable
+    curves : callable
         Gives a block of draws.
+    exact : ndarray of shape (draws,)
+        As in `Posterior`.
     """
     rng = sides[0].problem.rng("sides")
     share = softmax([side.log_evidence for side in sides])
     of_side = resample(np.asarray(share), draws, rng)
-    u = [side.posterior().curves_of_draws.parts[0].distances.u for side in sides]
+    fitted = [side.posterior().curves_of_draws.parts[0] for side in sides]
+    u = [of.distances.u for of in fitted]
+    is_exact = [of.exact for of in fitted if of.exact is not None]
+    exact = np.where(np.choose(of_side, is_exact), of_side + 1, 0)
     at = [side.problem.curves_at(score) for side, score in zip(sides, scores, strict=True)]
 
     def curves(part: slice) -> Floats:
@@ -134,7 +153,7 @@ def _draws_of_both(
                 drawn[mine] = at[k].probability(own[part][mine])
         return drawn
 
-    return curves
+    return curves, exact
 
 
 def quantiles(values: Floats, *levels: float) -> list[float]:

@@ -199,7 +199,9 @@ class RecalibrationGain:
         Returns
         -------
         lower, upper : float
-            Equal-tailed. Infinite where a log loss is.
+            Equal-tailed. Infinite where a log loss is. That of the fall in TCE holds the interval
+            of the draws in which a side is exactly calibrated, if that is more probable than one
+            tail.
         """
         tail = (1 - as_level(ci_prob)) / 2
         return self._posterior.interval(self._known(measure), tail)

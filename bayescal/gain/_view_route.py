@@ -69,13 +69,16 @@ def by_view(views: Views, pairs: PairedPredictions, thresholds: Sequence[float])
         threshold: means(treated(second, threshold) - treated(first, threshold))
         for threshold in thresholds
     }
-    exact = [~view.curves_of_draws.parts[0].distances.u.any(axis=1) for view in views]
+    exact = [
+        np.logical_not(view.curves_of_draws.parts[0].distances.u.any(axis=1)) for view in views
+    ]
+    is_map = np.asarray(exact[1] & ~exact[0])
     gains = []
     both = zip(curves.draws("bootstrap"), curves.distances.draws("bootstrap"), strict=True)
     for (part, drawn), (_, far) in both:
         weight = drawn.population.weight
         terms = curve_terms(drawn.curve, weight, before, after, group, (event, other), ())
-        curve = np.where((exact[1] & ~exact[0])[part][:, None], after, far.curve)
+        curve = np.where(is_map[part][:, None], after, far.curve)
         terms["tce"] = fall_in_error(curve, weight, before, after, group)
         for threshold, change in moved.items():
             worth = net_benefit(drawn.curve, 1.0, threshold)

@@ -200,4 +200,6 @@ def _mixed(posteriors: Sequence[Posterior]) -> Posterior:
         name: in_turn(widened(each) if np.isfinite(each).all() else each)
         for name, each in stacks.items()
     }
-    return Posterior(draws)
+    sides = [one.exact for one in posteriors if one.exact is not None]
+    exact = in_turn(np.stack(sides)) if len(sides) == len(posteriors) else None
+    return Posterior(draws, exact=exact)

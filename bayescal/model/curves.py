@@ -12,7 +12,7 @@ from bayescal._base.errors import InputError
 from bayescal.data.validate import check_choice
 from bayescal.model.average import AVERAGE, in_average, union_of
 from bayescal.model.curve import Curve, Frame
-from bayescal.model.families import BETA, IDENTITY, INTERCEPT, LOGISTIC, NEARLY, TEMPERATURE
+from bayescal.model.families import BETA, IDENTITY, INTERCEPT, LOGISTIC, NEAR_CURVE, TEMPERATURE
 from bayescal.model.lapse.family import LAPSE, NOISE
 from bayescal.model.pieces import PIECES
 from bayescal.model.saturated.family import SATURATED
@@ -47,7 +47,7 @@ CURVES: dict[str, Curve] = {
     curve.name: curve
     for curve in (
         IDENTITY,
-        NEARLY,
+        NEAR_CURVE,
         INTERCEPT,
         TEMPERATURE,
         LOGISTIC,
@@ -61,7 +61,7 @@ CURVES: dict[str, Curve] = {
 }
 """The families by name, from the simplest to the most flexible."""
 
-EXACT, NEAR = IDENTITY.name, NEARLY.name
+EXACT, NEAR = IDENTITY.name, NEAR_CURVE.name
 
 
 def register(curve: Curve) -> None:

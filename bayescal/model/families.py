@@ -17,7 +17,7 @@ __all__ = [
     "IDENTITY",
     "INTERCEPT",
     "LOGISTIC",
-    "NEARLY",
+    "NEAR_CURVE",
     "TEMPERATURE",
     "line_basis",
     "slope_of",
@@ -107,7 +107,7 @@ LOGISTIC = Curve(
 """Logistic recalibration (Cox, Platt): a shift and a slope on the log-odds."""
 
 
-NEARLY = replace(
+NEAR_CURVE = replace(
     LOGISTIC,
     name="near",
     priors=(("shift", Normal(0.0, 0.05)), ("log_slope", Normal(0.0, 0.05))),

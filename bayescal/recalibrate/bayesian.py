@@ -14,8 +14,9 @@ from bayescal.data.data import CalibrationData
 from bayescal.data.table import levels_of
 from bayescal.data.validate import as_draws, as_level, check_choice
 from bayescal.data.weights import WeightType
-from bayescal.fitting import fit
+from bayescal.fitting import compare, fit
 from bayescal.model.curves import CURVES, Curve
+from bayescal.model.mixture import WEIGHTS
 from bayescal.model.priors import Prior
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.recalibrate._base import Recalibrator
@@ -175,7 +176,10 @@ class BayesianRecalibrator(Recalibrator):
         }
         if isinstance(self.curve, str):
             check_choice(self.curve, (_AVERAGE, *CURVES), "curve")
-        self.posterior_ = fit(data, curve=self.curve, **options)
+        if self.curve == _AVERAGE:
+            self.posterior_ = compare(data, curves=tuple(WEIGHTS), **options).posterior
+        else:
+            self.posterior_ = fit(data, curve=self.curve, **options)
 
     def _map(self, scores: Floats) -> Floats:
         levels = levels_of(scores)
