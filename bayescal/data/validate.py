@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import (
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import (
     MOST_DRAWS,
     MOST_LEVELS,
     InputError,
@@ -28,7 +28,7 @@ from bayescal._base.errors import (
     as_order,
     check_choice,
 )
-from bayescal._base.text import exact, shortened
+from bayescal.core.text import exact, shortened
 from bayescal.data.sources.alignment import columns_in_order
 from bayescal.data.sources.frames import as_plain
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats
-from bayescal._base.sampling.importance import resample
+from bayescal.core.arrays import Floats
+from bayescal.core.sampling import resample
 from bayescal.inference.averaging import Mixture
 from bayescal.posterior.one_sided import nearest_row, one_sided, sureness
 

@@ -13,16 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import DiagnosticWarning
-from bayescal._base.sampling.even import even_choice
-from bayescal._base.sampling.importance import (
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import DiagnosticWarning
+from bayescal.core.sampling import (
     Sample,
+    even_choice,
     of_mixture,
     resample,
     shares_of_parts,
 )
-from bayescal._base.threads import one_blas_thread
+from bayescal.core.versions import one_blas_thread
 from bayescal.inference.samples import FamilySamples
 from bayescal.model.curves import CURVES, Curve, in_average
 from bayescal.model.mixture import (

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import DiagnosticWarning
-from bayescal._base.sampling.importance import resample
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import DiagnosticWarning
+from bayescal.core.sampling import resample
 from bayescal.model.average import PRIOR_CALIBRATED
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.mixture import HEDGE, modest_scale

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 
-from bayescal._base.arrays import Floats, blocks
+from bayescal.core.arrays import Floats, blocks
 from bayescal.model.problem import Problem
 
 __all__ = ["nearest_row", "one_sided", "side_shares", "sure_region", "sureness"]

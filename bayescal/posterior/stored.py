@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescal._base.errors import InputError
-from bayescal._base.files import existing_file
-from bayescal._base.text import shortened
+from bayescal.core.errors import InputError
+from bayescal.core.files import existing_file
+from bayescal.core.text import shortened
 from bayescal.posterior.tree import as_dataset, with_chains
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from bayescal._base.arrays import Floats, blocks
-from bayescal._base.log_odds import clipped
+from bayescal.core.arrays import Floats, blocks
+from bayescal.core.optimise import clipped
 from bayescal.model.curve import PROBABLE, CurveAtScores
 from bayescal.model.problem import Problem
 from bayescal.posterior.line import nearest_shift
