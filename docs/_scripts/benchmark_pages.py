@@ -37,7 +37,9 @@ def shown(value: Any) -> str:
         return ""
     if not isinstance(value, float):
         return str(value).replace("|", "\\|")
-    if value == 0 or abs(value) >= 1000:
+    if abs(value) < 1e-12:
+        return "0"
+    if abs(value) >= 1000:
         return f"{value:,.0f}"
     digits = 2 - math.floor(math.log10(abs(value)))
     return f"{value:.1e}" if digits > 6 else f"{value:.{max(digits, 0)}f}"
