@@ -67,7 +67,8 @@ def tables(record: Record, part: str | None = None) -> str:
     text = []
     for table in record["tables"].values():
         if part in (None, table["part"]):
-            rests = f"*{table['repeats']} repeats.*"
+            once = table["repeats"] == 1
+            rests = "*Computed once.*" if once else f"*{table['repeats']} repeats.*"
             note = f"{table['note']} {rests}" if table["note"] else rests
             text.append(f"### {table['title']}\n\n{note}\n\n{markdown(table['rows'])}")
     return "\n\n".join(text)
