@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bayescal._base.errors import (
+from bayescal.core.errors import (
     DiagnosticWarning,
     EdgeWarning,
     GroupWarning,

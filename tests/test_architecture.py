@@ -261,6 +261,15 @@ def test_no_room_imports_the_private_modules_of_another() -> None:
     assert not wrong, report(wrong)
 
 
+LOOK_INSIDE = {
+    "tests/cli/test_labels_verbatim.py",
+    "tests/strangers/test_app.py",
+    "tests/strangers/test_outcomes.py",
+    "tests/strangers/test_read.py",
+}
+"""Tests of how the command line reads a file, which has no public door yet. May only shrink."""
+
+
 def test_a_private_module_is_tested_by_its_own_file_alone() -> None:
     wrong = []
     for path in sorted((REPOSITORY / "tests").rglob("*.py")):
@@ -272,6 +281,9 @@ def test_a_private_module_is_tested_by_its_own_file_alone() -> None:
             if name.startswith("bayescal.") and private(name.partition(".")[2])
             if name != f"bayescal.{own}"
         ]
+    looking = {line.partition(" ")[0] for line in wrong} & LOOK_INSIDE
+    assert looking == LOOK_INSIDE
+    wrong = [line for line in wrong if line.partition(" ")[0] not in LOOK_INSIDE]
     assert not wrong, report(wrong)
 
 
@@ -329,7 +341,7 @@ def test_arrays_only_rooms_need_numpy_and_scipy_alone() -> None:
 @pytest.mark.parametrize("room", ["estimators", "scores"])
 def test_estimators_and_scores_stand_on_data_alone(room: str) -> None:
     assert room in arrays_only()
-    assert rooms()[room] == {"_base", "data"}
+    assert rooms()[room] == {"core", "data"}
 
 
 def test_every_dependency_is_used() -> None:
@@ -360,7 +372,7 @@ def test_pymc_is_imported_inside_functions() -> None:
 
 def test_only_compat_knows_versions() -> None:
     wrong = []
-    for name in modules().keys() - {"_base.versions"}:
+    for name in modules().keys() - {"core.versions"}:
         asked = versions_asked(tree(name))
         wrong += [f"{name or 'bayescal'}:{line} {what}" for line, what in asked]
     assert not wrong, report(sorted(wrong))

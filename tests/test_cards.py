@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 import bayescal as bc
-from bayescal._base.card import card
-from bayescal._base.text import interval
+from bayescal.core.text import card, interval
 
 
 class Tags(HTMLParser):

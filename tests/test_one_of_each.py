@@ -13,29 +13,29 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[1] / "bayescal"
 
 TOOLS = {
-    "as_count": "_base/errors",
+    "as_count": "core/errors",
     "as_data": "data/keywords",
-    "as_order": "_base/errors",
+    "as_order": "core/errors",
     "as_probability_matrix": "data/validate",
     "as_scores": "data/validate",
-    "as_seed": "_base/arrays",
-    "binomial_mle": "_base/logistic",
-    "blocks": "_base/arrays",
-    "clipped": "_base/log_odds",
+    "as_seed": "core/arrays",
+    "binomial_mle": "core/optimise",
+    "blocks": "core/arrays",
+    "clipped": "core/optimise",
     "effective_size": "data/weights",
-    "fit_logistic": "_base/logistic",
+    "fit_logistic": "core/optimise",
     "is_matrix": "data/validate",
     "kish": "data/weights",
-    "least_treated": "_base/decision",
+    "least_treated": "core/decision",
     "levels_of": "data/table",
-    "log_odds_of": "_base/log_odds",
-    "logarithms": "_base/log_odds",
-    "maximise": "_base/newton",
-    "power_mean": "_base/arrays",
+    "log_odds_of": "core/optimise",
+    "logarithms": "core/optimise",
+    "maximise": "core/optimise",
+    "power_mean": "core/arrays",
     "quantile": "data/weights",
-    "random_generator": "_base/arrays",
-    "smooth_rows": "_base/sampling/pareto",
-    "softplus": "_base/logistic",
+    "random_generator": "core/arrays",
+    "smooth_rows": "core/sampling",
+    "softplus": "core/optimise",
     "tabulate": "data/table",
 }
 """Functions of a module's top level, and the one module that may define each."""
@@ -87,7 +87,7 @@ def test_whole_numbers_are_refused_in_one_function() -> None:
     def refuses(node: ast.AST) -> bool:
         return isinstance(node, ast.Constant) and "must be a whole number" in str(node.value)
 
-    assert where(refuses) == {"_base/errors:as_count"}
+    assert where(refuses) == {"core/errors:as_count"}
 
 
 def test_a_user_s_random_state_is_read_in_one_function() -> None:
@@ -97,7 +97,7 @@ def test_a_user_s_random_state_is_read_in_one_function() -> None:
         assert isinstance(node, ast.Call)
         return not node.args or "random_state" in ast.unparse(node.args[0])
 
-    assert where(reads) == {"_base/arrays:random_generator"}
+    assert where(reads) == {"core/arrays:random_generator"}
 
 
 def test_equal_scores_are_collapsed_by_the_table() -> None:
@@ -122,9 +122,9 @@ def test_equal_scores_are_collapsed_by_the_table() -> None:
         "data/roles:codes",  # numbers of groups
         "data/periods:read_periods",  # labels
         "data/periods:_distinct",  # labels
-        "estimators/kernel/_null:_cells",  # cells of a grid
-        "estimators/smoothed/_local_mean:_gathered",  # cells of a grid
-        "estimators/distance/_programmes:_monotone_misfit",  # heights of a path
+        "estimators/kernel:_cells",  # cells of a grid
+        "estimators/smooth:_gathered",  # cells of a grid
+        "estimators/distance:_monotone_misfit",  # heights of a path
     }
     assert where(collapses) <= not_scores
 
@@ -161,7 +161,7 @@ def test_the_price_of_a_threshold_is_written_once() -> None:
             for name in names_in(node.right)
         )
 
-    assert where(is_price) == {"_base/decision:net_benefit"}
+    assert where(is_price) == {"core/decision:net_benefit"}
 
 
 def test_no_score_is_compared_with_a_threshold_but_by_the_lowest_that_reaches_it() -> None:
@@ -186,7 +186,7 @@ def test_log_odds_are_clipped_by_one_function() -> None:
         return logarithm and any(calls(part, "np.clip") for part in ast.walk(node))
 
     with_ends_of_their_own = {
-        "estimators/_bpm:basis_of",  # the edge of Dong et al.'s released code
+        "estimators/bpm:basis_of",  # the edge of Dong et al.'s released code
         "plots/_bands:_grid",  # where the points of a figure are dense
     }
     assert where(clips) <= with_ends_of_their_own
@@ -218,5 +218,5 @@ def test_the_root_of_an_order_is_taken_in_one_function() -> None:
             and ast.unparse(node.right) in {"1 / p", "1 / order"}
         )
 
-    of_order_one_or_two = "estimators/binned/debiased:_corrected"
-    assert where(is_root) == {"_base/arrays:power_mean", of_order_one_or_two}
+    of_order_one_or_two = "estimators/binned:_corrected"
+    assert where(is_root) == {"core/arrays:power_mean", of_order_one_or_two}

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 import numpy as np
 
-from bayescal._base.card import card
-from bayescal._base.errors import as_items, check_type
 from bayescal.assessment.findings import STANDARD_WORDS, Findings
 from bayescal.assessment.followed import cases_and_events_of
 from bayescal.assessment.groups import (
@@ -33,6 +31,8 @@ from bayescal.assessment.val_prob import raw_cases
 from bayescal.assessment.verdict.words import advice, headline, to_do
 from bayescal.assessment.vocabulary import Words
 from bayescal.assessment.words import is_reversed
+from bayescal.core.errors import as_items, check_type
+from bayescal.core.text import card
 from bayescal.data.crossed import CrossedTable
 from bayescal.data.imputations import as_draws_of_score, as_imputations, as_imputed_outcomes
 from bayescal.data.keywords import as_data

@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
-from bayescal._base.text import in_natural_order
 from bayescal.assessment.essentials import (
     DecisionRange,
     classification_table,
@@ -37,6 +34,9 @@ from bayescal.assessment.verdict.equation import Equation, update_equation
 from bayescal.assessment.verdict.off import Off, is_off
 from bayescal.assessment.verdict.settle import more_to_settle
 from bayescal.assessment.vocabulary import Words
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError
+from bayescal.core.text import in_natural_order
 from bayescal.data.crossed import CrossedTable
 from bayescal.data.data import CalibrationData
 from bayescal.data.fingerprint import fingerprint

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
-from bayescal._base.text import capitalised, cases_and_events, count
 from bayescal.assessment.performance import mean_score
 from bayescal.assessment.verdict.off import few_words
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError
+from bayescal.core.text import capitalised, cases_and_events, count
 from bayescal.data.data import CalibrationData
 from bayescal.data.follow_up import EARLY_SHARE, LEFT, TIME_STEPS, FollowUp
 from bayescal.estimators.survival import censoring_depends_on_score

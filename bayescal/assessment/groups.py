@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal._base.errors import InputError, as_level
-from bayescal._base.text import count
+from bayescal.core.errors import InputError, as_level
+from bayescal.core.text import count
 from bayescal.data.build.labels import count_labels
 from bayescal.data.data import CalibrationData
 from bayescal.model.average import PRIOR_CALIBRATED

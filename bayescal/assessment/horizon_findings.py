@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
-from bayescal._base.card import card
-from bayescal._base.text import count
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.performance import mean_score
@@ -20,6 +18,7 @@ from bayescal.assessment.text.paper import describe
 from bayescal.assessment.text.terminal import wrapped
 from bayescal.assessment.verdict.words import limit_reason, title
 from bayescal.assessment.words import with_interval
+from bayescal.core.text import card, count
 from bayescal.data.predicted import Risks
 from bayescal.fitting.horizons import HorizonPosteriors, at_horizon
 from bayescal.posterior.functionals import FUNCTIONALS, main_functionals

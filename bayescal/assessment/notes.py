@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from bayescal._base.sampling.pareto import BAD_K
-from bayescal._base.text import count, only, shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.imputed import imputations_note
 from bayescal.assessment.performance import is_extreme, mean_score
 from bayescal.assessment.verdict.words import headline
 from bayescal.assessment.words import first_words
+from bayescal.core.sampling import BAD_K
+from bayescal.core.text import count, only, shortened
 from bayescal.fitting.imputed.posterior import ImputedPosterior, by_imputation
 from bayescal.posterior.checks.undefined import MOST_AT_ENDS, share_at_ends
 from bayescal.posterior.posterior import CalibrationPosterior

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal._base.errors import InputError, check_choice
+from bayescal.core.errors import InputError, check_choice
 from bayescal.data.data import CalibrationData
 from bayescal.estimators.registry import ESTIMATORS
 from bayescal.estimators.survival import NUMBERS_OF_TIMES
-from bayescal.estimators.uncertainty.applied import applied_of
+from bayescal.estimators.uncertainty import applied_of
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.validation.consistency import (
     RARE,

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bayescal import scores
-from bayescal._base.errors import InputError
 from bayescal.assessment.panel import resamples_for
+from bayescal.core.errors import InputError
 from bayescal.data.data import CalibrationData
-from bayescal.estimators.uncertainty.applied import Applied
-from bayescal.estimators.uncertainty.intervals import Resamples
+from bayescal.estimators.uncertainty import Applied, Resamples
 from bayescal.model.problem import Problem
 from bayescal.posterior.intervals import equal_tailed
 from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.scores.weighted import WEIGHTED
+from bayescal.scores.proper import WEIGHTED
 
 if TYPE_CHECKING:
     import pandas as pd

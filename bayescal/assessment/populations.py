@@ -14,7 +14,7 @@ from bayescal.posterior.intervals import equal_tailed, share_below, verdict_of
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayescal._base.arrays import Floats
+    from bayescal.core.arrays import Floats
 
 __all__ = ["error_row", "population_names", "populations_of", "verdict_beside"]
 

@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal._base.errors import InputError, check_type
-from bayescal._base.files import existing_file
-from bayescal._base.text import shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.followed import OTHER_HAZARD, censoring_by_fifth, median_follow_up
 from bayescal.assessment.notes import assessment_notes
@@ -23,6 +20,9 @@ from bayescal.assessment.text.sites import sites_record
 from bayescal.assessment.text.subgroups import subgroups_record
 from bayescal.assessment.verdict.words import advice, headline
 from bayescal.assessment.words import first_words
+from bayescal.core.errors import InputError, check_type
+from bayescal.core.files import existing_file
+from bayescal.core.text import shortened
 from bayescal.fitting.imputed.posterior import by_imputation
 from bayescal.posterior.functionals import FUNCTIONALS
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats
+from bayescal.core.arrays import Floats
 from bayescal.posterior.posterior import CalibrationPosterior
 
 __all__ = ["FEWEST_CASES", "LIKELY", "Stretch", "stretches_of"]

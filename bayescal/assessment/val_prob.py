@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal import estimators, scores
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
 from bayescal.assessment.performance import with_ranks
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError
 from bayescal.data.build.cases import check_cases
 from bayescal.data.data import CalibrationData
 from bayescal.data.weights import effective_cases
-from bayescal.estimators.clinical.likelihood import Recalibrated, recalibrated
-from bayescal.estimators.integrated.indices import indices_of
+from bayescal.estimators.calibration_tests import Recalibrated, recalibrated
+from bayescal.estimators.integrated import indices_of
 from bayescal.posterior.checks.undefined import MOST_AT_ENDS, share_at_ends
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from bayescal._base.errors import InputError, check_type
-from bayescal._base.text import shortened
+from bayescal.core.errors import InputError, check_type
+from bayescal.core.text import shortened
 
 __all__ = ["Words", "words"]
 

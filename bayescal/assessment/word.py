@@ -13,10 +13,6 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayescal._base.errors import InputError
-from bayescal._base.files import as_path, replacing
-from bayescal._base.text import shortened
-from bayescal._base.versions import needed
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.html._about import data_table, tripod_table
 from bayescal.assessment.html._figures import Drawn
@@ -48,6 +44,10 @@ from bayescal.assessment.words import (
     exactness,
     first_words,
 )
+from bayescal.core.errors import InputError
+from bayescal.core.files import as_path, replacing
+from bayescal.core.text import shortened
+from bayescal.core.versions import needed
 
 if TYPE_CHECKING:
     from docx.document import Document

@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bayescal._base.arrays import Floats
-from bayescal._base.text import capitalised, chance, percent, rounded
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.followed import followed_words
 from bayescal.assessment.performance import values_in_data
 from bayescal.assessment.stretches import FEWEST_CASES, LIKELY, Stretch
+from bayescal.core.arrays import Floats
+from bayescal.core.text import capitalised, chance, percent, rounded
 from bayescal.data.data import CalibrationData
 from bayescal.multilevel.drift import DriftPosterior
 from bayescal.multilevel.posterior import MultilevelPosterior

@@ -24,8 +24,8 @@ def app_command(
     """
     import webbrowser
 
-    from bayescal._base.versions import needed
     from bayescal.cli._terminal import output, say
+    from bayescal.core.versions import needed
 
     with needed("the page", "bayescal[app]", "Or use the command `bayescal assess`."):
         from bayescal.cli.page.server import Server

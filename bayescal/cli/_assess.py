@@ -131,7 +131,7 @@ def assess(
 
 def _refuse(options: dict[str, bool], goes_with: str) -> None:
     """Say no to an option that would have no effect."""
-    from bayescal._base.errors import InputError
+    from bayescal.core.errors import InputError
 
     for name, given in options.items():
         if given:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal._base.errors import InputError
-from bayescal._base.text import shortened
 from bayescal.cli.reading import Reading
+from bayescal.core.errors import InputError
+from bayescal.core.text import shortened
 from bayescal.data.sources.columns import Columns
 
 if TYPE_CHECKING:

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.errors import InputError, LabelWarning, WeightWarning
-from bayescal._base.text import count, shortened
 from bayescal.cli._codes import refuse_coded_outcomes, refuse_coded_scores, refuse_texts
 from bayescal.cli._notes import as_typed, noted
 from bayescal.cli._read import Source
 from bayescal.cli._terminal import STDOUT, as_command, note, output
 from bayescal.cli.form import PERCENT, Scale
+from bayescal.core.errors import InputError, LabelWarning, WeightWarning
+from bayescal.core.text import count, shortened
 from bayescal.data.sources.columns import Columns
 from bayescal.data.validate import are_binary_integers, without_rounding
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.errors import InputError
-from bayescal._base.text import count, shortened
+from bayescal.core.errors import InputError
+from bayescal.core.text import count, shortened
 from bayescal.data.build.labels import is_missing
 
 if TYPE_CHECKING:

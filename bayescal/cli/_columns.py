@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescal._base.errors import InputError
-from bayescal._base.text import shortened
 from bayescal.cli._codes import codes_in
 from bayescal.cli._questions import ask_about_columns
 from bayescal.cli.form import Scale
 from bayescal.cli.reading import Reading
+from bayescal.core.errors import InputError
+from bayescal.core.text import shortened
 from bayescal.data.sources.columns import Columns, listed
-from bayescal.data.validate import ROUNDING
+from bayescal.data.validate import OVERSHOOT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -188,7 +188,7 @@ def _holds_scores(column: pd.Series, scale: Scale) -> bool:
     if column.dtype.kind != "f" or _distinct(column, CLASSES) <= CLASSES:
         return False
     values = column.dropna().to_numpy()
-    rounding = ROUNDING * (scale.highest - scale.lowest)
+    rounding = OVERSHOOT * (scale.highest - scale.lowest)
     inside = (values >= scale.lowest - rounding) & (values <= scale.highest + rounding)
     return values.size > 0 and bool(np.all(inside))
 

@@ -120,8 +120,8 @@ def _draw(path: Path, comparison: CurveComparison) -> None:
 
 def comparison_table(table: pd.DataFrame) -> Table:
     """The families for a terminal: how well each predicts, and how probable it is."""
-    from bayescal._base.text import chance, ratio
     from bayescal.cli._terminal import new_table
+    from bayescal.core.text import chance, ratio
 
     shown = new_table()
     shown.add_column("Curve")
@@ -144,7 +144,7 @@ def describe_calibration(
     comparison: CurveComparison, limit: float, close: tuple[float, float]
 ) -> str:
     """How probable it is that the model is calibrated, or nearly."""
-    from bayescal._base.text import chance
+    from bayescal.core.text import chance
 
     return (
         f"The true calibration error is below the limit of {limit:g} with probability "
@@ -157,7 +157,7 @@ def describe_calibration(
 
 def describe_interval(comparison: CurveComparison, level: float, lower: float, upper: float) -> str:
     """The true calibration error, averaged over the families."""
-    from bayescal._base.text import percent, rounded
+    from bayescal.core.text import percent, rounded
 
     estimate = comparison.posterior.estimate("tce", level)
     middle, low, high = rounded((estimate, lower, upper), lower, upper)
@@ -169,8 +169,8 @@ def describe_interval(comparison: CurveComparison, level: float, lower: float, u
 
 def sensitivity_table(by_prior: pd.DataFrame, prior_calibrated: float) -> Table | None:
     """How much the probability of calibration owes to the prior; None if it owes nothing."""
-    from bayescal._base.text import chance
     from bayescal.cli._terminal import new_table
+    from bayescal.core.text import chance
 
     shown = new_table()
     shown.add_column("Prior")

@@ -46,8 +46,6 @@ def drift(
     Every case has a --period, such as its month. With --update the file is of the new month alone.
     Outcomes may be times to an event: --time, --event and --horizon.
     """
-    from bayescal._base.arrays import as_seed
-    from bayescal._base.errors import InputError
     from bayescal.assessment.text.periods import IN_USE
     from bayescal.cli._predictions import read_predictions
     from bayescal.cli._progress import working
@@ -56,6 +54,8 @@ def drift(
     from bayescal.cli._times import TimeColumns, read_times
     from bayescal.cli._update import RunningTable
     from bayescal.cli._write import check_targets, write_record
+    from bayescal.core.arrays import as_seed
+    from bayescal.core.errors import InputError
     from bayescal.data.validate import as_level
     from bayescal.model.priors import as_prior
 
@@ -152,9 +152,9 @@ def _told(
 
 def periods_table(post: Any) -> Table:
     """The record: each period, by itself and by the fit of all, and when the curve changed."""
-    from bayescal._base.text import chance, count, shortened
     from bayescal.assessment.words import with_interval
     from bayescal.cli._terminal import new_table
+    from bayescal.core.text import chance, count, shortened
 
     shown = new_table()
     shown.add_column("Period")

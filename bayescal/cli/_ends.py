@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.errors import InputError
-from bayescal._base.text import count, shortened
+from bayescal.core.errors import InputError
+from bayescal.core.text import count, shortened
 
 if TYPE_CHECKING:
     from bayescal.data.survival import Survival

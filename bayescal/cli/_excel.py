@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
-from bayescal._base.errors import InputError
-from bayescal._base.text import shortened
-from bayescal._base.versions import needed
 from bayescal.cli._read import Source, TableFile, check_file, types_of
+from bayescal.core.errors import InputError
+from bayescal.core.text import shortened
+from bayescal.core.versions import needed
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -45,7 +45,7 @@ def write_mark(
     Path
         The mark: `output` with ".bayescal.json" behind its name.
     """
-    from bayescal._base.versions import library_versions
+    from bayescal.core.versions import library_versions
 
     path = mark_of(output)
     fitted_to = {"file": str(source), "cases": data.n, "sha256": _fingerprint(data)}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table
 
-    from bayescal._base.arrays import Floats
+    from bayescal.core.arrays import Floats
     from bayescal.gain import RecalibrationGain
 
 __all__ = ["gain"]
@@ -74,9 +74,6 @@ def gain(
     """
     import warnings
 
-    from bayescal._base.arrays import as_seed
-    from bayescal._base.errors import InputError
-    from bayescal._base.text import chance, count
     from bayescal.cli._cases import about_weights
     from bayescal.cli._fitted_to import find_mark
     from bayescal.cli._pairs import read_pairs
@@ -84,6 +81,9 @@ def gain(
     from bayescal.cli._terminal import note, output, say, wrote
     from bayescal.cli._times import TimeColumns, read_timed_pairs
     from bayescal.cli._write import check_targets, write_record
+    from bayescal.core.arrays import as_seed
+    from bayescal.core.errors import InputError
+    from bayescal.core.text import chance, count
     from bayescal.data.validate import as_count, as_level, as_outcomes
     from bayescal.model.priors import as_prior
 
@@ -240,7 +240,7 @@ def _check_columns(
     in_sample: bool,
 ) -> None:
     """Check the options: two columns of scores, or one column and a number of folds."""
-    from bayescal._base.errors import InputError
+    from bayescal.core.errors import InputError
 
     if folds is None and (before is None or after is None):
         raise InputError(
@@ -258,8 +258,8 @@ def _check_columns(
 
 def _check_folds(outcome: Floats, folds: int, column: str) -> None:
     """Refuse more folds than there are events, or cases without one."""
-    from bayescal._base.errors import InputError
-    from bayescal._base.text import count
+    from bayescal.core.errors import InputError
+    from bayescal.core.text import count
 
     events = int(outcome.sum())
     others = outcome.size - events
@@ -280,8 +280,8 @@ def _check_folds(outcome: Floats, folds: int, column: str) -> None:
 
 def gain_table(table: pd.DataFrame) -> Table:
     """The gains for a terminal, per patient and positive where recalibration helped."""
-    from bayescal._base.text import percent
     from bayescal.cli._terminal import new_table
+    from bayescal.core.text import percent
 
     shown = new_table()
     shown.add_column("Gain per patient")
@@ -297,8 +297,8 @@ def gain_table(table: pd.DataFrame) -> Table:
 
 def gains_by_curve(table: pd.DataFrame) -> Table:
     """The fall in Brier score of every population and site, for a terminal."""
-    from bayescal._base.text import chance, percent, rounded
     from bayescal.cli._terminal import new_table
+    from bayescal.core.text import chance, percent, rounded
 
     shown = new_table()
     shown.add_column("Fall in Brier score")
@@ -325,7 +325,7 @@ def curves_record(table: pd.DataFrame) -> list[dict[str, float | str | None]]:
 
 def _cells(name: str, table: pd.DataFrame) -> tuple[str, str, str]:
     """Estimate, interval and probability of a gain."""
-    from bayescal._base.text import NO_CHANGE, chance, rounded, signed
+    from bayescal.core.text import NO_CHANGE, chance, rounded, signed
 
     if name in table.attrs["unchanged"]:
         return NO_CHANGE, "", ""
@@ -340,7 +340,7 @@ def _cells(name: str, table: pd.DataFrame) -> tuple[str, str, str]:
 
 def improvement(table: pd.DataFrame) -> str:
     """How probable it is that either score improves, in a sentence."""
-    from bayescal._base.text import chance
+    from bayescal.core.text import chance
 
     if "brier" in table.attrs["unchanged"]:
         return "The predictions are the same before and after."

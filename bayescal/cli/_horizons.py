@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal._base.text import shortened
 from bayescal.cli._notes import as_typed
 from bayescal.cli._progress import working
 from bayescal.cli._terminal import is_narrow, note, output, say, wrote
 from bayescal.cli._times import TimeColumns, TimesRead, read_horizons
 from bayescal.cli._write import save_figure, source_lines, write_record
 from bayescal.cli.reading import TimeReading
+from bayescal.core.text import shortened
 
 if TYPE_CHECKING:
     from bayescal.assessment.horizons import HorizonAssessment

@@ -50,14 +50,14 @@ def missing(
 
     The outcome is left empty where it is missing; every patient has a score.
     """
-    from bayescal._base.arrays import as_seed
-    from bayescal._base.errors import InputError
-    from bayescal._base.text import count, shortened
     from bayescal.assessment.performance import close_enough
     from bayescal.assessment.record import functionals_record
     from bayescal.cli._progress import working
     from bayescal.cli._terminal import output, say, wrote
     from bayescal.cli._write import check_targets, save_figure, write_record
+    from bayescal.core.arrays import as_seed
+    from bayescal.core.errors import InputError
+    from bayescal.core.text import count, shortened
     from bayescal.data.validate import as_floats, as_level
     from bayescal.model.priors import as_prior
 
@@ -121,11 +121,11 @@ def _read(reading: MissingReading) -> tuple[Any, Any, tuple[str, str], dict[str,
     """Outcomes, None where one is missing, scores, the columns of both, and further arguments."""
     import numpy as np
 
-    from bayescal._base.errors import InputError
     from bayescal.cli._cases import as_numbers, in_file, read_cases
     from bayescal.cli._columns import choose_columns
     from bayescal.cli._predictions import Selected
     from bayescal.cli._recalibrate import scores_of
+    from bayescal.core.errors import InputError
     from bayescal.data.data import CalibrationData
 
     form = reading.form()
@@ -166,8 +166,8 @@ def _read(reading: MissingReading) -> tuple[Any, Any, tuple[str, str], dict[str,
 
 def fifths_table(table: pd.DataFrame) -> Table:
     """How many outcomes are missing, by fifth of the score."""
-    from bayescal._base.text import count
     from bayescal.cli._terminal import new_table
+    from bayescal.core.text import count
 
     shown = new_table()
     shown.add_column("Fifth of the score")
@@ -182,9 +182,9 @@ def fifths_table(table: pd.DataFrame) -> Table:
 
 def populations_table(result: KnownFit, level: float) -> Table:
     """The main measures of all patients, and of those whose outcome is known."""
-    from bayescal._base.text import capitalised, percent
     from bayescal.assessment.words import with_interval
     from bayescal.cli._terminal import new_table
+    from bayescal.core.text import capitalised, percent
     from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
 
     shown = new_table()
@@ -214,9 +214,9 @@ def change_in_words(change: pd.Series, close: float) -> str:
 
 def verdicts_table(table: pd.DataFrame, level: float, close: float) -> Table:
     """The error of all patients by delta."""
-    from bayescal._base.text import chance, percent
     from bayescal.assessment.words import with_interval
     from bayescal.cli._terminal import new_table
+    from bayescal.core.text import chance, percent
 
     shown = new_table()
     shown.add_column("Delta")

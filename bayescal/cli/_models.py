@@ -39,13 +39,13 @@ def compare_models(
 
     Every case has a prediction by each --model. With --time they are risks by the --horizon.
     """
-    from bayescal._base.arrays import as_seed
-    from bayescal._base.errors import InputError
-    from bayescal._base.text import count, shortened
     from bayescal.cli._progress import working
     from bayescal.cli._terminal import output, say, wrote
     from bayescal.cli._times import TimeColumns
     from bayescal.cli._write import check_targets, write_record
+    from bayescal.core.arrays import as_seed
+    from bayescal.core.errors import InputError
+    from bayescal.core.text import count, shortened
     from bayescal.data.validate import as_level
     from bayescal.model.priors import as_prior
 
@@ -118,9 +118,9 @@ class Told(NamedTuple):
 
 def _of_outcomes(reading: TimedRowReading, names: list[str], how: dict[str, Any]) -> Told:
     """Of outcomes that are known."""
-    from bayescal._base.text import shortened
     from bayescal.cli._pairs import read_models
     from bayescal.cli._progress import working
+    from bayescal.core.text import shortened
     from bayescal.fitting import compare_models as compare
 
     read = read_models(reading, names)
@@ -143,9 +143,9 @@ def _of_outcomes(reading: TimedRowReading, names: list[str], how: dict[str, Any]
 
 def _of_times(reading: TimedRowReading, names: list[str], how: dict[str, Any]) -> Told:
     """Of times to an event."""
-    from bayescal._base.text import shortened
     from bayescal.cli._progress import working
     from bayescal.cli._times import TimeColumns, read_models_of_times
+    from bayescal.core.text import shortened
     from bayescal.fitting import compare_models as compare
 
     times, made = TimeColumns.of(reading), []
@@ -183,8 +183,8 @@ def _table(result: ModelComparison | ModelDifferences, measure: str, level: floa
 
 def differences_table(table: pd.DataFrame, title: str, level: float) -> Table:
     """One measure of each population and site, for a terminal."""
-    from bayescal._base.text import chance_of_better, decimals, percent, signed
     from bayescal.cli._terminal import new_table
+    from bayescal.core.text import chance_of_better, decimals, percent, signed
 
     shown = new_table()
     shown.add_column(f"{title}, difference")

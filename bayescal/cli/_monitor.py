@@ -41,14 +41,14 @@ def monitor(
 
     With --site the new patients are of another hospital, with --period of the next period.
     """
-    from bayescal._base.arrays import as_seed
-    from bayescal._base.errors import InputError
     from bayescal.cli._few import note_if_few
     from bayescal.cli._predictions import read_predictions
     from bayescal.cli._progress import working
     from bayescal.cli._recalibrate import scores_of
     from bayescal.cli._terminal import note, output, say, wrote
     from bayescal.cli._write import check_targets, write_record
+    from bayescal.core.arrays import as_seed
+    from bayescal.core.errors import InputError
     from bayescal.data.validate import as_level
 
     level, seed = as_level(ci_prob), as_seed(seed)
@@ -109,8 +109,8 @@ def _whose(of: CalibrationPosterior, fitted: object) -> str:
 
 def performance_table(expected: pd.DataFrame, realised: pd.DataFrame) -> Table:
     """The measures for a terminal: on average, and for the outcomes that will come."""
-    from bayescal._base.text import percent, rounded
     from bayescal.cli._terminal import new_table
+    from bayescal.core.text import percent, rounded
 
     shown = new_table()
     shown.add_column("Measure")

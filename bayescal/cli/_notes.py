@@ -8,15 +8,15 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-from bayescal._base.errors import (
+from bayescal.cli._options import PYTHON_NAMES
+from bayescal.core.errors import (
     DiagnosticWarning,
     EdgeWarning,
     ImputationWarning,
     RepeatWarning,
     ScoreWarning,
 )
-from bayescal._base.text import shortened
-from bayescal.cli._options import PYTHON_NAMES
+from bayescal.core.text import shortened
 
 __all__ = ["as_typed", "in_options", "noted"]
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bayescal._base.errors import InputError
-from bayescal._base.text import shortened
 from bayescal.cli._cases import Cases, in_file, read_cases
 from bayescal.cli._columns import check_column, choose_columns
 from bayescal.cli._progress import working
 from bayescal.cli._read import Source
 from bayescal.cli.reading import Reading
+from bayescal.core.errors import InputError
+from bayescal.core.text import shortened
 from bayescal.data.sources.columns import Columns
 
 __all__ = ["Pairs", "read_models", "read_pairs"]

@@ -123,12 +123,12 @@ def plan(
     ] = None,
 ) -> None:
     """Say how many patients a validation study needs, by simulating such studies."""
-    from bayescal._base.errors import InputError
     from bayescal.cli._predictions import read_predictions
     from bayescal.cli._progress import counting
     from bayescal.cli._terminal import output, say
     from bayescal.cli._write import check_targets
     from bayescal.cli.reading import Reading
+    from bayescal.core.errors import InputError
 
     check_targets(plot, inputs=[pilot] if pilot is not None else [])
     data = None

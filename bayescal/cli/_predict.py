@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table
 
-    from bayescal._base.arrays import Floats
     from bayescal.cli.form import Scale
+    from bayescal.core.arrays import Floats
 
 __all__ = ["predict"]
 
@@ -49,8 +49,6 @@ def predict(
     risk is also that in another hospital (with --site), or now and in the next period (with
     --period).
     """
-    from bayescal._base.arrays import as_seed
-    from bayescal._base.errors import InputError
     from bayescal.cli._few import note_if_few
     from bayescal.cli._predictions import read_predictions
     from bayescal.cli._progress import working
@@ -58,6 +56,8 @@ def predict(
     from bayescal.cli._terminal import output, say, wrote
     from bayescal.cli._times import TimeColumns, read_times
     from bayescal.cli._write import check_targets, write_record
+    from bayescal.core.arrays import as_seed
+    from bayescal.core.errors import InputError
     from bayescal.data.validate import as_level
     from bayescal.model.priors import as_prior
 
@@ -126,10 +126,10 @@ def scores_of(risks: list[float], scale: Scale) -> Floats:
     """The probabilities of patients whose predictions were typed on the scale of a file."""
     import numpy as np
 
-    from bayescal._base.errors import InputError
-    from bayescal.data.validate import ROUNDING
+    from bayescal.core.errors import InputError
+    from bayescal.data.validate import OVERSHOOT
 
-    rounding = ROUNDING * (scale.highest - scale.lowest)
+    rounding = OVERSHOOT * (scale.highest - scale.lowest)
     for risk in risks:
         if not scale.lowest - rounding <= risk <= scale.highest + rounding:
             other = (
@@ -146,8 +146,8 @@ def scores_of(risks: list[float], scale: Scale) -> Floats:
 
 def risks_table(table: pd.DataFrame, level: float) -> Table:
     """The risks for a terminal."""
-    from bayescal._base.text import chance, percent, rounded, shortened
     from bayescal.cli._terminal import new_table
+    from bayescal.core.text import chance, percent, rounded, shortened
 
     shown = new_table()
     shown.add_column("Whose curve")

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from bayescal._base.text import count, shortened
 from bayescal.cli._calendar import by_calendar
 from bayescal.cli._cases import Cases, about_weights, as_numbers, in_file, read_cases
 from bayescal.cli._columns import ask_about_ids, choose_columns
@@ -18,6 +17,7 @@ from bayescal.cli._read import Source, TableFile
 from bayescal.cli._terminal import say
 from bayescal.cli.form import PROBABILITY, Form
 from bayescal.cli.reading import Reading
+from bayescal.core.text import count, shortened
 from bayescal.data.data import CalibrationData
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from contextlib import AbstractContextManager, contextmanager
 from rich.console import Console
 from rich.text import Text
 
-from bayescal._base.progress import alone
-from bayescal._base.text import plain
+from bayescal.core.progress import alone
+from bayescal.core.text import plain
 
 __all__ = ["Progress", "Steps", "counting", "working"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from bayescal._base.errors import InputError
-from bayescal._base.text import shortened
+from bayescal.core.errors import InputError
+from bayescal.core.text import shortened
 from bayescal.data.sources.columns import may_be_groups, may_be_sites
 
 if TYPE_CHECKING:

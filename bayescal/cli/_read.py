@@ -16,8 +16,8 @@ from itertools import islice
 from types import ModuleType
 from typing import IO, TYPE_CHECKING, Any, Literal, Protocol, TextIO, cast
 
-from bayescal._base.errors import InputError
-from bayescal._base.versions import needed
+from bayescal.core.errors import InputError
+from bayescal.core.versions import needed
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,11 +14,11 @@ from bayescal.cli.reading import Reading
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayescal._base.arrays import Floats
     from bayescal.cli._predictions import Predictions
     from bayescal.cli._progress import Progress
     from bayescal.cli._read import Source
     from bayescal.cli.form import Scale
+    from bayescal.core.arrays import Floats
     from bayescal.model.priors import Prior
     from bayescal.recalibrate import Recalibrator
 
@@ -52,7 +52,6 @@ def recalibrate(
     """Fit a recalibration to outcomes, and write recalibrated probabilities to a file."""
     import numpy as np
 
-    from bayescal._base.text import count, shortened
     from bayescal.cli._fitted_to import mark_of, write_mark
     from bayescal.cli._predictions import read_predictions
     from bayescal.cli._progress import Steps
@@ -60,6 +59,7 @@ def recalibrate(
     from bayescal.cli._terminal import output as terminal
     from bayescal.cli._write import check_csv, check_targets, write_table
     from bayescal.cli.form import PROBABILITY
+    from bayescal.core.text import count, shortened
     from bayescal.data.validate import as_level
     from bayescal.model.priors import as_prior
 
@@ -187,10 +187,10 @@ def scores_of(
     import numpy as np
     import pandas as pd
 
-    from bayescal._base.errors import InputError
-    from bayescal._base.text import count
     from bayescal.cli._cases import as_probabilities, in_file
     from bayescal.cli._codes import refuse_coded_scores
+    from bayescal.core.errors import InputError
+    from bayescal.core.text import count
     from bayescal.data.sources.columns import Columns
     from bayescal.data.validate import as_scores
 
@@ -225,7 +225,7 @@ def scores_of(
 
 def new_names(source: Source, score: str, recalibrator: Recalibrator) -> list[str]:
     """The columns that are added to a file, none of which it may have already."""
-    from bayescal._base.errors import InputError
+    from bayescal.core.errors import InputError
 
     ends = ["recalibrated", *(("lower", "upper") if hasattr(recalibrator, "interval") else ())]
     names = [f"{score}_{end}" for end in ends]

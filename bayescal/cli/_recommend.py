@@ -30,13 +30,13 @@ def recommend(
 
     With --site, --period or --factor also in each of them, on average, and in the next site.
     """
-    from bayescal._base.arrays import as_seed
     from bayescal.cli._predictions import read_predictions
     from bayescal.cli._progress import working
     from bayescal.cli._table import describe_cases
     from bayescal.cli._terminal import output, say, wrote
     from bayescal.cli._times import TimeColumns, read_times
     from bayescal.cli._write import check_targets, write_record
+    from bayescal.core.arrays import as_seed
     from bayescal.data.validate import as_level
     from bayescal.model.priors import as_prior
 
@@ -86,8 +86,8 @@ def recommend(
 
 def updates_table(advice: Recommendation) -> Table:
     """What each update gains per 1000 patients, for a terminal."""
-    from bayescal._base.text import chance, percent
     from bayescal.cli._terminal import new_table
+    from bayescal.core.text import chance, percent
     from bayescal.model.curves import CURVES
 
     shown = new_table()
@@ -104,8 +104,8 @@ def updates_table(advice: Recommendation) -> Table:
 
 def curves_table(table: pd.DataFrame, update: str, level: float) -> Table:
     """What one update gains for every population and level, for a terminal."""
-    from bayescal._base.text import chance, per_thousand, percent
     from bayescal.cli._terminal import new_table
+    from bayescal.core.text import chance, per_thousand, percent
     from bayescal.model.curves import CURVES
 
     shown = new_table()

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayescal._base.errors import InputError
-from bayescal._base.versions import needed
 from bayescal.cli._read import Source, TableFile, check_file
+from bayescal.core.errors import InputError
+from bayescal.core.versions import needed
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import rich.table
 from rich.text import Text
 
-from bayescal._base.text import capitalised, percent, shortened
 from bayescal.assessment.followed import cases_and_events_of
 from bayescal.assessment.performance import mean_score
 from bayescal.assessment.tables.measures import functional_rows, measure_columns
 from bayescal.assessment.tables.table import Table
 from bayescal.assessment.words import numbers
 from bayescal.cli._terminal import new_table
+from bayescal.core.text import capitalised, percent, shortened
 from bayescal.posterior.functionals import FUNCTIONALS
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from bayescal._base.text import plain
+from bayescal.core.text import plain
 
 __all__ = [
     "STDOUT",

@@ -11,8 +11,6 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.errors import InputError
-from bayescal._base.text import count, shortened
 from bayescal.cli._calendar import by_calendar
 from bayescal.cli._cases import (
     Cases,
@@ -32,6 +30,8 @@ from bayescal.cli._progress import working
 from bayescal.cli._read import Source, TableFile
 from bayescal.cli._terminal import STDOUT, note, output
 from bayescal.cli.reading import TimedRowReading, TimeReading
+from bayescal.core.errors import InputError
+from bayescal.core.text import count, shortened
 from bayescal.data.data import CalibrationData
 from bayescal.data.sources.columns import Columns
 from bayescal.data.survival import Survival

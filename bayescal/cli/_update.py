@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayescal._base.errors import InputError
-from bayescal._base.text import count
+from bayescal.core.errors import InputError
+from bayescal.core.text import count
 
 if TYPE_CHECKING:
     from bayescal.cli._predictions import Predictions

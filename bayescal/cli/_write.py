@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayescal._base.errors import InputError
-from bayescal._base.files import check_page, replacing
 from bayescal.cli._terminal import STDOUT
+from bayescal.core.errors import InputError
+from bayescal.core.files import check_page, replacing
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,6 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from bayescal._base.errors import InputError
 from bayescal.cli._app import app_command
 from bayescal.cli._assess import assess
 from bayescal.cli._compare import compare
@@ -27,6 +26,7 @@ from bayescal.cli._predict import predict
 from bayescal.cli._recalibrate import recalibrate
 from bayescal.cli._recommend import recommend
 from bayescal.cli._terminal import complain
+from bayescal.core.errors import InputError
 
 __all__ = ["main"]
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import expit, logit
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
 from bayescal.cli._excel import open_workbook
 from bayescal.cli._read import Source, TableFile, is_text, is_workbook, open_source
 from bayescal.cli._stats import is_statistical, open_statistical
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError
 
 if TYPE_CHECKING:
     from bayescal.data.data import CalibrationData

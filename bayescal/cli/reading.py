@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayescal._base.errors import InputError
 from bayescal.cli import _options as option
+from bayescal.core.errors import InputError
 
 if TYPE_CHECKING:
     from bayescal.cli.form import Form

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.errors import InputError
+from bayescal.core.errors import InputError
 from bayescal.data.build.builder import TableBuilder, sum_rows
 from bayescal.data.build.labels import GroupNames, in_order
 from bayescal.data.follow_up import FollowUp

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
-from bayescal._base.text import exact
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError
+from bayescal.core.text import exact
 from bayescal.data.build.builder import TableBuilder, sum_rows
 from bayescal.data.build.cases import CheckedCases
 from bayescal.data.contents import Contents, in_groups

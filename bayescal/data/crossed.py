@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.errors import InputError
-from bayescal._base.text import shortened
+from bayescal.core.errors import InputError
+from bayescal.core.text import shortened
 from bayescal.data.data import CalibrationData
 from bayescal.data.roles import IMPUTATION, LONGEST_FIT, MOST_COMBINATIONS
 

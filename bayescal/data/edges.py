@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
-from bayescal._base.log_odds import EDGE, clipped
-from bayescal._base.text import shortened
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError
+from bayescal.core.optimise import EDGE, clipped
+from bayescal.core.text import shortened
 
 __all__ = ["Edges", "edges_of", "ends_of"]
 

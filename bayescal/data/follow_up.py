@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
-from bayescal._base.text import count
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError
+from bayescal.core.text import count
 from bayescal.data.members import Members
 from bayescal.data.table import add_up
 

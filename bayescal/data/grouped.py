@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError, as_items, check_choice
-from bayescal._base.text import cases_and_events, count
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError, as_items, check_choice
+from bayescal.core.text import cases_and_events, count
 from bayescal.data.clusters import Clusters
 from bayescal.data.contents import (
     Contents,

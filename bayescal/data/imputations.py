@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import ImputationWarning, InputError, as_items
-from bayescal._base.text import count
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import ImputationWarning, InputError, as_items
+from bayescal.core.text import count
 from bayescal.data.build.builder import sum_rows
 from bayescal.data.build.labels import in_order
 from bayescal.data.table import Tables

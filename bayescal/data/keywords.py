@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayescal._base.errors import InputError
+from bayescal.core.errors import InputError
 from bayescal.data.build.chunks import contents_at, contents_of
 from bayescal.data.data import CalibrationData
 from bayescal.data.imputations import as_draws_of_score, as_imputations, as_imputed_outcomes

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats, by_group
-from bayescal._base.errors import InputError
-from bayescal._base.text import shortened
+from bayescal.core.arrays import Floats, by_group
+from bayescal.core.errors import InputError
+from bayescal.core.text import shortened
 from bayescal.data.build.cases import CheckedCases
 from bayescal.data.build.labels import GroupNames
 from bayescal.data.clusters import COUNTED, Clusters

@@ -8,9 +8,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
-from bayescal._base.text import shortened
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError
+from bayescal.core.text import shortened
 from bayescal.data.build.chunks import contents_of
 from bayescal.data.contents import Contents
 from bayescal.data.roles import Roles, as_roles

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError, ScoreWarning
-from bayescal._base.text import count, exact, shortened
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError, ScoreWarning
+from bayescal.core.text import count, exact, shortened
 from bayescal.data.survival import Survival, as_horizon
 from bayescal.data.validate import as_floats, without_rounding
 

@@ -9,9 +9,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal._base.arrays import Floats, blocks
-from bayescal._base.errors import InputError
-from bayescal._base.text import exact
+from bayescal.core.arrays import Floats, blocks
+from bayescal.core.errors import InputError
+from bayescal.core.text import exact
 from bayescal.data.build.cases import check_cases, check_given
 from bayescal.data.data import CalibrationData
 from bayescal.data.keywords import as_data

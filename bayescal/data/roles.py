@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal._base.errors import InputError
-from bayescal._base.text import in_natural_order, shortened
+from bayescal.core.errors import InputError
+from bayescal.core.text import in_natural_order, shortened
 from bayescal.data.build.labels import GroupNames, in_order
 from bayescal.data.periods import Periods, read_periods
 from bayescal.data.sources.alignment import aligned

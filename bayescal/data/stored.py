@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats, by_group
-from bayescal._base.errors import InputError, check_type
-from bayescal._base.files import as_path, existing_file, replacing
-from bayescal._base.text import exact, shortened
+from bayescal.core.arrays import Floats, by_group
+from bayescal.core.errors import InputError, check_type
+from bayescal.core.files import as_path, existing_file, replacing
+from bayescal.core.text import exact, shortened
 from bayescal.data.build.digits import Totals
 from bayescal.data.build.labels import GroupNames
 from bayescal.data.follow_up import FollowUp

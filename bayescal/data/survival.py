@@ -10,9 +10,9 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal._base.arrays import Floats, is_single
-from bayescal._base.errors import InputError, LabelWarning, ScoreWarning, as_count, as_number
-from bayescal._base.text import count, exact, shortened
+from bayescal.core.arrays import Floats, is_single
+from bayescal.core.errors import InputError, LabelWarning, ScoreWarning, as_count, as_number
+from bayescal.core.text import count, exact, shortened
 from bayescal.data.follow_up import LEFT, OTHER_EVENT, OWN_EVENT, TIME_STEPS, FollowUp
 from bayescal.data.members import Members
 from bayescal.data.sources.alignment import Index, aligned, common_labels

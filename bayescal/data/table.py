@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from bayescal._base.arrays import Floats, blocks
-from bayescal._base.decision import least_treated
-from bayescal._base.log_odds import EDGE
+from bayescal.core.arrays import Floats, blocks
+from bayescal.core.decision import least_treated
+from bayescal.core.optimise import EDGE
 
 __all__ = [
     "CELL_PARTS",

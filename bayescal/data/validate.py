@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import (
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import (
     MOST_DRAWS,
     MOST_LEVELS,
     InputError,
@@ -28,14 +28,14 @@ from bayescal._base.errors import (
     as_order,
     check_choice,
 )
-from bayescal._base.text import exact, shortened
+from bayescal.core.text import exact, shortened
 from bayescal.data.sources.alignment import columns_in_order
 from bayescal.data.sources.frames import as_plain
 
 __all__ = [
     "MOST_DRAWS",
     "MOST_LEVELS",
-    "ROUNDING",
+    "OVERSHOOT",
     "are_binary_integers",
     "as_class_matrix",
     "as_count",
@@ -67,7 +67,7 @@ BITS_OF = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 """Whole numbers of so many bytes."""
 ONE_BITS = {4: 0x3F800000, 8: 0x3FF0000000000000}
 """A floating 1 of so many bytes, its bits read as a whole number."""
-ROUNDING = 1e-6
+OVERSHOOT = 1e-6
 """How far beyond 0 or 1 a probability may be by rounding: 1.0000001 in 32 bits, 1 - sum(others)."""
 ROW_TOLERANCE = 1e-3
 """How far the class probabilities of a case may be from a sum of 1."""
@@ -114,7 +114,7 @@ def check_scores(values: Any, name: str = "y_prob") -> NDArray[Any]:
     low, high = scores.min(), scores.max()
     if np.isnan(low):
         _reject_first(np.isnan(scores), scores, name, "is missing (NaN)", "Drop or impute it first")
-    if low < -ROUNDING or high > 1 + ROUNDING:
+    if low < -OVERSHOOT or high > 1 + OVERSHOOT:
         _reject_first(
             (scores < 0) | (scores > 1),
             scores,
@@ -134,7 +134,7 @@ def without_rounding(values: NDArray[Any], name: str) -> NDArray[Any]:
     """
     beyond = np.fmax(-values, values - 1)
     number = int(np.count_nonzero(beyond > 0))
-    if not number or (beyond > ROUNDING).any():
+    if not number or (beyond > OVERSHOOT).any():
         return values
     warnings.warn(
         f"{number:,} value{'s' * (number > 1)} of {name} lie{'s' * (number == 1)} beyond 0 or 1 "

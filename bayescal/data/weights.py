@@ -12,9 +12,9 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError, WeightWarning
-from bayescal._base.text import exact
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError, WeightWarning
+from bayescal.core.text import exact
 from bayescal.data.validate import check_choice
 
 __all__ = [

@@ -7,40 +7,50 @@ event return more, and Cox regressions among them need statsmodels.
 
 from __future__ import annotations
 
-from bayescal.estimators._result import Tested
-from bayescal.estimators.binned.debiased import debiased_ece
-from bayescal.estimators.binned.diagram import BinnedReliability, binned_reliability
-from bayescal.estimators.binned.expected import expected_ece
-from bayescal.estimators.binned.hosmer_lemeshow import hosmer_lemeshow_test
-from bayescal.estimators.binned.multiclass import class_wise_ece, top_label_ece
-from bayescal.estimators.binned.plugin import ace, ece, mce
-from bayescal.estimators.binned.sweep.sweep import sweep_bins, sweep_ece
-from bayescal.estimators.bpm import BPMCurve, fit_bpm_curve, tce_bpm
-from bayescal.estimators.cells.deviation import CellTable, pde, pde_bins
-from bayescal.estimators.cells.merging import average_labels, merge_cells, probabilistic_count
-from bayescal.estimators.cells.ranking import probabilistic_kendall_tau
-from bayescal.estimators.cells.validity import ValidityCurve, auc_v, validity_curve
-from bayescal.estimators.clinical.giviti import PolynomialTested, giviti_test
-from bayescal.estimators.clinical.intervals import (
-    calibration_in_the_large_interval,
-    calibration_intercept_interval,
-    calibration_slope_interval,
-    observed_expected_interval,
+from bayescal.estimators.binned import (
+    BinnedReliability,
+    ace,
+    binned_reliability,
+    debiased_ece,
+    ece,
+    expected_ece,
+    hosmer_lemeshow_test,
+    mce,
 )
-from bayescal.estimators.clinical.likelihood import (
+from bayescal.estimators.bpm import BPMCurve, fit_bpm_curve, tce_bpm
+from bayescal.estimators.calibration_tests import (
+    PolynomialTested,
     cox_test,
     discrimination_index,
+    giviti_test,
     quality_index,
+    spiegelhalter_test,
     unreliability,
 )
-from bayescal.estimators.clinical.measures import (
-    calibration_in_the_large,
-    calibration_intercept,
-    calibration_slope,
-    observed_expected,
+from bayescal.estimators.cells import (
+    CellTable,
+    ValidityCurve,
+    auc_v,
+    average_labels,
+    merge_cells,
+    pde,
+    pde_bins,
+    probabilistic_count,
+    probabilistic_kendall_tau,
+    validity_curve,
 )
-from bayescal.estimators.clinical.spiegelhalter import spiegelhalter_test
-from bayescal.estimators.cumulative.cumulative import (
+from bayescal.estimators.classes import class_wise_ece, top_label_ece
+from bayescal.estimators.clinical import (
+    calibration_in_the_large,
+    calibration_in_the_large_interval,
+    calibration_intercept,
+    calibration_intercept_interval,
+    calibration_slope,
+    calibration_slope_interval,
+    observed_expected,
+    observed_expected_interval,
+)
+from bayescal.estimators.cumulative import (
     averaged_two_bin_error,
     cumulative_difference_test,
     ks_error,
@@ -48,25 +58,25 @@ from bayescal.estimators.cumulative.cumulative import (
     kuiper_error,
     kuiper_test,
 )
-from bayescal.estimators.distance.distance import (
+from bayescal.estimators.density import kde_ece, ls_ece
+from bayescal.estimators.distance import (
     DistanceBounds,
     distance_bounds,
     lower_distance_to_calibration,
     weak_calibration_error,
 )
-from bayescal.estimators.integrated.indices import e50, e90, eci, emax, ici
-from bayescal.estimators.integrated.simulated import ici_interval
-from bayescal.estimators.integrated.smoothers import flexible_curve
-from bayescal.estimators.kernel.kernel import kce, mmce, skce
-from bayescal.estimators.kernel.skce_null import skce_test
-from bayescal.estimators.smoothed.density import kde_ece, ls_ece
-from bayescal.estimators.smoothed.diagram import SmoothReliability, smooth_reliability
-from bayescal.estimators.smoothed.smooth import (
+from bayescal.estimators.integrated import e50, e90, eci, emax, ici, ici_interval
+from bayescal.estimators.kernel import kce, mmce, skce, skce_test
+from bayescal.estimators.registry import Tested
+from bayescal.estimators.smooth import (
     SmoothCurve,
+    SmoothReliability,
     logit_smooth_ece,
     smooth_ece,
     smooth_ece_curve,
+    smooth_reliability,
 )
+from bayescal.estimators.smoothers import flexible_curve
 from bayescal.estimators.survival import (
     SurvivalCurve,
     SurvivalIndices,
@@ -77,8 +87,8 @@ from bayescal.estimators.survival import (
     survival_indices,
     survival_observed_expected,
 )
-from bayescal.estimators.uncertainty.bias import Bias, estimator_bias
-from bayescal.estimators.uncertainty.intervals import Interval, estimator_interval
+from bayescal.estimators.sweep import sweep_bins, sweep_ece
+from bayescal.estimators.uncertainty import Bias, Interval, estimator_bias, estimator_interval
 
 __all__ = [
     "BPMCurve",

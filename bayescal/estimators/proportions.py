@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from bayescal._base.arrays import Floats
+from bayescal.core.arrays import Floats
 
 __all__ = ["aalen_johansen", "jeffreys", "kaplan_meier"]
 

@@ -11,21 +11,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit, ndtr, ndtri
 
-from bayescal._base.arrays import Floats
-from bayescal._base.cox import CoxFit, at_risk, fit_cox
-from bayescal._base.errors import InputError
-from bayescal._base.log_odds import clipped, log_odds_of
-from bayescal._base.logistic import fit_logistic
+from bayescal.core.arrays import Floats
+from bayescal.core.cox import CoxFit, at_risk, fit_cox
+from bayescal.core.errors import InputError
+from bayescal.core.optimise import clipped, fit_logistic, log_odds_of
 from bayescal.data.data import CalibrationData
 from bayescal.data.follow_up import TIME_STEPS
 from bayescal.data.survival import Survival, refuse_horizon
 from bayescal.data.validate import as_count, as_level, as_scores, check_choice
-from bayescal.estimators._result import Tested
-from bayescal.estimators.door import OutcomesLike, read
-from bayescal.estimators.integrated._regression import Basis, restricted_cubic
-from bayescal.estimators.integrated._summaries import INDICES
+from bayescal.estimators.integrated import INDICES
 from bayescal.estimators.proportions import aalen_johansen
-from bayescal.estimators.uncertainty.intervals import Interval
+from bayescal.estimators.registry import OutcomesLike, Tested, read
+from bayescal.estimators.smoothers import Basis, restricted_cubic
+from bayescal.estimators.uncertainty import Interval
 
 
 @dataclass(frozen=True)

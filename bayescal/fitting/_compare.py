@@ -8,7 +8,7 @@ from typing import Any, TypedDict, Unpack, overload
 
 from numpy.typing import ArrayLike
 
-from bayescal._base.arrays import RandomState
+from bayescal.core.arrays import RandomState
 from bayescal.data.keywords import as_data
 from bayescal.data.predicted import risks_by
 from bayescal.data.read import Outcomes

@@ -9,8 +9,8 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 
 from numpy.typing import ArrayLike
 
-from bayescal._base.arrays import RandomState
-from bayescal._base.errors import EdgeWarning, InputError
+from bayescal.core.arrays import RandomState
+from bayescal.core.errors import EdgeWarning, InputError
 from bayescal.data.data import CalibrationData
 from bayescal.data.imputations import warn_of_few_outcomes
 from bayescal.data.keywords import as_data

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal._base.arrays import Floats, RandomState, as_seed
-from bayescal._base.card import card
-from bayescal._base.errors import InputError
-from bayescal._base.text import (
+from bayescal.core.arrays import Floats, RandomState, as_seed
+from bayescal.core.errors import InputError
+from bayescal.core.text import (
     THE_SAME,
+    card,
     cases_and_events,
     chance_of_better,
     count,
@@ -160,7 +160,7 @@ class ModelDifferences:
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: replicates, in place of what makes them."""
-        from bayescal._base.known import Known
+        from bayescal.core.arrays import Known
 
         return self.__dict__ | {"_replicates": Known(self._kept_replicates)}
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bayescal._base.arrays import is_single
-from bayescal._base.errors import InputError
-from bayescal._base.text import count
+from bayescal.core.arrays import is_single
+from bayescal.core.errors import InputError
+from bayescal.core.text import count
 from bayescal.data.predicted import Risks
 from bayescal.data.survival import as_horizon
 from bayescal.posterior.posterior import CalibrationPosterior

@@ -5,8 +5,8 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from bayescal._base.errors import InputError
-from bayescal._base.text import shortened
+from bayescal.core.errors import InputError
+from bayescal.core.text import shortened
 from bayescal.fitting.imputed.several import mixture_of_tree
 from bayescal.fitting.imputed.tree import is_imputed_tree
 from bayescal.multilevel.fit import posterior_of_tree

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from bayescal._base.arrays import Floats, random_generator
-from bayescal._base.errors import InputError, check_callable
-from bayescal._base.text import shortened
+from bayescal.core.arrays import Floats, random_generator
+from bayescal.core.errors import InputError, check_callable
+from bayescal.core.text import shortened
 from bayescal.data.data import CalibrationData
 from bayescal.data.read import paired
 from bayescal.data.validate import as_count

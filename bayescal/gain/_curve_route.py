@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from bayescal._base.arrays import Floats
-from bayescal._base.sampling.importance import resample
-from bayescal._base.threads import one_blas_thread
+from bayescal.core.arrays import Floats
+from bayescal.core.sampling import resample
+from bayescal.core.versions import one_blas_thread
 from bayescal.data.data import CalibrationData
 from bayescal.data.table import levels_of
 from bayescal.gain._terms import (

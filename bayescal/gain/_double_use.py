@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, gammainc, gammaln, xlog1py, xlogy
 
-from bayescal._base.arrays import Floats, blocks
-from bayescal._base.log_odds import clipped, log_odds_of, logarithms
+from bayescal.core.arrays import Floats, blocks
+from bayescal.core.optimise import clipped, log_odds_of, logarithms
 from bayescal.data.data import CalibrationData
 from bayescal.data.table import levels_of
 from bayescal.gain.paired import PairedPredictions

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bayescal._base.arrays import RandomState, as_seed
-from bayescal._base.errors import InputError, as_flag
+from bayescal.core.arrays import RandomState, as_seed
+from bayescal.core.errors import InputError, as_flag
 from bayescal.data.data import CalibrationData
 from bayescal.data.roles import Roles, as_roles
 from bayescal.data.validate import as_draws, as_levels, check_choice, is_matrix

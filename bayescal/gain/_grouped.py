@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError
 from bayescal.data.data import CalibrationData
 from bayescal.data.roles import RoleReader, Roles, Structure
 from bayescal.data.survival import Survival, refuse_horizon

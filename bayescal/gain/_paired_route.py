@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy import sparse
 
-from bayescal._base.arrays import Floats
-from bayescal._base.decision import net_benefit
-from bayescal._base.threads import one_blas_thread
+from bayescal.core.arrays import Floats
+from bayescal.core.decision import net_benefit
+from bayescal.core.versions import one_blas_thread
 from bayescal.data.data import CalibrationData
 from bayescal.gain._curve_route import Posterior, joined
 from bayescal.gain._refit import Refit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
+from bayescal.core.arrays import Floats
 from bayescal.data.data import CalibrationData
 from bayescal.inference.density import CurveDensity
 from bayescal.model.curve import expit_in_place

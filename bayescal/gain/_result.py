@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats
-from bayescal._base.card import card
-from bayescal._base.errors import as_flag
-from bayescal._base.text import NO_CHANGE, chance, count, decimals, signed
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import as_flag
+from bayescal.core.text import NO_CHANGE, card, chance, count, decimals, signed
 from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.data.weights import WeightType
 from bayescal.gain._curve_route import Posterior, calibration_mixture, quantiles

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import xlogy
 
-from bayescal._base.arrays import Floats, blocks
-from bayescal._base.decision import least_treated, net_benefit
+from bayescal.core.arrays import Floats, blocks
+from bayescal.core.decision import least_treated, net_benefit
 
 __all__ = [
     "PARTS",

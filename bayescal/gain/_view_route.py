@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.decision import net_benefit
-from bayescal._base.threads import one_blas_thread
+from bayescal.core.arrays import Floats
+from bayescal.core.decision import net_benefit
+from bayescal.core.versions import one_blas_thread
 from bayescal.data.table import add_up, levels_of
 from bayescal.gain._curve_route import Posterior, joined
 from bayescal.gain._terms import (

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import BLOCK, Floats, blocks
-from bayescal._base.decision import least_treated
+from bayescal.core.arrays import BLOCK, Floats, blocks
+from bayescal.core.decision import least_treated
 from bayescal.data.clusters import Clusters
 from bayescal.data.data import CalibrationData
 from bayescal.data.table import add_up

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal._base.arrays import as_seed
-from bayescal._base.errors import InputError, as_items
+from bayescal.core.arrays import as_seed
+from bayescal.core.errors import InputError, as_items
 from bayescal.data.data import CalibrationData
 from bayescal.data.imputations import (
     as_imputations,

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats, blocks
-from bayescal._base.errors import InputError
+from bayescal.core.arrays import Floats, blocks
+from bayescal.core.errors import InputError
 from bayescal.data.build.cases import CheckedCases
 from bayescal.data.clusters import Clusters
 from bayescal.data.data import CalibrationData

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal._base.errors import InputError
-from bayescal._base.text import NO_CHANGE, chance, shortened
+from bayescal.core.errors import InputError
+from bayescal.core.text import NO_CHANGE, chance, shortened
 from bayescal.data.validate import as_level, check_choice
 from bayescal.gain._curve_route import Posterior
 from bayescal.gain._grouped import GroupedPairs

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayescal._base.arrays import Floats, RandomState, as_seed
-from bayescal._base.card import card
-from bayescal._base.errors import DiagnosticWarning
-from bayescal._base.sampling.pareto import BAD_K
-from bayescal._base.text import chance, count, rounded
+from bayescal.core.arrays import Floats, RandomState, as_seed
+from bayescal.core.errors import DiagnosticWarning
+from bayescal.core.sampling import BAD_K
+from bayescal.core.text import card, chance, count, rounded
 from bayescal.data.read import VarianceCases, read_variance_cases
 from bayescal.data.validate import as_draws, as_level, as_number, check_choice
 from bayescal.inference.variance import VarianceLine, rows_of, variance_line

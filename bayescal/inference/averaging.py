@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import DiagnosticWarning
-from bayescal._base.sampling.even import even_choice
-from bayescal._base.sampling.importance import Sample, of_mixture, resample, shares_of_parts
-from bayescal._base.threads import one_blas_thread
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import DiagnosticWarning
+from bayescal.core.sampling import Sample, even_choice, of_mixture, resample, shares_of_parts
+from bayescal.core.versions import one_blas_thread
 from bayescal.inference.samples import FamilySamples
 from bayescal.model.curves import CURVES, EXACT, in_average
 from bayescal.model.mixture import Shares, on_scores, problem_of, recentred, shares_of

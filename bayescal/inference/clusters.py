@@ -7,8 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.newton import maximise
+from bayescal.core.arrays import Floats
+from bayescal.core.optimise import maximise
 from bayescal.model.clusters.sandwich import sandwich
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.rows import every_row, merged_rows

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import expit
 
-from bayescal._base.arrays import Floats, blocks
-from bayescal._base.log_odds import logarithms
-from bayescal._base.sampling.pareto import smooth_rows
+from bayescal.core.arrays import Floats, blocks
+from bayescal.core.optimise import logarithms
+from bayescal.core.sampling import smooth_rows
 from bayescal.data.clusters import Clusters
 from bayescal.data.table import add_up
 from bayescal.inference.clusters import Adjustment, FlattenedTimes

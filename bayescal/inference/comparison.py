@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.card import card
-from bayescal._base.logistic import logistic_gain
-from bayescal._base.text import chance
+from bayescal.core.arrays import Floats
+from bayescal.core.optimise import logistic_gain
+from bayescal.core.text import card, chance
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_level, check_choice
 from bayescal.inference.averaging import Mixture

@@ -10,12 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
-from bayescal._base.newton import Mode, maximise
-from bayescal._base.sampling.importance import GOOD_ESS, GOOD_K, Sample, importance_sample
-from bayescal._base.sampling.pareto import BAD_K
-from bayescal._base.threads import one_blas_thread
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError
+from bayescal.core.optimise import Mode, maximise
+from bayescal.core.sampling import BAD_K, GOOD_ESS, GOOD_K, Sample, importance_sample
+from bayescal.core.versions import one_blas_thread
 from bayescal.inference.clusters import Adjustment, adjustment_of
 from bayescal.inference.general import GeneralDensity
 from bayescal.inference.pieces import sample_pieces

@@ -6,10 +6,10 @@ from copy import copy
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
-from bayescal._base.newton import Mode, maximise
-from bayescal._base.sampling.importance import GOOD_ESS, importance_sample
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError
+from bayescal.core.optimise import Mode, maximise
+from bayescal.core.sampling import GOOD_ESS, importance_sample
 from bayescal.inference.clusters import FlattenedTimes, flattened_times
 from bayescal.inference.scales import middle_of, modes_by_scale
 from bayescal.model.clusters.design import cluster_design, is_separated

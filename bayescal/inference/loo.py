@@ -9,10 +9,9 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, softmax
 
-from bayescal._base.arrays import Floats, blocks
-from bayescal._base.log_odds import clipped
-from bayescal._base.log_sum import log_sum
-from bayescal._base.sampling.pareto import smooth_rows
+from bayescal.core.arrays import Floats, blocks, log_sum
+from bayescal.core.optimise import clipped
+from bayescal.core.sampling import smooth_rows
 from bayescal.inference.samples import FamilySamples
 from bayescal.model.curves import CURVES
 from bayescal.model.likelihood.binomial import BINOMIAL

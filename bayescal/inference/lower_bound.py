@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
-from bayescal._base.arrays import Floats, random_generator
-from bayescal._base.errors import InputError, as_count, as_level
+from bayescal.core.arrays import Floats, random_generator
+from bayescal.core.errors import InputError, as_count, as_level
 from bayescal.data.data import CalibrationData
 from bayescal.data.keywords import as_data
 from bayescal.inference.curve import fit_curve

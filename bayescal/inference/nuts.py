@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
-from bayescal._base.text import shortened
-from bayescal._base.versions import sample_nuts
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError
+from bayescal.core.text import shortened
+from bayescal.core.versions import sample_nuts
 from bayescal.data.validate import as_count, as_number, check_choice
 from bayescal.model.problem import Problem
 from bayescal.model.pymc.model import model_of

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import expit, logsumexp
 
-from bayescal._base.arrays import Floats
-from bayescal._base.sampling.importance import Sample, resample
-from bayescal._base.sampling.pareto import smooth_rows
+from bayescal.core.arrays import Floats
+from bayescal.core.sampling import Sample, resample, smooth_rows
 from bayescal.model.clusters.design import cluster_design
 from bayescal.model.curve import expit_in_place
 from bayescal.model.likelihood.times.correction import Correction

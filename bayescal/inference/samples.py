@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from bayescal._base.sampling.importance import Sample
+from bayescal.core.sampling import Sample
 from bayescal.inference.density import sample_importance
 from bayescal.inference.pieces import sample_pieces
 from bayescal.inference.saturated import sample_saturated

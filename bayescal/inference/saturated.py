@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.sampling.importance import Sample
+from bayescal.core.arrays import Floats
+from bayescal.core.sampling import Sample
 from bayescal.inference.pieces import variance_factor
 from bayescal.model.problem import Problem
 from bayescal.model.saturated.family import ANY_RISKS

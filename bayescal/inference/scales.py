@@ -7,8 +7,8 @@ from typing import Protocol, Self
 import numpy as np
 from scipy.special import softmax
 
-from bayescal._base.arrays import Floats
-from bayescal._base.newton import Mode
+from bayescal.core.arrays import Floats
+from bayescal.core.optimise import Mode
 from bayescal.model.curve import Curve
 from bayescal.model.prior import Prior
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import expit
 
-from bayescal._base.arrays import Floats
+from bayescal.core.arrays import Floats
 from bayescal.data.data import CalibrationData
 from bayescal.inference.averaging import Mixture
 from bayescal.inference.density import density_of

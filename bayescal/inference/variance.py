@@ -12,10 +12,10 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, log_expit
 
-from bayescal._base.arrays import Floats, blocks
-from bayescal._base.errors import InputError
-from bayescal._base.newton import Mode, maximise
-from bayescal._base.sampling.importance import importance_sample
+from bayescal.core.arrays import Floats, blocks
+from bayescal.core.errors import InputError
+from bayescal.core.optimise import Mode, maximise
+from bayescal.core.sampling import importance_sample
 from bayescal.model.priors import StudentT
 
 __all__ = ["PRIOR_OF_SCALE", "ErrorRows", "VarianceLine", "best_line", "rows_of", "variance_line"]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import logit
 
-from bayescal._base.arrays import Floats
+from bayescal.core.arrays import Floats
 from bayescal.model.curve import Curve, Frame
 from bayescal.model.families import BETA
 from bayescal.model.lapse.bounds import RATES

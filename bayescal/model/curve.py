@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 
-from bayescal._base.arrays import Floats
-from bayescal._base.log_odds import clipped
+from bayescal.core.arrays import Floats
+from bayescal.core.optimise import clipped
 from bayescal.model.lapse.bounds import RATES, bounded_log_odds, bounded_probability
 from bayescal.model.partition.cells import cell_of
 from bayescal.model.prior import Distribution

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bayescal._base.errors import InputError
+from bayescal.core.errors import InputError
 from bayescal.data.validate import check_choice
 from bayescal.model.average import AVERAGE, in_average, union_of
 from bayescal.model.curve import Curve, Frame

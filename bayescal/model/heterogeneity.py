@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from scipy.special import betaincinv, ndtr, stdtrit
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
-from bayescal._base.text import shortened
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError
+from bayescal.core.text import shortened
 from bayescal.data.validate import check_choice
 
 __all__ = ["VARYING", "Heterogeneity", "as_heterogeneity"]

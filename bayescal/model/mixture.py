@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from bayescal._base.arrays import Floats
+from bayescal.core.arrays import Floats
 from bayescal.model.curves import CURVES, EXACT, NEAR, Curve, Frame, in_average
 from bayescal.model.pieces import OFTEN_CALIBRATED
 from bayescal.model.problem import Problem

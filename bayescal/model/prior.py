@@ -15,9 +15,9 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import expit, gammaln
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError, check_type
-from bayescal._base.text import shortened
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError, check_type
+from bayescal.core.text import shortened
 from bayescal.data.validate import check_choice
 from bayescal.model.lapse.rate import Rate
 

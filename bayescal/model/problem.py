@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logit
 
-from bayescal._base.arrays import Floats, RandomState, as_seed
-from bayescal._base.errors import InputError
-from bayescal._base.log_odds import clipped
-from bayescal._base.text import shortened
+from bayescal.core.arrays import Floats, RandomState, as_seed
+from bayescal.core.errors import InputError
+from bayescal.core.optimise import clipped
+from bayescal.core.text import shortened
 from bayescal.data.clusters import Clusters
 from bayescal.data.data import CalibrationData, Edges
 from bayescal.data.keywords import as_data

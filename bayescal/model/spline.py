@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import logit
 
-from bayescal._base.arrays import Floats
-from bayescal._base.threads import one_blas_thread
+from bayescal.core.arrays import Floats
+from bayescal.core.versions import one_blas_thread
 from bayescal.model.curve import Curve, Frame
 from bayescal.model.families import line_basis, slope_of
 from bayescal.model.partition.cells import weight_of_rows

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
+from bayescal.core.arrays import Floats
 from bayescal.model.curve import Frame
 
 __all__ = ["stored_frame"]

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import DiagnosticWarning
-from bayescal._base.sampling.importance import resample
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import DiagnosticWarning
+from bayescal.core.sampling import resample
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.priors import MODEST, Normal, Prior
 from bayescal.multilevel.changes import explanation_prior, explanation_probabilities

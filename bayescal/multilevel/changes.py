@@ -9,9 +9,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats
-from bayescal._base.newton import by_differences, maximise
-from bayescal._base.sampling.importance import Sample, importance_sample, mix_samples
+from bayescal.core.arrays import Floats
+from bayescal.core.optimise import by_differences, maximise
+from bayescal.core.sampling import Sample, importance_sample, mix_samples
 from bayescal.data.data import CalibrationData
 from bayescal.inference.density import CurveDensity, sample_importance
 from bayescal.model.priors import StudentT

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bayescal._base.arrays import Floats
+from bayescal.core.arrays import Floats
 from bayescal.data.clusters import COUNTED, Clusters
 from bayescal.data.data import CalibrationData
 from bayescal.data.follow_up import FollowUp

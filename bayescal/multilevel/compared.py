@@ -7,9 +7,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError, as_items
-from bayescal._base.text import shortened
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError, as_items
+from bayescal.core.text import shortened
 from bayescal.data.crossed import CrossedTable
 from bayescal.data.validate import check_choice
 from bayescal.multilevel.term import JOINED

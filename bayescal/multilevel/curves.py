@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
-from bayescal._base.files import as_path, replacing
-from bayescal._base.text import shortened
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError
+from bayescal.core.files import as_path, replacing
+from bayescal.core.text import shortened
 from bayescal.data.data import CalibrationData
 from bayescal.data.table import add_up
 from bayescal.data.validate import as_scores, check_choice

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats
+from bayescal.core.arrays import Floats
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.robust import PROB_UNLIKE, SHARE_UNLIKE, unlike_scales
 from bayescal.posterior.checks.verdict import verdict_of

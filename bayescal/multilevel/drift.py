@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayescal._base.arrays import Floats, blocks
-from bayescal._base.errors import InputError, check_type
-from bayescal._base.text import interval
+from bayescal.core.arrays import Floats, blocks
+from bayescal.core.errors import InputError, check_type
+from bayescal.core.text import interval
 from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.inference import LowerBound, tce_lower_bound
 from bayescal.model.problem import Problem

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bayescal._base.threads import one_blas_thread
+from bayescal.core.versions import one_blas_thread
 from bayescal.multilevel.changes import draw_changes
 from bayescal.multilevel.draws import DrawnLater, MultilevelDraws
 from bayescal.multilevel.factorised.sample import draw_population, draw_sites

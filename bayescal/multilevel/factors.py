@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal._base.errors import InputError, check_type
-from bayescal._base.text import chance, interval, shortened
+from bayescal.core.errors import InputError, check_type
+from bayescal.core.text import chance, interval, shortened
 from bayescal.data.crossed import CrossedTable
 from bayescal.data.validate import as_level, as_number
 from bayescal.multilevel.compared import OFF_BY, Part, parts_of, subgroups_of

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from bayescal._base.errors import DiagnosticWarning, InputError, OutOfTimeError, check_type
+from bayescal.core.errors import DiagnosticWarning, InputError, OutOfTimeError, check_type
 from bayescal.data.data import CalibrationData
 from bayescal.inference.nuts import as_sampler, taking_over
 from bayescal.multilevel.drift import DriftPosterior

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayescal._base.arrays import Floats, blocks
-from bayescal._base.sampling.importance import Sample, resample
+from bayescal.core.arrays import Floats, blocks
+from bayescal.core.sampling import Sample, resample
 from bayescal.inference.density import CURVE_NODES, CurveDensity, Nodes
 from bayescal.model.curve import expit_in_place
 from bayescal.model.likelihood.times.correction import Correction

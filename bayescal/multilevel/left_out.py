@@ -12,9 +12,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats, blocks
-from bayescal._base.errors import InputError
-from bayescal._base.sampling.pareto import smooth_rows
+from bayescal.core.arrays import Floats, blocks
+from bayescal.core.errors import InputError
+from bayescal.core.sampling import smooth_rows
 from bayescal.data.clusters import Clusters
 from bayescal.inference.clusters_left_out import (
     FollowedCases,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import logit
 
-from bayescal._base.arrays import Floats
+from bayescal.core.arrays import Floats
 from bayescal.data.table import Rows
 from bayescal.model.curve import Curve, CurveAtScores, Frame
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import expit, logit
 
-from bayescal._base.arrays import Floats
-from bayescal._base.versions import sample_nuts
+from bayescal.core.arrays import Floats
+from bayescal.core.versions import sample_nuts
 from bayescal.data.table import Rows
 from bayescal.inference.nuts import as_sampler
 from bayescal.model.likelihood.binomial import BINOMIAL

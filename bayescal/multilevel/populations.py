@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.ends import excludes
+from bayescal.core.arrays import Floats
+from bayescal.core.text import excludes
 from bayescal.data.data import CalibrationData
 from bayescal.data.table import add_up
 from bayescal.multilevel.drift import DriftPosterior

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.card import card
-from bayescal._base.errors import check_type
-from bayescal._base.text import interval, rounded, shortened
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import check_type
+from bayescal.core.text import card, interval, rounded, shortened
 from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.multilevel.compared import (
     OFF_BY,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from bayescal._base.errors import InputError
-from bayescal._base.text import count, shortened
+from bayescal.core.errors import InputError
+from bayescal.core.text import count, shortened
 from bayescal.data.build.labels import in_order
 from bayescal.data.crossed import CrossedTable
 from bayescal.data.data import CalibrationData

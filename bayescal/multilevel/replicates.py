@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import logit
 
-from bayescal._base.arrays import Floats, blocks
+from bayescal.core.arrays import Floats, blocks
 from bayescal.data.follow_up import FollowUp
 from bayescal.model.likelihood.times.steps import Steps
 from bayescal.model.likelihood.times.told import told_of

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.special import roots_jacobi, softmax
 
-from bayescal._base.arrays import Floats, blocks
+from bayescal.core.arrays import Floats, blocks
 from bayescal.model.prior import Normal, Prior, StudentT
 
 __all__ = [

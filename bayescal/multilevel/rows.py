@@ -7,11 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from scipy.special import expit, logit
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
-from bayescal._base.log_odds import clipped
-from bayescal._base.logistic import logistic_mle
-from bayescal._base.newton import maximise
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError
+from bayescal.core.optimise import clipped, logistic_mle, maximise
 from bayescal.model.curves import as_curve
 from bayescal.model.likelihood.times.entries import entries_of
 from bayescal.model.likelihood.times.given import rows_given_steps

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats
+from bayescal.core.arrays import Floats
 from bayescal.model.problem import Problem
 from bayescal.multilevel.followed import shared_steps
 from bayescal.multilevel.replicates import (

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats
+from bayescal.core.arrays import Floats
 from bayescal.model.likelihood.times.steps import steps_of
 from bayescal.multilevel.replicates import (
     Patients,

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayescal._base.arrays import blocks
-from bayescal._base.errors import InputError, check_type
-from bayescal._base.text import chance, count, interval, shortened
+from bayescal.core.arrays import blocks
+from bayescal.core.errors import InputError, check_type
+from bayescal.core.text import chance, count, interval, shortened
 from bayescal.data.validate import as_number, check_choice
 from bayescal.multilevel.compared import OFF_BY, off_by, shares_of_worst
 from bayescal.multilevel.curves import SELF_NAMED

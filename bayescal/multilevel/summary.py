@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit
 
-from bayescal._base.arrays import Floats
-from bayescal._base.logistic import binomial_mle
+from bayescal.core.arrays import Floats
+from bayescal.core.optimise import binomial_mle
 from bayescal.data.data import CalibrationData
 from bayescal.model.problem import Problem
 from bayescal.multilevel.known import KnownSite

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
-from bayescal._base.versions import library_versions
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError
+from bayescal.core.versions import library_versions
 from bayescal.data.data import CalibrationData
 from bayescal.data.stored import reading_tree
 from bayescal.multilevel.calibrated import Distances, ProbCalibrated

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError
 from bayescal.data.validate import check_choice
 from bayescal.model.problem import Problem
 from bayescal.multilevel.draws import MultilevelDraws
@@ -100,7 +100,7 @@ class CurveView(CalibrationPosterior):
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: of the other curves what this view needs, in place of what asks them."""
-        from bayescal._base.known import Known
+        from bayescal.core.arrays import Known
 
         state = self.__dict__.copy()
         if "_all_curves" in state:  # else it is one of several imputations

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logit
 
-from bayescal._base.arrays import Floats, RandomState, as_seed
-from bayescal._base.errors import InputError, check_callable
-from bayescal._base.log_odds import clipped
-from bayescal._base.text import chance, shortened
+from bayescal.core.arrays import Floats, RandomState, as_seed
+from bayescal.core.errors import InputError, check_callable
+from bayescal.core.optimise import clipped
+from bayescal.core.text import chance, shortened
 from bayescal.data.validate import as_count, as_draws, as_level, as_number, check_choice
 from bayescal.model.curves import CURVES, Curve, as_curve
 from bayescal.model.priors import Prior, as_prior

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.special import logit
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
-from bayescal._base.text import shortened
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError
+from bayescal.core.text import shortened
 from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.planning.closed_forms import (
     c_statistic_size,

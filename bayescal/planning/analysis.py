@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import DiagnosticWarning, EdgeWarning, InputError
-from bayescal._base.sampling.pareto import BAD_K
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import DiagnosticWarning, EdgeWarning, InputError
+from bayescal.core.sampling import BAD_K
 from bayescal.data.data import CalibrationData
 from bayescal.fitting import fit
 from bayescal.gain import recalibration_gain, recommend

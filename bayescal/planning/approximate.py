@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from bayescal._base.arrays import Floats
-from bayescal._base.log_odds import clipped
+from bayescal.core.arrays import Floats
+from bayescal.core.optimise import clipped
 from bayescal.model.curve import Curve, Frame
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.priors import Prior

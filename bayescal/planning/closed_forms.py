@@ -7,8 +7,8 @@ import math
 import numpy as np
 from scipy.special import expit, ndtri
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError, as_level
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError, as_level
 
 __all__ = [
     "c_statistic_error",

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError, as_number
-from bayescal._base.text import shortened
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError, as_number
+from bayescal.core.text import shortened
 from bayescal.model.clusters.sandwich import inflation_of
 from bayescal.validation.batches import stream
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
-from bayescal._base.text import shortened
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError
+from bayescal.core.text import shortened
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_scores
 from bayescal.multilevel.posterior import MultilevelPosterior

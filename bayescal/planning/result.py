@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from bayescal._base.card import card
-from bayescal._base.text import chance, count
+from bayescal.core.text import card, chance, count
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.validation.batches import Arrays
 
@@ -125,7 +124,7 @@ class Plan:
         >>> plan.protocol().startswith("Sample size. We plan to include ")
         True
         """
-        from bayescal._base.versions import library_versions
+        from bayescal.core.versions import library_versions
 
         studies, sizes = int(self.table["studies"].max()), len(self.table)
         error = count(round(self.monte_carlo_error), "patient")

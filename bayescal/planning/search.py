@@ -15,9 +15,9 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import ndtri
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
-from bayescal._base.text import chance
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError
+from bayescal.core.text import chance
 
 __all__ = ["LARGEST_SIZE", "LEAST_SIZE", "Goal", "Search"]
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit, ndtri
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
-from bayescal._base.log_odds import clipped
-from bayescal._base.text import count, shortened
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError
+from bayescal.core.optimise import clipped
+from bayescal.core.text import count, shortened
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_scores
 from bayescal.model.curve import Curve

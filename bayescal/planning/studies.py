@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
-from bayescal._base.files import as_path
-from bayescal._base.text import shortened
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError
+from bayescal.core.files import as_path
+from bayescal.core.text import shortened
 from bayescal.model.curve import Curve
 from bayescal.model.curves import CURVES
 from bayescal.model.priors import PRESETS

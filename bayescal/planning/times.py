@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError, as_number
-from bayescal._base.log_odds import clipped
-from bayescal._base.text import percent, shortened
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError, as_number
+from bayescal.core.optimise import clipped
+from bayescal.core.text import percent, shortened
 from bayescal.data.data import CalibrationData
 from bayescal.data.follow_up import TIME_STEPS
 from bayescal.data.survival import Survival, as_horizon

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy.special import expit, logit
 
-from bayescal._base.arrays import Floats
+from bayescal.core.arrays import Floats
 from bayescal.data.validate import as_levels
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayescal._base.arrays import RandomState
-from bayescal._base.docstrings import documented
-from bayescal._base.errors import as_flag
-from bayescal.estimators.binned.diagram import binned_reliability as numbers_of
-from bayescal.estimators.door import OutcomesLike
+from bayescal.core.arrays import RandomState
+from bayescal.core.errors import as_flag
+from bayescal.core.text import documented
+from bayescal.estimators.binned import binned_reliability as numbers_of
+from bayescal.estimators.registry import OutcomesLike
 from bayescal.plots import style
 from bayescal.plots._legend import legend_beneath
 from bayescal.plots.text import count, percent

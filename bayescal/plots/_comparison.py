@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescal._base.errors import check_type
+from bayescal.core.errors import check_type
 from bayescal.inference import CurveComparison
 from bayescal.plots import style
 from bayescal.plots._legend import legend_beneath

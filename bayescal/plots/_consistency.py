@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import as_flag, check_type
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import as_flag, check_type
 from bayescal.plots import style
 from bayescal.plots.text import count
 from bayescal.validation.consistency import Consistency

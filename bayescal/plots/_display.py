@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError, as_count, as_flag
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError, as_count, as_flag
 from bayescal.data.sources.alignment import aligned
 from bayescal.data.validate import as_level, as_outcomes, as_scores, as_vector, check_choice
 from bayescal.fitting import fit

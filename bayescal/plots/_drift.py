@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescal._base.errors import InputError
+from bayescal.core.errors import InputError
 from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.multilevel.drift import DriftPosterior, as_drift
 from bayescal.plots import style

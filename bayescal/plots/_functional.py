@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError, as_flag
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError, as_flag
 from bayescal.data.validate import as_level
 from bayescal.plots._legend import legend_beneath
 from bayescal.plots._names import ideal, short_name

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import check_type
-from bayescal._base.text import NO_CHANGE, count, signed
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import check_type
+from bayescal.core.text import NO_CHANGE, count, signed
 from bayescal.gain import RecalibrationGain
 from bayescal.plots import style
 from bayescal.plots.text import chance, minus, percent, rounded

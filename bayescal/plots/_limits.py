@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError, as_items
-from bayescal._base.text import shortened
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError, as_items
+from bayescal.core.text import shortened
 
 __all__ = ["as_limits", "round_up"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from bayescal._base.text import capitalised
+from bayescal.core.text import capitalised
 from bayescal.posterior.functionals import FUNCTIONALS
 
 __all__ = ["axis_label", "ideal", "scale_of", "short_name"]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import as_flag
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import as_flag
 from bayescal.data.validate import as_level, as_vector
 from bayescal.plots import style
 from bayescal.plots._legend import legend_beneath

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError, as_items
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError, as_items
 from bayescal.data.validate import check_choice
-from bayescal.estimators.integrated.smoothers import flexible_curve
-from bayescal.estimators.smoothed.smooth import smooth_ece_curve
+from bayescal.estimators.smooth import smooth_ece_curve
+from bayescal.estimators.smoothers import flexible_curve
 from bayescal.plots import style
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal._base.errors import InputError
-from bayescal._base.text import count, shortened
+from bayescal.core.errors import InputError
+from bayescal.core.text import count, shortened
 from bayescal.plots import style
 
 if TYPE_CHECKING:

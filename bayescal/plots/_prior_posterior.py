@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError, as_items
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError, as_items
 from bayescal.data.validate import as_level, check_choice
 from bayescal.plots import style
 from bayescal.plots._legend import legend_beneath

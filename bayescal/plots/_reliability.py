@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from bayescal._base.errors import InputError, as_flag
+from bayescal.core.errors import InputError, as_flag
 from bayescal.data.validate import as_levels
 from bayescal.plots import style
 from bayescal.plots._bands import Bands, curve_bands, error_interval

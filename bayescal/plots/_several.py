@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescal._base.errors import InputError, as_flag
-from bayescal._base.text import told_apart
+from bayescal.core.errors import InputError, as_flag
+from bayescal.core.text import told_apart
 from bayescal.plots import style
 from bayescal.plots._bands import curve_bands, error_interval
 from bayescal.plots._legend import legend_beneath

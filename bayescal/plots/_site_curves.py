@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescal._base.errors import InputError
-from bayescal._base.text import told_apart
+from bayescal.core.errors import InputError
+from bayescal.core.text import told_apart
 from bayescal.data.validate import as_level
 from bayescal.multilevel.rows import known_of_group
 from bayescal.plots import style

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayescal._base.arrays import Floats, RandomState
-from bayescal._base.docstrings import documented
-from bayescal._base.errors import as_flag
-from bayescal.estimators.door import OutcomesLike
-from bayescal.estimators.smoothed.diagram import SmoothReliability
-from bayescal.estimators.smoothed.diagram import smooth_reliability as numbers_of
+from bayescal.core.arrays import Floats, RandomState
+from bayescal.core.errors import as_flag
+from bayescal.core.text import documented
+from bayescal.estimators.registry import OutcomesLike
+from bayescal.estimators.smooth import SmoothReliability
+from bayescal.estimators.smooth import smooth_reliability as numbers_of
 from bayescal.plots import style
 from bayescal.plots._legend import legend_beneath
 from bayescal.plots._limits import as_limits

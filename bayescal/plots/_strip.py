@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
+from bayescal.core.arrays import Floats
 from bayescal.data.data import CalibrationData
 from bayescal.plots import style
 from bayescal.plots._observed import ScoreCounts, count_scores

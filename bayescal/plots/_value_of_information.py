@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError, as_flag, check_type
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError, as_flag, check_type
 from bayescal.plots import style
 from bayescal.plots._legend import legend_beneath
 from bayescal.plots.text import count

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
+from bayescal.core.arrays import Floats
 from bayescal.plots import style
 from bayescal.plots._legend import legend_beneath
 from bayescal.plots._names import axis_label, ideal

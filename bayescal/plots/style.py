@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bayescal._base.errors import InputError, check_type
+from bayescal.core.errors import InputError, check_type
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

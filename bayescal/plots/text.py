@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bayescal._base.text import chance, count, decimals, interval, percent, rounded, shortened
+from bayescal.core.text import chance, count, decimals, interval, percent, rounded, shortened
 
 __all__ = [
     "chance",

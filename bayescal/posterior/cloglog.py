@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
-from bayescal._base.newton import maximise
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError
+from bayescal.core.optimise import maximise
 
 __all__ = ["nearest_cloglog_line"]
 

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats
+from bayescal.core.arrays import Floats
 from bayescal.posterior.cloglog import nearest_cloglog_line
 from bayescal.posterior.line import nearest_line, nearest_shift
 from bayescal.posterior.population import Population

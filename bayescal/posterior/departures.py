@@ -8,8 +8,8 @@ from typing import Protocol
 import numpy as np
 from scipy.special import expit, logit
 
-from bayescal._base.arrays import Floats
-from bayescal._base.log_odds import clipped
+from bayescal.core.arrays import Floats
+from bayescal.core.optimise import clipped
 from bayescal.model.problem import Problem
 from bayescal.posterior.curve_draws import CurveDraws
 from bayescal.posterior.line import nearest_shift

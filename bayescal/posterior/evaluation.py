@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from bayescal._base.arrays import Floats, blocks
-from bayescal._base.log_odds import clipped
-from bayescal._base.threads import one_blas_thread
+from bayescal.core.arrays import Floats, blocks
+from bayescal.core.optimise import clipped
+from bayescal.core.versions import one_blas_thread
 from bayescal.data.validate import as_order, check_choice
 from bayescal.model.problem import Problem
 from bayescal.model.saturated.between import between

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from bayescal._base.arrays import Floats
-from bayescal._base.ends import excludes
-from bayescal._base.text import capitalised
+from bayescal.core.arrays import Floats
+from bayescal.core.text import capitalised, excludes
 
 __all__ = ["SECTIONS", "UNITS", "Functional", "Side"]
 

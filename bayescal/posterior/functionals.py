@@ -14,9 +14,9 @@ from functools import partial
 import numpy as np
 from scipy.special import rel_entr
 
-from bayescal._base import decision
-from bayescal._base.arrays import Floats, power_mean
-from bayescal._base.threads import one_blas_thread
+from bayescal.core import decision
+from bayescal.core.arrays import Floats, power_mean
+from bayescal.core.versions import one_blas_thread
 from bayescal.data.validate import as_order
 from bayescal.posterior.curve_draws import CurveDraws
 from bayescal.posterior.functional import Functional, Side

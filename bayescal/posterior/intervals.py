@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats
-from bayescal._base.text import rounded
+from bayescal.core.arrays import Floats
+from bayescal.core.text import rounded
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS
 

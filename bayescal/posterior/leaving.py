@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
-from bayescal._base.log_odds import clipped
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError
+from bayescal.core.optimise import clipped
 from bayescal.model.likelihood.times.entries import Partial
 from bayescal.model.likelihood.times.steps import steps_of
 from bayescal.model.problem import Problem

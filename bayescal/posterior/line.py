@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
-from bayescal._base.newton import maximise
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError
+from bayescal.core.optimise import maximise
 from bayescal.model.curve import expit_in_place
 
 __all__ = ["Expansion", "Totals", "nearest_line", "nearest_shift"]

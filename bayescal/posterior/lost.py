@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.decision import least_treated
-from bayescal._base.errors import InputError, as_items
-from bayescal._base.text import shortened
+from bayescal.core.arrays import Floats
+from bayescal.core.decision import least_treated
+from bayescal.core.errors import InputError, as_items
+from bayescal.core.text import shortened
 from bayescal.data.validate import as_level, as_levels
 from bayescal.posterior.curve_draws import CurveDraws
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import as_items
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import as_items
 from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.posterior.evaluation import FunctionalCalls, SampledCurves, evaluate
 from bayescal.posterior.functionals import FUNCTIONALS, usual_functionals

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal._base.arrays import Floats, is_single
-from bayescal._base.decision import least_treated
+from bayescal.core.arrays import Floats, is_single
+from bayescal.core.decision import least_treated
 from bayescal.data.validate import as_level, as_levels, as_vector
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.special import expit, logit
 
-from bayescal._base import decision
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError, as_flag
+from bayescal.core import decision
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError, as_flag
 from bayescal.data.validate import as_level, as_levels, as_vector
 from bayescal.posterior.curve_draws import CurveDraws
 from bayescal.posterior.decisions.measures import DecisionMeasures

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betaln, digamma, expit, log_expit, logit, polygamma
 
-from bayescal._base.arrays import Floats, blocks
-from bayescal._base.newton import maximise
-from bayescal._base.sampling.importance import importance_sample
+from bayescal.core.arrays import Floats, blocks
+from bayescal.core.optimise import maximise
+from bayescal.core.sampling import importance_sample
 from bayescal.data.validate import check_choice
 from bayescal.posterior.populations.bootstrap import Bootstrap, CaseBootstrap
 

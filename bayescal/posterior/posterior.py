@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
-from bayescal._base.arrays import Floats, is_single
-from bayescal._base.card import card
-from bayescal._base.errors import InputError, check_type
-from bayescal._base.files import as_path, replacing
-from bayescal._base.log_odds import clipped
-from bayescal._base.text import chance, count, interval
-from bayescal._base.threads import one_blas_thread
+from bayescal.core.arrays import Floats, is_single
+from bayescal.core.errors import InputError, check_type
+from bayescal.core.files import as_path, replacing
+from bayescal.core.optimise import clipped
+from bayescal.core.text import card, chance, count, interval
+from bayescal.core.versions import one_blas_thread
 from bayescal.data.validate import as_level, as_scores
 from bayescal.model.lapse.bounds import RATES
 from bayescal.model.lapse.family import RATE_PRIORS

@@ -5,9 +5,9 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from bayescal._base.errors import InputError
-from bayescal._base.files import existing_file
-from bayescal._base.text import shortened
+from bayescal.core.errors import InputError
+from bayescal.core.files import existing_file
+from bayescal.core.text import shortened
 
 if TYPE_CHECKING:
     import xarray as xr

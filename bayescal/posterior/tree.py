@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import expit
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
-from bayescal._base.sampling.importance import Sample
-from bayescal._base.versions import library_versions
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError
+from bayescal.core.sampling import Sample
+from bayescal.core.versions import library_versions
 from bayescal.data.data import CalibrationData
 from bayescal.data.stored import reading_tree
 from bayescal.model.curves import Curve

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError, check_type
-from bayescal._base.text import shortened
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError, check_type
+from bayescal.core.text import shortened
 from bayescal.data.data import CalibrationData
 from bayescal.data.sources.alignment import aligned
 from bayescal.data.validate import as_floats, as_level, as_scores, as_vector, check_choice

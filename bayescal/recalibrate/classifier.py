@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
-from bayescal._base.text import shortened
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError
+from bayescal.core.text import shortened
 from bayescal.data.sources.alignment import aligned
-from bayescal.recalibrate._base import Recalibrator
-from bayescal.recalibrate.logistic import LogisticRecalibrator
+from bayescal.recalibrate.base import Recalibrator
+from bayescal.recalibrate.regression import LogisticRecalibrator
 
 __all__ = ["RecalibratedClassifier"]
 

@@ -8,12 +8,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError
 from bayescal.data.read import as_numbers, as_variances, read_variance_cases
 from bayescal.data.sources.alignment import aligned, column_names, columns_in_order
 from bayescal.inference.variance import best_line, rows_of
-from bayescal.recalibrate._input import as_fitted
+from bayescal.recalibrate.base import as_fitted
 
 __all__ = ["VarianceRecalibrator"]
 

@@ -9,35 +9,35 @@ cell.
 
 from __future__ import annotations
 
-from bayescal.scores.bound import calibration_upper_bound
 from bayescal.scores.decision import (
     DecisionCurve,
+    dawid_sebastiani_score,
     decision_curve,
+    gaussian_skce,
     net_benefit,
     standardised_net_benefit,
 )
 from bayescal.scores.decomposition import (
     Decomposition,
+    calibration_upper_bound,
+    canonical_calibration_error,
+    class_wise_calibration_error,
     corp_decomposition,
     murphy_decomposition,
+    proper_calibration_error,
     proper_decomposition,
+    top_label_calibration_error,
 )
-from bayescal.scores.discrimination import c_statistic, somers_dxy
 from bayescal.scores.proper import (
     bernoulli_dawid_sebastiani_score,
     brier_score,
+    c_statistic,
     log_score,
     root_brier_score,
     scaled_brier_score,
+    somers_dxy,
     spherical_score,
 )
-from bayescal.scores.taxonomy import (
-    canonical_calibration_error,
-    class_wise_calibration_error,
-    proper_calibration_error,
-    top_label_calibration_error,
-)
-from bayescal.scores.variance import dawid_sebastiani_score, gaussian_skce
 
 __all__ = [
     "DecisionCurve",

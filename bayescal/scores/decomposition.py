@@ -1,32 +1,37 @@
-"""A mean score as miscalibration - discrimination + uncertainty."""
+"""What a proper score is made of: calibration, refinement, and bounds of the calibration error."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayescal._base.arrays import Floats
-from bayescal._base.docstrings import documented
+from bayescal.core.arrays import Floats, power_mean
+from bayescal.core.errors import InputError
+from bayescal.core.text import documented, shortened
 from bayescal.data.read import Needs, Outcomes, read_cases
 from bayescal.data.sources.alignment import aligned
 from bayescal.data.validate import (
     as_class_matrix,
+    as_order,
+    as_weights,
     check_choice,
     check_same_length,
     is_matrix,
 )
-from bayescal.scores import _core
-from bayescal.scores._classes import as_groups, as_labels, expected_loss, pooled_groups
-from bayescal.scores._rules import BINARY, MULTICLASS, Loss
-
-__all__ = [
-    "Decomposition",
-    "corp_decomposition",
-    "murphy_decomposition",
-    "proper_decomposition",
-]
+from bayescal.scores import proper
+from bayescal.scores.proper import (
+    BINARY,
+    MULTICLASS,
+    Loss,
+    as_groups,
+    as_labels,
+    expected_loss,
+    mean_loss,
+    pooled_groups,
+)
 
 
 class Decomposition(NamedTuple):
@@ -103,7 +108,7 @@ def corp_decomposition(
     >>> [round(part, 4) for part in parts]
     [0.225, 0.1, 0.125, 0.25]
     """
-    return _decompose(y_true, y_prob, score, sample_weight, _core.isotonic_groups, "rows")
+    return _decompose(y_true, y_prob, score, sample_weight, proper.isotonic_groups, "rows")
 
 
 @documented
@@ -260,9 +265,354 @@ def _decompose(
     y_prob: ArrayLike | None,
     score: str,
     sample_weight: ArrayLike | None,
-    pool: _core.Pool,
+    pool: proper.Pool,
     needs: Needs,
 ) -> Decomposition:
     loss = BINARY[check_choice(score, BINARY, "score")]
     cases = read_cases(y_true, y_prob, sample_weight, needs=needs).counted()
-    return Decomposition(*map(cases.result, _core.decompose(cases, loss, pool)))
+    return Decomposition(*map(cases.result, proper.decompose(cases, loss, pool)))
+
+
+def canonical_calibration_error(
+    truth: ArrayLike, y_prob: ArrayLike, *, p: float = 1, sample_weight: ArrayLike | None = None
+) -> float:
+    """Calibration error of the whole prediction: (E sum_k |f_k - P(class k | f)|^p)^(1/p).
+
+    It is zero exactly when, among all groups given the prediction f, the classes occur with the
+    probabilities f.
+
+    Parameters
+    ----------
+    truth : array-like of shape (n_groups, n_classes)
+        The true probability of each class in each group.
+    y_prob : array-like of shape (n_groups, n_classes)
+        What is predicted for the group. For a binary classifier, both columns.
+    p : float
+        Order of the norm, at least 1.
+    sample_weight : array-like of shape (n_groups,), optional
+        Size of each group.
+
+    Returns
+    -------
+    float
+        From 0 to 2^(1/p).
+
+    Raises
+    ------
+    InputError
+        If either is not a matrix of class probabilities, their shapes differ, or `p` is below 1.
+
+    Notes
+    -----
+    For every model with k classes, and 1 <= p <= q (Theorem 3.1):
+
+    - it is at least `top_label_calibration_error` and `class_wise_calibration_error` of the same
+      order, and with two classes equals the latter. With three, either of those two may be zero
+      when the other is not;
+    - the error of order p is at most k^(1/p - 1/q) times that of order q;
+    - of order 2 it is at most `root_brier_score` with `scale_by_half=False`.
+
+    With two classes it is 2^(1/p) times the calibration error of the event,
+    (E |f - P(event | f)|^p)^(1/p), which of a sample is `bayescal.estimators.ece` with
+    `cells=y_prob`.
+
+    References
+    ----------
+    Gruber & Buettner, "Better Uncertainty Calibration via Proper Scores for Classification and
+    Beyond", NeurIPS 2022, section 3.
+
+    Examples
+    --------
+    >>> from bayescal import scores
+    >>> truth, predicted = [[0.5, 0.3, 0.2], [0.2, 0.2, 0.6]], [[0.6, 0.2, 0.2], [0.2, 0.2, 0.6]]
+    >>> round(scores.canonical_calibration_error(truth, predicted), 3)
+    0.1
+    """
+    order = as_order(p)
+    known, prob, mass = as_groups(truth, y_prob, sample_weight)
+    return _norm(known, prob, mass, order)
+
+
+def class_wise_calibration_error(
+    truth: ArrayLike, y_prob: ArrayLike, *, p: float = 1, sample_weight: ArrayLike | None = None
+) -> float:
+    """Calibration error class by class: (sum_k E |f_k - P(class k | f_k)|^p)^(1/p).
+
+    Parameters
+    ----------
+    truth : array-like of shape (n_groups, n_classes)
+        The true probability of each class in each group.
+    y_prob : array-like of shape (n_groups, n_classes)
+        What is predicted for the group.
+    p : float
+        Order of the norm, at least 1.
+    sample_weight : array-like of shape (n_groups,), optional
+        Size of each group.
+
+    Returns
+    -------
+    float
+        From 0 to 2^(1/p).
+
+    Raises
+    ------
+    InputError
+        As `canonical_calibration_error`.
+
+    Notes
+    -----
+    It is summed over classes, as in the paper; its authors' code leaves out the root. Others
+    average: divide by n_classes^(1/p).
+
+    References
+    ----------
+    Gruber & Buettner, "Better Uncertainty Calibration via Proper Scores for Classification and
+    Beyond", NeurIPS 2022, section 3.
+
+    Examples
+    --------
+    >>> from bayescal import scores
+    >>> truth, predicted = [[0.5, 0.3, 0.2], [0.2, 0.2, 0.6]], [[0.6, 0.2, 0.2], [0.2, 0.2, 0.6]]
+    >>> round(scores.class_wise_calibration_error(truth, predicted), 3)
+    0.1
+    """
+    order = as_order(p)
+    known, prob, mass = as_groups(truth, y_prob, sample_weight)
+    classes = zip(known.T, prob.T, strict=True)
+    norms = [_norm(true[:, None], seen[:, None], mass, order) for true, seen in classes]
+    return float(power_mean(np.array(norms), order, np.sum))
+
+
+def top_label_calibration_error(
+    truth: ArrayLike, y_prob: ArrayLike, *, p: float = 1, sample_weight: ArrayLike | None = None
+) -> float:
+    """Calibration error of the largest probability: (E |c - P(right | c)|^p)^(1/p), c = max f.
+
+    Parameters
+    ----------
+    truth : array-like of shape (n_groups, n_classes)
+        The true probability of each class in each group.
+    y_prob : array-like of shape (n_groups, n_classes)
+        What is predicted for the group. The predicted class is the first of the largest.
+    p : float
+        Order of the norm, at least 1.
+    sample_weight : array-like of shape (n_groups,), optional
+        Size of each group.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Raises
+    ------
+    InputError
+        As `canonical_calibration_error`.
+
+    References
+    ----------
+    Gruber & Buettner, "Better Uncertainty Calibration via Proper Scores for Classification and
+    Beyond", NeurIPS 2022, section 3.
+
+    Examples
+    --------
+    >>> from bayescal import scores
+    >>> truth, predicted = [[0.5, 0.3, 0.2], [0.2, 0.2, 0.6]], [[0.6, 0.2, 0.2], [0.2, 0.2, 0.6]]
+    >>> round(scores.top_label_calibration_error(truth, predicted), 3)
+    0.05
+    """
+    order = as_order(p)
+    known, prob, mass = as_groups(truth, y_prob, sample_weight)
+    top = prob.argmax(axis=1)[:, None]
+    right, confidence = (np.take_along_axis(values, top, axis=1) for values in (known, prob))
+    return _norm(right, confidence, mass, order)
+
+
+def proper_calibration_error(
+    truth: ArrayLike,
+    y_prob: ArrayLike,
+    *,
+    score: str = "brier",
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Calibration error that belongs to a proper score: E D(f, P(class | f)).
+
+    D(f, q) = S(f, q) - S(q, q), with S(f, q) the expected score of predicting f when q is true:
+    the squared distance for "brier", the Kullback-Leibler divergence of f from q for "log".
+
+    Parameters
+    ----------
+    truth : array-like of shape (n_groups, n_classes)
+        The true probability of each class in each group.
+    y_prob : array-like of shape (n_groups, n_classes)
+        What is predicted for the group.
+    score : {"brier", "log", "spherical"}
+        Summed over classes, as `brier_score`, `log_score` and `spherical_score` are for a matrix.
+    sample_weight : array-like of shape (n_groups,), optional
+        Size of each group.
+
+    Returns
+    -------
+    float
+        At least 0, and zero exactly when the prediction is calibrated as a whole. For "log" it is
+        infinite when what was given probability 0 can happen.
+
+    Raises
+    ------
+    InputError
+        As `canonical_calibration_error`, or if the score is not known.
+
+    Notes
+    -----
+    The mean score is this error plus E S(q, q) with q = P(class | f), which is what remains
+    uncertain when f is known. That is at least the least entropy a prediction can have, which is 0
+    for these three: so the mean score itself is an upper bound of the error, without bins and
+    without bias. A recalibration that merges no predictions leaves q as it was, so that it changes
+    mean score and error by the same amount (Proposition 4.5).
+
+    References
+    ----------
+    Gruber & Buettner, "Better Uncertainty Calibration via Proper Scores for Classification and
+    Beyond", NeurIPS 2022, section 4.
+
+    Examples
+    --------
+    >>> from bayescal import scores
+    >>> truth, predicted = [[0.5, 0.3, 0.2], [0.2, 0.2, 0.6]], [[0.6, 0.2, 0.2], [0.2, 0.2, 0.6]]
+    >>> round(scores.proper_calibration_error(truth, predicted), 3)
+    0.01
+    """
+    loss = MULTICLASS[check_choice(score, MULTICLASS, "score")]
+    seen, pooled, share = pooled_groups(*as_groups(truth, y_prob, sample_weight))
+    excess = expected_loss(loss, pooled, seen) - expected_loss(loss, pooled, pooled)
+    return float(share @ np.maximum(excess, 0))
+
+
+def _norm(truth: Floats, seen: Floats, mass: Floats, order: float) -> float:
+    """(E sum |seen - P(truth | seen)|^order)^(1/order)."""
+    level, pooled, share = pooled_groups(truth, seen, mass)
+    each = np.repeat(share, level.shape[1])
+    return float(power_mean((level - pooled).ravel(), order, lambda power: power @ each))
+
+
+@documented
+def calibration_upper_bound(
+    y_true: Outcomes,
+    y_prob: ArrayLike | None = None,
+    *,
+    score: str | Callable[[Any, Any], ArrayLike] = "brier",
+    least: float | None = None,
+    root: bool = False,
+    sample_weight: ArrayLike | None = None,
+) -> float | Floats:
+    """Upper bound of the calibration error that belongs to a proper score.
+
+    U_S = E S(P, Y) - inf_Q g(Q), with g(Q) = E S(Q, Y) for Y from Q, the entropy of the score. It
+    is at least `proper_calibration_error`, and near it where predictions are nearly certain and
+    right.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+        Outcomes, 0 or 1; leading dimensions are replicates. With a matrix of probabilities,
+        column numbers of shape (n_samples,). A table stands for `y_true`, `y_prob` and
+        `sample_weight`. With a function for `score`, whatever that takes.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Predicted probabilities of the event, or of each class; with a function for `score`,
+        whatever that takes.
+    score : {"brier", "log", "spherical"} or callable
+        As `brier_score` with `scale_by_half=False`, also for an event; `log_score`;
+        `spherical_score`. Or `score(y_true, y_prob)`, which gives the loss of each case, of shape
+        (n_samples,), and must be proper: in expectation, the truth is the best prediction.
+    least : float, optional
+        The infimum of the entropy, for a function. The known ones have 0.
+    root : bool
+        Whether to take the root: of the Brier score, an upper bound of
+        `canonical_calibration_error` of order 2, the root Brier score.
+    %(counts)s
+
+    Returns
+    -------
+    float or ndarray
+        At least 0 for the known scores; infinite for "log" where what was given probability 0
+        happened. One for each replicate when `y_true` has leading dimensions.
+
+    Raises
+    ------
+    InputError
+        If the arrays are not outcomes and probabilities of the same cases, the score is not known,
+        a function comes without `least`, or the root is negative.
+
+    Notes
+    -----
+    It is the mean of one number a case, and so unbiased, without bins; the root is not. A score
+    whose entropy has no infimum, such as `dawid_sebastiani_score`, gives no bound.
+
+    References
+    ----------
+    Gruber & Buettner, "Better Uncertainty Calibration via Proper Scores for Classification and
+    Beyond", NeurIPS 2022, Theorem 4.3.
+
+    Examples
+    --------
+    >>> from bayescal import scores
+    >>> y_true, y_prob = [0, 2], [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]
+    >>> round(scores.calibration_upper_bound(y_true, y_prob), 3)
+    0.2
+    >>> round(scores.calibration_upper_bound(y_true, y_prob, score="log"), 3)
+    0.434
+
+    Of a score of one's own, here the absolute error of a predicted median:
+
+    >>> import numpy as np
+    >>> def absolute_error(y_true, median):
+    ...     return abs(y_true - median)
+    >>> y_true, median = np.array([1.0, 2.0, 4.0]), np.array([1.5, 2.0, 3.0])
+    >>> scores.calibration_upper_bound(y_true, median, score=absolute_error, least=0)
+    0.5
+    """
+    bound: float | Floats
+    if callable(score):
+        bound = _mean_of(score, y_true, y_prob, sample_weight) - _as_least(least)
+    else:
+        loss = MULTICLASS[check_choice(score, MULTICLASS, "score")]
+        if least is not None:
+            raise InputError(f"least is for a function; of {score!r} it is 0. Leave it out.")
+        bound = mean_loss(y_true, y_prob, sample_weight, loss, loss)
+    if not isinstance(root, (bool, np.bool_)):
+        raise InputError(f"root must be True or False, got {shortened(repr(root))}.")
+    if not root:
+        return bound
+    if np.any(np.asarray(bound) < 0):
+        raise InputError("the bound is negative and has no root: least is not the infimum.")
+    rooted: float | Floats = bound**0.5
+    return rooted
+
+
+def _mean_of(
+    score: Callable[[Any, Any], ArrayLike], y_true: Any, y_prob: Any, sample_weight: Any
+) -> float:
+    y_true, y_prob, sample_weight = aligned(
+        y_true=y_true, y_prob=y_prob, sample_weight=sample_weight
+    )
+    try:
+        losses = np.asarray(score(y_true, y_prob), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"score does not take these y_true and y_prob: {error}") from error
+    if losses.ndim != 1 or not losses.size or np.isnan(losses).any():
+        raise InputError(
+            f"score must give one number for each case, of shape (n_samples,); its shape is "
+            f"{losses.shape}."
+        )
+    weights = as_weights(sample_weight, losses.size)
+    return float(np.average(losses, weights=weights))
+
+
+def _as_least(least: Any) -> float:
+    number = isinstance(least, (int, float, np.integer, np.floating))
+    if not number or isinstance(least, bool) or not -1e300 < least < 1e300:
+        raise InputError(
+            "least must be the infimum of the entropy of this score, a finite number, got "
+            f"{shortened(repr(least))}. Without one the score bounds nothing."
+        )
+    return float(least)

@@ -1,39 +1,291 @@
-"""Proper scores: in expectation, the truth is the best prediction.
-
-All are losses: less is better. Scores of one event take replicates of the outcomes too.
-"""
+"""Proper scores and their rules, for probabilities of an event and of several classes."""
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import ArrayLike
+from collections.abc import Callable
+from typing import Any
 
-from bayescal._base.arrays import Floats
-from bayescal._base.docstrings import documented
-from bayescal._base.errors import InputError
-from bayescal._base.text import shortened
-from bayescal.data.read import Outcomes, read_cases
-from bayescal.data.validate import is_matrix
-from bayescal.scores import _core
-from bayescal.scores._classes import mean_loss
-from bayescal.scores._rules import (
-    bernoulli_dawid_sebastiani,
-    brier,
-    contradiction,
-    half_brier,
-    log,
-    spherical,
-    squared_error,
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import isotonic_regression
+
+from bayescal.core import decision
+from bayescal.core.arrays import Floats, blocks, gaps
+from bayescal.core.errors import InputError
+from bayescal.core.text import documented, shortened
+from bayescal.data.read import Cases, Outcomes, read_cases
+from bayescal.data.sources.alignment import aligned, column_names
+from bayescal.data.table import levels_of
+from bayescal.data.validate import (
+    as_class_matrix,
+    as_probability_matrix,
+    as_vector,
+    as_weights,
+    check_same_length,
+    is_matrix,
 )
 
-__all__ = [
-    "bernoulli_dawid_sebastiani_score",
-    "brier_score",
-    "log_score",
-    "root_brier_score",
-    "scaled_brier_score",
-    "spherical_score",
-]
+Loss = Callable[[Floats, Floats], Floats]
+"""Of the probability given to what happened, and of those given to what did not, which run along
+the first axis."""
+
+IMPOSSIBLE = 1e-300
+
+
+def brier(given: Floats, others: Floats) -> Floats:
+    """Squared distance from the prediction to the corner of the class that happened."""
+    loss: Floats = (1 - given) ** 2 + (others**2).sum(axis=0)
+    return loss
+
+
+def half_brier(given: Floats, others: Floats) -> Floats:
+    """Half of the squared distance from the prediction to the corner of the class that happened."""
+    return brier(given, others) / 2
+
+
+def squared_error(given: Floats, others: Floats) -> Floats:
+    """(score - outcome)^2 of an event: `half_brier` for two classes."""
+    loss: Floats = others[0] ** 2
+    return loss
+
+
+def log(given: Floats, others: Floats) -> Floats:
+    """Surprise at what happened, in nats."""
+    with np.errstate(divide="ignore"):
+        loss: Floats = 0 - np.log(given)
+    return loss
+
+
+def spherical(given: Floats, others: Floats) -> Floats:
+    """One less the cosine of the angle from the prediction to the corner."""
+    cosine = given / np.sqrt(given**2 + (others**2).sum(axis=0))
+    loss: Floats = np.maximum(1 - cosine, 0)
+    return loss
+
+
+def bernoulli_dawid_sebastiani(given: Floats, others: Floats) -> Floats:
+    """Log determinant of the prediction's covariance, plus squared distance in its metric.
+
+    A contradiction, which costs infinitely much, counts as 0 here.
+    """
+    known = np.where(given > IMPOSSIBLE, given, 1)
+    with np.errstate(divide="ignore"):
+        loss: Floats = np.log(known) + np.log(others).sum(axis=0) + 1 / known - 1
+    return np.where(given > IMPOSSIBLE, loss, 0)
+
+
+def contradiction(given: Floats, others: Floats) -> Floats:
+    """1 where what happened had been given probability 0, else 0."""
+    return np.where(given > IMPOSSIBLE, 0.0, 1.0)
+
+
+BINARY: dict[str, Loss] = {"brier": squared_error, "log": log, "spherical": spherical}
+MULTICLASS: dict[str, Loss] = BINARY | {"brier": brier}
+"""The losses that are 0 for certainty in what happened, and never less, by name."""
+
+
+def entropy(loss: Loss, rate: Floats) -> Floats:
+    """Expected loss when a binary event is predicted by its own probability."""
+    return _share(loss, rate) + _share(loss, 1 - rate)
+
+
+def _share(loss: Loss, rate: Floats) -> Floats:
+    given = np.where(rate > 0, rate, 1)
+    return rate * loss(given, (1 - given)[None])
+
+
+def mean_loss(
+    y_true: Outcomes,
+    y_prob: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    two: Loss,
+    many: Loss,
+) -> float | Floats:
+    """Average loss: `two` of the scores of an event, or `many` of a matrix of classes."""
+    if not is_matrix(y_prob):
+        cases = read_cases(y_true, y_prob, sample_weight, single=True).counted()
+        return cases.result(mean(cases, two))
+    y_true, y_prob, sample_weight = aligned(
+        y_true=y_true, y_prob=y_prob, sample_weight=sample_weight
+    )
+    prob = as_class_matrix(y_prob, "y_prob")
+    labels = as_labels(y_true, prob.shape[1])
+    check_same_length(labels.size, "y_true", prob.shape[0], "y_prob")
+    weights = as_weights(sample_weight, prob.shape[0])
+    happened = labels[:, None] == np.arange(prob.shape[1])
+    values = many(prob[happened], prob[~happened].reshape(prob.shape[0], -1).T)
+    if weights is None:
+        return float(values.mean())
+    counts = weights > 0
+    return float(np.average(values[counts], weights=weights[counts]))
+
+
+def as_labels(values: Any, classes: int) -> NDArray[Any]:
+    """Column numbers from 0 to classes - 1."""
+    labels = as_vector(values, "y_true")
+    known = np.isin(labels, np.arange(classes))
+    if not known.all():
+        at = int((~known).argmax())
+        raise InputError(
+            f"y_true[{at}] = {shortened(repr(labels.tolist()[at]))} is not one of the "
+            f"{classes} classes. With a matrix of probabilities a label is a column number, from "
+            f"0 to {classes - 1}."
+        )
+    return labels
+
+
+def pooled_groups(truth: Floats, seen: Floats, mass: Floats) -> tuple[Floats, Floats, Floats]:
+    """The distinct rows that are seen, what is true of them on average, and their share."""
+    level, member = np.unique(seen, axis=0, return_inverse=True)
+    member = member.ravel()
+    share = np.bincount(member, mass)
+    total = np.column_stack([np.bincount(member, mass * column) for column in truth.T])
+    return level, total / share[:, None], share / share.sum()
+
+
+def expected_loss(loss: Loss, truth: Floats, prob: Floats) -> Floats:
+    """Expected loss of each prediction, when `truth` holds the probabilities of the classes."""
+    total = np.zeros(truth.shape[0])
+    for happens, true in enumerate(truth.T):
+        values = loss(prob[:, happens], np.delete(prob, happens, axis=1).T)
+        total += true * np.where(true > 0, values, 0)
+    return total
+
+
+def as_groups(
+    truth: ArrayLike, y_prob: ArrayLike, sample_weight: ArrayLike | None
+) -> tuple[Floats, Floats, Floats]:
+    """True and predicted class probabilities of groups of cases, and the mass of each group."""
+    truth, y_prob, sample_weight = aligned(truth=truth, y_prob=y_prob, sample_weight=sample_weight)
+    known = as_probability_matrix(truth, "truth")
+    prob = as_class_matrix(y_prob, "y_prob", column_names(truth))
+    if known.shape != prob.shape:
+        raise InputError(
+            f"truth has shape {known.shape} but y_prob has {prob.shape}. "
+            "Both need a row for each group and a column for each class."
+        )
+    weights = as_weights(sample_weight, known.shape[0])
+    mass = np.ones(known.shape[0]) if weights is None else weights
+    return known[mass > 0], prob[mass > 0], mass[mass > 0]
+
+
+Pool = Callable[[Floats, Floats], tuple[Floats, Floats]]
+"""Weight and events at the distinct scores, ascending, to those of the groups they form."""
+
+
+def mean(cases: Cases, loss: Loss) -> Floats:
+    """Average loss, of shape (replicates,)."""
+    if loss is squared_error:
+        return _mean_square(cases)
+    total = np.zeros(cases.outcomes.shape[0])
+    for part in blocks(cases.scores.size, total.size):
+        scores = cases.scores[part].astype(np.float64, copy=False)
+        given = np.abs(1 - cases.outcomes[:, part] - scores)
+        values = loss(given, (1 - given)[None])
+        total += values.sum(axis=1) if cases.weights is None else values @ cases.weights[part]
+    return total / cases.mass
+
+
+def _mean_square(cases: Cases) -> Floats:
+    """Average of (score - outcome)^2, of shape (replicates,)."""
+    total: Any = 0.0
+    for part in blocks(cases.scores.size, cases.outcomes.shape[0]):
+        gap = gaps(cases.outcomes[:, part], cases.scores[part])
+        weighted = gap if cases.weights is None else gap * cases.weights[part]
+        total = np.vecdot(gap, weighted) + total
+    mean: Floats = total / cases.mass
+    return mean
+
+
+def base_rate(cases: Cases) -> Floats:
+    """Mean outcome, of shape (replicates,)."""
+    return cases.events() / cases.mass
+
+
+def somers(cases: Cases) -> Floats:
+    """Somers' Dxy, of shape (replicates,); NaN where there is one class only."""
+    levels = levels_of(cases.scores)
+    mass = levels.totals(cases.weight)
+    return np.array([dxy(mass, levels.totals(row)) for row in cases.event_weights()])
+
+
+def dxy(mass: Floats, hits: Floats) -> Floats:
+    """Somers' Dxy of weight and events at the distinct scores, ascending along the last axis."""
+    total = mass.sum(axis=-1, keepdims=True)
+    centred_rank = np.cumsum(mass, axis=-1) - (mass + total) / 2
+    lead = np.einsum("...i,...i->...", hits, centred_rank)
+    events = hits.sum(axis=-1)
+    pairs = events * (total[..., 0] - events)
+    value: Floats = 2 * lead / np.where(pairs > 0, pairs, np.nan)
+    return value
+
+
+def net_benefit(cases: Cases, thresholds: Floats) -> Floats:
+    """Net benefit per case, of shape (replicates, thresholds)."""
+    order = np.argsort(thresholds)
+    least = decision.least_treated(thresholds[order])
+    reached = np.searchsorted(least, cases.scores, side="right")
+
+    def treated(weights: Floats) -> Floats:
+        """Weight of the cases that reach each threshold."""
+        count = np.bincount(reached, weights, thresholds.size + 1)
+        total = np.empty(thresholds.size)
+        total[order] = count[::-1].cumsum()[-2::-1]
+        return total
+
+    everyone = treated(cases.weight)
+    events = np.reshape([treated(row) for row in cases.event_weights()], (-1, thresholds.size))
+    return decision.net_benefit(events, everyone, thresholds) / cases.mass
+
+
+def decompose(cases: Cases, loss: Loss, pool: Pool) -> tuple[Floats, Floats, Floats, Floats]:
+    """Mean score, miscalibration, discrimination and uncertainty, each of shape (replicates,)."""
+    levels = levels_of(cases.scores)
+    mass = levels.totals(cases.weight)
+    recalibrated, base = np.empty((2, cases.outcomes.shape[0]))
+    for at, row in enumerate(cases.event_weights()):
+        hits = levels.totals(row)
+        together, events = pool(mass, hits)
+        recalibrated[at] = together @ entropy(loss, events / together) / together.sum()
+        base[at] = entropy(loss, hits.sum() / mass.sum())
+    score = mean(cases, loss)
+    return score, np.maximum(score - recalibrated, 0), np.maximum(base - recalibrated, 0), base
+
+
+def isotonic_groups(mass: Floats, hits: Floats) -> tuple[Floats, Floats]:
+    """Neighbouring scores that a monotone fit gives the same value, taken together."""
+    start = isotonic_regression(hits / mass, weights=mass).blocks[:-1]
+    return np.add.reduceat(mass, start), np.add.reduceat(hits, start)
+
+
+def _brier(scores: Floats, outcomes: Floats, weights: Floats) -> Floats:
+    given = np.abs(1 - outcomes - scores)
+    mean: Floats = weights @ squared_error(given, (1 - given)[None]) / weights.sum(axis=1)
+    return mean
+
+
+def _scaled_brier(scores: Floats, outcomes: Floats, weights: Floats) -> Floats:
+    rate = weights @ outcomes / weights.sum(axis=1)
+    variance = np.where((rate > 0) & (rate < 1), rate * (1 - rate), np.nan)
+    return 1 - _brier(scores, outcomes, weights) / variance
+
+
+def _dxy(scores: Floats, outcomes: Floats, weights: Floats) -> Floats:
+    levels = levels_of(scores)
+    return dxy(levels.totals(weights), levels.totals(weights * outcomes))
+
+
+def _c_statistic(scores: Floats, outcomes: Floats, weights: Floats) -> Floats:
+    return (1 + _dxy(scores, outcomes, weights)) / 2
+
+
+WEIGHTED: dict[str, Callable[[Floats, Floats, Floats], Floats]] = {
+    "brier_score": _brier,
+    "c_statistic": _c_statistic,
+    "scaled_brier_score": _scaled_brier,
+    "somers_dxy": _dxy,
+}
+"""The cores of some scores of an event, by name in `bayescal.scores`."""
 
 
 @documented
@@ -350,10 +602,10 @@ def scaled_brier_score(
     0.7
     """
     cases = read_cases(y_true, y_prob, sample_weight).counted()
-    rate = _core.base_rate(cases)
+    rate = base_rate(cases)
     variance = np.where(cases.has_both, rate * (1 - rate), np.nan)
     return cases.result(
-        1 - _core.mean(cases, squared_error) / variance,
+        1 - mean(cases, squared_error) / variance,
         "y_true holds one class only, so the base rate is certain and its Brier score is 0: "
         "nothing can be a share of it. Use brier_score.",
     )
@@ -366,3 +618,95 @@ def _halves(scale_by_half: bool | str, matrix: bool) -> bool:
         given = shortened(repr(scale_by_half))
         raise InputError(f"scale_by_half must be True, False or 'auto', got {given}.")
     return bool(scale_by_half)
+
+
+@documented
+def c_statistic(
+    y_true: Outcomes, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+) -> float | Floats:
+    """C-statistic: how often an event has a higher score than a non-event. Also called AUC.
+
+    The share of pairs of an event and a non-event in which the event has the higher score; a pair
+    with equal scores counts half. It does not mind whether the scores are calibrated.
+
+    Parameters
+    ----------
+    %(replicates)s
+    y_prob : array-like of shape (n_samples,)
+        Predicted probabilities.
+    %(counts)s
+
+    Returns
+    -------
+    float or ndarray
+        From 0 to 1, and 1/2 when scores say nothing. One for each replicate when `y_true` has
+        leading dimensions, NaN where there is but one class.
+
+    Raises
+    ------
+    InputError
+        If the arrays are not outcomes and probabilities of the same cases; if all outcomes are
+        the same; if a table was compressed to the grid, where the ranks of the scores are lost.
+
+    References
+    ----------
+    Harrell, Califf, Pryor, Lee & Rosati, "Evaluating the yield of medical tests", JAMA 247, 1982.
+
+    Examples
+    --------
+    >>> from bayescal import scores
+    >>> scores.c_statistic([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.7])
+    0.875
+    """
+    return (1 + somers_dxy(y_true, y_prob, sample_weight=sample_weight)) / 2
+
+
+@documented
+def somers_dxy(
+    y_true: Outcomes, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+) -> float | Floats:
+    """Somers' Dxy: 2 C - 1, the rank correlation of score and outcome.
+
+    Pairs of an event and a non-event that the scores order rightly, less those that they order
+    wrongly, as a share of all.
+
+    Parameters
+    ----------
+    %(replicates)s
+    y_prob : array-like of shape (n_samples,)
+        Predicted probabilities.
+    %(counts)s
+
+    Returns
+    -------
+    float or ndarray
+        From -1 to 1. One for each replicate when `y_true` has leading dimensions, NaN where there
+        is but one class.
+
+    Raises
+    ------
+    InputError
+        As `c_statistic`.
+
+    Notes
+    -----
+    With m_i the weight below case i plus half of that at its score, less half of the total, Dxy is
+    2 sum over events of w_i m_i / (weight of events times weight of non-events). Pairs of two
+    events cancel.
+
+    References
+    ----------
+    Somers, "A new asymmetric measure of association for ordinal variables", American Sociological
+    Review 27, 1962.
+
+    Examples
+    --------
+    >>> from bayescal import scores
+    >>> scores.somers_dxy([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.7])
+    0.75
+    """
+    cases = read_cases(y_true, y_prob, sample_weight, needs="scores").counted().ranked()
+    return cases.result(
+        somers(cases),
+        "y_true holds one class only, so there is no pair of an event and a non-event to compare.",
+    )

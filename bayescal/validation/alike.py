@@ -6,10 +6,10 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
-from bayescal._base.arrays import Floats
-from bayescal._base.log_odds import clipped
+from bayescal.core.arrays import Floats
+from bayescal.core.optimise import clipped
 from bayescal.data.clusters import Clusters
-from bayescal.estimators.uncertainty.simulated import AlikeCases
+from bayescal.estimators.uncertainty import AlikeCases
 
 __all__ = ["alike_cases"]
 

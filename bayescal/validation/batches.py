@@ -15,11 +15,11 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.errors import InputError
-from bayescal._base.files import as_path
-from bayescal._base.progress import Progress, bar
-from bayescal._base.text import shortened
-from bayescal._base.versions import library_versions
+from bayescal.core.errors import InputError
+from bayescal.core.files import as_path
+from bayescal.core.progress import Progress, bar
+from bayescal.core.text import shortened
+from bayescal.core.versions import library_versions
 
 __all__ = ["Arrays", "Batch", "Progress", "run_batches", "spans", "stream"]
 

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats, random_generator
-from bayescal._base.card import card
-from bayescal._base.errors import InputError, as_flag
-from bayescal._base.text import chance, rounded, shortened
+from bayescal.core.arrays import Floats, random_generator
+from bayescal.core.errors import InputError, as_flag
+from bayescal.core.text import card, chance, rounded, shortened
 from bayescal.data.validate import MOST_DRAWS, as_count, as_level
 from bayescal.estimators.survival import NUMBERS_OF_TIMES, Followed
-from bayescal.estimators.uncertainty.applied import Applied, applied_of
-from bayescal.estimators.uncertainty.simulated import (
+from bayescal.estimators.uncertainty import (
     AlikeCases,
+    Applied,
     SimulatedOutcomes,
+    applied_of,
     cases_by_score,
     estimates_on_simulated_outcomes,
 )

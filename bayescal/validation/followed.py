@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit, softmax
 
-from bayescal._base.arrays import Floats
+from bayescal.core.arrays import Floats
 from bayescal.data.follow_up import OTHER_EVENT, OWN_EVENT, TIME_STEPS
 from bayescal.estimators.survival import Followed, read_followed
 from bayescal.model.likelihood.times.entries import law_of

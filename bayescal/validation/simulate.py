@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.special import logit
 
-from bayescal._base.arrays import Floats, RandomState
-from bayescal._base.errors import InputError
-from bayescal._base.text import shortened
+from bayescal.core.arrays import Floats, RandomState
+from bayescal.core.errors import InputError
+from bayescal.core.text import shortened
 from bayescal.data.validate import as_level, as_number, as_scores, check_choice
 from bayescal.validation.populations.friedman import friedman_1
 from bayescal.validation.populations.risks import ScoresOfSetting, scores

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv, expit, ndtri
 
-from bayescal._base.arrays import Floats, RandomState, power_mean, random_generator
-from bayescal._base.errors import InputError
-from bayescal._base.log_odds import clipped
+from bayescal.core.arrays import Floats, RandomState, power_mean, random_generator
+from bayescal.core.errors import InputError
+from bayescal.core.optimise import clipped
 from bayescal.data.validate import (
     as_count,
     as_level,

@@ -37,7 +37,9 @@ def shown(value: Any) -> str:
         return ""
     if not isinstance(value, float):
         return str(value).replace("|", "\\|")
-    if value == 0 or abs(value) >= 1000:
+    if abs(value) < 1e-12:
+        return "0"
+    if abs(value) >= 1000:
         return f"{value:,.0f}"
     digits = 2 - math.floor(math.log10(abs(value)))
     return f"{value:.1e}" if digits > 6 else f"{value:.{max(digits, 0)}f}"
@@ -65,7 +67,8 @@ def tables(record: Record, part: str | None = None) -> str:
     text = []
     for table in record["tables"].values():
         if part in (None, table["part"]):
-            rests = f"*{table['repeats']} repeats.*"
+            once = table["repeats"] == 1
+            rests = "*Computed once.*" if once else f"*{table['repeats']} repeats.*"
             note = f"{table['note']} {rests}" if table["note"] else rests
             text.append(f"### {table['title']}\n\n{note}\n\n{markdown(table['rows'])}")
     return "\n\n".join(text)

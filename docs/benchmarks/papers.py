@@ -64,7 +64,7 @@ def blasiok(seed: int, repeats: int) -> Tables:
 
     Smooth ECE: 20 resamples, 30 random laws and 2 samples of a size for each of `repeats`.
     """
-    sizes = {"RESAMPLES": 20 * repeats, "LAWS": 30 * repeats, "SAMPLES": 2 * repeats}
+    sizes = {"RESAMPLES": max(100, 20 * repeats), "LAWS": 30 * repeats, "SAMPLES": 2 * repeats}
     return tables_of("blasiok", sizes if repeats > 2 else sizes | {"LAWS": 10})
 
 

@@ -23,7 +23,7 @@ GOALS: dict[str, dict[str, Any]] = {
     "conclude: miscalibrated, 0.03": {"conclude": "miscalibrated", "close": 0.03},
 }
 ANALYSES = ("curve", "average")
-ICC, CLUSTER = 0.05, 20
+ICC, CLUSTER, CLUSTERED = 0.05, 20, ("slope, width 0.35", "O/E, width 0.3")
 
 
 def reached(goal: dict[str, Any], post: Any) -> bool:
@@ -89,7 +89,7 @@ def clusters(seed: int, repeats: int) -> list[Row]:
     uniform number with a probability that gives the intracluster correlation of 0.05.
     """
     truth, rows = TRUTHS["overconfident"], []
-    for title in ("slope, width 0.35", "O/E, width 0.3"):
+    for title in CLUSTERED:
         goal = GOALS[title]
         planned = bc.plan(
             truth=truth,

@@ -13,11 +13,11 @@ import pandas as pd
 import pytest
 
 import bayescal as bc
-from bayescal._base.text import rounded
 from bayescal.assessment.performance import with_ranks
 from bayescal.assessment.record import schema
 from bayescal.assessment.text.references import REFERENCES, cited
 from bayescal.assessment.words import with_interval
+from bayescal.core.text import rounded
 from bayescal.errors import InputError
 from bayescal.posterior.functionals import FUNCTIONALS
 

@@ -17,8 +17,8 @@ import pandas as pd
 import pytest
 
 import bayescal as bc
-from bayescal._base.text import chance
 from bayescal.cli import main
+from bayescal.core.text import chance
 from bayescal.errors import DiagnosticWarning
 from bayescal.model.curves import CURVES
 

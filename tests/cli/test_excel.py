@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bayescal._base.errors import InputError
 from bayescal.cli._excel import open_workbook
+from bayescal.core.errors import InputError
 
 openpyxl = pytest.importorskip("openpyxl", reason="needs openpyxl, of the extra 'excel'")
 

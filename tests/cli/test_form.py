@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bayescal._base.errors import InputError
 from bayescal.cli.form import LOGIT, PERCENT, PROBABILITY, Form
+from bayescal.core.errors import InputError
 
 SCORES = np.array([0.001, 0.2, 0.5, 0.999])
 UNTOLD = {"encoding": None, "sheet": None, "logit": False, "percent": False}

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.special import logit
 
-from bayescal._base.errors import InputError
 from bayescal.cli._predictions import read_predictions
 from bayescal.cli.form import LOGIT, PERCENT
 from bayescal.cli.reading import Reading
+from bayescal.core.errors import InputError
 from bayescal.data.validate import as_scores
 
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bayescal._base.errors import InputError
 from bayescal.cli._read import open_source
+from bayescal.core.errors import InputError
 
 FIELD = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayescal._base.errors import InputError
+from bayescal.core.errors import InputError
 from bayescal.data.data import CalibrationData
 from bayescal.data.read import paired, read_cases
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bayescal as bc
-from bayescal._base.decision import net_benefit
-from bayescal._base.errors import InputError
+from bayescal.core.decision import net_benefit
+from bayescal.core.errors import InputError
 from bayescal.data.table import MANY_VALUES, add_up, levels_of, tabulate
 from bayescal.data.validate import as_count, as_probability_matrix
 from bayescal.data.weights import effective_size, kish, quantile

@@ -16,7 +16,7 @@ from scipy.stats import binom
 
 from bayescal import estimators, simulate
 from bayescal.errors import InputError
-from bayescal.estimators import _bpm, bpm
+from bayescal.estimators import bpm
 from bayescal.estimators.bpm import fit_bpm_curve, tce_bpm
 from known_sets import Known
 
@@ -35,22 +35,22 @@ def read(shared_data: Path, name: str) -> tuple[np.ndarray, np.ndarray, dict[str
     return outcomes, scores, answers
 
 
-def equation_9(coefficients: Any, bins: _bpm.Bins) -> float:
-    g = _bpm.probability_of(np.asarray(coefficients), _bpm.basis_of(bins.s, bins.q))
+def equation_9(coefficients: Any, bins: bpm.Bins) -> float:
+    g = bpm.probability_of(np.asarray(coefficients), bpm.basis_of(bins.s, bins.q))
     return float(np.sum(bins.weight * np.exp((g - bins.hit_rate) ** 2)))
 
 
-def oracle_bins(outcomes: np.ndarray, scores: np.ndarray) -> _bpm.Bins:
+def oracle_bins(outcomes: np.ndarray, scores: np.ndarray) -> bpm.Bins:
     """The bins of the equation 9 oracle: N // B rows each, the remainder left out."""
     order = np.argsort(scores, kind="stable")
     parts = []
-    for bins in _bpm.schemes(scores.size):
+    for bins in bpm.schemes(scores.size):
         rows = scores.size // bins
         s, y = (
             a[order][: bins * rows].reshape(bins, rows).mean(axis=1) for a in (scores, outcomes)
         )
         parts.append([s, 1 - s, y, np.full(bins, 1 / bins), np.full(bins, rows)])
-    return _bpm.Bins(*np.concatenate(parts, axis=1))
+    return bpm.Bins(*np.concatenate(parts, axis=1))
 
 
 def coefficients(fitted: bpm.BPMCurve) -> list[float]:
@@ -110,7 +110,7 @@ def test_the_oracle_minimum_is_reached_on_its_own_bins(known: Known, name: str) 
     oracle = answers[EQUATION_9]
     bins = oracle_bins(outcomes, scores)
     assert equation_9(oracle["a,b,c"], bins) == pytest.approx(oracle["objective"], abs=1e-10)
-    fitted = _bpm.fit_squares(bins, constrained=False)
+    fitted = bpm.fit_squares(bins, constrained=False)
     assert fitted.loss <= oracle["objective"] * (1 + 1e-14)  # up to rounding
     assert coefficients(fitted) == pytest.approx(oracle["a,b,c"], rel=2e-4)
 
@@ -119,7 +119,7 @@ def test_the_oracle_minimum_is_reached_on_its_own_bins(known: Known, name: str) 
 def test_equation_9_beats_the_oracle_coefficients(shared_data: Path, name: str) -> None:
     """The oracle minimises without the constraint; on A it falls towards a score of 1."""
     outcomes, scores, answers = read(shared_data, name)
-    bins = _bpm.shared_bins(outcomes, scores, None)
+    bins = bpm.shared_bins(outcomes, scores, None)
     fitted = fit_bpm_curve(outcomes, scores, objective="unconstrained")
     assert fitted.loss == pytest.approx(equation_9(coefficients(fitted), bins), abs=1e-9)
     assert fitted.loss <= equation_9(answers[EQUATION_9]["a,b,c"], bins)
@@ -129,7 +129,7 @@ def test_equation_9_beats_the_oracle_coefficients(shared_data: Path, name: str) 
 @pytest.mark.parametrize("name", ["D1", "D2", "D5", "clinical-low-underconfident"])
 def test_no_start_finds_a_better_minimum(name: str) -> None:
     y_true, y_prob = simulate.sample(name, 500, random_state=5)
-    bins = _bpm.shared_bins(y_true.astype(float), y_prob, None)
+    bins = bpm.shared_bins(y_true.astype(float), y_prob, None)
     result = fit_bpm_curve(y_true, y_prob).loss
     tries = np.random.default_rng(0).normal(0, 3, size=(2000, 3))
     free = fit_bpm_curve(y_true, y_prob, objective="unconstrained").loss
@@ -142,7 +142,7 @@ def test_no_start_finds_a_better_minimum(name: str) -> None:
 @pytest.mark.parametrize("name", ["D1", "D2", "D4", "D5", "clinical-low-underconfident"])
 def test_the_constrained_minimum_against_a_general_optimiser(name: str) -> None:
     y_true, y_prob = simulate.sample(name, 500, random_state=5)
-    bins = _bpm.shared_bins(y_true.astype(float), y_prob, None)
+    bins = bpm.shared_bins(y_true.astype(float), y_prob, None)
     best = min(
         minimize(equation_9, start, args=(bins,), bounds=[(0, 100), (0, 100), (None, None)]).fun
         for start in ([1, 1, 0], [0.1, 2, 0], [2, 0.1, 0], [5, 5, -7])
@@ -214,7 +214,7 @@ def test_the_likelihood_of_bins_is_the_largest_that_a_search_finds(name: str) ->
 
 
 def test_events_of_bins_that_share_cases_are_counted_by_gamma_functions() -> None:
-    bins = _bpm.Bins(
+    bins = bpm.Bins(
         s=np.array([0.3]),
         q=np.array([0.7]),
         hit_rate=np.array([0.45]),
@@ -228,14 +228,14 @@ def test_events_of_bins_that_share_cases_are_counted_by_gamma_functions() -> Non
         * (1 - rate) ** (trials - events)
         / ((trials + 1) * beta(events + 1, trials - events + 1))
     )
-    assert _bpm.fit_likelihood(bins).loss == pytest.approx(-probability, rel=1e-9)
+    assert bpm.fit_likelihood(bins).loss == pytest.approx(-probability, rel=1e-9)
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 200, 731])
 def test_bins_have_equal_mass_and_keep_every_observation(size: int) -> None:
     y_true, y_prob = simulate.sample("D4", size, random_state=1)
-    bins = _bpm.shared_bins(y_true.astype(float), y_prob, None)
-    schemes = len(_bpm.schemes(size))
+    bins = bpm.shared_bins(y_true.astype(float), y_prob, None)
+    schemes = len(bpm.schemes(size))
     assert np.sum(bins.weight) == pytest.approx(schemes)
     assert np.sum(bins.weight * bins.hit_rate) == pytest.approx(schemes * y_true.mean())
     assert np.sum(bins.weight * bins.s) == pytest.approx(schemes * y_prob.mean())
@@ -245,7 +245,7 @@ def test_bins_have_equal_mass_and_keep_every_observation(size: int) -> None:
 def test_bins_keep_the_digits_of_scores_near_one() -> None:
     rest = np.repeat([1e-12, 2e-13, 0.4], [50, 30, 20])
     y_true = np.ones(100)
-    bins = _bpm.shared_bins(y_true, 1 - rest, None)
+    bins = bpm.shared_bins(y_true, 1 - rest, None)
     top = bins.q[bins.s > 0.999]
     assert top.min() == pytest.approx(1 - (1 - 2e-13), rel=1e-9)
 

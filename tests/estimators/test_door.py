@@ -12,7 +12,7 @@ import bayescal as bc
 from bayescal import CalibrationData, estimators, simulate
 from bayescal.data import read
 from bayescal.errors import InputError
-from bayescal.estimators import door
+from bayescal.estimators import registry
 from bayescal.estimators.registry import ESTIMATORS
 
 CLASSES = {"top_label_ece", "class_wise_ece"}
@@ -53,7 +53,7 @@ def test_a_core_gives_what_its_door_gives(name: str, kind: str) -> None:
     y_true, y_prob = rounded()
     outcomes = np.stack([y_true, np.roll(y_true, 7)])
     weight = weights_of(kind)
-    cases = door.read(y_true, y_prob, weight)
+    cases = registry.read(y_true, y_prob, weight)
     values = entry.core(outcomes, cases.scores, cases.weights)
     assert values.shape == (2,)
     for row, value in zip(outcomes, values, strict=True):
@@ -69,7 +69,7 @@ def test_an_interval_reads_its_arrays_once(method: str, monkeypatch: pytest.Monk
         return lambda *args, **options: calls.append(1) or check(*args, **options)
 
     monkeypatch.setattr(read, "check_cases", counted(read.check_cases))
-    monkeypatch.setattr(door, "as_scores", counted(door.as_scores))
+    monkeypatch.setattr(registry, "as_scores", counted(registry.as_scores))
     for name in ("ece", "sweep_ece", "ici"):
         calls.clear()
         estimators.estimator_interval(*rounded(), name, method=method, n_resamples=100)

@@ -11,9 +11,9 @@ from scipy.special import expit
 
 import bayescal as bc
 import bayescal.multilevel.calibrated as module
-from bayescal._base.errors import DiagnosticWarning
-from bayescal._base.newton import Mode
-from bayescal._base.sampling.importance import importance_sample
+from bayescal.core.errors import DiagnosticWarning
+from bayescal.core.optimise import Mode
+from bayescal.core.sampling import importance_sample
 from bayescal.multilevel.calibrated import distances_of, identity_log_likelihood
 from bayescal.multilevel.draws import DrawnLater
 from bayescal.multilevel.engine import draw_terms

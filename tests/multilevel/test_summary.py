@@ -9,7 +9,7 @@ from scipy.special import expit, logsumexp
 from scipy.stats import multivariate_normal, norm
 
 import bayescal as bc
-from bayescal._base.logistic import logistic_mle
+from bayescal.core.optimise import logistic_mle
 from bayescal.errors import InputError
 from bayescal.multilevel.factorised.density import PopulationDensity
 from bayescal.multilevel.problem import prepare_terms, scores_alone

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import bayescal as bc
-from bayescal._base.text import interval
+from bayescal.core.text import interval
 from bayescal.errors import InputError
 
 

@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 
 import bayescal as bc
 from bayescal import functionals as f
-from bayescal._base.logistic import binomial_mle
+from bayescal.core.optimise import binomial_mle
 from bayescal.errors import InputError
 from bayescal.posterior.functional import SECTIONS, UNITS
 from bayescal.posterior.population import Population, draw_population

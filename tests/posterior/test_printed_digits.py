@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal._base.text import rounded
+from bayescal.core.text import rounded
 
 SEEDS = 6
 SETS = (

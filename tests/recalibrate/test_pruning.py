@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.tree import DecisionTreeRegressor
 
-from bayescal.recalibrate._pruning import Grown, _subtrees, fold_weights
+from bayescal.recalibrate.trees import Grown, _subtrees, fold_weights
 
 
 def test_subtrees_are_those_of_scikit_learn() -> None:

@@ -19,7 +19,7 @@ from sklearn.metrics import brier_score_loss, log_loss, mean_squared_error, roc_
 from sklearn.preprocessing import label_binarize
 
 from bayescal import CalibrationData, scores, simulate
-from bayescal._base.arrays import blocks
+from bayescal.core.arrays import blocks
 from bayescal.errors import InputError
 from clinical_sets import CLINICAL, Clinical, read
 from known_sets import Known
@@ -456,7 +456,7 @@ def test_blocks_do_not_show(score: Any, monkeypatch: pytest.MonkeyPatch) -> None
     y_true, y_prob = cases(100)
     y_prob = np.clip(y_prob, 0.05, 0.95)
     unscaled = score([y_true, 1 - y_true], y_prob)
-    monkeypatch.setattr("bayescal.scores._core.blocks", partial(blocks, room=7))
+    monkeypatch.setattr("bayescal.scores.proper.blocks", partial(blocks, room=7))
     np.testing.assert_allclose(score([y_true, 1 - y_true], y_prob), unscaled, rtol=1e-12)
 
 

@@ -9,8 +9,6 @@ import numpy as np
 from markupsafe import Markup
 
 from bayescal import plots
-from bayescal._base.arrays import Floats
-from bayescal._base.text import percent, shortened, told_apart
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.followed import points_words
 from bayescal.assessment.html._svg import THEMED, Zone, drawing, fit_height, inline_svg, lay_out
@@ -22,6 +20,8 @@ from bayescal.assessment.text.sites import site_sentences
 from bayescal.assessment.text.subgroups import subgroup_sentences
 from bayescal.assessment.verdict.words import headline, of_draws
 from bayescal.assessment.words import curve_rows
+from bayescal.core.arrays import Floats
+from bayescal.core.text import percent, shortened, told_apart
 from bayescal.multilevel.compared import subgroups_of
 from bayescal.plots.histogram import histogram
 from bayescal.plots.style import DIAGONAL, EVENTS

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from markupsafe import Markup, escape
 
-from bayescal._base.files import as_path, check_page, replacing
-from bayescal._base.text import percent, plain, shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.followed import cases_and_events_of, observed_words, points_words
 from bayescal.assessment.html import _about, _figures
@@ -45,6 +43,8 @@ from bayescal.assessment.words import (
     first_words,
     outcome_words,
 )
+from bayescal.core.files import as_path, check_page, replacing
+from bayescal.core.text import percent, plain, shortened
 from bayescal.model.priors import PRESETS
 from bayescal.plots.text import label
 

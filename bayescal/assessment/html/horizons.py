@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from bayescal._base.files import as_path, check_page, replacing
-from bayescal._base.text import count, percent
 from bayescal.assessment.html._figures import Drawn
 from bayescal.assessment.html._render import (
     call_again,
@@ -26,6 +24,8 @@ from bayescal.assessment.record import RECORD_ID
 from bayescal.assessment.tables import Tables
 from bayescal.assessment.text.paper import methods
 from bayescal.assessment.words import alarms_of
+from bayescal.core.files import as_path, check_page, replacing
+from bayescal.core.text import count, percent
 
 if TYPE_CHECKING:
     from bayescal.assessment.horizon_findings import HorizonFindings

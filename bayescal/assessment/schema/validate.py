@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from bayescal._base.text import shortened
+from bayescal.core.text import shortened
 
 __all__ = ["first_fault", "parsed"]
 

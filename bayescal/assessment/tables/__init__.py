@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
-from bayescal._base.errors import check_choice
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.tables.decisions import (
     benefit_table,
@@ -40,6 +39,7 @@ from bayescal.assessment.tables.measures import (
     stretches_table,
 )
 from bayescal.assessment.tables.table import Table
+from bayescal.core.errors import check_choice
 from bayescal.fitting.imputed.posterior import by_imputation
 
 __all__ = ["Tables"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from bayescal._base.text import chance, count
 from bayescal.assessment.tables.table import Column, Row
 from bayescal.assessment.words import with_interval
+from bayescal.core.text import chance, count
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS
 

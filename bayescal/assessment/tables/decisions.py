@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayescal._base.text import capitalised, chance, percent
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.tables.columns import chances
 from bayescal.assessment.tables.table import Column, Row, Table
 from bayescal.assessment.words import is_reversed
+from bayescal.core.text import capitalised, chance, percent
 from bayescal.model.curves import CURVES
 
 __all__ = ["benefit_table", "information_table", "lost_table", "updates_table"]

@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from bayescal._base.text import chance, decimals, percent, ratio
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.tables.columns import as_fixed, fixed, intervals, words
 from bayescal.assessment.tables.table import MEDIA, Column, Row, Table
 from bayescal.assessment.val_prob import VAL_PROB
+from bayescal.core.text import chance, decimals, percent, ratio
 from bayescal.model.curves import CURVES
 from bayescal.validation.consistency import RARE
 

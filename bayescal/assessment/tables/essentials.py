@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from bayescal._base.text import percent
 from bayescal.assessment.essentials import CLASSIFIED
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.tables.columns import counts, measured
 from bayescal.assessment.tables.table import MEDIA, Column, Row, Table
+from bayescal.core.text import percent
 from bayescal.multilevel.compared import subgroups_of
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from bayescal._base.text import capitalised, chance, percent, shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.populations import population_names
 from bayescal.assessment.tables.columns import chances, counts, measured, words
 from bayescal.assessment.tables.table import MEDIA, NOT_TERMINAL, Column, Row, Table
 from bayescal.assessment.words import whose_words
+from bayescal.core.text import capitalised, chance, percent, shortened
 from bayescal.multilevel.compared import subgroups_of
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS, main_functionals

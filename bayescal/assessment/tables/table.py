@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bayescal._base.card import card
-from bayescal._base.text import shortened, told_apart
+from bayescal.core.text import card, shortened, told_apart
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bayescal._base.ends import excludes
-from bayescal._base.text import chance, shortened
+from bayescal.core.text import chance, excludes, shortened
 from bayescal.multilevel.drift import DriftPosterior
 
 if TYPE_CHECKING:

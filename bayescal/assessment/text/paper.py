@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from bayescal._base.text import capitalised, percent
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.followed import cases_and_events_of, follow_up_words
 from bayescal.assessment.imputed import imputations_sentence
@@ -27,6 +26,7 @@ from bayescal.assessment.words import (
     whose_words,
     with_interval,
 )
+from bayescal.core.text import capitalised, percent
 from bayescal.model.likelihood.times.law import TimeToEvent
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS

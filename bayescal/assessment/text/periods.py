@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayescal._base.text import chance, shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.text.drift import ALIKE, LIKELY, stands_out
+from bayescal.core.text import chance, shortened
 from bayescal.multilevel.changes import explanation_prior
 from bayescal.multilevel.drift import DriftPosterior
 

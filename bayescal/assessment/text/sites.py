@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from bayescal._base.text import chance, count, ratio, shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.words import with_interval
+from bayescal.core.text import chance, count, ratio, shortened
 from bayescal.fitting import fit
 from bayescal.multilevel.robust import PROB_UNLIKE
 from bayescal.multilevel.sites import HierarchicalPosterior

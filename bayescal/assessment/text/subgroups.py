@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayescal._base.text import chance, shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.words import with_interval
+from bayescal.core.text import chance, shortened
 from bayescal.multilevel.compared import OFF_BY, subgroups_of
 from bayescal.multilevel.factors import SubgroupPosterior
 

@@ -5,15 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from bayescal._base.text import (
-    capitalised,
-    cases_and_events,
-    chance,
-    count,
-    in_natural_order,
-    percent,
-    shortened,
-)
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.followed import cases_and_events_of, follow_up_words, points_words
 from bayescal.assessment.groups import LEAST_SITES
@@ -40,6 +31,15 @@ from bayescal.assessment.verdict.words import (
     whom,
 )
 from bayescal.assessment.words import first_words, is_reversed, numbers
+from bayescal.core.text import (
+    capitalised,
+    cases_and_events,
+    chance,
+    count,
+    in_natural_order,
+    percent,
+    shortened,
+)
 from bayescal.model.curves import CURVES
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS, main_functionals

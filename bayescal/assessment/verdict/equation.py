@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, logit
 
-from bayescal._base.arrays import Floats
+from bayescal.core.arrays import Floats
 from bayescal.fitting.imputed.comparison import ImputedComparison
 from bayescal.inference import CurveComparison
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from bayescal._base.arrays import Floats
-from bayescal._base.sampling.pareto import BAD_K
-from bayescal._base.text import only
 from bayescal.assessment.stretches import FEWEST_CASES, Stretch
+from bayescal.core.arrays import Floats
+from bayescal.core.sampling import BAD_K
+from bayescal.core.text import only
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.posterior import CalibrationPosterior
 

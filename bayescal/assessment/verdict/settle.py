@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy.special import ndtri
 
-from bayescal._base.arrays import Floats
+from bayescal.core.arrays import Floats
 from bayescal.posterior.intervals import share_below, verdict_of
 
 __all__ = ["MOST_TIMES", "PROBABLY", "more_to_settle"]

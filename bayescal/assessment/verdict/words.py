@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from bayescal._base.text import chance, count, decimals, percent, shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.followed import observed_words
 from bayescal.assessment.performance import CLOSE, close_enough
@@ -28,6 +27,7 @@ from bayescal.assessment.words import (
     where,
     with_interval,
 )
+from bayescal.core.text import chance, count, decimals, percent, shortened
 from bayescal.gain.updates.recommendation import FEWEST
 from bayescal.multilevel.sites import LEAST_OF_NEXT
 from bayescal.posterior.checks.undefined import NOT_DEFINED

@@ -11,8 +11,8 @@ from importlib import import_module
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from bayescal._base.errors import InputError, as_count
 from bayescal.cli.page.upload import Upload
+from bayescal.core.errors import InputError, as_count
 
 if TYPE_CHECKING:
     from pathlib import Path

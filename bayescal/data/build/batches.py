@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats, by_group
+from bayescal.core.arrays import Floats, by_group
 from bayescal.data.build.digits import Digits, digits_of
 
 __all__ = ["Batch", "Codes", "sorting", "starts"]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import BLOCK, Floats, blocks
+from bayescal.core.arrays import BLOCK, Floats, blocks
 from bayescal.data.build.batches import Batch, Codes, sorting, starts
 from bayescal.data.build.digits import (
     Digits,

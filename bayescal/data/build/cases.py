@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats, blocks
-from bayescal._base.errors import InputError
+from bayescal.core.arrays import Floats, blocks
+from bayescal.core.errors import InputError
 from bayescal.data.sources.alignment import aligned
 from bayescal.data.validate import (
     are_binary_integers,

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.errors import InputError, check_callable
-from bayescal._base.text import shortened
+from bayescal.core.errors import InputError, check_callable
+from bayescal.core.text import shortened
 from bayescal.data.build.builder import TableBuilder
 from bayescal.data.build.cases import CheckedCases, check_cases
 from bayescal.data.build.labels import GroupNames

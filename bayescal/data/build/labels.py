@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.errors import InputError
-from bayescal._base.text import shortened
+from bayescal.core.errors import InputError
+from bayescal.core.text import shortened
 from bayescal.data.sources.columns import Encoded
 from bayescal.data.validate import as_vector, check_same_length
 

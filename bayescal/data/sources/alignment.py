@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from bayescal._base.errors import InputError
-from bayescal._base.text import shortened
+from bayescal.core.errors import InputError
+from bayescal.core.text import shortened
 
 __all__ = ["Index", "aligned", "column_names", "columns_in_order", "common_labels"]
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal._base.errors import InputError, as_items, check_type
+from bayescal.core.errors import InputError, as_items, check_type
 from bayescal.data.build.chunks import ChunkReader, read_chunks
 from bayescal.data.counts import as_tables
 from bayescal.data.grouped import GroupedRows

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.errors import InputError
-from bayescal._base.text import shortened
+from bayescal.core.errors import InputError
+from bayescal.core.text import shortened
 
 __all__ = ["Columns", "Encoded", "listed", "may_be_groups", "may_be_sites"]
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial, reduce
 from typing import Any, Self, TypeAlias
 
-from bayescal._base.errors import GroupWarning, InputError, as_items, check_callable, check_type
-from bayescal._base.text import shortened
+from bayescal.core.errors import GroupWarning, InputError, as_items, check_callable, check_type
+from bayescal.core.text import shortened
 from bayescal.data.build.chunks import ChunkReader
 from bayescal.data.contents import Contents, added
 from bayescal.data.sources.collapsed import FromCollapsed

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from bayescal._base.errors import InputError
-from bayescal._base.text import shortened
-from bayescal._base.versions import needed
+from bayescal.core.errors import InputError
+from bayescal.core.text import shortened
+from bayescal.core.versions import needed
 from bayescal.data.sources.columns import Columns
 
 __all__ = ["added_up", "partitions_of"]

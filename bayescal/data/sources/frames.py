@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal._base.errors import InputError
-from bayescal._base.versions import needed
+from bayescal.core.errors import InputError
+from bayescal.core.versions import needed
 from bayescal.data.sources.columns import Columns, Encoded, may_be_groups
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import unquote
 
-from bayescal._base.errors import InputError, as_items
-from bayescal._base.files import as_path
-from bayescal._base.versions import needed
+from bayescal.core.errors import InputError, as_items
+from bayescal.core.files import as_path
+from bayescal.core.versions import needed
 from bayescal.data.sources.columns import Columns
 from bayescal.data.sources.repeats import RowGroup, check_different, warn_of_repeats
 

@@ -12,8 +12,8 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from bayescal._base.errors import InputError, as_flag, as_items
-from bayescal._base.text import shortened
+from bayescal.core.errors import InputError, as_flag, as_items
+from bayescal.core.text import shortened
 
 if TYPE_CHECKING:
     import pandas as pd

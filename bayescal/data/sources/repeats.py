@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bayescal._base.errors import InputError, RepeatWarning
+from bayescal.core.errors import InputError, RepeatWarning
 
 __all__ = ["RowGroup", "check_different", "repeated", "warn_of_repeats"]
 

@@ -7,9 +7,9 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from bayescal._base.arrays import as_seed
-from bayescal._base.errors import InputError, as_items
-from bayescal._base.text import shortened
+from bayescal.core.arrays import as_seed
+from bayescal.core.errors import InputError, as_items
+from bayescal.core.text import shortened
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_draws
 from bayescal.fitting.imputed.posterior import ImputedPosterior

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import logsumexp
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError
 from bayescal.data.data import CalibrationData
 from bayescal.fitting.imputed.combine import combine_imputations
 from bayescal.fitting.imputed.posterior import ImputedPosterior

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from bayescal._base.arrays import Floats, blocks
+from bayescal.core.arrays import Floats, blocks
 from bayescal.posterior.evaluation import CurvesOfTable, FunctionalCalls
 from bayescal.posterior.functionals import FUNCTIONALS
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from scipy.special import logit, logsumexp
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError, check_type
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError, check_type
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_level
 from bayescal.fitting.imputed.pooled import Pooled, in_turn, missing_information, widened

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError, check_type
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError, check_type
 from bayescal.data.data import CalibrationData
 from bayescal.fitting.imputed.pooled import in_turn, widened
 from bayescal.fitting.imputed.posterior import (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescal._base.errors import InputError
+from bayescal.core.errors import InputError
 from bayescal.data.stored import reading_tree
 
 if TYPE_CHECKING:

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal._base.arrays import Floats, RandomState, random_generator
-from bayescal._base.card import card
-from bayescal._base.errors import InputError, as_draws, as_level, check_callable
-from bayescal._base.text import cases_and_events, interval, rounded, shortened
+from bayescal.core.arrays import Floats, RandomState, random_generator
+from bayescal.core.errors import InputError, as_draws, as_level, check_callable
+from bayescal.core.text import card, cases_and_events, interval, rounded, shortened
 from bayescal.data.roles import RoleReader, Roles, as_roles
 from bayescal.data.validate import as_count, as_outcomes, as_scores, check_same_length
 from bayescal.fitting import compare, fit

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from bayescal._base.arrays import Floats, by_group
-from bayescal._base.log_odds import log_odds_of
-from bayescal._base.logistic import fit_logistic
+from bayescal.core.arrays import Floats, by_group
+from bayescal.core.optimise import fit_logistic, log_odds_of
 from bayescal.gain.development.folds import seeded
 
 __all__ = ["MEASURES_RESAMPLED", "Resampled", "line_measures", "resample_model"]

@@ -13,8 +13,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.threads import one_blas_thread
+from bayescal.core.arrays import Floats
+from bayescal.core.versions import one_blas_thread
 from bayescal.fitting.imputed.comparison import ImputedComparison
 from bayescal.fitting.imputed.pooled import in_turn, widened
 from bayescal.gain._terms import brier_gains, net_benefit_name

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats
-from bayescal._base.decision import net_benefit
-from bayescal._base.threads import one_blas_thread
+from bayescal.core.arrays import Floats
+from bayescal.core.decision import net_benefit
+from bayescal.core.versions import one_blas_thread
 from bayescal.gain._terms import net_benefit_name, treated
 from bayescal.inference import CurveComparison
 from bayescal.inference.loo import risks_left_out

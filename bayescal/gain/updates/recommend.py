@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from bayescal._base.arrays import as_seed
-from bayescal._base.errors import InputError
+from bayescal.core.arrays import as_seed
+from bayescal.core.errors import InputError
 from bayescal.data.keywords import as_data
 from bayescal.data.validate import as_level, as_levels
 from bayescal.data.weights import WeightType

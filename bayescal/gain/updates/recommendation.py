@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.card import card
-from bayescal._base.text import chance, count, per_thousand, percent
+from bayescal.core.arrays import Floats
+from bayescal.core.text import card, chance, count, per_thousand, percent
 from bayescal.data.data import CalibrationData
 from bayescal.fitting.imputed.comparison import ImputedComparison
 from bayescal.gain._terms import net_benefit_name

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bayescal._base.text import chance
+from bayescal.core.text import chance
 from bayescal.gain.updates.recommendation import Recommendation, recommendation
 from bayescal.inference import CurveComparison
 from bayescal.model.curves import CURVES

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayescal._base.logistic import fit_logistic
+from bayescal.core.optimise import fit_logistic
 from bayescal.data.table import Rows
 from bayescal.model.clusters.sandwich import sandwich
 from bayescal.model.likelihood.binomial import BINOMIAL

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
-from bayescal._base.arrays import Floats
+from bayescal.core.arrays import Floats
 from bayescal.data.clusters import Clusters
 from bayescal.data.table import add_up
 from bayescal.model.likelihood.binomial import BINOMIAL

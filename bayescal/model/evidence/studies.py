@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError, as_items
-from bayescal._base.text import shortened
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError, as_items
+from bayescal.core.text import shortened
 from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.model.prior import CLINICAL, Distribution, Normal, Prior, StudentT
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
+from bayescal.core.arrays import Floats
 
 __all__ = ["RATES", "bounded_log_odds", "bounded_probability"]
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.special import log_ndtr, ndtri, xlog1py, xlogy
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
-from bayescal._base.text import shortened
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError
+from bayescal.core.text import shortened
 
 __all__ = ["Rate"]
 

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import expit
 
-from bayescal._base.arrays import Floats
-from bayescal._base.logistic import softplus, softplus_near
+from bayescal.core.arrays import Floats
+from bayescal.core.optimise import softplus, softplus_near
 from bayescal.model.likelihood.law import Likelihood
 
 __all__ = ["BINOMIAL", "Binomial"]

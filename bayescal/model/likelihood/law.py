@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
+from bayescal.core.arrays import Floats
 
 __all__ = ["Likelihood"]
 

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import expit, logit
 
-from bayescal._base.arrays import Floats, blocks
+from bayescal.core.arrays import Floats, blocks
 from bayescal.model.curve import expit_in_place
 from bayescal.model.lapse.bounds import bounded_probability
 from bayescal.model.likelihood.rows import basis_at

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import expit, logit
 
-from bayescal._base.arrays import Floats, blocks
+from bayescal.core.arrays import Floats, blocks
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.problem import Problem
 

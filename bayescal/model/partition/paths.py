@@ -14,9 +14,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats, by_group
-from bayescal._base.log_sum import log_sum
-from bayescal._base.sampling.even import even_uniforms
+from bayescal.core.arrays import Floats, by_group, log_sum
+from bayescal.core.sampling import even_uniforms
 from bayescal.model.partition.prior import PartitionPrior
 from bayescal.model.partition.stretches import LEFT, LINE, RIGHT, SHIFT, TYPES, Stretches
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 
-from bayescal._base.arrays import Floats
+from bayescal.core.arrays import Floats
 from bayescal.model.partition.cells import cell_of
 from bayescal.model.partition.paths import PartitionDraws, assemble, type_weights
 from bayescal.model.partition.prior import PartitionPrior, draw_prior

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, gammaln, logit, roots_legendre, stdtrit
 
-from bayescal._base.arrays import Floats, blocks
-from bayescal._base.log_sum import log_sum
+from bayescal.core.arrays import Floats, blocks, log_sum
 from bayescal.model.curve import expit_in_place
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.gauss import gauss_of_groups

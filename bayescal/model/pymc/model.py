@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal._base.errors import InputError
+from bayescal.core.errors import InputError
 from bayescal.model.lapse.bounds import RATES
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.times.pymc import observe_times

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError
 from bayescal.data.read import paired
 from bayescal.data.table import add_up
 from bayescal.data.validate import as_vector

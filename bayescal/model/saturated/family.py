@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import logit
 
-from bayescal._base.arrays import Floats
+from bayescal.core.arrays import Floats
 from bayescal.model.curve import Curve, Frame
 from bayescal.model.saturated.law import RiskPrior, RiskSums
 

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln
 
-from bayescal._base.arrays import Floats
-from bayescal._base.log_odds import clipped
-from bayescal._base.sampling.importance import resample
+from bayescal.core.arrays import Floats
+from bayescal.core.optimise import clipped
+from bayescal.core.sampling import resample
 
 __all__ = ["RiskPrior", "RiskSums", "shapes_of"]
 

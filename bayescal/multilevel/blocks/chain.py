@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
+from bayescal.core.arrays import Floats
 from bayescal.multilevel.factorised.small import solve_small
 
 __all__ = ["Chain"]

@@ -16,9 +16,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats, blocks
-from bayescal._base.newton import Mode, by_differences, maximise
-from bayescal._base.progress import Advance, silent
+from bayescal.core.arrays import Floats, blocks
+from bayescal.core.optimise import Mode, by_differences, maximise
+from bayescal.core.progress import Advance, silent
 from bayescal.model.prior import Normal, StudentT
 from bayescal.multilevel.blocks.chain import Chain
 from bayescal.multilevel.blocks.layout import Layout, sums_of

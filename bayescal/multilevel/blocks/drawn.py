@@ -6,12 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.newton import Mode
-from bayescal._base.progress import PATIENCE, bar
-from bayescal._base.sampling.even import EVEN_POINTS
-from bayescal._base.sampling.importance import Sample, importance_sample, resample
-from bayescal._base.sampling.pareto import smooth_rows
+from bayescal.core.arrays import Floats
+from bayescal.core.optimise import Mode
+from bayescal.core.progress import PATIENCE, bar
+from bayescal.core.sampling import EVEN_POINTS, Sample, importance_sample, resample, smooth_rows
 from bayescal.multilevel.blocks.density import EffectsDensity, blocks_of_points
 from bayescal.multilevel.blocks.levels import draw_effects_at
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats
+from bayescal.core.arrays import Floats
 from bayescal.multilevel.problem import MultilevelProblem
 
 if TYPE_CHECKING:

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from bayescal._base.arrays import Floats
-from bayescal._base.sampling.chi_square import student_stretch
-from bayescal._base.sampling.even import even_points
+from bayescal.core.arrays import Floats
+from bayescal.core.sampling import even_points, student_stretch
 from bayescal.multilevel.blocks.density import (
     EffectsDensity,
     Eliminated,

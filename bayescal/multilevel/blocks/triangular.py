@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
+from bayescal.core.arrays import Floats
 
 __all__ = ["solve_lower", "solve_upper"]
 

@@ -19,9 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logsumexp
 
-from bayescal._base.arrays import Floats
-from bayescal._base.sampling.even import EVEN_POINTS
-from bayescal._base.sampling.importance import Sample, mix_samples, resample
+from bayescal.core.arrays import Floats
+from bayescal.core.sampling import EVEN_POINTS, Sample, mix_samples, resample
 from bayescal.multilevel.blocks.density import EffectsDensity, blocks_of_points
 from bayescal.multilevel.blocks.drawn import Drawn, corrected, draw_round
 from bayescal.multilevel.blocks.levels import LEVEL_SETS, integrals_of_levels

@@ -14,10 +14,10 @@ from numpy.polynomial.hermite_e import hermegauss
 from numpy.typing import NDArray
 from scipy.special import expit, logit, logsumexp
 
-from bayescal._base.arrays import Floats, blocks
-from bayescal._base.newton import Mode, by_differences, maximise
-from bayescal._base.progress import Advance, silent
-from bayescal._base.sampling.even import EVEN_POINTS, even_points
+from bayescal.core.arrays import Floats, blocks
+from bayescal.core.optimise import Mode, by_differences, maximise
+from bayescal.core.progress import Advance, silent
+from bayescal.core.sampling import EVEN_POINTS, even_points
 from bayescal.multilevel.factorised.likelihood import (
     SITE_LONGEST_STEP,
     SITE_NODES,

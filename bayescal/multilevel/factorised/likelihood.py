@@ -16,8 +16,8 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats
-from bayescal._base.newton import maximise
+from bayescal.core.arrays import Floats
+from bayescal.core.optimise import maximise
 from bayescal.inference.clusters import Adjustment
 from bayescal.inference.density import CurveDensity, Nodes
 from bayescal.model.curve import expit_in_place

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.progress import PATIENCE, bar
-from bayescal._base.sampling.importance import Sample, importance_sample
+from bayescal.core.progress import PATIENCE, bar
+from bayescal.core.sampling import Sample, importance_sample
 from bayescal.multilevel.draws import DrawnLater, MultilevelDraws
 from bayescal.multilevel.factorised.density import PopulationDensity
 from bayescal.multilevel.problem import MultilevelProblem

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
+from bayescal.core.arrays import Floats
 
 __all__ = ["covariance_factor", "products", "solve_small"]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
+from bayescal.core.arrays import Floats
 from bayescal.model.lapse.bounds import RATES
 from bayescal.model.prior import Prior
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from bayescal._base.sampling.pareto import BAD_K
+from bayescal.core.sampling import BAD_K
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
-from bayescal._base.arrays import Floats, blocks
+from bayescal.core.arrays import Floats, blocks
 from bayescal.posterior.evaluation import CurvesOfTable
 from bayescal.posterior.functionals import CurveDraws
 from bayescal.posterior.population import Population

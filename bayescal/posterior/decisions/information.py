@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats
-from bayescal._base.decision import net_benefit
+from bayescal.core.arrays import Floats
+from bayescal.core.decision import net_benefit
 from bayescal.model.problem import Problem
 from bayescal.posterior.decisions.future import Futures
 from bayescal.posterior.decisions.strategies import (

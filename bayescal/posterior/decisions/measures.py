@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError, as_count, as_items
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError, as_count, as_items
 from bayescal.data.validate import as_levels, as_vector, check_choice
 from bayescal.posterior.decisions.information import ROUNDING, Information, by_cells, by_curve
 from bayescal.posterior.decisions.strategies import by_score

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayescal._base.arrays import Floats, blocks
-from bayescal._base.decision import least_treated
-from bayescal._base.log_odds import clipped
+from bayescal.core.arrays import Floats, blocks
+from bayescal.core.decision import least_treated
+from bayescal.core.optimise import clipped
 from bayescal.model.problem import Problem
 from bayescal.posterior.evaluation import CurvesOfTable
 from bayescal.posterior.functionals import CurveDraws, net_benefit, net_benefit_of_all

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from bayescal._base.arrays import Floats
+from bayescal.core.arrays import Floats
 
 __all__ = ["Bootstrap", "CaseBootstrap", "Mixture", "MixtureOfLaws", "dirichlet"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayescal._base.arrays import Floats, RandomState, random_generator
+from bayescal.core.arrays import Floats, RandomState, random_generator
 from bayescal.data.validate import as_count
 from bayescal.validation.truths import MOST_SIMULATED
 

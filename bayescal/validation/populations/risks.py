@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit, ndtri
 
-from bayescal._base.arrays import Floats, RandomState, random_generator
-from bayescal._base.errors import InputError
-from bayescal._base.text import shortened
+from bayescal.core.arrays import Floats, RandomState, random_generator
+from bayescal.core.errors import InputError
+from bayescal.core.text import shortened
 from bayescal.data.validate import as_number
 from bayescal.validation.truths import LogitNormalScores
 

@@ -18,7 +18,6 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
 import bayescal as bc
-from bayescal._base.errors import InputError
 from bayescal.cli.app import _run
 from bayescal.cli.page import server as served
 from bayescal.cli.page import upload as uploads
@@ -26,6 +25,7 @@ from bayescal.cli.page.server import LARGEST_FILE, WORD, Server
 from bayescal.cli.page.tabs import MOST_TABS, Tabs
 from bayescal.cli.page.upload import Upload
 from bayescal.cli.page.worker import Result, analysed, assessed, checked, columns_of, word_of
+from bayescal.core.errors import InputError
 from browser import CHROMIUM, Browser
 
 TAB = "0123456789abcdef" * 2

@@ -247,7 +247,7 @@ def test_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(3)
     scores, outcomes = rng.random(40), rng.random((25, 40)) < 0.5
     full = ece(outcomes, scores)
-    monkeypatch.setattr("bayescal.estimators.door.DOOR_BLOCK", 100)
+    monkeypatch.setattr("bayescal.estimators.registry.DOOR_BLOCK", 100)
     np.testing.assert_allclose(ece(outcomes, scores), full, rtol=1e-13)
 
 

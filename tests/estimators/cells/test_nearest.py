@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayescal.estimators.cells.validity import on_line
+from bayescal.estimators.cells import on_line
 
 
 def by_loop(points: np.ndarray, cases: np.ndarray, nearest: float, values: np.ndarray) -> list:

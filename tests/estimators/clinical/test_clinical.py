@@ -214,7 +214,7 @@ def test_parts_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = rng.random(500)
     outcomes = rng.random((7, 500)) < scores
     full = [estimate(outcomes, scores) for estimate in FITTED]
-    monkeypatch.setattr("bayescal._base.logistic.LOGISTIC_ROOM", 100)
+    monkeypatch.setattr("bayescal.core.optimise.LOGISTIC_ROOM", 100)
     parts = [estimate(outcomes, scores) for estimate in FITTED]
     np.testing.assert_allclose(parts, full, rtol=1e-9, atol=1e-12)
 

@@ -24,8 +24,7 @@ from bayescal.estimators import (
     spiegelhalter_test,
     unreliability,
 )
-from bayescal.estimators.clinical.giviti import _Law
-from bayescal.estimators.clinical.likelihood import recalibrated
+from bayescal.estimators.calibration_tests import _Law, recalibrated
 from clinical_sets import CLINICAL, Clinical, read
 
 KINDS = ["joint", "intercept", "slope"]

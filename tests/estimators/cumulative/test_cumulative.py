@@ -22,7 +22,7 @@ from bayescal.estimators import (
     kuiper_error,
     kuiper_test,
 )
-from bayescal.estimators.cumulative.cumulative import _fisher, _log_kolmogorov
+from bayescal.estimators.cumulative import _fisher, _log_kolmogorov
 from bayescal.estimators.registry import ESTIMATORS
 from known_sets import Known
 

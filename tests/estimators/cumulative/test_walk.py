@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 from scipy.integrate import quad
 
-from bayescal.estimators.cumulative._walk import range_sf, supremum_sf
+from bayescal.estimators.cumulative import range_sf, supremum_sf
 
 
 @pytest.mark.parametrize(

@@ -202,7 +202,7 @@ def test_many_scores_are_put_together() -> None:
 def test_a_million_scores_are_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
     y_true, y_prob = simulate.sample("clinical-middle-overconfident", 3000, random_state=2)
     exact, upper = weak_calibration_error(y_true, y_prob), distance_bounds(y_true, y_prob).upper
-    monkeypatch.setattr("bayescal.estimators.distance.distance.FINEST", 1000)
+    monkeypatch.setattr("bayescal.estimators.distance.FINEST", 1000)
     assert weak_calibration_error(y_true, y_prob) == pytest.approx(exact, abs=1e-3)
     assert distance_bounds(y_true, y_prob).upper == pytest.approx(upper, abs=1e-3)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bayescal.estimators.distance._programmes import best_partition
+from bayescal.estimators.distance import best_partition
 
 
 def test_few_cuts_are_an_upper_bound(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -14,5 +14,5 @@ def test_few_cuts_are_an_upper_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     share = np.full(400, 1 / 400)
     events = (rng.random(400) < score**2) / 400
     exact = best_partition(score, share, events)
-    monkeypatch.setattr("bayescal.estimators.distance._programmes.MOST_CUTS", 20)
+    monkeypatch.setattr("bayescal.estimators.distance.MOST_CUTS", 20)
     assert exact <= best_partition(score, share, events) <= exact + 0.02

@@ -120,7 +120,7 @@ def test_a_batch_is_a_loop(
     ]
     assert isinstance(alone[0][0], float)
     np.testing.assert_allclose(actual, alone, rtol=1e-8, atol=1e-12)
-    monkeypatch.setattr("bayescal.estimators.door.DOOR_BLOCK", 200)
+    monkeypatch.setattr("bayescal.estimators.registry.DOOR_BLOCK", 200)
     blocks = index(outcomes, scores, smoother=smoother, **options)
     np.testing.assert_allclose(blocks, actual, rtol=1e-8, atol=1e-12)
 

@@ -9,7 +9,7 @@ from scipy.special import logit
 
 from bayescal import simulate
 from bayescal.data.table import tabulate
-from bayescal.estimators.integrated._regression import rcs_basis
+from bayescal.estimators.smoothers import rcs_basis
 
 Floats = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayescal.estimators import flexible_curve
-from bayescal.estimators.integrated._resampled import resampled_loess, resamples_of
+from bayescal.estimators.integrated import resampled_loess, resamples_of
 from bayescal.estimators.registry import ESTIMATORS
 
 INDICES = ["ici", "e50", "e90", "emax", "eci"]

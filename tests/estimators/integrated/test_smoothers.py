@@ -213,7 +213,7 @@ def test_a_batch_is_a_loop(smoother: str, monkeypatch: pytest.MonkeyPatch) -> No
     assert full.shape == (2, 3, 3)
     alone = [[flexible_curve(row, x, at, smoother=smoother) for row in rows] for rows in outcomes]
     np.testing.assert_allclose(full, alone, rtol=1e-9, atol=1e-12)
-    monkeypatch.setattr("bayescal.estimators.integrated.smoothers.DOOR_BLOCK", 250)
+    monkeypatch.setattr("bayescal.estimators.smoothers.DOOR_BLOCK", 250)
     blocks = flexible_curve(outcomes.astype(np.uint8), x, at, smoother=smoother)
     np.testing.assert_allclose(blocks, full, rtol=1e-9, atol=1e-12)
     assert flexible_curve(np.empty((0, 120)), x, at, smoother=smoother).shape == (0, 3)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bayescal.estimators.kernel._form import form_of
+from bayescal.estimators.kernel import form_of
 
 
 @pytest.mark.parametrize("width", [1e-9, 1e-6, 1e-4, 0.002, 0.01])
 def test_a_narrow_kernel_in_many_parts(width: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Scores near each other at every scale, so that parts hand on what they carry."""
-    monkeypatch.setattr("bayescal.estimators.kernel._form.KERNEL_BLOCK", 16)
+    monkeypatch.setattr("bayescal.estimators.kernel.KERNEL_BLOCK", 16)
     rng = np.random.default_rng(1)
     scores = np.sort(np.concatenate([rng.random(90), 0.3 + width * rng.random(30), [0.0, 1.0]]))
     masses = rng.normal(size=(3, scores.size))

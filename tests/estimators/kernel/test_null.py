@@ -8,7 +8,7 @@ from scipy import stats
 
 from bayescal.data.table import tabulate
 from bayescal.estimators import skce
-from bayescal.estimators.kernel._null import moments_of, pearson_sf
+from bayescal.estimators.kernel import moments_of, pearson_sf
 
 KERNELS = {
     "laplace": lambda distance, width: np.exp(-distance / width),
@@ -32,7 +32,7 @@ def test_moments_are_those_over_all_outcomes(kernel: str) -> None:
 def test_moments_of_many_scores_in_cells(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = np.random.default_rng(2).beta(0.5, 0.8, 1200)
     coarse = moments_of(tabulate(scores, None), "laplace", 0.5)
-    monkeypatch.setattr("bayescal.estimators.kernel._null.NULL_MOST_CELLS", 1200)
+    monkeypatch.setattr("bayescal.estimators.kernel.NULL_MOST_CELLS", 1200)
     assert coarse == pytest.approx(moments_of(tabulate(scores, None), "laplace", 0.5), rel=2e-3)
 
 

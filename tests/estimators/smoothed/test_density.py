@@ -139,7 +139,7 @@ def test_ratio_with_one_score_is_the_leave_one_out_mean() -> None:
 def test_ratio_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     y_true, y_prob = simulate.sample("calibrated", 300, random_state=1)
     everywhere = kde_ece(y_true, y_prob)
-    monkeypatch.setattr("bayescal.estimators.smoothed._beta_kernel.BETA_BLOCK", 10_000)
+    monkeypatch.setattr("bayescal.estimators.density.BETA_BLOCK", 10_000)
     assert kde_ece(y_true, y_prob) == pytest.approx(everywhere, rel=1e-12)
 
 

@@ -222,7 +222,7 @@ def test_symmetries(function: Any) -> None:
 def test_many_cases_are_gathered_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     y_true, y_prob = simulate.sample("calibrated", 20_000, random_state=1)
     full = smooth_ece(y_true, y_prob)
-    monkeypatch.setattr("bayescal.estimators.smoothed._cosines.CHUNK", 10**6)
+    monkeypatch.setattr("bayescal.estimators.smooth.CHUNK", 10**6)
     assert smooth_ece(y_true, y_prob) == pytest.approx(full, rel=1e-12)
 
 

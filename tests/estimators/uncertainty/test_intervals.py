@@ -89,8 +89,8 @@ def test_equal_seeds_and_cases_give_equal_intervals(name: Any, method: str) -> N
 def test_blocks_do_not_show(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     y_true, y_prob = overconfident(90, 10)
     full = estimator_interval(y_true, y_prob, method=method, random_state=1)
-    monkeypatch.setattr("bayescal.estimators.uncertainty._resamples.RESAMPLES_BLOCK", 700)
-    monkeypatch.setattr("bayescal.estimators.uncertainty.simulated.SIMULATED_BLOCK", 700)
+    monkeypatch.setattr("bayescal.estimators.resamples.RESAMPLES_BLOCK", 700)
+    monkeypatch.setattr("bayescal.estimators.uncertainty.SIMULATED_BLOCK", 700)
     parts = estimator_interval(y_true, y_prob, method=method, random_state=1)
     assert parts[:3] == pytest.approx(full[:3], rel=1e-12)
 
@@ -250,7 +250,7 @@ def test_consistency_is_the_range_under_calibration(
     name: Any, kind: str, most_cases: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Sums of independent outcomes are close to normal, about what the scores say."""
-    monkeypatch.setattr("bayescal.estimators.uncertainty.simulated.MOST_CASES", most_cases)
+    monkeypatch.setattr("bayescal.estimators.uncertainty.MOST_CASES", most_cases)
     y_true, y_prob = overconfident(400, 17, 2)
     rng = np.random.default_rng(18)
     weight = {"none": np.ones(400), "counts": rng.integers(1, 4, 400), "sampling": rng.random(400)}

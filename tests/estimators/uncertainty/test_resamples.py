@@ -13,12 +13,10 @@ from scipy import stats
 from bayescal import CalibrationData, scores, simulate
 from bayescal.errors import InputError
 from bayescal.estimators import ece, estimator_interval
-from bayescal.estimators.door import read
-from bayescal.estimators.registry import ESTIMATORS
-from bayescal.estimators.uncertainty._resamples import Cells, cells_of, draw, leave_one_out
-from bayescal.estimators.uncertainty.applied import Applied, applied_of
-from bayescal.estimators.uncertainty.intervals import Resamples
-from bayescal.scores.weighted import WEIGHTED as SCORES
+from bayescal.estimators.registry import ESTIMATORS, read
+from bayescal.estimators.resamples import Cells, cells_of, draw, leave_one_out
+from bayescal.estimators.uncertainty import Applied, Resamples, applied_of
+from bayescal.scores.proper import WEIGHTED as SCORES
 
 BOOTSTRAPS = ("percentile", "basic", "bca")
 

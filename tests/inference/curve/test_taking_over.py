@@ -63,7 +63,7 @@ def test_groups_keep_their_draws_as_well(monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("library", ["nutpie", "pymc"])
 def test_time_runs_out_in_either_sampler_without_a_word(library, monkeypatch, capfd):
-    import bayescal._base.versions as versions
+    import bayescal.core.versions as versions
 
     if library == "nutpie":
         pytest.importorskip("nutpie")

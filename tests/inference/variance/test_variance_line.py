@@ -10,7 +10,7 @@ from scipy.optimize import approx_fprime, minimize
 from scipy.special import expit, logit
 from scipy.stats import logistic, norm, t
 
-from bayescal._base.errors import InputError
+from bayescal.core.errors import InputError
 from bayescal.inference import variance as room
 from bayescal.inference.variance import best_line, rows_of
 

@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 from scipy.stats import norm, t
 
 import bayescal as bc
-from bayescal._base.sampling.even import even_points
+from bayescal.core.sampling import even_points
 from bayescal.model.priors import Heterogeneity, Normal, Prior
 from bayescal.multilevel.blocks.density import EffectsDensity
 from bayescal.multilevel.blocks.levels import draw_effects_at

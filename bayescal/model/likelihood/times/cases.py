@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
+from bayescal.core.arrays import Floats
 from bayescal.model.likelihood.times.entries import entries_of
 from bayescal.model.likelihood.times.shared import log_without
 from bayescal.model.likelihood.times.steps import Steps, steps_of

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from bayescal._base.arrays import Floats
+from bayescal.core.arrays import Floats
 from bayescal.model.likelihood.gauss import gauss_of_groups
 from bayescal.model.likelihood.times.entries import Partial
 from bayescal.model.likelihood.times.grid import in_order

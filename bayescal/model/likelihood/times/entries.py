@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 
-from bayescal._base.arrays import Floats
+from bayescal.core.arrays import Floats
 from bayescal.data.table import add_up
 from bayescal.model.likelihood.times.law import TimeToEvent
 from bayescal.model.problem import Problem

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, logit
 
-from bayescal._base.arrays import Floats, blocks
+from bayescal.core.arrays import Floats, blocks
 from bayescal.model.curve import expit_in_place
 from bayescal.model.likelihood.gauss import gauss_rule
 from bayescal.model.likelihood.rows import LikelihoodRows

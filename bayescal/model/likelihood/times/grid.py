@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 
-from bayescal._base.arrays import Floats
+from bayescal.core.arrays import Floats
 from bayescal.model.likelihood.gauss import gauss_of_groups
 from bayescal.model.likelihood.times.entries import Partial, entries_of, law_of, once
 from bayescal.model.partition.cells import cell_edges, cell_of

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from bayescal._base.arrays import Floats, blocks
-from bayescal._base.newton import maximise
+from bayescal.core.arrays import Floats, blocks
+from bayescal.core.optimise import maximise
 from bayescal.model.curve import expit_in_place
 from bayescal.model.families import LOGISTIC
 from bayescal.model.lapse.bounds import bounded_log_odds, bounded_probability

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, logit, softmax
 
-from bayescal._base.arrays import Floats
-from bayescal._base.newton import maximise
+from bayescal.core.arrays import Floats
+from bayescal.core.optimise import maximise
 from bayescal.model.likelihood.gauss import gauss_rule
 from bayescal.model.likelihood.times.entries import (
     Entries,

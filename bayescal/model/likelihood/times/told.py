@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from bayescal._base.arrays import Floats
+from bayescal.core.arrays import Floats
 from bayescal.data.follow_up import FollowUp
 from bayescal.model.likelihood.times.entries import Partial
 from bayescal.model.likelihood.times.shared import late_of, log_without

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayescal.estimators import sweep_bins
-from bayescal.estimators.binned.sweep import _resweep
-from bayescal.estimators.binned.sweep._resweep import numbers_of_weightings
+from bayescal.estimators import sweep, sweep_bins
+from bayescal.estimators.sweep import numbers_of_weightings
 
 
 @settings(max_examples=60, deadline=None)
@@ -46,7 +45,7 @@ def test_how_many_are_tried_at_once_does_not_show(
     weights = rng.multinomial(300, np.full(300, 1 / 300), 50).astype(float)
     options = {"width": False, "split": False}
     before = numbers_of_weightings(scores, outcomes, weights, **options)
-    monkeypatch.setattr(_resweep, "TRIED", tried)
+    monkeypatch.setattr(sweep, "TRIED", tried)
     np.testing.assert_array_equal(
         numbers_of_weightings(scores, outcomes, weights, **options), before
     )

@@ -88,7 +88,7 @@ def test_follows_the_definition(
     scores[scores < 1e-9] = 0
     outcomes = (chance < np.clip(0.5 + steep * (scores - 0.5), 0.05, 0.95)).astype(int)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bayescal.estimators.binned.sweep._sweep._SWEEP_BLOCK", block)
+        patch.setattr("bayescal.estimators.sweep._SWEEP_BLOCK", block)
         actual = sweep_bins(outcomes, scores, **cut)
     assert actual == sweep_by_definition(outcomes, scores, **cut)
 

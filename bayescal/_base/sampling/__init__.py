@@ -1,1 +1,0 @@
-"""Weighted draws of any density: points, importance sampling, Pareto smoothing."""

@@ -1,0 +1,194 @@
+"""Errors and warnings, and the checks of options, which raise errors that name them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any, TypeVar
+
+from bayescal.core.text import shortened
+
+
+class InputError(ValueError):
+    """Bad input: the message names the argument, what was given, where, and what to do."""
+
+
+class SeparationError(InputError):
+    """The outcomes are perfectly separated, so a maximum-likelihood estimate does not exist."""
+
+
+class OutOfTimeError(InputError):
+    """Sampling took longer than it was given; the message says how to give it more."""
+
+
+class DiagnosticWarning(UserWarning):
+    """A diagnostic says that a posterior should not be trusted as it stands."""
+
+
+class EdgeWarning(UserWarning):
+    """Every score is exactly 0 or 1, so how far from certainty they are was assumed."""
+
+
+class GroupWarning(UserWarning):
+    """A table has a column of hospitals or dates, and nothing says what it means."""
+
+
+class ImputationWarning(UserWarning):
+    """Outcomes were imputed too few times for intervals to know how uncertain they are."""
+
+
+class LabelWarning(UserWarning):
+    """The label of the event does not occur among the outcomes, so that no case has the event."""
+
+
+class RepeatWarning(UserWarning):
+    """Files hold the same rows more than once, so that their cases count more than once."""
+
+
+class ScoreWarning(UserWarning):
+    """Scores were set to 0 or 1 where rounding led beyond; or fall where events rise."""
+
+
+class WeightWarning(UserWarning):
+    """Whole-number weights were read as counts, but can be sampling weights as well."""
+
+
+MOST_DRAWS = 1_000_000
+MOST_LEVELS = 1000
+LARGEST_COUNT = 2**63 - 1
+
+T = TypeVar("T")
+
+
+def as_level(value: Any, name: str = "ci_prob") -> float:
+    """A probability strictly between 0 and 1."""
+    try:
+        level = float(value)
+    except (TypeError, ValueError, OverflowError):
+        level = math.nan
+    if not 0 < level < 1:
+        hint = " If you meant a percentage, divide by 100." if level > 1 else ""
+        given = shortened(repr(value))
+        raise InputError(f"{name} must lie strictly between 0 and 1, got {given}.{hint}")
+    return level
+
+
+def as_levels(values: Any, name: str) -> list[float]:
+    """Probabilities strictly between 0 and 1, at most 1000: each takes a pass over all draws."""
+    given = as_items(values, name)
+    if len(given) > MOST_LEVELS:
+        raise InputError(
+            f"{name} holds {len(given):,} values, and at most {MOST_LEVELS:,} can be computed at "
+            "once. Pass fewer, such as numpy.linspace(0.01, 0.5, 50)."
+        )
+    return [as_level(value, name) for value in given]
+
+
+def as_number(value: Any, name: str) -> float:
+    """A finite number."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise InputError(f"{name} must be a finite number, got {shortened(repr(value))}.")
+    return number
+
+
+def as_order(p: Any, *, infinite: bool = False) -> float:
+    """The order of a norm: a number of at least 1, finite unless `infinite` is allowed."""
+    is_number = isinstance(p, Real)
+    order = as_number(p, "p") if is_number and abs(p) < math.inf else p if is_number else math.nan
+    if order >= 1 and (infinite or order < math.inf):
+        return order
+    finite = "a finite number of at least 1"
+    allowed = "at least 1 (inf is the largest error)" if infinite else finite
+    raise InputError(f"p must be {allowed}, got {shortened(repr(p))}.")
+
+
+def as_count(
+    value: Any, name: str, minimum: int = 1, maximum: float | None = None, *, limit: str = ""
+) -> int:
+    """An integer in a range, or an `InputError`.
+
+    Parameters
+    ----------
+    value : int
+        Booleans and floats are refused, also those without a fraction.
+    minimum, maximum : int
+        The ends, both allowed; no maximum by default.
+    limit : str
+        What the maximum is, for the message: "the number of cases".
+    """
+    is_integer = isinstance(value, Integral) and not isinstance(value, bool)
+    most = LARGEST_COUNT if maximum is None else maximum
+    if is_integer and minimum <= value <= most:
+        return int(value)
+    allowed = f"of at least {minimum:,}"
+    if maximum is not None:
+        allowed = f"from {minimum:,} to {maximum:,.12g}" + (f", {limit}" if limit else "")
+    raise InputError(f"{name} must be a whole number {allowed}, got {shortened(repr(value))}.")
+
+
+def as_draws(draws: Any) -> int:
+    """A number of draws, rounded up to a multiple of four chains."""
+    return -(-as_count(draws, "draws", 100, MOST_DRAWS) // 4) * 4
+
+
+def as_flag(value: Any, name: str) -> bool:
+    """True or False, of Python or of NumPy; a number or a text is neither."""
+    if type(value).__name__ not in ("bool", "bool_"):
+        raise InputError(f"{name} must be True or False, got {shortened(repr(value))}.")
+    return bool(value)
+
+
+def as_items(values: Any, name: str) -> list[Any]:
+    """What was asked for, several at once: a list of anything that can be walked through."""
+    try:
+        return [values] if isinstance(values, (str, bytes)) else list(values)
+    except TypeError:
+        given = shortened(repr(values))
+        raise InputError(f"{name} must be a list, got the single value {given}.") from None
+
+
+def check_choice(value: Any, choices: Iterable[str], name: str) -> str:
+    """One of a few names."""
+    known = list(choices)
+    if not isinstance(value, str) or value not in known:
+        given, names = shortened(repr(value)), ", ".join(map(repr, sorted(known)))
+        raise InputError(f"{name} must be one of {names}, got {given}.")
+    return value
+
+
+def check_callable(value: Any, name: str, what: str) -> None:
+    """A function or None; `what` says of which arguments."""
+    if value is not None and not callable(value):
+        given = shortened(repr(value))
+        raise InputError(f"{name} must be a function of {what}, or None, got {given}.")
+
+
+def check_type(value: Any, kind: type[T], name: str, cure: str) -> T:
+    """An object of one class.
+
+    Parameters
+    ----------
+    cure : str
+        A sentence on what to pass.
+
+    Examples
+    --------
+    >>> from bayescal.core.errors import check_type
+    >>> check_type(3, dict, "options", "Pass names and values.")
+    Traceback (most recent call last):
+        ...
+    bayescal.core.errors.InputError: options must be a dict, got int 3. Pass names and values.
+    """
+    if isinstance(value, kind):
+        return value
+    given = type(value).__name__
+    if value is None or isinstance(value, type):
+        given = shortened(repr(value))
+    elif isinstance(value, (str, bytes, Real)):
+        given += f" {shortened(repr(value))}"
+    raise InputError(f"{name} must be a {kind.__name__}, got {given}. {cure}")

@@ -1,0 +1,117 @@
+"""A bar of progress on a terminal, one at a time."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, TypeAlias
+
+PATIENCE = 2.0
+"""Seconds that work may take before a bar is shown."""
+Progress: TypeAlias = bool | Callable[[int, int], object] | None
+"""Whether to show a bar, or what to call with the units that are done, and all."""
+Advance: TypeAlias = Callable[[int], None]
+"""Takes the units that were done since it was called last."""
+
+_shown: ContextVar[bool] = ContextVar("shown", default=False)
+
+
+@contextmanager
+def alone() -> Iterator[bool]:
+    """Whether nothing else shows progress; within the block nothing else will."""
+    free = not _shown.get()
+    token = _shown.set(True)
+    try:
+        yield free
+    finally:
+        _shown.reset(token)
+
+
+def silent(_: int) -> None:
+    """An `Advance` that nothing hears of."""
+
+
+@contextmanager
+def bar(
+    title: str, total: int, progress: Progress = None, patience: float = 0.0
+) -> Iterator[Advance]:
+    """Show on stderr how much of some work is done, and the time left.
+
+    Parameters
+    ----------
+    title : str
+    total : int
+        Units of the work.
+    progress : bool or callable, optional
+        By default a bar on a terminal, unless other work shows one.
+    patience : float
+        Seconds before the bar is shown.
+
+    Yields
+    ------
+    callable
+        To call with the units that were done since it was called last.
+    """
+    if callable(progress):
+        yield _added_up(progress, total)
+        return
+    with alone() as free:
+        if not (progress or (progress is None and free and sys.stderr.isatty())):
+            yield silent
+            return
+        shown = _Bar(title, total, patience)
+        try:
+            yield shown.advance
+        finally:
+            shown.stop()
+
+
+class _Bar:
+    """A bar that begins once work has taken some seconds."""
+
+    def __init__(self, title: str, total: int, patience: float) -> None:
+        self._title, self._total, self._done = title, total, 0
+        self._begins = time.monotonic() + patience
+        self._bar: Any = None
+        if not patience:
+            self._start()
+
+    def advance(self, amount: int) -> None:
+        """Count units that were done."""
+        self._done += amount
+        if self._bar is None and time.monotonic() >= self._begins:
+            self._start()
+        if self._bar is not None:
+            self._bar.update(self._task, completed=self._done)
+
+    def stop(self) -> None:
+        """Take the bar away; it does not come back."""
+        if self._bar is not None:
+            self._bar.stop()
+        self._bar, self._begins = None, math.inf
+
+    def _start(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+
+        columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        self._bar = Bar(*columns, console=Console(stderr=True), transient=True)
+        self._task = self._bar.add_task(self._title, total=self._total, completed=self._done)
+        self._bar.start()
+
+
+def _added_up(progress: Callable[[int, int], object], total: int) -> Advance:
+    """What hears of each amount as it is done, and tells of all so far."""
+    done = 0
+
+    def advance(amount: int) -> None:
+        nonlocal done
+        done += amount
+        progress(done, total)
+
+    return advance

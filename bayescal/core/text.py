@@ -1,0 +1,403 @@
+"""Numbers and names as people read them, shared paragraphs of docstrings, and cards of results."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from html import escape
+from itertools import takewhile
+from typing import Any, TypeVar
+
+LONGEST_NAME = 60
+# Digits are printed to a quarter of an interval's length: over ten seeds, .907 of 324 rows differ
+# by at most one unit of the last digit.
+MOST_PLACES, UNKNOWN_PLACES, SHORTEST = 6, 3, 1e-6
+NO_CHANGE = "unchanged"
+"""What is said of a gain that is exactly 0."""
+SIGNS = "<>≤≥= "
+RUN_OF_DIGITS = re.compile(r"(\d{1,15})")
+
+
+def decimals(lower: float, upper: float, apart: float | None = None) -> int:
+    """Decimal places that show an interval's standard error to one significant digit.
+
+    That is a quarter of its length, for one of 95 %. With another seed the ends move by about a
+    tenth of it, so that finer digits would be others in the next computation. Yet intervals shorter
+    than 1 have two places at least, as ratios and slopes are usually printed, and others one. And
+    no end is rounded onto the value `apart` that the interval excludes: it has more places then.
+
+    Examples
+    --------
+    >>> decimals(0.031, 0.052), decimals(0.6, 1.4), decimals(0.6, 2.4)
+    (3, 2, 1)
+    >>> decimals(0.8, 0.997), decimals(0.8, 0.997, apart=1)
+    (2, 3)
+    """
+    if not (math.isfinite(lower) and math.isfinite(upper)):
+        return UNKNOWN_PLACES
+    length = abs(upper - lower)
+    if length <= SHORTEST:
+        return UNKNOWN_PLACES
+    least = 2 if length < 1 else 1
+    places = min(max(-math.floor(math.log10(length / 4)), least), MOST_PLACES)
+    if apart is not None and excludes(lower, upper, apart):
+        nearest = min((lower, upper), key=lambda end: abs(end - apart))
+        while round(nearest, places) == round(apart, places) and places < MOST_PLACES:
+            places += 1
+    return places
+
+
+def exact(value: Any) -> str:
+    """A number in at most six digits where that is all of it, else in every digit that it has.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> exact(np.float64(1.5)), exact(np.nextafter(1, 2))
+    ('1.5', '1.0000000000000002')
+    """
+    short = f"{value:g}"
+    return short if float(short) == value or value != value else str(value)
+
+
+def rounded(
+    values: tuple[float, ...], lower: float, upper: float, apart: float | None = None
+) -> tuple[str, ...]:
+    """Values of one quantity, all to the decimal places that its interval deserves.
+
+    Parameters
+    ----------
+    apart : float, optional
+        The value that no end is rounded onto, if the interval excludes it.
+    """
+    places = decimals(lower, upper, apart)
+    return tuple(f"{round(value, places) + 0.0:.{places}f}" for value in values)
+
+
+def signed(value: float, places: int = 4) -> str:
+    """A difference with its sign: `+0.0021`, or `minus infinity`.
+
+    Examples
+    --------
+    >>> signed(0.0021), signed(-0.0017, 2)
+    ('+0.0021', '+0.00')
+    """
+    if math.isinf(value):
+        return "infinity" if value > 0 else "minus infinity"
+    return f"{round(value, places) + 0.0:+.{places}f}"
+
+
+def interval(
+    estimate: float, lower: float, upper: float, ci_prob: float, apart: float | None = None
+) -> str:
+    """An estimate and its credible interval: `0.043 (95 % CrI 0.031 to 0.052)`.
+
+    No end is rounded onto `apart` if the interval excludes it.
+    """
+    middle, low, high = rounded((estimate, lower, upper), lower, upper, apart)
+    return f"{middle} ({percent(ci_prob)} CrI {low} to {high})"
+
+
+def percent(probability: float) -> str:
+    """A probability as a percentage: `95 %`."""
+    return f"{100 * probability:.4g} %"
+
+
+def capitalised(text: str) -> str:
+    """A text with a capital first letter; the others as they are."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def count(number: float, noun: str = "") -> str:
+    """A number of things, with thousands apart; weighted counts may have a fraction."""
+    shown = f"{number:,.0f}" if number == round(number) else f"{number:,.1f}"
+    plural = "" if number == 1 else "s"
+    return f"{shown} {noun}{plural}" if noun else shown
+
+
+def only(number: float, noun: str) -> str:
+    """A number of things that is small, as a clause.
+
+    Examples
+    --------
+    >>> only(1, "event"), only(3, "event")
+    ('there is only 1 event', 'there are only 3 events')
+    """
+    verb = "is" if number == 1 else "are"
+    return f"there {verb} only {count(number, noun)}"
+
+
+def cases_and_events(n: float, events: float, effective: float, joint: str = ", ") -> str:
+    """How many cases and events there are; of sampling weights, what they are worth.
+
+    Parameters
+    ----------
+    n, events : float
+        Sums of the weights, of all cases and of those with the event.
+    effective : float
+        Cases that the likelihood counts: `n`, or Kish's effective size of sampling weights.
+    joint : str
+        What stands between cases and events.
+    """
+    rate = f"{100 * events / n:.3g} %"
+    if effective == n:
+        return f"{count(n, 'case')}{joint}{count(events, 'event')} ({rate})"
+    return f"sampling weights worth {effective:,.1f} cases, {rate} of them with the event"
+
+
+THE_SAME = "the same"
+
+
+def chance_of_better(lower: float, upper: float, probability: float) -> str:
+    """The probability of being better; of what is the same in every draw, that it is.
+
+    Examples
+    --------
+    >>> from bayescal.core.text import chance_of_better
+    >>> chance_of_better(-0.1, 0.3, 0.8), chance_of_better(0, 0, 0)
+    ('0.80', 'the same')
+    """
+    return THE_SAME if lower == upper == 0 else chance(float(probability))
+
+
+def chance(probability: float) -> str:
+    """A probability from a few thousand draws, which tell no more than two decimals."""
+    if probability < 0.005:
+        return "< 0.01"
+    return "> 0.99" if probability > 0.995 else f"{probability:.2f}"
+
+
+def ratio(value: float) -> str:
+    """A ratio of any size to two digits: `0.29`, `8.7`, `870`; beyond 1000 its power, `10^8`."""
+    if math.isnan(value):
+        return "undefined"
+    if not 1e-300 < value < 1e300:
+        return "0" if value <= 0 else "< 10^-300" if value < 1 else "> 10^300"
+    power = math.floor(math.log10(value))
+    if -3 <= power <= 2:
+        return f"{round(value, 1 - power):.{max(1 - power, 0)}f}"
+    return f"10^{round(math.log10(value))}"
+
+
+def per_thousand(value: float, lower: float, upper: float) -> tuple[str, ...]:
+    """A gain per patient and its interval, of 1000 patients: `6.7`, `4.8`, `8.6`."""
+    numbers = (1000 * value, 1000 * lower, 1000 * upper)
+    return rounded(numbers, *numbers[1:])
+
+
+def plain(text: object) -> str:
+    """Text that cannot steer a terminal or a page: what does not print becomes an escape."""
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode("ascii")
+        for char in str(text)
+    )
+
+
+def shortened(text: object, longest: int = LONGEST_NAME) -> str:
+    """A name of any length, as plain text: its beginning, and how long it is in all."""
+    shown = plain(text)
+    if len(shown) <= longest:
+        return shown
+    told = f"… ({len(str(text)):,} characters)"
+    return shown[: max(longest - len(told), 1)] + told
+
+
+def told_apart(names: Iterable[object], longest: int) -> tuple[dict[str, str], str]:
+    """Names short enough for a table, no two of them alike.
+
+    Parameters
+    ----------
+    names : iterable of object
+        Distinct.
+    longest : int
+        Characters of the longest name that is shown, at least 8.
+
+    Returns
+    -------
+    shown : dict of str to str
+        For each name what stands for it. Where one is too long, words that all begin with are
+        left out, and what is still too long is cut in its middle.
+    omitted : str
+        The words that were left out; often none.
+
+    Examples
+    --------
+    >>> from bayescal.core.text import told_apart
+    >>> shown, omitted = told_apart(["North Hospital, ward 1", "North Hospital, ward 2"], 9)
+    >>> list(shown.values()), omitted
+    (['ward 1', 'ward 2'], 'North Hospital, ')
+    """
+    texts = {str(name): plain(name) for name in names}
+    if all(len(text) <= longest for text in texts.values()):
+        return texts, ""
+    omitted = _shared_words(list(texts.values()), longest)
+    shown: dict[str, str] = {}
+    for name, text in texts.items():
+        rest = text[len(omitted) :]
+        short, number = _without_middle(rest, longest), 0
+        while not short or short in shown.values():
+            number += 1
+            short = _without_middle(f"{number}: {rest}", longest)
+        shown[name] = short
+    return shown, omitted
+
+
+def in_natural_order(names: Iterable[str]) -> list[str]:
+    """Names in the order of their numbers, as a person counts: site 2 before site 10.
+
+    Signs before a number do not count, so that "<60" stands before "60-79".
+
+    Examples
+    --------
+    >>> from bayescal.core.text import in_natural_order
+    >>> in_natural_order(["site 10", "site 2", "a"])
+    ['a', 'site 2', 'site 10']
+    """
+
+    def key(name: str) -> list[tuple[int, str]]:
+        parts = RUN_OF_DIGITS.split(name.lstrip(SIGNS))
+        return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
+
+    return sorted(names, key=key)
+
+
+def _shared_words(texts: list[str], longest: int) -> str:
+    """Words that all begin with, but the last of them if what remains is short enough with it."""
+    if len(texts) < 2:
+        return ""
+    ends = zip(min(texts), max(texts), strict=False)
+    shared = "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], ends))
+    cuts = [match.end() for match in re.finditer(r"\W+(?=\w|$)", shared)]
+    widest = max(map(len, texts))
+    before = [cut for cut in cuts[-2:] if widest - cut <= longest]
+    return texts[0][: (before or cuts[-1:] or [0])[0]]
+
+
+def _without_middle(text: str, longest: int) -> str:
+    if len(text) <= longest:
+        return text
+    end = (longest - 1) // 2
+    return f"{text[: longest - 1 - end]}…{text[-end:]}"
+
+
+SLACK = 1e-3
+"""Share of its length by which an interval must miss a value.
+
+With another seed its ends move by many times as much; and where a share of the draws is exactly at
+the value, an end lies on it but for rounding.
+"""
+
+
+def excludes(lower: float, upper: float, value: float) -> bool:
+    """Whether the value lies outside the interval, by more than a thousandth of its length.
+
+    Examples
+    --------
+    >>> from bayescal.core.text import excludes
+    >>> excludes(0.6, 0.95, 1.0), excludes(0.6, 0.99999, 1.0), excludes(0.6, 1.2, 1.0)
+    (True, False, False)
+    """
+    slack = SLACK * (upper - lower)
+    return value < lower - slack or value > upper + slack
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+PARAGRAPHS = {
+    "replicates": """\
+y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+    Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
+    table replaces outcomes, scores and weights.""",
+    "outcomes": """\
+y_true : array-like of shape (n_samples,), or CalibrationData
+    Outcomes, 0 or 1. A table replaces outcomes, scores and weights.""",
+    "outcomes_of_both_classes": """\
+y_true : array-like of shape (n_samples,), or CalibrationData
+    Outcomes, 0 or 1, of both classes. A table replaces outcomes, scores and weights.""",
+    "scores": """\
+y_prob : array-like of shape (n_samples,), optional
+    Predicted probabilities.""",
+    "scores_inside": """\
+y_prob : array-like of shape (n_samples,), optional
+    Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.""",
+    "weights": """\
+sample_weight : array-like of shape (n_samples,), optional
+    Counts of cases, or sampling weights. The largest is at least 1e-50, the sum at most 1e9.""",
+    "weights_by_kish": """\
+sample_weight : array-like of shape (n_samples,), optional
+    Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
+    Kish's effective sample size.""",
+    "counts": """\
+sample_weight : array-like of shape (n_samples,), optional
+    Counts of cases.""",
+    "share_of_each_replicate": """\
+float or ndarray
+    From 0 to 1; one for each replicate when `y_true` has leading dimensions.""",
+    "not_cases": """\
+InputError
+    If the arrays are not outcomes and probabilities of the same cases, or their labels (of pandas
+    or xarray) differ.""",
+}
+
+
+def documented(function: Function) -> Function:
+    """Put the shared paragraphs into the docstring of a function.
+
+    Parameters
+    ----------
+    function : callable
+        Its docstring may hold names of `PARAGRAPHS` as `%(name)s`, each on a line of its own.
+
+    Returns
+    -------
+    callable
+        The same function.
+    """
+    if function.__doc__:  # python -OO leaves none
+        function.__doc__ = re.sub(r"^( *)%\((\w+)\)s$", _paragraph, function.__doc__, flags=re.M)
+    return function
+
+
+def _paragraph(named: re.Match[str]) -> str:
+    indent, name = named.groups()
+    return "\n".join(indent + line for line in PARAGRAPHS[name].splitlines())
+
+
+_CELL = "padding:.2em .8em .2em 0;text-align:{};border:none;vertical-align:top"
+
+
+def card(
+    text: str, columns: Sequence[str] = (), rows: Mapping[str, Sequence[str]] | None = None
+) -> str:
+    """HTML of a result for the last line of a cell, readable on light and dark pages.
+
+    Parameters
+    ----------
+    text : str
+        Its first line is the title.
+    columns : sequence of str
+        Titles of the table's columns.
+    rows : mapping of str to sequence of str, optional
+        By label, a value for each column.
+    """
+    title, *lines = text.splitlines()
+    parts = [f'<div style="font-weight:600">{escape(title)}</div>']
+    parts += [f"<div>{escape(line.strip())}</div>" for line in lines]
+    if rows:
+        head = _row("th", ["", *columns])
+        body = "".join(_row("td", [label, *values]) for label, values in rows.items())
+        parts.append(
+            '<table style="border-collapse:collapse;margin-top:.5em">'
+            f"<thead>{head}</thead><tbody>{body}</tbody></table>"
+        )
+    return f'<div style="max-width:46em;line-height:1.45">{"".join(parts)}</div>'
+
+
+def _row(tag: str, values: Sequence[str]) -> str:
+    """One row: its label to the left, numbers to the right."""
+    cells = [
+        f'<{tag} style="{_CELL.format("right" if column else "left")}">{escape(value)}</{tag}>'
+        for column, value in enumerate(values)
+    ]
+    return f"<tr>{''.join(cells)}</tr>"

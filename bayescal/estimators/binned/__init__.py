@@ -1,1 +1,0 @@
-"""Estimators that count events in bins."""

@@ -1,1 +1,0 @@
-"""ECE over the most bins with which observed proportions rise."""

@@ -1,0 +1,451 @@
+"""Cases in bins of equal width or mass, and what is summed over them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from bayescal.core.arrays import BLOCK, Floats, blocks, gaps
+from bayescal.core.errors import InputError
+from bayescal.data.read import Cases
+from bayescal.data.sources.alignment import aligned
+from bayescal.data.table import add_up, levels_of
+from bayescal.data.validate import as_count, as_vector, check_choice, check_same_length
+from bayescal.data.weights import are_counts
+from bayescal.estimators.registry import OutcomesLike, read
+
+BINNINGS = ("mass", "quantile", "rank", "width")
+TIES = ("split", "together")
+MOST_BINS_ASKED = 1_000_000
+BINS_SAME = 1e-9
+
+WHOLE_BITS = 30
+"""Bits of a score times the number of bins as a whole number, which fits into 32 with its sign."""
+_MOST_CELLS = 4096
+_CASES_PER_CELL = 16
+
+Index = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Members:
+    """Every case in one bin.
+
+    Attributes
+    ----------
+    find : callable
+        The bins of a part of the cases: where bins have equal width, finding one again takes less
+        time than storing it.
+    size, n_bins : int
+        Number of cases and of bins.
+    weight : ndarray of shape (size,) or None
+        Weight of each case; None counts all once.
+    """
+
+    find: Callable[[slice], NDArray[Any]]
+    size: int
+    n_bins: int
+    weight: Floats | None
+
+    @classmethod
+    def of(cls, index: Index, n_bins: int, weight: Floats | None) -> Self:
+        """Members from the bin of every case."""
+        return cls(index.__getitem__, index.size, n_bins, weight)
+
+    @cached_property
+    def index(self) -> Index:
+        """The bin of every case."""
+        index = np.empty(self.size, np.int32)
+        for part in blocks(self.size):
+            index[part] = self.find(part)
+        return index
+
+    @cached_property
+    def _matrix(self) -> Any:
+        weight = np.ones(self.size) if self.weight is None else self.weight
+        ends = np.arange(self.size + 1)
+        return sparse.csc_array((weight, self.index, ends), shape=(self.n_bins, self.size))
+
+    def __matmul__(self, values: NDArray[Any]) -> Floats:
+        """Weighted sums of the cases' values over each bin."""
+        if values.ndim == 1:
+            return self.sums(lambda part: values[part])
+        several: Floats = self._matrix @ values
+        return several
+
+    def sums(self, values: Callable[[slice], NDArray[Any]]) -> Floats:
+        """The same for values made block by block, so that they are never all in memory."""
+        if self.weight is None:
+            return self._tally(values)
+        weight = self.weight
+        return self._tally(lambda part: values(part) * weight[part])
+
+    @property
+    def mass(self) -> Floats:
+        """Weight in each bin."""
+        weight = self.weight
+        return self._tally(lambda part: None if weight is None else weight[part])
+
+    def _tally(self, values: Callable[[slice], NDArray[Any] | None]) -> Floats:
+        total: Any = 0.0
+        for part in blocks(self.size, room=max(BLOCK, self.n_bins)):
+            index, each = self.find(part), values(part)
+            if each is None:
+                total = np.bincount(index, minlength=self.n_bins) + total
+            else:
+                total = add_up(index, each, self.n_bins) + total
+        sums: Floats = total
+        return sums
+
+
+class Rebins(NamedTuple):
+    """Cases and mean score of bins cut for many weightings, each of shape (replicates, bins)."""
+
+    mass: Floats
+    score: Floats
+
+
+class Bins:
+    """Scores in bins. Empty bins have no mass, and a score, rate and gap of 0.
+
+    Attributes
+    ----------
+    shares : Members or sparse array of shape (bins, cases)
+        Weight that each case puts into each bin.
+    mass, score : ndarray of shape (bins,)
+        Number of cases and mean score.
+    total : float
+        Number of all cases.
+    """
+
+    def __init__(self, scores: NDArray[Any], weights: Floats | None, shares: Any) -> None:
+        self.shares = shares
+        self._scores = scores
+        self._weights = weights
+
+    @cached_property
+    def mass(self) -> Floats:
+        """Weight of the cases of each bin."""
+        if isinstance(self.shares, Members):
+            return self.shares.mass
+        mass: Floats = self.shares @ np.ones(self._scores.size)
+        return mass
+
+    @cached_property
+    def score(self) -> Floats:
+        """Mean score of each bin."""
+        if not isinstance(self.shares, Members):
+            return self.mean(self._scores)
+        return self._per_mass(self.shares.sums(self._score_of))
+
+    @property
+    def total(self) -> float:
+        """Weight of all cases."""
+        return float(self._scores.size if self._weights is None else self._weights.sum())
+
+    def rate(self, outcomes: NDArray[Any]) -> Floats:
+        """Mean outcome of each bin, of shape (replicates, bins)."""
+        if len(outcomes) == 1:
+            hits = (self.shares @ outcomes[0])[None]
+        else:
+            hits = (self.shares @ np.ascontiguousarray(outcomes.T, dtype=np.float64)).T
+        rate: Floats = np.minimum(self._per_mass(hits), 1)
+        return rate
+
+    def excess(self, outcomes: NDArray[Any]) -> Floats:
+        """Events of each bin less those expected by the scores, of shape (replicates, bins)."""
+        if len(outcomes) == 1 and isinstance(self.shares, Members):
+            return self.shares.sums(lambda part: gaps(outcomes[0, part], self._scores[part]))[None]
+        return (self.rate(outcomes) - self.score) * self.mass
+
+    def gap(self, outcomes: NDArray[Any]) -> Floats:
+        """Mean outcome of each bin less its mean score, of shape (replicates, bins)."""
+        return self._per_mass(self.excess(outcomes))
+
+    def deviation(self, rate: Floats) -> Floats:
+        """Mean |score - rate| over each bin, which has one rate and every case in one bin."""
+        find = self.shares.find
+        return self._per_mass(
+            self.shares.sums(lambda part: np.abs(self._score_of(part) - rate[find(part)]))
+        )
+
+    def mean(self, values: NDArray[Any]) -> Floats:
+        """Mean over each bin of one value for each case."""
+        return self._per_mass(self.shares @ values)
+
+    def _score_of(self, part: slice) -> Floats:
+        scores: Floats = self._scores[part].astype(np.float64, copy=False)
+        return scores
+
+    def _per_mass(self, sums: Floats) -> Floats:
+        mean: Floats = sums / np.where(self.mass > 0, self.mass, 1)
+        return mean
+
+
+def bins_of(
+    scores: NDArray[Any], weights: Floats | None, n_bins: int, binning: str, ties: str
+) -> Bins:
+    """Cut the scores, of 64 or 32 bits; see `bayescal.estimators.ece` for the options."""
+    if binning == "width":
+        return Bins(scores, weights, _width_members(scores, weights, n_bins))
+    cuts = _cuts(scores.size if weights is None else weights, n_bins, binning)
+    if ties == "together":
+        index = _mass_index(scores, weights, cuts)
+        return Bins(scores, weights, Members.of(index, n_bins, weights))
+    scores = scores.astype(np.float64, copy=False)
+    return Bins(scores, weights, _split_shares(scores, weights, cuts))
+
+
+def width_index(scores: NDArray[Any], n_bins: int) -> Index:
+    """How many of the edges 1/n, ..., (n - 1)/n lie strictly below each score."""
+    return _width_members(scores, None, n_bins).index
+
+
+def _width_members(scores: NDArray[Any], weights: Floats | None, n_bins: int) -> Members:
+    """Members of bins of equal width.
+
+    A score times n is rounded down to whole parts of a bin: the upper bits are the bin, the lower
+    ones the parts in it. Rounding can carry a score up to an edge but never past the next one, so
+    that where there are no parts, one comparison with that edge is exact.
+    """
+    bits = WHOLE_BITS - n_bins.bit_length()
+
+    def find(part: slice) -> NDArray[np.intp]:
+        score = scores[part].astype(np.float64, copy=False)
+        parts = (score * (n_bins << bits)).astype(np.int32)
+        index = (parts >> bits).astype(np.intp)
+        parts &= (1 << bits) - 1
+        if not np.minimum.reduce(parts):
+            index -= (score <= index / n_bins) & (index > 0)
+        return index
+
+    return Members(find, scores.size, n_bins, weights)
+
+
+def mass_cuts(k: Any, n_bins: Any, cases: Any, binning: str) -> Any:
+    """How many of the sorted cases stand before the k-th of the cuts into bins of equal mass."""
+    if binning == "mass":
+        each, extra = np.divmod(cases, n_bins)
+        return k * each + np.minimum(k, extra)
+    if binning == "rank":
+        return np.ceil(k * cases / n_bins)
+    return np.floor(k * (cases - 1) / n_bins) + 1
+
+
+def _cuts(weights: Floats | int, n_bins: int, binning: str) -> Floats:
+    """Weight before each cut, without the ends."""
+    k = np.arange(1.0, n_bins)
+    if isinstance(weights, int) or are_counts(weights):
+        counts: Floats = mass_cuts(k, n_bins, np.sum(weights), binning)
+        return counts
+    # so that rounding in the sums parts no case from its bin
+    return float(weights.sum()) * (k / n_bins - BINS_SAME)
+
+
+def _mass_index(scores: NDArray[Any], weights: Floats | None, cuts: Floats) -> Index:
+    """The bin of each case when equal scores all go to the bin of their first.
+
+    That is the number of cuts with no more weight before them than the case has. Scores are
+    first counted in narrow cells; only the cases in cells that a cut falls into are sorted.
+    """
+    cells = min(_MOST_CELLS, scores.size // _CASES_PER_CELL + 1)
+    index = width_index(scores, cells)
+    mass = Members.of(index, cells, weights).mass
+    above = np.cumsum(mass)
+    below = above - mass
+    first = np.searchsorted(cuts, below, side="right")
+    parted = np.searchsorted(cuts, above) > first
+    bin_of_cell = np.where(parted, -1 - np.arange(cells), first).astype(np.int32)
+    for part in blocks(scores.size):
+        index[part] = bin_of_cell.take(index[part])
+    within = np.flatnonzero(index < 0)
+    case = within[np.argsort(scores[within])]
+    cell = -1 - index[case]
+    weight = np.ones(case.size) if weights is None else weights[case]
+    before = np.cumsum(weight) - weight
+    before += below[cell] - before[np.searchsorted(cell, cell)]
+    same = np.searchsorted(scores[case], scores[case])
+    index[case] = np.searchsorted(cuts, before[same], side="right")
+    return index
+
+
+def _split_shares(scores: Floats, weights: Floats | None, cuts: Floats) -> Any:
+    """Cases with equal scores share out the bins that they reach into."""
+    weight = np.ones(scores.size) if weights is None else weights
+    levels = levels_of(scores)
+    group = levels.row
+    above = np.cumsum(levels.totals(weight))
+    below = np.concatenate([[0.0], above[:-1]])
+    first = np.searchsorted(cuts, below, side="right")
+    last = np.maximum(np.searchsorted(cuts, above, side="left"), first)
+    reach = (last - first + 1)[group]
+    ends = np.concatenate([[0], np.cumsum(reach)])
+    case = np.repeat(np.arange(group.size), reach)
+    index = first[group][case] + np.arange(case.size) - ends[case]
+    edges = np.concatenate([[0.0], cuts, above[-1:]])
+    row = group[case]
+    overlap = np.minimum(above[row], edges[index + 1]) - np.maximum(below[row], edges[index])
+    mass = (above - below)[row]
+    share = weight[case] * np.maximum(overlap, 0) / np.where(mass > 0, mass, 1)
+    return sparse.csc_array((share, index, ends), shape=(edges.size - 1, group.size))
+
+
+def as_cut(n_bins: Any, binning: Any, ties: Any) -> dict[str, Any]:
+    """Options of `bins_of`, each valid."""
+    return {
+        "n_bins": as_bins(n_bins),
+        "binning": check_choice(binning, BINNINGS, "binning"),
+        "ties": check_choice(ties, TIES, "ties"),
+    }
+
+
+def as_bins(n_bins: Any, name: str = "n_bins") -> int:
+    """A number of bins, or an error."""
+    return as_count(n_bins, name, 1, MOST_BINS_ASKED)
+
+
+def rebinned(
+    scores: Floats, outcomes: Floats, weights: Floats, *, n_bins: int, binning: str, ties: str
+) -> tuple[Rebins, Floats]:
+    """Bins of every weighting, as `bins_of` would cut it, and their mean outcomes.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples,)
+        In ascending order.
+    outcomes : ndarray of shape (n_samples,)
+    weights : ndarray of shape (replicates, n_samples)
+        Whole numbers of cases.
+
+    Returns
+    -------
+    bins : Rebins
+        With "width" only bins that hold a score.
+    rate : ndarray of shape (replicates, bins)
+    """
+    if binning == "width":
+        starts = starts_of(width_index(scores, n_bins))
+        parts = [weights, weights * scores, weights * outcomes]
+        mass, score, hits = (np.add.reduceat(part, starts, axis=1) for part in parts)
+    else:
+        starts = starts_of(scores)
+        trials, events = weights, weights * outcomes
+        if starts.size < scores.size:
+            trials, events = (np.add.reduceat(part, starts, axis=1) for part in (trials, events))
+        mass, score, hits = _cut(scores[starts], trials, events, n_bins, binning, ties)
+    divisor = np.where(mass > 0, mass, 1)
+    return Rebins(mass, score / divisor), np.clip(hits / divisor, 0, 1)
+
+
+def starts_of(values: NDArray[np.generic]) -> NDArray[np.intp]:
+    """Where each run of equal values begins."""
+    return np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
+
+
+def _cut(
+    scores: Floats, trials: Floats, events: Floats, n_bins: int, binning: str, ties: str
+) -> tuple[Floats, Floats, Floats]:
+    """Cases, sum of scores and events of bins of equal mass, from those at each distinct score."""
+    above = np.cumsum(trials, axis=1)
+    total = above[:, -1:]
+    number = min(n_bins, int(total.max()))  # further ones would stay empty
+    cuts = mass_cuts(np.arange(1.0, number), number, total, binning)
+    index = search_rows(above, cuts)
+    beyond = (_take(above, index) - cuts) / _take(trials, index) * (ties == "split")
+
+    def between(values: Floats) -> Floats:
+        sums = _sums(values, index + 1)
+        moved = beyond * _take(values, index)
+        sums[:, :-1] -= moved
+        sums[:, 1:] += moved
+        return sums
+
+    return between(trials), between(trials * scores), between(events)
+
+
+def _sums(rows: Floats, ends: NDArray[np.intp]) -> Floats:
+    """Sums of each row from its start to the first end, from there to the next, and so on."""
+    count, size = rows.shape
+    starts = np.zeros((count, ends.shape[1] + 1), dtype=np.intp)
+    starts[:, 1:] = ends
+    starts += size * np.arange(count)[:, None]
+    flat = starts.ravel()
+    nonempty = np.diff(flat, append=rows.size) > 0
+    sums = np.zeros(flat.size)
+    sums[nonempty] = np.add.reduceat(rows.ravel(), flat[nonempty])
+    return sums.reshape(starts.shape)
+
+
+def _take(values: Floats, index: NDArray[np.intp]) -> Floats:
+    return np.take_along_axis(values, index, axis=1)
+
+
+def search_rows(rows: Floats, values: Floats) -> NDArray[np.intp]:
+    """First index at which each ascending row of counts reaches each of its values."""
+    count, size = rows.shape
+    ends = np.cumsum(rows[:, -1:] + 1, axis=0)
+    shift = ends - rows[:, -1:]
+    position = np.searchsorted((rows + shift).ravel(), (values + shift).ravel())
+    inside: NDArray[np.intp] = position.reshape(values.shape) - size * np.arange(count)[:, None]
+    return inside
+
+
+Labels = NDArray[np.int32]
+"""The cell of each case, counted from 0."""
+
+
+def as_labels(cells: ArrayLike, size: int) -> Labels:
+    """Labels of any kind as numbers from 0, in ascending order of the labels."""
+    labels = as_vector(cells, "cells")
+    check_same_length(labels.size, "cells", size, "y_prob")
+    try:
+        names, index = np.unique(labels, return_inverse=True)
+        missing = bool((names != names).any())
+    except TypeError:
+        missing = True
+    if missing:
+        raise InputError(
+            "cells has missing labels, or labels of several kinds that have no order. "
+            "Pass one number or one name for each case."
+        )
+    return index.astype(np.int32)
+
+
+def read_with_cells(
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    cells: ArrayLike | None,
+) -> tuple[Cases, Labels | None]:
+    """Cases, and the cell of each where cells are given: of a table, which has no order, none."""
+    if cells is None:
+        return read(y_true, y_prob, sample_weight, single=True), None
+    y_true, y_prob, sample_weight, cells = aligned(
+        y_true=y_true,
+        y_prob=y_prob,
+        sample_weight=sample_weight,
+        cells=cells,
+        across={"y_true"},
+    )
+    cases = read(y_true, y_prob, sample_weight, needs="order", single=True)
+    return cases, as_labels(cells, cases.scores.size)
+
+
+def bins_of_labels(scores: NDArray[Any], weights: Floats | None, cells: Labels) -> Bins:
+    """A bin for each cell."""
+    return Bins(scores, weights, Members.of(cells, int(cells.max()) + 1, weights))
+
+
+def bins_or_cells(
+    scores: NDArray[Any], weights: Floats | None, *, cells: Labels | None = None, **cut: Any
+) -> Bins:
+    """Cells where they are given, else bins of the scores."""
+    if cells is None:
+        return bins_of(scores, weights, **cut)
+    return bins_of_labels(scores, weights, cells)

@@ -1,1 +1,0 @@
-"""Estimators over the distinct predictions of a model, as trees make them."""

@@ -1,0 +1,771 @@
+"""O/E, calibration-in-the-large, intercept and slope, with intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+from scipy.special import expit, ndtri
+
+from bayescal.core.arrays import Floats, blocks
+from bayescal.core.errors import InputError, SeparationError
+from bayescal.core.optimise import NO_MAXIMUM, fit_logistic, log_likelihood, log_odds_of
+from bayescal.core.text import documented
+from bayescal.data.validate import as_level, check_choice
+from bayescal.estimators.registry import Cases, OutcomesLike, Statistic, estimator, evaluate, read
+
+Converged = NDArray[np.bool_]
+
+
+SAME_LOG_ODDS = 1e-6
+"""About the rounding of 32-bit floats, also once they were printed and read again."""
+ROUNDINGS = 4
+RECALIBRATION_LONG = 1 << 12
+"""Log-odds beyond which it pays to put them together first."""
+RECALIBRATION_CELLS = 1 << 14
+RECALIBRATION_TOGETHER = 8
+"""Log-odds to a cell, on average, unless the cells are most."""
+RECALIBRATION_STEPS = 5
+RECALIBRATION_GAIN = 1e-13
+"""Likelihood that a step gains, to the case, after which the next gains nothing."""
+
+
+@dataclass(frozen=True)
+class Recalibration:
+    """Log-odds of the scores of cases, for logistic regressions of many sets of outcomes.
+
+    Attributes
+    ----------
+    log_odds : ndarray of shape (n_samples,)
+        Of the scores.
+    cases : ndarray of shape (n_samples,) or (replicates, n_samples)
+        How many cases each row stands for.
+    rounding : float
+        Relative rounding of the scores.
+    """
+
+    log_odds: Floats
+    cases: Floats
+    rounding: float = float(np.finfo(np.float64).eps)
+
+    @classmethod
+    def of(cls, scores: NDArray[Any], weights: Floats | None) -> Recalibration:
+        """From scores, of 64 or 32 bits, and numbers of cases."""
+        return cls(log_odds_of(scores), as_cases(weights, scores.size), _rounding_of(scores))
+
+    @property
+    def basis(self) -> Floats:
+        """Constant and log-odds, of shape (2, n_samples)."""
+        return np.stack([np.ones_like(self.log_odds), self.log_odds])
+
+    def totals(self, outcomes: NDArray[Any]) -> Floats:
+        """Number of events and the sum of their log-odds, of shape (replicates, 2)."""
+        events = outcomes * self.cases
+        return np.stack([events.sum(axis=-1), events @ self.log_odds], axis=-1)
+
+    def fit_shift(self, totals: Floats) -> tuple[Floats, Converged]:
+        """Best intercept with a slope of 1; far out where one class is missing."""
+        if self._is_long:
+            coef, converged = self._by_cells(totals, free=1)
+            if converged.all():
+                return coef[:, 0], converged
+        constant = np.ones((1, self.log_odds.size))
+        coef, converged = fit_logistic(constant, self.cases, totals[:, :1], self.log_odds)
+        return coef[:, 0], converged
+
+    def fit_line(self, totals: Floats) -> tuple[Floats, Converged]:
+        """Best intercept and slope, (replicates, 2); far out where outcomes are separated.
+
+        The search begins at the scores as they are.
+        """
+        if self._is_long:
+            coef, converged = self._by_cells(totals, free=2)
+            if converged.all():
+                return coef, converged
+        centre, scale = self.log_odds.mean(), self.log_odds.std() or 1.0
+        basis = self.basis
+        basis[1] -= centre
+        basis[1] /= scale
+        events, sums = totals.T
+        centred = np.stack([events, (sums - centre * events) / scale], axis=1)
+        coef, converged = fit_logistic(basis, self.cases, centred, start=np.array([centre, scale]))
+        slope = coef[:, 1] / scale
+        return np.stack([coef[:, 0] - centre * slope, slope], axis=1), converged
+
+    @property
+    def _is_long(self) -> bool:
+        """Whether log-odds are so many that it pays to put them together first."""
+        return self.cases.ndim == 1 and self.log_odds.size > RECALIBRATION_LONG
+
+    def _by_cells(self, totals: Floats, free: int) -> tuple[Floats, Converged]:
+        """Intercept and slope by Newton steps of all cases, from the best of cases in cells.
+
+        The slope is 1 where only one coefficient is free.
+        """
+        low, high = self.log_odds.min(), self.log_odds.max()
+        number = min(RECALIBRATION_CELLS, self.log_odds.size // RECALIBRATION_TOGETHER)
+        scale = (number - 1) / max(high - low, SAME_LOG_ODDS)
+        sums = np.zeros((2, number))
+        for part in blocks(self.log_odds.size):
+            x, cases = self.log_odds[part], self.cases[part]
+            cell = ((x - low) * scale).astype(np.intp)
+            sums[0] += np.bincount(cell, cases, number)
+            sums[1] += np.bincount(cell, cases * x, number)
+        cases, sums = sums[:, sums[0] > 0]
+        cells = Recalibration(sums / cases, cases)
+        coef = np.ones_like(totals)
+        if free == 1:
+            coef[:, 0], converged = cells.fit_shift(totals)
+        else:
+            coef, converged = cells.fit_line(totals)
+        for _ in range(RECALIBRATION_STEPS):
+            if not converged.all():
+                break
+            gradient, information = self._slopes(coef, totals)
+            step = np.linalg.solve(information[:, :free, :free], gradient[:, :free, None])[..., 0]
+            coef[:, :free] += step
+            gain = (gradient[:, :free] * step).sum(axis=1)
+            if (gain < RECALIBRATION_GAIN * self.log_odds.size).all():
+                return coef, converged
+        return coef, np.zeros_like(converged)
+
+    def _slopes(self, coef: Floats, totals: Floats) -> tuple[Floats, Floats]:
+        """Gradient of the log likelihood in intercept and slope, and the information."""
+        gradient, information = totals.copy(), np.zeros((len(totals), 2, 2))
+        for part in blocks(self.log_odds.size, len(totals)):
+            x, cases = self.log_odds[part], self.cases[part]
+            fitted = expit(coef[:, :1] + coef[:, 1:] * x)
+            weight = cases * fitted
+            gradient -= np.stack([weight.sum(axis=1), weight @ x], axis=1)
+            weight *= 1 - fitted
+            first = weight @ x
+            information += np.moveaxis(
+                np.array([[weight.sum(axis=1), first], [first, weight @ (x * x)]]), 2, 0
+            )
+        return gradient, information
+
+    def log_likelihood(self, coef: Floats, totals: Floats) -> Floats:
+        """Log likelihood of intercept and slope, (replicates, 2), for every replicate."""
+        return log_likelihood(coef, self.basis, self.cases, totals)
+
+    def standard_errors(self, coef: Floats) -> Floats:
+        """Of intercept and slope, and of the intercept alone, from the information at `coef`.
+
+        Moments about the mean, so that log-odds that hardly differ leave no negative variance;
+        infinite where the fitted probabilities leave no information.
+        """
+        fitted = expit(coef[0] + coef[1] * self.log_odds)
+        weight = self.cases * fitted * (1 - fitted)
+        total = weight.sum()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = weight @ self.log_odds / total
+            spread = weight @ (self.log_odds - mean) ** 2
+            variances = np.array([1 / total + mean**2 / spread, 1 / spread, 1 / total])
+        return np.sqrt(np.where(np.isnan(variances), np.inf, variances))
+
+    @property
+    def varies(self) -> bool:
+        """Whether cases that count have more than one score."""
+        counted = self.log_odds[self.cases > 0]
+        return bool(counted.min() < counted.max())
+
+    def has_both(self, totals: Floats) -> NDArray[np.bool_]:
+        """Whether there are events and others, so that the best intercept exists."""
+        both: NDArray[np.bool_] = (totals[:, 0] > 0) & (totals[:, 0] < self.cases.sum(axis=-1))
+        return both
+
+    def overlaps(self, outcomes: NDArray[Any]) -> NDArray[np.bool_]:
+        """Whether events and others overlap in their scores, so that the best slope exists.
+
+        An overlap within rounding is a tie.
+        """
+        first_event, last_event = self._ends((outcomes != 0) & (self.cases > 0))
+        first_other, last_other = self._ends((outcomes == 0) & (self.cases > 0))
+        below = first_event + self._resolution(first_event)
+        above = first_other + self._resolution(first_other)
+        return (below < last_other) & (above < last_event)
+
+    def _resolution(self, log_odds: Floats) -> Floats:
+        """Difference in log-odds up to which scores are one score: 1e-6, or their rounding."""
+        return np.maximum(SAME_LOG_ODDS, ROUNDINGS * self.rounding * (1 + np.exp(log_odds)))
+
+    def _ends(self, chosen: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+        lowest = np.where(chosen, self.log_odds, np.inf).min(axis=-1)
+        return lowest, np.where(chosen, self.log_odds, -np.inf).max(axis=-1)
+
+
+def _rounding_of(scores: NDArray[Any]) -> float:
+    """That of 32-bit floats if all scores are such, which 64-bit ones hold without a change."""
+    parts = (scores[part] for part in blocks(scores.size))
+    are_single = all(bool((part == part.astype(np.float32)).all()) for part in parts)
+    return float(np.finfo(np.float32 if are_single else np.float64).eps)
+
+
+def as_cases(weights: Floats | None, size: int) -> Floats:
+    """Numbers of cases; None stands for one each."""
+    return np.broadcast_to(np.float64(1), size) if weights is None else weights
+
+
+def defined(value: float | Floats) -> float | Floats:
+    """The value, or values; SeparationError for a single one that is NaN."""
+    if isinstance(value, float) and np.isnan(value):
+        raise SeparationError(NO_MAXIMUM)
+    return value
+
+
+def _ratio_core(scores: Floats, weights: Floats | None) -> Statistic:
+    """Core of `observed_expected`."""
+    cases = as_cases(weights, scores.size)
+    expected = sum(float(cases[part] @ _doubles(scores[part])) for part in blocks(scores.size))
+    if expected == 0:
+        raise InputError(
+            "y_prob is 0 for every case, so no event is expected and O/E is not defined."
+        )
+    return lambda outcomes: outcomes @ cases / expected
+
+
+def _doubles(scores: NDArray[Any]) -> Floats:
+    return scores.astype(np.float64, copy=False)
+
+
+def _ratio(observed: Floats, expected: Floats) -> Floats:
+    return np.divide(observed, expected, out=np.full_like(expected, np.nan), where=expected > 0)
+
+
+@estimator(
+    "Observed/expected ratio",
+    prepare=_ratio_core,
+    paper="Debray et al. 2017",
+    estimates="events observed for every event expected",
+    perfect=1,
+    cost="n",
+    weighted=lambda s, y, w: _ratio(w @ y, w @ s),
+)
+def observed_expected(
+    y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+) -> float | Floats:
+    """Observed/expected ratio: the number of events over the sum of the scores.
+
+    Above 1 the scores are too low on average, below 1 too high.
+
+    Parameters
+    ----------
+    %(replicates)s
+    %(scores)s
+    %(weights)s
+
+    Returns
+    -------
+    float or ndarray
+        At least 0; one for each replicate when `y_true` has leading dimensions.
+
+    Raises
+    ------
+    InputError
+        If the arrays are not outcomes and probabilities of the same cases; if every score is 0.
+
+    References
+    ----------
+    Debray, Damen, Snell, Ensor, Hooft, Reitsma, Riley & Moons, "A guide to systematic review and
+    meta-analysis of prediction model performance", BMJ 356, 2017.
+
+    Examples
+    --------
+    >>> from bayescal import estimators
+    >>> round(estimators.observed_expected([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]), 3)
+    0.909
+    """
+    return evaluate(_ratio_core, read(y_true, y_prob, sample_weight, single=True))
+
+
+def _shift(recalibration: Recalibration, outcomes: NDArray[Any]) -> Floats:
+    totals = recalibration.totals(outcomes)
+    shift, converged = recalibration.fit_shift(totals)
+    return np.where(recalibration.has_both(totals) & converged, shift, np.nan)
+
+
+def _line(recalibration: Recalibration, outcomes: NDArray[Any]) -> Floats:
+    line, converged = recalibration.fit_line(recalibration.totals(outcomes))
+    exists = recalibration.overlaps(outcomes) & converged
+    return np.where(exists[:, None], line, np.nan)
+
+
+def _shift_core(scores: Floats, weights: Floats | None) -> Statistic:
+    """Core of `calibration_in_the_large`."""
+    recalibration = Recalibration.of(scores, weights)
+    return lambda outcomes: _shift(recalibration, outcomes)
+
+
+def _intercept_core(scores: Floats, weights: Floats | None) -> Statistic:
+    """Core of `calibration_intercept`."""
+    recalibration = Recalibration.of(scores, weights)
+    return lambda outcomes: _line(recalibration, outcomes)[:, 0]
+
+
+def _slope_core(scores: Floats, weights: Floats | None) -> Statistic:
+    """Core of `calibration_slope`."""
+    recalibration = Recalibration.of(scores, weights)
+    return lambda outcomes: _line(recalibration, outcomes)[:, 1]
+
+
+@estimator(
+    "Calibration in the large",
+    prepare=_shift_core,
+    paper="Cox 1958",
+    estimates="the shift of the log-odds that makes the scores right on average",
+    span=(-np.inf, np.inf),
+    cost="n",
+    weighted=lambda s, y, w: _shift(Recalibration.of(s, w), y),
+)
+def calibration_in_the_large(
+    y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+) -> float | Floats:
+    """Calibration-in-the-large: the intercept when the slope is fixed at 1.
+
+    The maximum-likelihood a of logit P(y = 1) = a + logit score. Above 0 the scores are too low on
+    average. It solves sum expit(a + logit score) = number of events.
+
+    Parameters
+    ----------
+    %(replicates)s
+    %(scores_inside)s
+    %(weights)s
+
+    Returns
+    -------
+    float or ndarray
+        One for each replicate when `y_true` has leading dimensions, NaN where it does not exist.
+
+    Raises
+    ------
+    %(not_cases)s
+    SeparationError
+        If the outcomes are all of one class, so that there is no finite maximum.
+
+    Notes
+    -----
+    **This is not `calibration_intercept`.** What val.prob.ci.2, predRupdate and pmcalibration call
+    the calibration intercept is this one; what rms val.prob prints as Intercept is the other.
+
+    References
+    ----------
+    Cox, "Two further applications of a model for binary regression", Biometrika 45, 1958.
+    Steyerberg, "Clinical Prediction Models", 2nd edition, Springer 2019, section 15.3.
+
+    Examples
+    --------
+    >>> from bayescal import estimators
+    >>> y_true, y_prob = [0, 1, 1, 0, 1], [0.2, 0.4, 0.9, 0.4, 0.1]
+    >>> round(estimators.calibration_in_the_large(y_true, y_prob), 3)
+    1.125
+    """
+    return defined(evaluate(_shift_core, read(y_true, y_prob, sample_weight, single=True)))
+
+
+@estimator(
+    "Calibration slope",
+    prepare=_slope_core,
+    paper="Cox 1958",
+    estimates="how far apart the true log-odds are, for log-odds of the scores one apart",
+    span=(-np.inf, np.inf),
+    perfect=1,
+    cost="n",
+    weighted=lambda s, y, w: _line(Recalibration.of(s, w), y)[:, 1],
+)
+def calibration_slope(
+    y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+) -> float | Floats:
+    """Calibration slope: the slope of the outcomes on the log-odds of the scores.
+
+    The maximum-likelihood b of logit P(y = 1) = a + b logit score, without penalty. Below 1 the
+    scores are too extreme, above 1 too timid.
+
+    Parameters
+    ----------
+    %(replicates)s
+    %(scores_inside)s
+    %(weights)s
+
+    Returns
+    -------
+    float or ndarray
+        One for each replicate when `y_true` has leading dimensions, NaN where it does not exist.
+
+    Raises
+    ------
+    %(not_cases)s
+    SeparationError
+        If the scores of events and of other cases do not overlap, or there are none of one class,
+        or one distinct score only, so that there is no finite maximum. Scores whose log-odds
+        differ by 1e-6 or less, or by the rounding of the scores, are ties.
+
+    Notes
+    -----
+    A logistic regression with scikit-learn's default settings is penalised and gives another
+    value: published examples print .930 for .934.
+
+    References
+    ----------
+    Cox, "Two further applications of a model for binary regression", Biometrika 45, 1958.
+
+    Examples
+    --------
+    >>> from bayescal import estimators
+    >>> y_true, y_prob = [0, 1, 1, 0, 1], [0.2, 0.4, 0.9, 0.4, 0.1]
+    >>> round(estimators.calibration_slope(y_true, y_prob), 3)
+    0.386
+    """
+    return defined(evaluate(_slope_core, read(y_true, y_prob, sample_weight, single=True)))
+
+
+@estimator(
+    "Calibration intercept, slope free",
+    prepare=_intercept_core,
+    paper="Cox 1958",
+    estimates="the true log-odds where the score is one half",
+    span=(-np.inf, np.inf),
+    cost="n",
+    weighted=lambda s, y, w: _line(Recalibration.of(s, w), y)[:, 0],
+)
+def calibration_intercept(
+    y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+) -> float | Floats:
+    """Calibration intercept of the joint fit, beside `calibration_slope`.
+
+    **This is not calibration-in-the-large.** It is the maximum-likelihood a of
+    logit P(y = 1) = a + b logit score with b free: the recalibrated log-odds where the score is
+    one half, which may be far from where the scores are.
+
+    Parameters
+    ----------
+    %(replicates)s
+    %(scores_inside)s
+    %(weights)s
+
+    Returns
+    -------
+    float or ndarray
+        One for each replicate when `y_true` has leading dimensions, NaN where it does not exist.
+
+    Raises
+    ------
+    %(not_cases)s
+    SeparationError
+        As `calibration_slope`.
+
+    Notes
+    -----
+    rms val.prob prints this one as Intercept. Whether the scores are right on average is
+    `calibration_in_the_large`, which fixes the slope at 1 and which val.prob.ci.2, predRupdate and
+    pmcalibration call the calibration intercept.
+
+    References
+    ----------
+    Cox, "Two further applications of a model for binary regression", Biometrika 45, 1958.
+    Harrell, "Regression Modeling Strategies", 2nd edition, Springer 2015, section 10.9.
+
+    Examples
+    --------
+    >>> from bayescal import estimators
+    >>> y_true, y_prob = [0, 1, 1, 0, 1], [0.2, 0.4, 0.9, 0.4, 0.1]
+    >>> round(estimators.calibration_intercept(y_true, y_prob), 3)
+    0.616
+    """
+    return defined(evaluate(_intercept_core, read(y_true, y_prob, sample_weight, single=True)))
+
+
+INTERCEPT, SLOPE, ALONE = range(3)
+"""Positions among the standard errors: of the joint fit, and of the intercept with a slope of 1."""
+FARTHEST_END = 1 << 10
+"""How many times as far as the normal interval's end the likelihood is asked to fall."""
+
+
+NO_END = (
+    "y_true is so nearly separated by the scores, or so nearly of one class, that the likelihood "
+    "hardly falls and its interval has no end. A posterior does: use bayescal.fit."
+)
+
+
+@documented
+def observed_expected_interval(
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
+    *,
+    ci_prob: float = 0.95,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[float, float]:
+    """Interval for the observed/expected ratio, normal on the log scale.
+
+    The standard error of log O/E is sqrt((1 - mean outcome) / number of events). It is the chance
+    in the outcomes; the scores are taken as they are.
+
+    Parameters
+    ----------
+    %(outcomes_of_both_classes)s
+    %(scores)s
+    ci_prob : float in (0, 1)
+        Probability of the interval.
+    %(weights_by_kish)s
+
+    Returns
+    -------
+    tuple of float
+        Lower and upper end.
+
+    Raises
+    ------
+    InputError
+        If the arrays are not outcomes and probabilities of the same cases; if the outcomes are all
+        of one class, where the formula has no value or no width; if every score is 0.
+
+    References
+    ----------
+    Debray, Damen, Snell, Ensor, Hooft, Reitsma, Riley & Moons, "A guide to systematic review and
+    meta-analysis of prediction model performance", BMJ 356, 2017.
+
+    Examples
+    --------
+    >>> from bayescal import estimators, simulate
+    >>> y_true, y_prob = simulate.sample("calibrated", 1000, random_state=1)
+    >>> lower, upper = estimators.observed_expected_interval(y_true, y_prob)
+    >>> lower < 1 < upper
+    True
+    """
+    level = as_level(ci_prob)
+    cases = read(y_true, y_prob, sample_weight, replicates=False)
+    trials = as_cases(cases.weights, cases.scores.size)
+    observed, expected = float(trials @ cases.outcomes[0]), float(trials @ cases.scores)
+    total = float(trials.sum())
+    if not 0 < observed < total or expected == 0:
+        raise InputError(
+            "y_true holds one class only, or y_prob is 0 for every case, so that O/E has no "
+            "interval on the log scale. A posterior does: use bayescal.fit."
+        )
+    reach = ndtri((1 + level) / 2) * math.sqrt((1 - observed / total) / observed)
+    ratio = observed / expected
+    return ratio * math.exp(-reach), ratio * math.exp(reach)
+
+
+@documented
+def calibration_in_the_large_interval(
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
+    *,
+    method: str = "profile",
+    ci_prob: float = 0.95,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[float, float]:
+    """Interval for `calibration_in_the_large`, the intercept with the slope fixed at 1.
+
+    Parameters
+    ----------
+    %(outcomes_of_both_classes)s
+    %(scores_inside)s
+    method : {"profile", "wald"}
+        "profile": where twice the log likelihood lies a chi-squared quantile below its maximum.
+        "wald": the normal interval from the information at the maximum.
+    ci_prob : float in (0, 1)
+        Probability of the interval.
+    %(weights_by_kish)s
+
+    Returns
+    -------
+    tuple of float
+        Lower and upper end.
+
+    Raises
+    ------
+    InputError
+        If the arrays are not outcomes and probabilities of the same cases, or an option is out of
+        range.
+    SeparationError
+        If the outcomes are all of one class.
+
+    References
+    ----------
+    Venzon & Moolgavkar, "A Method for Computing Profile-Likelihood-Based Confidence Intervals",
+    Applied Statistics 37, 1988.
+
+    Examples
+    --------
+    >>> from bayescal import estimators, simulate
+    >>> y_true, y_prob = simulate.sample("calibrated", 1000, random_state=1)
+    >>> lower, upper = estimators.calibration_in_the_large_interval(y_true, y_prob)
+    >>> lower < 0 < upper
+    True
+    """
+    cases = read(y_true, y_prob, sample_weight, replicates=False)
+    return _interval(cases, ci_prob, method, INTERCEPT, slope_free=False)
+
+
+@documented
+def calibration_slope_interval(
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
+    *,
+    method: str = "profile",
+    ci_prob: float = 0.95,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[float, float]:
+    """Interval for `calibration_slope`, with the intercept free.
+
+    Parameters
+    ----------
+    %(outcomes_of_both_classes)s
+    %(scores_inside)s
+    method : {"profile", "wald"}
+        As in `calibration_in_the_large_interval`. The profile is the likelihood at the best
+        intercept for each slope.
+    ci_prob : float in (0, 1)
+        Probability of the interval.
+    %(weights_by_kish)s
+
+    Returns
+    -------
+    tuple of float
+        Lower and upper end.
+
+    Raises
+    ------
+    InputError
+        If the arrays are not outcomes and probabilities of the same cases, or an option is out of
+        range.
+    SeparationError
+        As `calibration_slope`.
+
+    References
+    ----------
+    Venzon & Moolgavkar, "A Method for Computing Profile-Likelihood-Based Confidence Intervals",
+    Applied Statistics 37, 1988.
+
+    Examples
+    --------
+    >>> from bayescal import estimators, simulate
+    >>> y_true, y_prob = simulate.sample("calibrated", 1000, random_state=1)
+    >>> lower, upper = estimators.calibration_slope_interval(y_true, y_prob)
+    >>> lower < 1 < upper
+    True
+    """
+    cases = read(y_true, y_prob, sample_weight, replicates=False)
+    return _interval(cases, ci_prob, method, SLOPE)
+
+
+@documented
+def calibration_intercept_interval(
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
+    *,
+    method: str = "profile",
+    ci_prob: float = 0.95,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[float, float]:
+    """Interval for `calibration_intercept`, with the slope free. It is not about the mean.
+
+    Parameters
+    ----------
+    %(outcomes_of_both_classes)s
+    %(scores_inside)s
+    method : {"profile", "wald"}
+        As in `calibration_in_the_large_interval`. The profile is the likelihood at the best slope
+        for each intercept.
+    ci_prob : float in (0, 1)
+        Probability of the interval.
+    %(weights_by_kish)s
+
+    Returns
+    -------
+    tuple of float
+        Lower and upper end.
+
+    Raises
+    ------
+    InputError
+        If the arrays are not outcomes and probabilities of the same cases, or an option is out of
+        range.
+    SeparationError
+        As `calibration_slope`.
+
+    References
+    ----------
+    Venzon & Moolgavkar, "A Method for Computing Profile-Likelihood-Based Confidence Intervals",
+    Applied Statistics 37, 1988.
+
+    Examples
+    --------
+    >>> from bayescal import estimators, simulate
+    >>> y_true, y_prob = simulate.sample("calibrated", 1000, random_state=1)
+    >>> lower, upper = estimators.calibration_intercept_interval(y_true, y_prob)
+    >>> lower < 0 < upper
+    True
+    """
+    cases = read(y_true, y_prob, sample_weight, replicates=False)
+    return _interval(cases, ci_prob, method, INTERCEPT)
+
+
+def _interval(
+    cases: Cases, ci_prob: float, method: str, which: int, slope_free: bool = True
+) -> tuple[float, float]:
+    """Interval of one of two coefficients, the other at its best or a slope of 1."""
+    z = float(ndtri((1 + as_level(ci_prob)) / 2))
+    check_choice(method, ("profile", "wald"), "method")
+    outcomes = cases.outcomes[0]
+    recalibration = Recalibration.of(cases.scores, cases.weights)
+    totals = recalibration.totals(outcomes[None])
+    best = _best(recalibration, outcomes, totals, slope_free)
+    basis, trials = recalibration.basis, recalibration.cases
+    errors = recalibration.standard_errors(best)
+    reach = z * float(errors[which if slope_free else ALONE])
+    if not math.isfinite(reach):
+        raise SeparationError(NO_MAXIMUM)
+    if method == "wald":
+        return float(best[which] - reach), float(best[which] + reach)
+    other = 1 - which
+    top = recalibration.log_likelihood(best[None], totals)[0]
+
+    def excess(value: float) -> float:
+        """Signed root of the likelihood ratio, less the one at the ends of the interval."""
+        coef = best.copy()
+        coef[which] = value
+        if slope_free:
+            free = [other]
+            fitted, _ = fit_logistic(basis[free], trials, totals[:, free], value * basis[which])
+            coef[other] = fitted[0, 0]
+        fall: float = top - recalibration.log_likelihood(coef[None], totals)[0]
+        return math.sqrt(max(2 * fall, 0)) - z
+
+    return _end(excess, best[which], -reach), _end(excess, best[which], reach)
+
+
+def _best(
+    recalibration: Recalibration, outcomes: Floats, totals: Floats, slope_free: bool
+) -> Floats:
+    """Best intercept and slope of one set of outcomes."""
+    if slope_free:
+        line, converged = recalibration.fit_line(totals)
+        exists = recalibration.overlaps(outcomes) & converged
+    else:
+        shift, converged = recalibration.fit_shift(totals)
+        line = np.stack([shift, np.ones(1)], axis=1)
+        exists = recalibration.has_both(totals) & converged
+    if not exists.all():
+        raise SeparationError(NO_MAXIMUM)
+    best: Floats = line[0]
+    return best
+
+
+def _end(excess: Callable[[float], float], best: float, reach: float) -> float:
+    """Where the excess turns positive on the side of `reach`."""
+    if excess(best) >= 0:
+        return best
+    factor = 1
+    while excess(best + factor * reach) < 0:
+        factor *= 2
+        if factor > FARTHEST_END:
+            raise SeparationError(NO_END)
+    tolerance = max(1e-9 * abs(reach), 1e-12)
+    return float(brentq(excess, best, best + factor * reach, xtol=tolerance))

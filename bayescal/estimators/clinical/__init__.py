@@ -1,1 +1,0 @@
-"""What clinical validation prints: O/E, intercept, slope, and tests of them."""

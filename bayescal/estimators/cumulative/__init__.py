@@ -1,1 +1,0 @@
-"""Estimators from sums of outcome less score in the order of the scores."""

@@ -1,1 +1,0 @@
-"""The distance to the nearest calibrated predictor."""

@@ -1,1 +1,0 @@
-"""Indices of the difference between a smoothed curve and the diagonal."""

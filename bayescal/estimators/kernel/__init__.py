@@ -1,1 +1,0 @@
-"""Estimators from kernels between pairs of predictions."""

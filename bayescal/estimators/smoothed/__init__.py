@@ -1,1 +1,0 @@
-"""Calibration error of smoothed residuals."""

@@ -1,0 +1,541 @@
+"""Smooth curves of the outcomes in the score: local polynomials, regressions, splines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.interpolate import CubicHermiteSpline
+from scipy.linalg import qr
+from scipy.optimize import isotonic_regression
+from scipy.special import expit, log_expit
+
+from bayescal.core.arrays import Floats, blocks
+from bayescal.core.errors import InputError, SeparationError, as_flag
+from bayescal.core.optimise import log_odds_of, logarithms
+from bayescal.core.text import documented, shortened
+from bayescal.data.data import CalibrationData
+from bayescal.data.table import Table, tabulate
+from bayescal.data.validate import as_count, as_scores, check_choice
+from bayescal.data.weights import SAME, quantile
+from bayescal.estimators.registry import DOOR_BLOCK, OutcomesLike, read
+
+Curve = Callable[[Floats], Floats]
+"""Events at each distinct score, (replicates, rows), to a smoothed curve, (replicates, scores)."""
+
+
+CELL = 0.2
+MARGIN = 0.005
+LOESS_STEP = 0.01
+LOESS_EDGE = 0.999
+MOST_SWAY = 100.0
+"""How much a power may add to a fit or its slope over the reach, for outcomes from 0 to 1."""
+SPREAD = 1e-7
+"""Least spread of the scores about lower powers, in reaches, that is more than rounding."""
+LOESS_BLOCK = 1 << 14
+MOST_LOCAL_ROWS = 1 << 16
+"""Rows past which neighbouring ones are merged for local lines."""
+
+
+class Local(NamedTuple):
+    """A polynomial around each anchor: its degree, and the least spread of the scores it needs."""
+
+    degree: int
+    least: float
+
+
+def loess(table: Table, at: Floats, span: float) -> Curve:
+    """Local quadratic fits at the vertices of a k-d tree, joined by cubics (Cleveland & Grosse)."""
+    table, at = _magnified(table, at)
+    anchors = _vertices(table, span)
+    count = max(1, int(table.total * span + 1e-5))
+
+    def curve(hits: Floats) -> Floats:
+        reaches = _reaches(table, anchors, count)
+        fits = _fits(table, hits, anchors, reaches, Local(degree=2, least=0.0))
+        spline = CubicHermiteSpline(anchors, fits[..., 0], fits[..., 1])
+        joined = np.empty((hits.shape[0], at.size))
+        for start in range(0, at.size, LOESS_BLOCK):
+            joined[:, start : start + LOESS_BLOCK] = spline(at[start : start + LOESS_BLOCK]).T
+        return joined
+
+    return curve
+
+
+def lowess(table: Table, at: Floats, span: float) -> Curve:
+    """Local linear fits at scores one hundredth of the range apart, joined by lines (Cleveland)."""
+    table, at = _magnified(table, at)
+    anchors = _steps(table.score)
+    count = min(max(2, int(table.total * span + 1e-7)), math.ceil(table.total))
+    least = 0.001 * float(np.ptp(table.score))
+    few, reaches = _merged(table), _reaches(table, anchors, count)
+
+    def curve(hits: Floats) -> Floats:
+        merged = hits if few is table else np.add.reduceat(hits, _first_of(table), axis=1)
+        fits = _fits(few, merged, anchors, reaches, Local(degree=1, least=least))
+        return np.stack([np.interp(at, anchors, values) for values in fits[..., 0].T])
+
+    return curve
+
+
+def _magnified(table: Table, at: Floats) -> tuple[Table, Floats]:
+    """Scores times the power of two that makes their range about 1, for slopes that are finite.
+
+    What lies beyond the range moves to its ends.
+    """
+    low, high = table.score[[0, -1]]
+    power = -int(np.frexp(high - low)[1])
+    inside = np.clip(at, low, high)
+    return table._replace(score=np.ldexp(table.score, power)), np.ldexp(inside, power)
+
+
+def _vertices(table: Table, span: float) -> Floats:
+    """Ends of the range, a little widened, and the scores at which cells are cut in two."""
+    score, above = table.score, np.cumsum(table.trials)
+    most = math.floor(table.total * span * CELL)
+    margin = MARGIN * (score[-1] - score[0]) or MARGIN
+    ends = (float(score[0] - margin), float(score[-1] + margin))
+    cuts: list[float] = []
+    cells = [(0, score.size - 1, *ends)]
+    while cells:
+        first, last, left, right = cells.pop()
+        below = above[first] - table.trials[first]
+        if above[last] - below <= most:
+            continue
+        row = first + _middle(above[first : max(last, first + 1)], below, above[last])
+        cut = float(score[row])
+        if left + SAME < cut < right - SAME:
+            cuts.append(cut)
+            cells.append((first, row, left, cut))
+            if row < last:
+                cells.append((row + 1, last, cut, right))
+    return np.array([ends[0], *sorted(cuts), ends[1]])
+
+
+def _middle(above: Floats, below: float, end: float) -> int:
+    """The row after which a cell's cases are most nearly halved; of two, the later."""
+    half = math.floor((below + 1 + end) / 2)
+    distance = np.abs(above - half)
+    return int(distance.size - 1 - distance[::-1].argmin())
+
+
+def _steps(score: Floats) -> Floats:
+    """The first and last score, and between them the farthest within each step."""
+    step = LOESS_STEP * (score[-1] - score[0])
+    rows = [0]
+    while rows[-1] < score.size - 1:
+        reached = int(np.searchsorted(score, score[rows[-1]] + step, side="right")) - 1
+        rows.append(max(rows[-1] + 1, reached))
+    return score[rows]
+
+
+def _merged(table: Table) -> Table:
+    """A long table with neighbouring rows merged: a local line hardly bends between them.
+
+    The mean of the scores of a row stands for them; that moves a curve by about 1e-6 at most.
+    """
+    if table.score.size <= MOST_LOCAL_ROWS:
+        return table
+    first = _first_of(table)
+    trials = np.add.reduceat(table.trials, first)
+    score = np.add.reduceat(table.trials * table.score, first) / trials
+    return table._replace(score=score, trials=trials)
+
+
+def _first_of(table: Table) -> NDArray[np.intp]:
+    """Where the merged rows of a table begin: they have one width, and few scores stay alone."""
+    low, high = table.score[[0, -1]]
+    part = ((table.score - low) * (MOST_LOCAL_ROWS / (high - low))).astype(np.intp)
+    return np.flatnonzero(np.diff(part, prepend=-1))
+
+
+def _fits(table: Table, hits: Floats, anchors: Floats, reaches: Floats, local: Local) -> Floats:
+    """Value and slope at each anchor, from the cases within its reach.
+
+    Returns
+    -------
+    ndarray of shape (anchors, replicates, 2)
+    """
+    return np.stack([_fit(table, hits, *at, local) for at in zip(anchors, reaches, strict=True)])
+
+
+def _reaches(table: Table, anchors: Floats, count: int) -> Floats:
+    """Distances within which the nearest `count` cases lie, and at least a rounding error."""
+    above = np.cumsum(table.trials)
+    cases = math.ceil(above[-1] * (1 - SAME))
+
+    def nth(case: NDArray[np.intp]) -> Floats:
+        row = np.searchsorted(above, case + SAME * above[-1], side="right")
+        score: Floats = table.score[np.minimum(row, table.score.size - 1)]
+        return score
+
+    first, last = np.zeros(anchors.size, np.intp), np.full(anchors.size, cases - count)
+    while (searched := first < last).any():
+        middle = (first + last) // 2
+        enough = anchors - nth(middle) <= nth(middle + count) - anchors
+        first = np.where(searched & ~enough, middle + 1, first)
+        last = np.where(enough, middle, last)
+    reach: Floats = np.maximum(anchors - nth(first), nth(first + count - 1) - anchors)
+    return np.maximum(reach, SAME)
+
+
+def _fit(table: Table, hits: Floats, anchor: float, reach: float, local: Local) -> Floats:
+    """Weighted least squares about an anchor, by polynomials orthogonal under its weights.
+
+    A power is left out when the scores spread less about the lower ones than `local.least`, or not
+    at all, or so little that it could add more than MOST_SWAY: then the fit has a lower degree.
+    Each power takes one walk over the cases.
+    """
+    near = _between(table.score, anchor - LOESS_EDGE * reach, anchor + LOESS_EDGE * reach)
+    on_edge = near.start == near.stop
+    if on_edge:
+        wider = reach * (1 + SAME)
+        near = _between(table.score, anchor - wider, anchor + wider)
+
+    fit = np.zeros((hits.shape[0], 2))
+    last_size, least_size = math.inf, 0.0
+    at_last, at_anchor = np.zeros(2), np.array([1.0, 0.0])
+    terms: list[tuple[float, float]] = []
+    for _ in range(local.degree + 1):
+        size, moment, sway, sums = 0.0, 0.0, 0.0, np.zeros(hits.shape[0])
+        for start in range(near.start, near.stop, LOESS_BLOCK):
+            rows = slice(start, min(start + LOESS_BLOCK, near.stop))
+            u = (table.score[rows] - anchor) / reach
+            power = _power(u, terms)
+            closeness = np.ones_like(u) if on_edge else _cube(1 - _cube(np.abs(u)))
+            weighted = closeness * power
+            sums += hits[:, rows] @ weighted
+            square = weighted * power * table.trials[rows]
+            size += float(square.sum())
+            sway += float(np.abs(weighted) @ table.trials[rows])
+            moment += _sum(square, u)
+        if size <= least_size or sway * np.abs(at_anchor).max() > MOST_SWAY * size:
+            break
+        fit += np.outer(sums / size, at_anchor)
+        if not terms:
+            least_size = size * max(local.least / reach, SPREAD) ** 2
+        mean, carry = moment / size, size / last_size
+        terms.append((mean, carry))
+        shifted = np.array([0.0, at_anchor[0]])
+        at_last, at_anchor = at_anchor, shifted - mean * at_anchor - carry * at_last
+        last_size = size
+    fit[:, 1] /= reach
+    return fit
+
+
+def _power(u: Floats, terms: list[tuple[float, float]]) -> Floats:
+    """The orthogonal polynomial that these terms of the recurrence lead to; at first, [1]."""
+    last, power = np.zeros(1), np.ones(1)
+    for mean, carry in terms:
+        last, power = power, (u - mean) * power - carry * last
+    return power
+
+
+def _between(score: Floats, low: float, high: float) -> slice:
+    """The rows with scores in a closed interval."""
+    return slice(int(np.searchsorted(score, low)), int(np.searchsorted(score, high, "right")))
+
+
+def _cube(x: Floats) -> Floats:
+    """Third power, ten times as fast as `x**3`."""
+    return x * x * x
+
+
+def _sum(first: Floats, second: Floats) -> float:
+    """Sum of products, in one thread: starting more takes longer than the sum."""
+    return float(np.einsum("i,i", first, second))
+
+
+Basis = Callable[[Floats], Floats]
+"""Scores or positions, (n,), to the functions of them that a regression uses, (k, n)."""
+
+STEPS = 100
+
+
+def logistic_basis(table: Table, n_knots: int) -> Basis:
+    """A line in the log-odds."""
+    return lambda score: np.stack([np.ones_like(score), log_odds_of(score)])
+
+
+def beta_basis(table: Table, n_knots: int) -> Basis:
+    """The log of the score and of its complement: beta calibration, unconstrained."""
+
+    def functions(score: Floats) -> Floats:
+        log_s, log_q = logarithms(score)
+        return np.stack([log_s, -log_q, np.ones_like(log_s)])
+
+    return functions
+
+
+def rcs_basis(table: Table, n_knots: int) -> Basis:
+    """A restricted cubic spline in the log-odds: cubic between knots, straight beyond them."""
+    functions = restricted_cubic(log_odds_of(table.score), table.trials, n_knots)
+    return lambda score: functions(log_odds_of(score))
+
+
+def restricted_cubic(position: Floats, trials: Floats, n_knots: int) -> Basis:
+    """Functions of a position with knots at quantiles of some; a line if fewer than 3 differ."""
+    outer = {3: 0.1, 7: 0.025}.get(n_knots, 0.05)
+    probs = np.linspace(outer, 1 - outer, n_knots)
+    knots = np.unique([quantile(position, trials, prob) for prob in probs])
+    if knots.size < 3:
+        return lambda x: np.stack([np.ones_like(x), x])
+    *inner, before, end = knots
+    width, gap = end - knots[0], end - before
+
+    def cubed(x: Floats, knot: float) -> Floats:
+        above: Floats = np.maximum((x - knot) / width, 0)
+        return above * above * above
+
+    def functions(x: Floats) -> Floats:
+        bends = [
+            cubed(x, knot)
+            - cubed(x, before) * (end - knot) / gap
+            + cubed(x, end) * (before - knot) / gap
+            for knot in inner
+        ]
+        return np.stack([np.ones_like(x), x, *bends])
+
+    return functions
+
+
+BASES: dict[str, Callable[[Table, int], Basis]] = {
+    "beta": beta_basis,
+    "logistic": logistic_basis,
+    "rcs": rcs_basis,
+}
+
+
+def full_rank(basis: Basis, table: Table) -> Basis:
+    """Combinations of the same functions that are orthonormal under the trials."""
+    weighted = np.sqrt(table.trials) * basis(table.score)
+    triangle, pivot = qr(weighted.T, mode="r", pivoting=True, overwrite_a=True)
+    size = np.abs(np.diag(triangle))
+    rank = int(np.count_nonzero(size > 1e-10 * size[0]))
+    kept = pivot[:rank]
+    change = np.linalg.inv(triangle[:rank, :rank]).T
+    return lambda score: change @ basis(score)[kept]
+
+
+def regression(basis: Basis, table: Table, at: Floats) -> Curve:
+    """Fitted probabilities of each replicate, NaN where the likelihood has no maximum."""
+    functions = full_rank(basis, table)
+    observed = functions(table.score)
+    wanted = observed if at is table.score else functions(at)
+
+    def curve(hits: Floats) -> Floats:
+        fitted: Floats = expit(_maxima(observed, table.trials, hits) @ wanted)
+        return fitted
+
+    return curve
+
+
+def _maxima(basis: Floats, trials: Floats, hits: Floats) -> Floats:
+    """Coefficients of greatest likelihood on the rows of a basis, NaN where there are none.
+
+    Residuals are those of every row, where `bayescal.core.optimise` has totals alone: far out, the
+    totals lose the digits that tell whether outcomes are separated by five functions of few scores.
+    """
+    maxima = np.full((hits.shape[0], basis.shape[0]), np.nan)
+    running = np.arange(hits.shape[0])
+    coef = np.zeros_like(maxima)
+    value = _log_likelihood(coef, basis, trials, hits)
+    for _ in range(STEPS):
+        fitted = expit(coef @ basis)
+        gradient = (hits - trials * fitted) @ basis.T
+        weight = trials * fitted * (1 - fitted)
+        information = np.stack([(basis * row) @ basis.T for row in weight])
+        curvature = np.linalg.eigvalsh(information)
+        exists = (curvature[:, 0] > 1e-12 * curvature[:, -1]) & (value < -1e-9)
+        if not exists.all():
+            running, coef, hits, value = running[exists], coef[exists], hits[exists], value[exists]
+            gradient, information = gradient[exists], information[exists]
+        step = np.linalg.solve(information, gradient[..., None])[..., 0]
+        coef, value = _uphill(coef, step, value, basis, trials, hits)
+        near = (gradient * step).sum(axis=1) < 1e-18
+        maxima[running[near]] = coef[near]
+        if near.any():
+            running, coef, hits, value = running[~near], coef[~near], hits[~near], value[~near]
+        if running.size == 0:
+            break
+    return maxima
+
+
+def _uphill(
+    coef: Floats, step: Floats, value: Floats, basis: Floats, trials: Floats, hits: Floats
+) -> tuple[Floats, Floats]:
+    """Take each step, halved until the likelihood does not fall."""
+    for _ in range(60):
+        moved = coef + step
+        reached = _log_likelihood(moved, basis, trials, hits)
+        fell = reached < value - 1e-12 * np.abs(value)
+        if not fell.any():
+            break
+        step = np.where(fell[:, None], step / 2, step)
+    return moved, reached
+
+
+def _log_likelihood(coef: Floats, basis: Floats, trials: Floats, hits: Floats) -> Floats:
+    eta = coef @ basis
+    value: Floats = np.einsum("ij,ij->i", hits, eta) + log_expit(-eta) @ trials
+    return value
+
+
+Smoother = Callable[[Table, Floats], Curve]
+"""A table and the scores at which the curve is wanted, to a function of the events."""
+
+SPANS = {"loess": 0.75, "lowess": 2 / 3}
+
+
+@documented
+def flexible_curve(
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
+    scores: ArrayLike | None = None,
+    *,
+    smoother: str = "loess",
+    span: float | None = None,
+    n_knots: int = 5,
+    clip: bool = False,
+    sample_weight: ArrayLike | None = None,
+) -> Floats:
+    """Probability of the event at given scores, by a smoother of the outcomes.
+
+    Parameters
+    ----------
+    %(replicates)s
+    %(scores)s
+    scores : array-like of shape (n_scores,), optional
+        Where the curve is wanted; at `y_prob`, or the rows of a table, when not given.
+    smoother : {"loess", "lowess", "rcs", "logistic", "beta", "isotonic"}
+        "loess": local quadratics with tricube weights, fitted at the vertices of a k-d tree and
+        joined by cubics, which is R's `loess` as it comes. "lowess": local lines at scores one
+        hundredth of the range apart, joined by lines, which is R's `lowess` with `iter=0`.
+        "rcs": logistic regression on a restricted cubic spline of the log-odds, with knots at
+        Harrell's quantiles. "logistic": the same on the log-odds. "beta": on log s and
+        log(1 - s). "isotonic": the non-decreasing curve of least squares.
+    span : float, optional
+        Share of the cases that a local fit uses, above 0 and at most 1: 3/4 for "loess" and 2/3
+        for "lowess" unless given. The other smoothers do not use it.
+    n_knots : int
+        Knots of "rcs", from 3 to 7; equal ones count once. The other smoothers do not use it.
+    clip : bool
+        Cut the curve off at 0 and 1, which a local fit may leave.
+    %(weights_by_kish)s
+
+    Returns
+    -------
+    ndarray of shape (n_scores,) or (..., n_scores)
+        Rows of NaN for replicates in which the curve does not exist.
+
+    Raises
+    ------
+    InputError
+        If the arrays are not outcomes and probabilities of the same cases, an option is out of
+        range, or the one set of outcomes is separated by the scores, so that a regression has no
+        maximum likelihood.
+
+    Notes
+    -----
+    A local fit may leave [0, 1]. It is returned as it is, as R does, unless `clip` is set. Beyond
+    the observed scores the local and isotonic curves keep their end value; between them "isotonic"
+    is linear.
+
+    A local fit takes the highest power that the scores within its reach determine: one whose share
+    of the fit can change by more than 100 for outcomes from 0 to 1 is left out. R's `loess` fails,
+    or uses a pseudo-inverse, where scores are too few: when three quarters of the cases have one
+    score, say. Scores nearer than 1e-12 to 0 or 1 are read as 1e-12 away by "rcs",
+    "logistic" and "beta".
+
+    References
+    ----------
+    Austin & Steyerberg, "The Integrated Calibration Index (ICI) and related metrics for
+    quantifying the calibration of logistic regression models", Statistics in Medicine 38, 2019.
+
+    Cleveland & Grosse, "Computational methods for local regression", Statistics and Computing 1,
+    1991. Cleveland, "Robust Locally Weighted Regression and Smoothing Scatterplots", Journal of
+    the American Statistical Association 74, 1979.
+
+    Harrell, "Regression Modeling Strategies", second edition, 2015, section 2.4.
+
+    Examples
+    --------
+    >>> from bayescal import estimators, simulate
+    >>> y_true, y_prob = simulate.sample("clinical-middle-overconfident", 2000, random_state=1)
+    >>> estimators.flexible_curve(y_true, y_prob, [0.1, 0.3, 0.6]).round(2)
+    array([0.19, 0.27, 0.48])
+    """
+    smooth = smoother_of(**as_smoothing(smoother, span, n_knots, clip))
+    cases = read(y_true, y_prob, sample_weight)
+    if scores is not None:
+        at = as_scores(scores, "scores")
+    else:
+        at = y_true.score if isinstance(y_true, CalibrationData) else cases.scores
+    table = tabulate(cases.scores, cases.weights)
+    curve = smooth(table, at)
+    replicates, size = cases.outcomes.shape
+    values = np.empty((replicates, at.size))
+    for part in blocks(replicates, size, DOOR_BLOCK):
+        values[part] = curve(table.hits(cases.outcomes[part]))
+    if not cases.shape and np.isnan(values).any():
+        raise no_curve(smoother)
+    curves = cases.result(values)
+    assert not isinstance(curves, float)
+    return curves
+
+
+def as_smoothing(smoother: Any, span: Any, n_knots: Any, clip: Any = False) -> dict[str, Any]:
+    """Options of a smoother, each valid; see `flexible_curve`."""
+    check_choice(smoother, [*BASES, *SPANS, "isotonic"], "smoother")
+    knots = as_count(n_knots, "n_knots", 3, 7)
+    if span is not None and (not isinstance(span, (int, float, np.number)) or not 0 < span <= 1):
+        raise InputError(f"span must be above 0 and at most 1, got {shortened(repr(span))}.")
+    return {"smoother": smoother, "span": span, "n_knots": knots, "clip": as_flag(clip, "clip")}
+
+
+def smoother_of(smoother: str, span: float | None, n_knots: int, clip: bool = False) -> Smoother:
+    """The smoother that options ask for."""
+    if clip:
+        plain = smoother_of(smoother, span, n_knots)
+        return lambda table, at: _cut_off(plain(table, at))
+    if smoother in BASES:
+        return lambda table, at: regression(BASES[smoother](table, n_knots), table, at)
+    if smoother == "isotonic":
+        return isotonic
+    local = loess if smoother == "loess" else lowess
+    return partial(local, span=span_of(smoother, span))
+
+
+def span_of(smoother: str, span: float | None) -> float:
+    """Share of the cases in a local fit."""
+    return SPANS[smoother] if span is None else float(span)
+
+
+def _cut_off(curve: Curve) -> Curve:
+    """The curve, cut off at 0 and 1."""
+    return lambda hits: np.clip(curve(hits), 0, 1)
+
+
+def isotonic(table: Table, at: Floats) -> Curve:
+    """Pool adjacent violators."""
+
+    def curve(hits: Floats) -> Floats:
+        values = np.empty((hits.shape[0], at.size))
+        for value, rate in zip(values, hits / table.trials, strict=True):
+            steps = isotonic_regression(rate, weights=table.trials).x
+            value[:] = np.interp(at, table.score, steps)
+        return values
+
+    return curve
+
+
+def no_curve(smoother: str) -> SeparationError:
+    """The error for a regression whose likelihood has no maximum."""
+    return SeparationError(
+        f"y_true is perfectly separated by the scores, or holds one class only, so the {smoother!r}"
+        " curve does not exist. Pass smoother='loess', or use bayescal.fit for a posterior."
+    )

@@ -1,0 +1,433 @@
+"""The monotonic sweep of the number of bins (Roelofs et al. 2022)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayescal.core.arrays import Floats
+from bayescal.core.text import documented
+from bayescal.data.table import Table, tabulate
+from bayescal.data.validate import as_order, check_choice
+from bayescal.data.weights import are_counts
+from bayescal.estimators.binned import ece_core, ece_of_weightings
+from bayescal.estimators.bins import BINS_SAME, TIES, mass_cuts, search_rows, starts_of
+from bayescal.estimators.registry import OutcomesLike, Statistic, estimator, evaluate, read_ranked
+
+MOST_BINS_SWEPT = 100_000
+_SWEEP_BLOCK = 1 << 18
+
+Ints = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Bins of equal width, or of equal mass by rank, for every number of bins from 1 up.
+
+    Attributes
+    ----------
+    width : bool
+        Equal width instead of equal mass.
+    split : bool
+        Let cuts of equal mass stand within equal scores.
+    """
+
+    table: Table
+    width: bool
+    split: bool
+
+    def numbers(self, outcomes: NDArray[Any]) -> Ints:
+        """The most bins, of every number up to which mean outcomes do not fall: (replicates,)."""
+        hits = self.table.hits(outcomes)
+        events = np.zeros((len(hits), hits.shape[1] + 1))
+        np.cumsum(hits, axis=1, out=events[:, 1:])
+        most = min(MOST_BINS_SWEPT, max(1, round(self.table.total)))
+        numbers = np.full(len(hits), most)
+        active = self._falling(hits)
+        stopped, start = True, 2
+        while active.size and start <= most:
+            if stopped:
+                position = self._mixed(hits[active])
+            n_bins, k = _cuts(position, start, min(start + start // 2 + 8, most), active.size)
+            bins, falls = self._falls(n_bins, k, events, active)
+            stops = falls.any(axis=1)
+            stopped = bool(stops.any())
+            if stopped:
+                numbers[active[stops]] = bins[falls[stops].argmax(axis=1)] - 1
+            active, start = active[~stops], int(n_bins[-1]) + 1
+        return numbers
+
+    def _falling(self, hits: Floats) -> Ints:
+        """The replicates whose mean outcome falls from some score to the next."""
+        rate = hits if self._single else hits / self.table.trials
+        step = rate[:, 1:] - rate[:, :-1]
+        return np.flatnonzero((step < -self._slack).any(axis=1))
+
+    @property
+    def _single(self) -> bool:
+        """Whether no two cases have one score."""
+        return self.table.weight is None and self.table.starts is None
+
+    @cached_property
+    def _counts_cases(self) -> bool:
+        return self.table.weight is None or are_counts(self.table.trials)
+
+    @property
+    def _slack(self) -> float:
+        """What rounding may take from a mean outcome: nothing where cases are counted."""
+        return 0.0 if self._counts_cases and not self.split else BINS_SAME
+
+    @cached_property
+    def _above(self) -> Floats:
+        """Trials below each distinct score, and all of them."""
+        return np.concatenate([[0.0], np.cumsum(self.table.trials)])
+
+    @cached_property
+    def _position(self) -> Floats:
+        """Where each distinct score, and the end, stand among bins that divide 0 to 1."""
+        if self.width:
+            return np.append(self.table.score, self.table.score[-1])
+        share: Floats = self._above / self._above[-1]
+        return share
+
+    def _mixed(self, hits: Floats) -> Floats:
+        """Positions from the first event to the last non-event, of all replicates together."""
+        low = np.flatnonzero((hits > 0).any(axis=0))[0]
+        high = np.flatnonzero((hits < self.table.trials).any(axis=0))[-1]
+        return self._position[low : high + 2]
+
+    def _falls(
+        self, n_bins: Ints, k: Ints, events: Floats, active: Ints
+    ) -> tuple[Ints, NDArray[np.bool_]]:
+        """Whether the mean outcome falls from bin to bin, and of how many bins they are."""
+        below, seen = self._below(n_bins, k, events, active)
+        step = np.diff(below)
+        nonempty = (step > 0) & (n_bins[1:] == n_bins[:-1])
+        bins, rate = n_bins[1:][nonempty], np.diff(seen)[:, nonempty] / step[nonempty]
+        return bins[1:], (np.diff(rate) < -self._slack) & (bins[1:] == bins[:-1])
+
+    def _below(self, n_bins: Ints, k: Ints, events: Floats, active: Ints) -> tuple[Floats, Floats]:
+        """Trials, (cuts,), and events, (replicates, cuts), below the k-th cut of so many bins."""
+        total, replicate = self._above[-1], active[:, None]
+        if self.width:
+            row = np.searchsorted(self.table.score, k / n_bins, side="right")
+            row[k == 0] = 0
+            return self._above[row], events[replicate, row]
+        if self._counts_cases:
+            cut = mass_cuts(k, n_bins, total, "rank")
+        else:
+            cut = np.where(
+                (k > 0) & (k < n_bins), total * (k / n_bins - BINS_SAME), total * (k > 0)
+            )
+        row = np.searchsorted(self._above, cut)
+        if not self.split:
+            return self._above[row], events[replicate, row]
+        beyond = (self._above[row] - cut) / (self._above[row] - self._above[row - 1])
+        return cut, (1 - beyond) * events[replicate, row] + beyond * events[replicate, row - 1]
+
+
+def _cuts(position: Floats, first: int, last: int, replicates: int) -> tuple[Ints, Ints]:
+    """Numbers of bins from `first`, and for each the cuts between the first and last position.
+
+    All of them, or only those next to a position, whichever are fewer. `last` may not be reached.
+    """
+    span = float(position[-1] - position[0])
+    every, beside = int(span * last) + 6, 3 * position.size
+    last = min(last, first + _SWEEP_BLOCK // (min(every, beside) * replicates))
+    numbers = np.arange(first, last + 1)[:, None]
+    if every <= beside:
+        k = (numbers * position[0]).astype(np.intp) - 1 + np.arange(every)
+        inside = (k >= 0) & (k <= numbers) & (k <= numbers * position[-1] + 2)
+        return np.broadcast_to(numbers, k.shape)[inside], k[inside]
+    near = (numbers * position).astype(np.intp)
+    k = np.clip(np.hstack([near - 1, near, near + 1]), 0, numbers)
+    pairs = np.unique(numbers * (last + 1) + k)
+    return pairs // (last + 1), pairs % (last + 1)
+
+
+TRIED = (2, 8, 16, 28, 40, 56, 76, 100, 130)
+"""Numbers of bins are tried together from each of these up to the next."""
+
+Rows = NDArray[np.intp]
+
+
+def numbers_of_weightings(
+    scores: Floats, outcomes: Floats, weights: Floats, *, width: bool, split: bool
+) -> Rows:
+    """The most bins, of every number up to which mean outcomes do not fall.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples,)
+        In ascending order.
+    outcomes : ndarray of shape (n_samples,)
+    weights : ndarray of shape (replicates, n_samples)
+        Whole numbers of cases, not all 0 in any replicate.
+
+    Returns
+    -------
+    ndarray of int of shape (replicates,)
+    """
+    starts = starts_of(scores)
+    trials, hits = weights, weights * outcomes
+    if starts.size < scores.size:
+        trials, hits = (np.add.reduceat(part, starts, axis=1) for part in (trials, hits))
+    cases = _Cases(scores[starts], _cumulated(trials), _cumulated(hits), width, split)
+    numbers: Rows = np.clip(trials.sum(axis=1), 1, MOST_BINS_SWEPT).astype(np.intp)
+    active = np.arange(numbers.size)
+    for first, after in pairwise(TRIED):
+        tried = np.arange(first, after)
+        falls = cases.falls(active, tried) & (tried <= numbers[active, None])
+        stops = falls.any(axis=1)
+        numbers[active[stops]] = tried[falls[stops].argmax(axis=1)] - 1
+        active = active[~stops & (numbers[active] >= after)]
+    for row in active[_falls(trials[active], hits[active], cases.slack)]:
+        drawn = weights[row] > 0
+        sweep = Sweep(tabulate(scores[drawn], weights[row, drawn]), width, split)
+        numbers[row] = sweep.numbers(outcomes[None, drawn])[0]
+    return numbers
+
+
+@dataclass(frozen=True)
+class _Cases:
+    """Cases and events below each distinct score, and all of them: (replicates, scores + 1)."""
+
+    score: Floats
+    trials: Floats
+    hits: Floats
+    width: bool
+    split: bool
+
+    @property
+    def slack(self) -> float:
+        """What rounding may take from a mean outcome: nothing where bins hold all of a score."""
+        return BINS_SAME if self.split else 0.0
+
+    def falls(self, active: Rows, tried: Rows) -> NDArray[np.bool_]:
+        """Whether the mean outcome falls from bin to bin: (active, numbers of bins tried)."""
+        number = np.repeat(tried, tried + 1)
+        ends = np.cumsum(tried + 1)
+        k = np.arange(number.size) - np.repeat(ends - tried - 1, tried + 1)
+        trials, hits = self._below(active, k, number)
+        bins = [slice(end - count - 1, end) for end, count in zip(ends, tried, strict=True)]
+        return np.stack(
+            [_falls(np.diff(trials[:, at]), np.diff(hits[:, at]), self.slack) for at in bins],
+            axis=1,
+        )
+
+    def _below(self, active: Rows, k: Rows, number: Rows) -> tuple[Floats, Floats]:
+        """Cases and events below the k-th cut of so many bins: (active, cuts) each."""
+        trials, hits = self.trials[active], self.hits[active]
+        if self.width:
+            row = np.searchsorted(self.score, k / number, side="right")
+            row[k == 0] = 0
+            return trials[:, row], hits[:, row]
+        cut = mass_cuts(k, number, trials[:, -1:], "rank")
+        row = search_rows(trials, cut)
+        above, seen = (np.take_along_axis(values, row, axis=1) for values in (trials, hits))
+        if not self.split:
+            return above, seen
+        before = np.maximum(row - 1, 0)
+        less, fewer = (np.take_along_axis(values, before, axis=1) for values in (trials, hits))
+        beyond = (above - cut) / np.where(above > less, above - less, 1)
+        return cut, (1 - beyond) * seen + beyond * fewer
+
+
+def _cumulated(values: Floats) -> Floats:
+    """Sums of each row up to each column, from 0 on."""
+    sums = np.zeros((len(values), values.shape[1] + 1))
+    np.cumsum(values, axis=1, out=sums[:, 1:])
+    return sums
+
+
+def _falls(trials: Floats, hits: Floats, slack: float) -> NDArray[np.bool_]:
+    """Whether the mean outcome falls between two neighbouring bins that hold cases: (replicates,).
+
+    Parameters
+    ----------
+    trials, hits : ndarray of shape (replicates, bins)
+    slack : float
+        A fall that is none.
+    """
+    filled = trials > 0
+    rate = hits / np.where(filled, trials, 1)
+    last = np.maximum.accumulate(np.where(filled, np.arange(trials.shape[1]), 0), axis=1)
+    rate = np.where(filled.cumsum(axis=1) > 0, np.take_along_axis(rate, last, axis=1), -np.inf)
+    return np.asarray((rate[:, 1:] < rate[:, :-1] - slack).any(axis=1))
+
+
+def _sweep_core(
+    scores: Floats, weights: Floats | None, *, p: float, binning: str, ties: str
+) -> Statistic:
+    """Core of `sweep_ece`: `ece` with each replicate's own number of bins."""
+    sweep = _sweep(scores, weights, binning, ties)
+
+    def statistic(outcomes: NDArray[Any]) -> Floats:
+        numbers = sweep.numbers(outcomes)
+        values = np.empty(numbers.size)
+        for number in np.unique(numbers).tolist():
+            alike = numbers == number
+            error = ece_core(scores, weights, p=p, n_bins=number, binning=binning, ties=ties)
+            values[alike] = error(outcomes[alike])
+        return values
+
+    return statistic
+
+
+def _of_weightings(
+    scores: Floats, outcomes: Floats, weights: Floats, *, p: float, binning: str, ties: str
+) -> Floats:
+    """`sweep_ece` for many weightings of the cases: `ece` with each one's own number of bins."""
+    numbers = numbers_of_weightings(
+        scores, outcomes, weights, width=binning == "width", split=ties == "split"
+    )
+    values = np.empty(numbers.size)
+    for number in np.unique(numbers).tolist():
+        alike = numbers == number
+        values[alike] = ece_of_weightings(
+            scores, outcomes, weights[alike], p=p, n_bins=number, binning=binning, ties=ties
+        )
+    return values
+
+
+@estimator(
+    "Sweep calibration error",
+    prepare=_sweep_core,
+    weighted=_of_weightings,
+    paper="Roelofs, Cain, Shlens & Mozer 2022",
+    estimates="binned calibration error, with as many bins as keep mean outcomes in order",
+    span=(0, 1),
+    bound="below TCE of the same order in the population; biased in a sample",
+    dear="Running sums of the events are stored, and looked up for every number of bins tried.",
+)
+def sweep_ece(
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
+    *,
+    binning: str = "rank",
+    p: float = 1,
+    ties: str = "together",
+    sample_weight: ArrayLike | None = None,
+) -> float | Floats:
+    """Sweep calibration error: `ece` with as many bins as keep their mean outcomes in order.
+
+    The number of bins is max {B : for all b <= B, the mean outcomes of b bins do not fall}. See
+    `sweep_bins` for that number.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (..., n_samples)
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores,
+        each with its own number of bins.
+    %(scores)s
+    binning : {"rank", "width"}
+        As in `ece`. "rank" is how the authors cut bins of equally many cases.
+    p : float
+        Order of the norm, at least 1.
+    ties : {"together", "split"}
+        As in `ece`.
+    %(weights_by_kish)s
+
+    Returns
+    -------
+    %(share_of_each_replicate)s
+
+    Raises
+    ------
+    InputError
+        As `ece`.
+
+    Notes
+    -----
+    The authors' code parts equal scores in the order of their rows, so that its value changes
+    with that order. It closes bins of equal width on the left; here they are closed on the right,
+    as in `ece`. It stops one short of as many bins as cases.
+
+    References
+    ----------
+    Roelofs, Cain, Shlens & Mozer, "Mitigating Bias in Calibration Error Estimation", AISTATS
+    2022, section 5.
+
+    Examples
+    --------
+    >>> from bayescal import estimators, simulate
+    >>> y_true, y_prob = simulate.sample("calibrated", 1000, random_state=4)
+    >>> estimators.sweep_bins(y_true, y_prob)
+    9
+    >>> round(estimators.sweep_ece(y_true, y_prob), 4)
+    0.0228
+    >>> round(estimators.ece(y_true, y_prob, n_bins=9, binning="rank"), 4)
+    0.0228
+    """
+    cases = read_ranked(y_true, y_prob, sample_weight)
+    return evaluate(_sweep_core, cases, p=as_order(p), **_as_cut(binning, ties))
+
+
+@documented
+def sweep_bins(
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
+    *,
+    binning: str = "rank",
+    ties: str = "together",
+    sample_weight: ArrayLike | None = None,
+) -> int | NDArray[np.intp]:
+    """How many bins keep their mean outcomes in order: the number that `sweep_ece` uses.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (..., n_samples)
+        Outcomes, 0 or 1.
+    %(scores)s
+    binning : {"rank", "width"}
+        As in `ece`.
+    ties : {"together", "split"}
+        As in `ece`.
+    %(weights)s
+
+    Returns
+    -------
+    int or ndarray of int
+        From 1 to the number of cases, and at most 100,000, counting bins that stay empty.
+
+    Raises
+    ------
+    InputError
+        As `sweep_ece`.
+
+    References
+    ----------
+    Roelofs, Cain, Shlens & Mozer, "Mitigating Bias in Calibration Error Estimation", AISTATS
+    2022, section 5.
+
+    Examples
+    --------
+    >>> from bayescal import estimators
+    >>> estimators.sweep_bins([0, 1, 0, 1, 0, 1], [0.1, 0.2, 0.3, 0.6, 0.7, 0.9])
+    3
+    """
+    cases = read_ranked(y_true, y_prob, sample_weight)
+    numbers = evaluate(_bins_core, cases, **_as_cut(binning, ties))
+    return int(numbers) if isinstance(numbers, float) else numbers.astype(np.intp)
+
+
+def _bins_core(scores: Floats, weights: Floats | None, *, binning: str, ties: str) -> Statistic:
+    """Core of `sweep_bins`."""
+    sweep = _sweep(scores, weights, binning, ties)
+    return lambda outcomes: sweep.numbers(outcomes).astype(np.float64)
+
+
+def _sweep(scores: Floats, weights: Floats | None, binning: str, ties: str) -> Sweep:
+    return Sweep(tabulate(scores, weights), width=binning == "width", split=ties == "split")
+
+
+def _as_cut(binning: Any, ties: Any) -> dict[str, Any]:
+    return {
+        "binning": check_choice(binning, ("rank", "width"), "binning"),
+        "ties": check_choice(ties, TIES, "ties"),
+    }

@@ -1,0 +1,894 @@
+"""Bias and intervals of any estimator: bootstrap, jackknife, simulation."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr, ndtri
+
+from bayescal.core.arrays import Floats, RandomState, blocks, random_generator
+from bayescal.core.errors import InputError
+from bayescal.core.text import documented, percent, rounded, shortened
+from bayescal.data.clusters import Clusters
+from bayescal.data.data import CalibrationData
+from bayescal.data.sources.alignment import aligned
+from bayescal.data.table import levels_of
+from bayescal.data.validate import (
+    MOST_DRAWS,
+    as_count,
+    as_level,
+    as_scores,
+    check_choice,
+    check_same_length,
+)
+from bayescal.data.weights import are_counts
+from bayescal.estimators.binned import debiased_core
+from bayescal.estimators.bins import BINS_SAME, Bins, bins_of
+from bayescal.estimators.clinical import (
+    calibration_in_the_large_interval,
+    calibration_intercept_interval,
+    calibration_slope_interval,
+    observed_expected_interval,
+)
+from bayescal.estimators.registry import ESTIMATORS, Cases, Estimator, OutcomesLike, Statistic, read
+from bayescal.estimators.resamples import (
+    Cells,
+    cells_of,
+    cells_of_clusters,
+    draw,
+    draw_clusters,
+    leave_one_out,
+)
+
+
+def _l2_interval(
+    cases: Cases,
+    level: float,
+    *,
+    n_bins: int = 15,
+    binning: str = "mass",
+    p: int = 2,
+    ties: str = "together",
+    signed: bool = False,
+) -> tuple[float, float]:
+    """Interval of the debiased square error (Sun et al. 2024), rooted unless `signed`.
+
+    With U = outcome - score, m_b and q_b the means of U and U^2 in bin b, and T the debiased
+    square error, n var(T) is sum_b w_b (4 m_b^2 q_b - 3 m_b^4) - (sum_b w_b m_b^2)^2 where the
+    model is not calibrated. Where it is, var(T) is
+    2 / n^2 sum_b sum_{j != k in b} v_j v_k / (n_b - 1)^2, with v = score (1 - score).
+    """
+    if p != 2:
+        raise InputError("debiased_ece has an analytic interval for p=2 only.")
+    options: dict[str, Any] = {"n_bins": n_bins, "binning": binning, "ties": ties}
+    outcomes, scores, weights = cases.outcomes[0], cases.scores, cases.weights
+    bins = bins_of(scores, weights, **options)
+    statistic = debiased_core(scores, weights, p=2, signed=True, **options)
+    square = float(statistic(cases.outcomes)[0])
+    sd = _sd(bins, outcomes - scores)
+    one_sided, two_sided = ndtri(level) * sd, ndtri((1 + level) / 2) * sd
+    floored = max(square, 0)
+    lower = float(np.median([floored - two_sided, floored / 2, floored - one_sided]))
+    if square < ndtri(level) * _sd_if_calibrated(bins, scores):
+        lower = 0
+    ends = max(lower, 0), floored + two_sided
+    return ends if signed else (math.sqrt(ends[0]), math.sqrt(ends[1]))
+
+
+def _sd(bins: Bins, residual: Floats) -> float:
+    """Standard error of the square where the model is not calibrated."""
+    n, gap = bins.mass.sum(), _mean(bins, residual)
+    share = bins.mass / n
+    apart = share @ (4 * gap**2 * _mean(bins, residual**2) - 3 * gap**4) - (share @ gap**2) ** 2
+    return math.sqrt(max(apart, 0) / n)
+
+
+def _sd_if_calibrated(bins: Bins, scores: Floats) -> float:
+    """Standard error of the square, given the scores, where the model is calibrated."""
+    cases, chance = np.maximum(bins.mass, 2), scores * (1 - scores)
+    pairs = (cases * _mean(bins, chance)) ** 2 - cases * _mean(bins, chance**2)
+    return math.sqrt(2 * max((pairs / (cases - 1) ** 2).sum(), 0)) / float(bins.mass.sum())
+
+
+def _mean(bins: Bins, values: Floats) -> Floats:
+    """Mean over each bin of several cases, 0 in others."""
+    several = bins.mass >= 2 - BINS_SAME
+    means: Floats = several * (bins.shares @ values) / np.where(bins.mass > 0, bins.mass, 1)
+    return means
+
+
+def _of(interval: Callable[..., tuple[float, float]]) -> Callable[..., tuple[float, float]]:
+    """A public interval function as `(cases, level) -> (lower, upper)`."""
+    return lambda cases, level: interval(cases, ci_prob=level)
+
+
+ANALYTIC: dict[str, Callable[..., tuple[float, float]]] = {
+    "calibration_in_the_large": _of(calibration_in_the_large_interval),
+    "calibration_intercept": _of(calibration_intercept_interval),
+    "calibration_slope": _of(calibration_slope_interval),
+    "debiased_ece": _l2_interval,
+    "observed_expected": _of(observed_expected_interval),
+}
+"""By name of the estimator: `(cases, level, **options) -> (lower, upper)`."""
+
+
+ROUNDING = 1e-12
+
+
+def resampled(applied: Applied, cells: Cells, weights: Iterable[Floats]) -> Floats:
+    """The estimate on resamples: each a row of cases per cell, given in blocks."""
+    if cells.size < 2:
+        raise InputError("y_true holds one case, which cannot be resampled: pass more.")
+    values = [applied.to_weights(cells.scores, cells.outcomes, block) for block in weights]
+    return np.concatenate(values)
+
+
+def bca_levels(
+    tails: Floats,
+    values: Floats,
+    estimate: float,
+    applied: Applied,
+    cells: Cells,
+    count: int,
+    rng: np.random.Generator,
+) -> Floats:
+    """Levels of the quantiles, moved by the bias and the acceleration of the estimate."""
+    if not cells.integral:
+        raise InputError(
+            "method 'bca' leaves out one case at a time, so sample_weight must hold whole numbers "
+            "of cases. Use 'percentile' or 'basic'."
+        )
+    difference = values - estimate
+    difference[np.abs(difference) <= ROUNDING * max(1.0, abs(estimate))] = 0
+    below = float(np.mean((difference < 0) + (difference == 0) / 2))
+    if below in (0, 1):
+        where = "below" if below else "above"
+        raise InputError(
+            f"every resample of {applied.name!r} lies {where} the estimate: its bias is too large "
+            "for 'bca'. Use 'basic', or an estimator with less bias."
+        )
+    rows, shares = leave_one_out(cells, count, rng)
+    left = resampled(applied, cells, rows)
+    if not np.isfinite(left).all():
+        raise InputError(
+            f"estimator {applied.name!r} is undefined when one of the cases is left out, which "
+            "'bca' needs to do. Use 'percentile' or 'basic'."
+        )
+    influence = shares @ left - left
+    variance = float(shares @ influence**2)
+    skewness = shares @ influence**3 / variance**1.5 if variance > 0 else 0.0
+    moved = ndtri(below) + ndtri(tails)
+    slope = np.maximum(1 - skewness / (6 * np.sqrt(cells.size)) * moved, ROUNDING)
+    levels: Floats = ndtr(ndtri(below) + moved / slope)
+    return levels
+
+
+def known(values: Floats, applied: Applied, tail: float) -> Floats:
+    """The values that are defined, if the others are too few to hide a tail."""
+    undefined = ~np.isfinite(values)
+    if undefined.mean() > tail:
+        raise InputError(
+            f"estimator {applied.name!r} is undefined on {undefined.sum()} of {values.size} "
+            "resamples, too many to know the tails of an interval. It needs more data."
+        )
+    return values[~undefined]
+
+
+MOST_CASES = 20_000
+SIMULATED_BLOCK = 1 << 20
+
+Counts = NDArray[np.int64]
+Outcomes = NDArray[np.bool_]
+Drawn = TypeVar("Drawn", Outcomes, Floats)
+
+
+@dataclass(frozen=True)
+class AlikeCases:
+    """Cases of which some are alike: those of one cluster.
+
+    Each case has a normal variable, and an event where it is below the quantile of its probability.
+    Variables of two cases of one cluster are correlated, so that every outcome keeps its
+    probability.
+
+    Attributes
+    ----------
+    cluster : ndarray of int of shape (cases,)
+        Number of each case's cluster, of cases in the order of their scores.
+    correlation : float in [0, 1]
+        Of these variables.
+    """
+
+    cluster: NDArray[np.intp]
+    correlation: float
+
+    def normal(self, rng: np.random.Generator, size: int) -> Floats:
+        """The variables of the cases in so many replicates, of shape (size, cases)."""
+        shared = rng.standard_normal((size, int(self.cluster.max()) + 1))[:, self.cluster]
+        own = rng.standard_normal(shared.shape)
+        mixed: Floats = np.sqrt(self.correlation) * shared + np.sqrt(1 - self.correlation) * own
+        return mixed
+
+
+def cases_by_score(scores: Floats, weights: Floats | None) -> tuple[Floats, Counts]:
+    """Distinct scores in ascending order, and whole numbers of cases at each.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples,)
+    weights : ndarray of shape (n_samples,) or None
+        Numbers of cases. What is left of a case at one score is added to the next.
+
+    Returns
+    -------
+    score : ndarray of shape (distinct,)
+    trials : ndarray of int of shape (distinct,)
+        Their sum is the sum of the weights, rounded.
+    """
+    levels = levels_of(scores)
+    trials = levels.cases() if weights is None else levels.totals(weights)
+    return levels.score, np.diff(np.rint(np.cumsum(trials)), prepend=0).astype(np.int64)
+
+
+def estimates_on_simulated_outcomes(
+    applied: Applied,
+    score: Floats,
+    trials: Counts,
+    probability: Floats,
+    rng: np.random.Generator,
+    *,
+    resample_scores: bool = False,
+    alike: AlikeCases | None = None,
+) -> Floats:
+    """The estimate on simulated outcomes.
+
+    Up to 20,000 cases every case has an outcome of its own. Beyond, and where scores are resampled,
+    the events at each score are drawn, and are weights of the estimator.
+
+    Parameters
+    ----------
+    score : ndarray of shape (distinct,)
+        Distinct scores in ascending order, as the estimator sees them.
+    trials : ndarray of int of shape (distinct,)
+        Cases at each.
+    probability : ndarray of shape (replicates, distinct)
+        Probability of the event at each score.
+    resample_scores : bool
+        Whether the scores are drawn too, with replacement. Not with `alike`.
+    alike : AlikeCases, optional
+        Which cases are alike; by default none are.
+
+    Returns
+    -------
+    ndarray of shape (replicates,)
+        NaN where the estimator is undefined.
+    """
+    if resample_scores:
+        return _by_score(applied, score, _resample(trials, probability, rng))
+    if _are_few(trials) or not applied.weighs:
+        return _by_case(applied, score, trials, _draw_outcomes(trials, probability, rng, alike))
+    return _by_score(applied, score, _draw_weights(trials, probability, rng, alike))
+
+
+class SimulatedOutcomes:
+    """Outcomes simulated at the same scores, drawn once, for any number of estimators.
+
+    Notes
+    -----
+    Estimates are those of `estimates_on_simulated_outcomes` with the same seed. The outcomes stay
+    in memory, except those of many cases one by one, for estimators that take no weights. Of
+    several tables, each can take its `turn` of the data sets: table k of m the sets k, k + m, and
+    so on, all of which are as many as those of one.
+    """
+
+    def __init__(
+        self,
+        score: Floats,
+        trials: Counts,
+        probability: Floats,
+        seed: int,
+        turn: tuple[int, int] = (0, 1),
+        alike: AlikeCases | None = None,
+    ) -> None:
+        self._score, self._trials, self._probability = score, trials, probability
+        self._seed, self._turn, self._alike = seed, turn, alike
+
+    def estimates(self, applied: Applied) -> Floats:
+        """The estimate on each simulated data set, of shape (replicates,)."""
+        if _are_few(self._trials):
+            return _by_case(applied, self._score, self._trials, self._outcomes)
+        if applied.weighs:
+            return _by_score(applied, self._score, self._weights)
+        return _by_case(applied, self._score, self._trials, self._drawn(_draw_outcomes))
+
+    @cached_property
+    def _outcomes(self) -> list[Outcomes]:
+        return list(self._drawn(_draw_outcomes))
+
+    @cached_property
+    def _weights(self) -> list[Floats]:
+        return list(self._drawn(_draw_weights))
+
+    def _drawn(self, draw: Callable[..., Iterator[Drawn]]) -> Iterator[Drawn]:
+        """Blocks of the data sets, of each those whose turn it is."""
+        (own, tables), start = self._turn, 0
+        rng = random_generator(self._seed)
+        for block in draw(self._trials, self._probability, rng, self._alike):
+            mine, start = block[(own - start) % tables :: tables], start + len(block)
+            if len(mine):
+                yield mine
+
+
+def _are_few(trials: Counts) -> bool:
+    """Whether there are so few cases that each has an outcome of its own."""
+    return int(trials.sum()) <= MOST_CASES
+
+
+def _draw_outcomes(
+    trials: Counts,
+    probability: Floats,
+    rng: np.random.Generator,
+    alike: AlikeCases | None,
+) -> Iterator[Outcomes]:
+    """Blocks of one outcome a case, of shape (some, cases)."""
+    one_each = bool((trials == 1).all())
+    for part in blocks(len(probability), int(trials.sum()), SIMULATED_BLOCK):
+        chance = probability[part] if alike is None else ndtri(probability[part])
+        if not one_each:
+            chance = np.repeat(chance, trials, axis=1)
+        rank = rng.random(chance.shape) if alike is None else alike.normal(rng, len(chance))
+        yield rank < chance
+
+
+def _draw_weights(
+    trials: Counts,
+    probability: Floats,
+    rng: np.random.Generator,
+    alike: AlikeCases | None,
+) -> Iterator[Floats]:
+    """Blocks of cases without and with the event at each score, of shape (some, 2 * distinct)."""
+    if alike is not None:
+        starts = np.cumsum(trials) - trials
+        for outcomes in _draw_outcomes(trials, probability, rng, alike):
+            yield _paired(trials, np.add.reduceat(outcomes, starts, axis=1, dtype=np.int64))
+        return
+    for part in blocks(len(probability), 2 * trials.size, SIMULATED_BLOCK):
+        chance = probability[part]
+        cases = np.broadcast_to(trials, chance.shape)
+        yield _paired(cases, rng.binomial(cases, chance))
+
+
+def _resample(trials: Counts, probability: Floats, rng: np.random.Generator) -> Iterator[Floats]:
+    """As `_draw_weights`, of scores that are drawn with replacement."""
+    size = int(trials.sum())
+    for part in blocks(len(probability), 2 * trials.size, SIMULATED_BLOCK):
+        chance = probability[part]
+        cases = rng.multinomial(size, trials / size, size=len(chance))
+        yield _paired(cases, rng.binomial(cases, chance))
+
+
+def _paired(cases: Counts, hits: Counts) -> Floats:
+    """Cases without and with the event side by side, of shape (some, 2 * distinct)."""
+    return np.stack([cases - hits, hits], axis=2).reshape(len(hits), -1).astype(np.float64)
+
+
+def _by_case(applied: Applied, score: Floats, trials: Counts, drawn: Iterable[Outcomes]) -> Floats:
+    statistic = applied.at(np.repeat(score, trials))
+    return np.concatenate([statistic(outcomes) for outcomes in drawn])
+
+
+def _by_score(applied: Applied, score: Floats, drawn: Iterable[Floats]) -> Floats:
+    scores, outcomes = np.repeat(score, 2), np.tile([0.0, 1.0], score.size)
+    return np.concatenate([applied.to_weights(scores, outcomes, weights) for weights in drawn])
+
+
+@dataclass(frozen=True)
+class Applied:
+    """An estimator with its options, and what it can take.
+
+    Attributes
+    ----------
+    function : callable
+        `(y_true, y_prob, **options)` to a number.
+    entry : Estimator, optional
+        Its entry in the register, whose cores do the work.
+    core : callable, optional
+        Of a function that is not in the register: `(scores, outcomes, weights) -> values`, the
+        same for many weightings of the cases at once, as `Estimator.weighted` is.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    options: dict[str, Any]
+    entry: Estimator | None = None
+    core: Callable[[Floats, Floats, Floats], Floats] | None = None
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """Least and greatest possible value; distances in another metric have no greatest one."""
+        if self.entry is None:
+            return -math.inf, math.inf
+        low, high = self.entry.span
+        return low, math.inf if self.options.get("metric", "identity") != "identity" else high
+
+    @property
+    def weighs(self) -> bool:
+        """Whether it takes sample_weight."""
+        try:
+            return "sample_weight" in inspect.signature(self.function).parameters
+        except ValueError:  # some built-in callables do not say
+            return False
+
+    def to_data(self, data: Cases | CalibrationData) -> float:
+        """The estimate on one data set; also checks the options of a registered estimator."""
+        if self.entry is not None:
+            value = self._as_number(self.function(data, **self.options))
+        else:
+            value = self._to_cases(read(data))
+        if not math.isfinite(value):
+            raise InputError(f"estimator {self.name!r} is {value!r} on the data.")
+        return value
+
+    def _to_cases(self, cases: Cases) -> float:
+        """A function that is not in the register on one data set."""
+        outcomes, scores, weights = cases.outcomes[0], cases.scores, cases.weights
+        if self.core is not None:
+            order = np.argsort(scores)
+            once = np.ones(scores.size) if weights is None else weights[order]
+            return float(self.core(scores[order], outcomes[order], once[None])[0])
+        if weights is None or self.weighs:
+            return self._once(outcomes, scores, weights)
+        if not are_counts(weights):
+            raise InputError(
+                f"estimator {self.name!r} takes no sample_weight, so sample_weight must hold whole "
+                "numbers of cases."
+            )
+        repeats = weights.astype(np.intp)
+        return self._once(np.repeat(outcomes, repeats), np.repeat(scores, repeats), None)
+
+    def to_weights(self, scores: Floats, outcomes: Floats, weights: Floats) -> Floats:
+        """The estimate for each row of whole numbers of cases, NaN where it is undefined.
+
+        Parameters
+        ----------
+        scores, outcomes : ndarray of shape (n_samples,)
+            In ascending order of the scores.
+        weights : ndarray of shape (replicates, n_samples)
+
+        Returns
+        -------
+        ndarray of shape (replicates,)
+        """
+        if self.entry is not None and self.entry.weighted is not None:
+            options = self.entry.defaults | self.options
+            values = self.entry.weighted(scores, outcomes, weights, **options)
+            return np.asarray(values, dtype=np.float64)
+        if self.core is not None:
+            return self.core(scores, outcomes, weights)
+        return np.array([self._to_row(scores, outcomes, row) for row in weights])
+
+    def at(self, scores: Floats) -> Statistic:
+        """The estimate at these scores, one case each, as a function of rows of outcomes.
+
+        It takes outcomes of shape (replicates, n_samples) and gives values of shape (replicates,),
+        NaN where undefined.
+        """
+        if self.entry is None:
+            return lambda outcomes: self._to_rows(outcomes, scores)
+        try:
+            return self.entry.prepare(scores, None, **self.entry.defaults | self.options)
+        except InputError:
+            return lambda outcomes: np.full(len(outcomes), np.nan)
+
+    def _to_row(self, scores: Floats, outcomes: Floats, weights: Floats) -> float:
+        drawn = weights > 0
+        outcomes, scores, weights = outcomes[drawn], scores[drawn], weights[drawn]
+        if self.entry is not None:
+            try:
+                values = self.entry.core(outcomes[None], scores, weights, **self.options)
+            except InputError:
+                return math.nan
+            return float(values[0])
+        if self.weighs:
+            return self._or_nan(outcomes, scores, weights)
+        repeats = weights.astype(np.intp)
+        return self._or_nan(np.repeat(outcomes, repeats), np.repeat(scores, repeats), None)
+
+    def _to_rows(self, outcomes: NDArray[Any], scores: Floats) -> Floats:
+        """A function of the user's on rows of outcomes, in one call if it can."""
+        if self._takes_batches(outcomes, scores):
+            return np.asarray(self.function(outcomes, scores, **self.options), dtype=np.float64)
+        return np.array([self._or_nan(row.astype(np.float64), scores, None) for row in outcomes])
+
+    def _takes_batches(self, outcomes: NDArray[Any], scores: Floats) -> bool:
+        """Whether two rows of outcomes at once give what each gives alone."""
+        if len(outcomes) < 2:
+            return False
+        alone = [self._or_nan(row, scores, None) for row in outcomes[:2]]
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                both = np.asarray(self.function(outcomes[:2], scores, **self.options), dtype=float)
+        except Exception:  # whatever a function says to an array that it was not written for
+            return False
+        return both.shape == (2,) and np.allclose(both, alone, 1e-9, 1e-12)
+
+    def _or_nan(self, outcomes: NDArray[Any], scores: Floats, weights: Floats | None) -> float:
+        try:
+            return self._once(outcomes, scores, weights)
+        except InputError:
+            return math.nan
+
+    def _once(self, outcomes: NDArray[Any], scores: Floats, weights: Floats | None) -> float:
+        extra = {} if weights is None else {"sample_weight": weights}
+        return self._as_number(self.function(outcomes, scores, **extra, **self.options))
+
+    def _as_number(self, value: Any) -> float:
+        if np.shape(value) != () or not isinstance(value, (int, float, np.number, np.ndarray)):
+            raise InputError(
+                f"estimator {self.name!r} returned {type(value).__name__}, not one number. "
+                "Pass one that maps outcomes and scores to a number."
+            )
+        return float(value)
+
+
+def applied_of(estimator: Any, options: dict[str, Any]) -> Applied:
+    """An estimator of the register, by its name or itself, or any other function."""
+    if callable(estimator):
+        name = str(getattr(estimator, "__name__", type(estimator).__name__))
+        if name not in ESTIMATORS or ESTIMATORS[name].function is not estimator:
+            return Applied(name, estimator, options)
+        estimator = name
+    entry = ESTIMATORS[check_choice(estimator, ESTIMATORS, "estimator")]
+    for option in entry.by_case:
+        if options.get(option) is not None:
+            raise InputError(
+                f"{option}= of {entry.name!r} has a value for each case, and data sets that are "
+                "drawn have other cases. Leave it out, or resample the cases yourself."
+            )
+    return Applied(entry.name, entry.function, options, entry)
+
+
+class Bias(NamedTuple):
+    """Mean difference of an estimator from the true error, and the standard error of that mean.
+
+    Attributes
+    ----------
+    bias : float
+    standard_error : float
+        By simulation; 0 only if every simulation gave the same difference.
+    """
+
+    bias: float
+    standard_error: float
+
+
+def estimator_bias(
+    estimator: str | Callable[..., float],
+    sample: Callable[[np.random.Generator], Any],
+    *,
+    n_simulations: int = 10,
+    random_state: RandomState = None,
+    **options: Any,
+) -> Bias:
+    """Bias of an estimator where the probability of every case is known.
+
+    The mean over simulated data sets of the estimate less the data set's own mean |s_i - t_i|,
+    with t_i the probability of the event of case i.
+
+    Parameters
+    ----------
+    estimator : str or callable
+        A name of an estimator of this module, or any function of `(y_true, y_prob)`.
+    sample : callable
+        Draws a data set: from a `numpy.random.Generator` to `(y_true, y_prob, probability)`, each
+        of shape (n_samples,). A fourth item, if there is one, is a mapping of options that have a
+        value for each case, such as `{"cells": tree.leaf(y_prob, X)}`.
+    n_simulations : int
+        Number of data sets, from 2 to 1,000,000.
+    random_state : int, numpy.random.Generator or None
+        Seed or source of randomness.
+    **options
+        Of the estimator.
+
+    Returns
+    -------
+    Bias
+        `bias` and `standard_error`.
+
+    Raises
+    ------
+    InputError
+        If `sample` is not such a function, or the estimator refuses what it draws.
+
+    Notes
+    -----
+    The target is how far the scores are from the probabilities of the cases, and not from the
+    calibration curve. The two are the same where the probability depends on the score alone, as in
+    `bayescal.simulate`. Where it varies among cases of one score the target is the larger of the
+    two, and even a perfect estimate of the calibration error has a negative bias.
+
+    References
+    ----------
+    Torabian & Urner, "Calibration through the Lens of Interpretability", 2024, arXiv:2412.00943,
+    appendix C, where there are ten simulations.
+
+    Examples
+    --------
+    Binned errors of an exactly calibrated model are bias; more so with more bins:
+
+    >>> from bayescal import estimators, simulate
+    >>> truth = simulate.truth("clinical-middle-calibrated")
+    >>> def sample(rng):
+    ...     y_true, y_prob = truth.sample(500, rng)
+    ...     return y_true, y_prob, truth.curve(y_prob)
+    >>> for n_bins in (4, 16):
+    ...     bias = estimators.estimator_bias("ece", sample, n_bins=n_bins, random_state=1)
+    ...     print(f"{n_bins} bins: {bias.bias:.3f} (standard error {bias.standard_error:.3f})")
+    4 bins: 0.025 (standard error 0.004)
+    16 bins: 0.047 (standard error 0.003)
+    """
+    applied = applied_of(estimator, options)
+    if not callable(sample):
+        raise InputError(
+            f"sample must be a function of a random generator, got {shortened(repr(sample))}."
+        )
+    rng = random_generator(random_state)
+    differences = []
+    for _ in range(as_count(n_simulations, "n_simulations", 2, MOST_DRAWS)):
+        y_true, y_prob, probability, by_case = _drawn(sample, rng)
+        y_true, y_prob, probability, *_ = aligned(
+            y_true=y_true, y_prob=y_prob, probability=probability, across=(), **by_case
+        )
+        cases, truth = read(y_true, y_prob), as_scores(probability, "probability")
+        check_same_length(truth.size, "probability", cases.scores.size, "y_prob")
+        estimate = replace(applied, options=options | by_case).to_data(cases)
+        differences.append(estimate - np.abs(cases.scores - truth).mean())
+    spread = np.std(differences, ddof=1) / np.sqrt(len(differences))
+    return Bias(float(np.mean(differences)), float(spread))
+
+
+def _drawn(
+    sample: Callable[[np.random.Generator], Any], rng: np.random.Generator
+) -> tuple[Any, Any, Any, dict[str, Any]]:
+    """Outcomes, scores, probabilities, and options with a value for each case."""
+    try:
+        data_set = sample(rng)
+    except TypeError as error:
+        raise InputError(f"sample must take a numpy.random.Generator, but: {error}.") from error
+    if not isinstance(data_set, tuple) or len(data_set) not in (3, 4):
+        raise InputError(
+            "sample must return (y_true, y_prob, probability), and may add a mapping of options, "
+            f"but returned {type(data_set).__name__}"
+            + (f" of {len(data_set)}." if isinstance(data_set, tuple) else ".")
+        )
+    by_case = dict(data_set[3]) if len(data_set) == 4 else {}
+    return data_set[0], data_set[1], data_set[2], by_case
+
+
+INTERVAL_METHODS = ("analytic", "basic", "bca", "consistency", "percentile")
+FEWEST_RESAMPLES = 100
+
+
+class Interval(NamedTuple):
+    """An estimate and its interval.
+
+    Attributes
+    ----------
+    estimate, lower, upper : float
+    method : str
+    ci_prob : float
+    """
+
+    estimate: float
+    lower: float
+    upper: float
+    method: str
+    ci_prob: float
+
+    def __str__(self) -> str:
+        ends = self.lower, self.upper
+        middle, low, high = rounded((self.estimate, *ends), *ends)
+        level = percent(self.ci_prob)
+        if self.method == "consistency":
+            return f"{middle} (if calibrated, {level} of estimates: {low} to {high})"
+        return f"{middle} ({level} {self.method} interval: {low} to {high})"
+
+
+@documented
+def estimator_interval(
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
+    estimator: str | Callable[..., Any] = "ece",
+    *,
+    method: str = "percentile",
+    ci_prob: float = 0.95,
+    n_resamples: int = 1000,
+    sample_weight: ArrayLike | None = None,
+    random_state: RandomState = None,
+    **options: Any,
+) -> Interval:
+    """Interval for an estimate.
+
+    Parameters
+    ----------
+    %(outcomes)s
+    %(scores)s
+    estimator : str or callable
+        The name of an estimator of this module, or `estimator(y_true, y_prob, **options)` that
+        returns a number. One that takes no `sample_weight` gets resampled cases as rows.
+    method : {"percentile", "basic", "bca", "consistency", "analytic"}
+        See Notes.
+    ci_prob : float in (0, 1)
+        Probability of the interval.
+    n_resamples : int
+        Number of resamples, at least 100. "analytic" takes none.
+    sample_weight : array-like of shape (n_samples,), optional
+        Counts of cases. Unless all are integers, a resample has Kish's effective number of cases.
+    random_state : int, numpy.random.Generator, numpy.random.RandomState or None
+        Equal seeds and equal cases, in any order, give equal intervals.
+    **options
+        Passed to the estimator, such as `n_bins`.
+
+    Returns
+    -------
+    Interval
+        A named tuple (estimate, lower, upper, method, ci_prob), within the estimator's span.
+
+    Raises
+    ------
+    InputError
+        If the data, the estimator or an option is not what it must be; if the estimator is
+        undefined on so many resamples that the tails of the interval are unknown; if "bca" meets
+        sampling weights or a bias beyond every resample; if "analytic" is not known.
+
+    Notes
+    -----
+    With q the quantiles of the estimate over resamples of the cases with replacement:
+
+    * "percentile" is (q_lower, q_upper). A resample of a calibrated model is not calibrated, so an
+      estimator that is biased upwards, as `ece` is, goes up once more: the interval can lie
+      wholly above the estimate, and the true error below both.
+    * "basic" is (2 estimate - q_upper, 2 estimate - q_lower), which takes the bias off.
+    * "bca" moves the levels of the quantiles by the bias (the share of resamples below the
+      estimate, ties half) and the acceleration (the skewness of the jackknife, over the distinct
+      cases, or as many random ones as there are resamples).
+    * "analytic" needs no resamples. For `debiased_ece` of order 2 it is the normal interval of Sun
+      et al. for the square, which reaches down to 0 unless a one-sided test of calibration rejects;
+      for `observed_expected`, `calibration_in_the_large`, `calibration_intercept` and
+      `calibration_slope`, that of the function of the same name ending in `_interval`.
+    * "consistency" simulates outcomes from the scores themselves. It is the central range of the
+      estimate if the model were calibrated: where an estimate lies outside, these are not
+      the data of a calibrated model. It is no interval for the true error. The scores stay as they
+      are, where Broecker & Smith resample them too.
+
+    No bootstrap interval of a calibration error covers well near calibration, where the error
+    stops at its least value. The analytic one of `debiased_ece` does, for the error that is left
+    after binning: nominal 95 % intervals covered .94 to 1.00 in a simulation of uniform scores, 15
+    bins of equal width, 200, 1000 and 5000 cases and true errors of 0, .018, .036, .085 and .177.
+    For the true error itself see `bayescal.compare`.
+
+    References
+    ----------
+    Efron, "Better Bootstrap Confidence Intervals", JASA 82, 1987.
+    Broecker & Smith, "Increasing the Reliability of Reliability Diagrams", Weather and
+    Forecasting 22, 2007.
+    Sun, Chaudhari, Barnett & Dobriban, "A Confidence Interval for the l2 Expected Calibration
+    Error", arXiv:2408.08998, 2024.
+
+    Examples
+    --------
+    >>> from bayescal import estimators, simulate
+    >>> y_true, y_prob = simulate.sample("calibrated", 500, random_state=1)
+    >>> for method in ("percentile", "basic", "consistency"):
+    ...     print(estimators.estimator_interval(y_true, y_prob, method=method, random_state=1))
+    0.06 (95 % percentile interval: 0.05 to 0.11)
+    0.06 (95 % basic interval: 0.01 to 0.07)
+    0.06 (if calibrated, 95 % of estimates: 0.04 to 0.08)
+    """
+    level = as_level(ci_prob)
+    check_choice(method, INTERVAL_METHODS, "method")
+    count = as_count(n_resamples, "n_resamples", FEWEST_RESAMPLES, MOST_DRAWS)
+    cases = read(y_true, y_prob, sample_weight, replicates=False)
+    applied = applied_of(estimator, options)
+    estimate = applied.to_data(y_true if isinstance(y_true, CalibrationData) else cases)
+    if method == "analytic":
+        ends = _analytic(applied, cases, level)
+        return _within_span(applied, estimate, ends, method, level)
+    rng = random_generator(random_state)
+    cells = cells_of(cases.outcomes[0], cases.scores, cases.weights)
+    tails = np.array([(1 - level) / 2, (1 + level) / 2])
+    if method == "consistency":
+        score, trials = cases_by_score(cases.scores, cases.weights)
+        calibrated = np.broadcast_to(score, (count, score.size))
+        values = estimates_on_simulated_outcomes(applied, score, trials, calibrated, rng)
+    else:
+        values = resampled(applied, cells, draw(cells, count, rng))
+    values = known(values, applied, tails[0])
+    if method == "bca":
+        tails = bca_levels(tails, values, estimate, applied, cells, count, rng)
+    return _between_quantiles(applied, estimate, values, tails, method, level)
+
+
+class Resamples:
+    """Resamples of a table, drawn once, for the intervals of any number of estimators.
+
+    Parameters
+    ----------
+    data : CalibrationData
+        Of one group.
+    clusters : Clusters, optional
+        Of the cases in each of its rows: whole clusters are then drawn.
+
+    Notes
+    -----
+    Of independent cases, an interval is that of `estimator_interval` with the same seed. All
+    resamples stay in memory, which a table's few rows allow.
+    """
+
+    def __init__(
+        self,
+        data: CalibrationData,
+        n_resamples: int,
+        random_state: int | np.random.Generator,
+        clusters: Clusters | None = None,
+    ) -> None:
+        self._data, rng = data, random_generator(random_state)
+        if clusters is None:
+            cases = read(data)
+            self._cells = cells_of(cases.outcomes[0], cases.scores, cases.weights)
+            weights = draw(self._cells, n_resamples, rng)
+        else:
+            self._cells = cells_of_clusters(clusters, data.score)
+            weights = draw_clusters(clusters, self._cells.counts.size, n_resamples, rng)
+        self._weights = list(weights)
+
+    def interval(self, applied: Applied, method: str, ci_prob: float) -> Interval:
+        """The interval of one estimator.
+
+        Parameters
+        ----------
+        method : {"percentile", "basic"}
+        """
+        estimate = applied.to_data(self._data)
+        tails = np.array([(1 - ci_prob) / 2, (1 + ci_prob) / 2])
+        values = known(resampled(applied, self._cells, self._weights), applied, tails[0])
+        return _between_quantiles(applied, estimate, values, tails, method, ci_prob)
+
+
+def _between_quantiles(
+    applied: Applied,
+    estimate: float,
+    values: Floats,
+    tails: Floats,
+    method: str,
+    level: float,
+) -> Interval:
+    """From one quantile of the replicates to another, reflected at the estimate if "basic"."""
+    lower, upper = np.quantile(values, tails)
+    if method == "basic":
+        lower, upper = 2 * estimate - upper, 2 * estimate - lower
+    return _within_span(applied, estimate, (lower, upper), method, level)
+
+
+def _analytic(applied: Applied, cases: Cases, level: float) -> tuple[float, float]:
+    if applied.entry is None or applied.name not in ANALYTIC:
+        raise InputError(
+            f"estimator {applied.name!r} has no analytic interval; these have: "
+            f"{', '.join(sorted(ANALYTIC))}. Use another method."
+        )
+    return ANALYTIC[applied.name](cases, level, **applied.options)
+
+
+def _within_span(
+    applied: Applied, estimate: float, ends: tuple[float, float], method: str, level: float
+) -> Interval:
+    lower, upper = np.clip(ends, *applied.span)
+    return Interval(estimate, float(lower), float(upper), method, level)

@@ -1,1 +1,0 @@
-"""Intervals of estimators, by resampling and in closed form."""
