@@ -538,17 +538,17 @@ ASKING = """
 """Modules elsewhere that ask for the kind of data."""
 
 
-def only_exceptions(found: set[str], listed: Iterable[str], rule: str) -> None:
+def only_exceptions(actual: set[str], listed: Iterable[str], rule: str) -> None:
     """No exception beside those listed, and none listed that is none any more."""
-    assert not found - {*listed}, f"{rule}: {', '.join(sorted(found - {*listed}))}"
-    gone = sorted({*listed} - found)
+    assert not actual - {*listed}, f"{rule}: {', '.join(sorted(actual - {*listed}))}"
+    gone = sorted({*listed} - actual)
     assert not gone, f"take these out of the list of exceptions: {', '.join(gone)}"
 
 
 def test_there_is_one_class_of_posterior() -> None:
     defined = [node for name in modules() for node in tree(name).body if is_class(node)]
-    found = {node.name for node in defined if is_posterior(node)} - {"CalibrationPosterior"}
-    only_exceptions(found, POSTERIORS.split(), "more than one class of posterior")
+    actual = {node.name for node in defined if is_posterior(node)} - {"CalibrationPosterior"}
+    only_exceptions(actual, POSTERIORS.split(), "more than one class of posterior")
 
 
 def is_class(node: ast.stmt) -> TypeGuard[ast.ClassDef]:
@@ -562,17 +562,17 @@ def is_posterior(node: ast.ClassDef) -> bool:
 
 def test_no_door_has_more_keywords_than_can_be_remembered() -> None:
     doors = {name: getattr(bayescal, name) for name in bayescal.__all__}
-    found = {
+    actual = {
         name
         for name, door in doors.items()
         if inspect.isfunction(door)
         and len(set(inspect.signature(door).parameters) - set(ROLES.split())) > MOST_KEYWORDS
     }
-    only_exceptions(found, DOORS, f"more than {MOST_KEYWORDS} keywords beside roles")
+    only_exceptions(actual, DOORS, f"more than {MOST_KEYWORDS} keywords beside roles")
 
 
 def test_the_kind_of_data_is_asked_for_in_data_and_model_alone() -> None:
-    found = {
+    actual = {
         name
         for name in modules()
         if room_of(name) not in {"data", "model"}
@@ -580,4 +580,4 @@ def test_the_kind_of_data_is_asked_for_in_data_and_model_alone() -> None:
             isinstance(node, ast.Attribute) and node.attr in KINDS for node in ast.walk(tree(name))
         )
     }
-    only_exceptions(found, ASKING.split(), "the kind of data is asked for")
+    only_exceptions(actual, ASKING.split(), "the kind of data is asked for")

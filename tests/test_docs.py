@@ -169,9 +169,9 @@ def test_notebooks_are_stored_without_outputs() -> None:
 @pytest.mark.parametrize("path", pages(), ids=name_of)
 def test_every_output_shown_is_that_of_an_example(path: Path) -> None:
     page = path.read_text("utf-8")
-    held = {step.output[0] for step in steps_of(page) if step.output}
+    outputs = {step.output[0] for step in steps_of(page) if step.output}
     shown = [fence for fence in FENCE.finditer(page) if fence["language"] == "text"]
-    assert {fence.start("body") for fence in shown} <= held
+    assert {fence.start("body") for fence in shown} <= outputs
 
 
 def test_no_example_is_left_without_its_output() -> None:

@@ -118,8 +118,8 @@ class Source:
                     table = _parquet().read_table(file)
                 frame = table.to_pandas(ignore_metadata=True, integer_object_nulls=verbatim)
                 for at in texts:
-                    whole = table.column(at).to_pandas(integer_object_nulls=True)
-                    frame.isetitem(at, whole)
+                    integers = table.column(at).to_pandas(integer_object_nulls=True)
+                    frame.isetitem(at, integers)
             else:
                 frame = _load_text(self, verbatim=verbatim, texts=texts)
         if frame.shape[0] == 0:

@@ -242,10 +242,10 @@ def _of_datetimes(values: NDArray[Any]) -> Named:
 
 
 def _of_texts(values: list[str], name: str) -> Named:
-    whole = [
+    stripped = [
         re.sub(r"\.0+$", "", value.strip()) for value in values
     ]  # 202403.0 of a column with gaps
-    texts = _months_with_points(whole) or _with_hyphens(whole)
+    texts = _months_with_points(stripped) or _with_hyphens(stripped)
     for pattern, unit, position in TEXTS:
         matches = [re.fullmatch(pattern, text.strip()) for text in texts]
         if all(matches):

@@ -110,8 +110,8 @@ def judged(ends: Sequence[float], true: float, **labels: Any) -> Row:
     lower, upper = map(float, ends)
     missed = max(lower - true, true - upper, 0.0)
     width = upper - lower
-    held = {"coverage": float(missed <= 1e-9), "width": width, "score": width + 40 * missed}
-    return labels | held
+    scored = {"coverage": float(missed <= 1e-9), "width": width, "score": width + 40 * missed}
+    return labels | scored
 
 
 def means(rows: Iterable[Row], *by: str) -> list[Row]:
@@ -129,13 +129,13 @@ def stated(pairs: Iterable[tuple[str, float, bool]]) -> list[Row]:
     table = pd.DataFrame(list(pairs), columns=["statement", "said", "true"])
     rows = []
     for name, part in table.groupby("statement", sort=False):
-        said, true = part["said"].to_numpy(), part["true"].to_numpy(float)
-        row = {"statement": name, "Brier": np.mean((said - true) ** 2), "base": true.var()}
+        stated, true = part["said"].to_numpy(), part["true"].to_numpy(float)
+        row = {"statement": name, "Brier": np.mean((stated - true) ** 2), "base": true.var()}
         for low, high in ((0, 0.2), (0.2, 0.8), (0.8, 1.001)):
-            here = (low <= said) & (said < high)
+            here = (low <= stated) & (stated < high)
             title = f"said {low:g} to {min(high, 1):g}"
             row[title] = (
-                f"{said[here].mean():.2f}, true {true[here].mean():.2f} ({here.sum()})"
+                f"{stated[here].mean():.2f}, true {true[here].mean():.2f} ({here.sum()})"
                 if here.any()
                 else "never"
             )

@@ -158,9 +158,11 @@ def years(seed: int, repeats: int) -> list[dict[str, Any]]:
             y, last = outcomes(expit(x + path[month]), rng), month == MONTHS - 1
             options: dict[str, Any] = {"draws": DRAWS, "random_state": index}
             post = bc.fit(y, expit(x), periods=month, curve="logistic", **options)
-            whole = bc.fit(y, expit(x), curve="logistic", **options)
+            pooled = bc.fit(y, expit(x), curve="logistic", **options)
             true = errors(expit(x[last] + path[-1]), expit(x[last]))
-            made.append({"path": name, "post": post, "whole": whole, "true": true, "end": path[-1]})
+            made.append(
+                {"path": name, "post": post, "pooled": pooled, "true": true, "end": path[-1]}
+            )
     return made
 
 
@@ -173,7 +175,7 @@ def periods(seed: int, repeats: int) -> list[Row]:
     rows: list[Row] = []
     for it in years(seed, repeats):
         rows += of_these(it["post"].now(), it["true"], path=it["path"], fit="by months")
-        rows += of_these(it["whole"], it["true"], path=it["path"], fit="one table")
+        rows += of_these(it["pooled"], it["true"], path=it["path"], fit="one table")
     return means(rows, "path", "number", "fit")
 
 
@@ -186,9 +188,11 @@ def changes(seed: int, repeats: int) -> list[Row]:
 
     def pairs() -> Iterator[tuple[str, float, bool]]:
         for it in years(seed, repeats):
-            said = {str(k): float(v) for k, v in it["post"].explanations.items()}
-            constant = next(v for k, v in said.items() if "constant" in k or "no change" in k)
-            sudden = next(v for k, v in said.items() if "sudden" in k)
+            share = {str(k): float(v) for k, v in it["post"].explanations.items()}
+            constant = next(
+                v for k, v in probability.items() if "constant" in k or "no change" in k
+            )
+            sudden = next(v for k, v in probability.items() if "sudden" in k)
             yield "changed", 1 - constant, it["path"] not in ("no change", "off all along")
             yield "changed suddenly", sudden, "sudden" in it["path"]
             yield "last month off by 0.05", it["post"].prob_now_above(OFF), it["true"]["tce"] > OFF

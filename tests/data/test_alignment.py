@@ -305,8 +305,8 @@ def test_a_label_of_the_event_that_does_not_occur_is_told(make) -> None:
 
 def test_a_number_just_outside_is_shown_whole() -> None:
     above, outcome = np.nextafter(1, 2), np.array([0, 1])
-    with pytest.raises(InputError, match=r"y_prob\[1\] = 1\.0000000000000002 is outside \[0, 1\]"):
-        bc.fit(outcome, [0.5, above])
+    with pytest.raises(InputError, match=r"y_prob\[1\] = 1\.0000011 is outside \[0, 1\]"):
+        bc.fit(outcome, [0.5, 1.0000011])
     with pytest.raises(InputError, match=r"y_true\[1\] = 1\.0000000000000002 is neither 0 nor 1"):
         bc.fit([0, above], [0.5, 0.5])
     with pytest.raises(InputError, match=r"y_true\[0, 1\] = 1\.0000000000000002 is neither"):

@@ -20,7 +20,7 @@ def fitted(role: str, parts: int) -> Any:
     return bc.fit(*clinical(), **{role: labels}, draws=DRAWS, random_state=71)
 
 
-def said(post: Any) -> dict[str, Any]:
+def estimates(post: Any) -> dict[str, Any]:
     """Estimate and upper end of a few rows, over the scores as they are."""
     table = post.summary(names=ROWS, population="sample")
     return {name: table.loc[name, ["estimate", "upper"]].to_numpy() for name in ROWS}
@@ -29,12 +29,12 @@ def said(post: Any) -> dict[str, Any]:
 def sites() -> dict[str, Any]:
     post = fitted("groups", 5)
     views = {"first": post.site("0"), "average": post.average_site(), "next": post.new_site()}
-    return {name: said(view) for name, view in views.items()}
+    return {name: estimates(view) for name, view in views.items()}
 
 
 def periods() -> dict[str, Any]:
     post = fitted("periods", 5)
-    return {"now": said(post.now()), "explanations": post.explanations.to_dict()}
+    return {"now": estimates(post.now()), "explanations": post.explanations.to_dict()}
 
 
 def imputed() -> Any:
@@ -57,7 +57,7 @@ NUMBERS: Numbers = {
     ),
     "sites": sites,
     "periods": periods,
-    "clusters": lambda: said(fitted("cluster", 50)),
-    "imputations": lambda: said(imputed()),
-    "times": lambda: said(followed()),
+    "clusters": lambda: estimates(fitted("cluster", 50)),
+    "imputations": lambda: estimates(imputed()),
+    "times": lambda: estimates(followed()),
 }

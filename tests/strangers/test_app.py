@@ -76,7 +76,7 @@ class Asked:
 
     def __init__(self, *asked):
         self.asked = list(asked)
-        self.said = []
+        self.sent = []
 
     def recv(self):
         if not self.asked:
@@ -84,7 +84,7 @@ class Asked:
         return self.asked.pop(0)
 
     def send(self, message):
-        self.said.append(message)
+        self.sent.append(message)
 
 
 @pytest.mark.xfail(reason="the worker goes on with what it holds", raises=AssertionError)
@@ -97,7 +97,7 @@ def test_a_worker_that_ran_out_of_memory_ends(monkeypatch) -> None:
     monkeypatch.setattr(works, "columns_of", too_much)
     pipe = Asked(("open", ("cases.csv", CASES.encode())), ("open", ("cases.csv", CASES.encode())))
     works.work(pipe)
-    assert len(pipe.said) == 1
+    assert len(pipe.sent) == 1
     assert pipe.asked
 
 

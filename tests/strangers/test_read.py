@@ -77,8 +77,8 @@ def test_what_is_written_stays_apart(tmp_path, role) -> None:
     given = [["x"]] if role == "site" else ["x"]
     reading = AssessReading(path, "died", "risk", **{role: given[0]})
     data = read_predictions(reading).data
-    found = data.clusters.size if role == "cluster" else len(data.groups)
-    assert found == len(labels)
+    levels = data.clusters.size if role == "cluster" else len(data.groups)
+    assert levels == len(labels)
 
 
 @pytest.mark.xfail(

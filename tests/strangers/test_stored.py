@@ -49,7 +49,7 @@ def test_a_flipped_bit_is_noticed(stored, tmp_path) -> None:
 
 def places(path) -> list[tuple[str, int]]:
     """The middle of the bytes of each table, the largest first."""
-    found = []
+    stored = []
 
     def look(name, item) -> None:
         if not isinstance(item, h5py.Dataset) or not item.size:
@@ -60,25 +60,25 @@ def places(path) -> list[tuple[str, int]]:
             chunk = item.id.get_chunk_info(0)
             start, size = chunk.byte_offset, chunk.size
         if start is not None and size:
-            found.append((size, name, start + size // 2))
+            stored.append((size, name, start + size // 2))
 
     with h5py.File(path) as file:
         file.visititems(look)
-    return [(name, at) for _, name, at in sorted(found, reverse=True)]
+    return [(name, at) for _, name, at in sorted(stored, reverse=True)]
 
 
 def texts_of(file) -> list[tuple[h5py.AttributeManager, str]]:
     """Attributes that hold JSON."""
-    found: list[tuple[h5py.AttributeManager, str]] = []
+    stored: list[tuple[h5py.AttributeManager, str]] = []
 
     def look(_, item) -> None:
         for name, value in item.attrs.items():
             if isinstance(value, str) and value[:1] in "{[":
-                found.append((item.attrs, name))
+                stored.append((item.attrs, name))
 
     look("", file)
     file.visititems(look)
-    return found
+    return stored
 
 
 def test_a_stored_posterior_holds_json(stored) -> None:

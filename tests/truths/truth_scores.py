@@ -87,12 +87,12 @@ def scored(theme: str, seed: int = 0) -> Scores:
     """Fit every set of a theme and score what is said."""
     intervals, stated, inside = defaultdict(list), defaultdict(list), defaultdict(list)
     for number in range(THEMES[theme].sets):
-        said = THEMES[theme].said(number, seed)
-        for name, (lower, upper, true) in said.intervals.items():
+        answers = THEMES[theme].answers(number, seed)
+        for name, (lower, upper, true) in answers.intervals.items():
             missed = np.maximum(lower - true, 0) + np.maximum(true - upper, 0)
             intervals[name].append(rounded(np.mean(upper - lower + 40 * missed)))
             inside[name].append(np.mean(missed == 0))
-        for name, (probability, happened) in said.stated.items():
+        for name, (probability, happened) in answers.stated.items():
             stated[name].append(rounded(np.mean((probability - np.asarray(happened)) ** 2)))
     coverage = {name: round(float(np.mean(each)), 3) for name, each in inside.items()}
     return Scores(dict(intervals), dict(stated), coverage)

@@ -56,7 +56,7 @@ class Theme(NamedTuple):
         rest, kind = divmod(number, len(self.kinds))
         return self.kinds[kind], self.sizes[rest % len(self.sizes)]
 
-    def said(self, number: int, seed: int = 0) -> Said:
+    def answers(self, number: int, seed: int = 0) -> Said:
         """What is said of a set; another `seed` is for the fit alone."""
         rng = np.random.default_rng([number, 57])
         return self.ask(*self.cell(number), rng, 1000 * seed + number)
@@ -181,10 +181,10 @@ def one_curve(kind: str, n: int, rng: np.random.Generator, seed: int) -> Said:
     of = population(kind, rng)
     y, x = of.draw(n, rng)
     post = bc.fit(y, expit(x), draws=DRAWS, random_state=seed)
-    said = of_one_curve(post, of)
+    answers = of_one_curve(post, of)
     performance = from_table(post.performance_summary(), truths(*of.at_nodes()))
     calibrated = (post.prob_calibrated, kind == "calibrated")
-    return Said(said.intervals | performance, said.stated | {"calibrated": calibrated})
+    return Said(answers.intervals | performance, answers.stated | {"calibrated": calibrated})
 
 
 MAPS = {"mended": 1.0, "half mended": 0.5, "spoilt": -0.5, "overshot": 1.8}

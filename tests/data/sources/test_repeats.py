@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.cli.app import main
 from bayescal.data.sources.repeats import RowGroup, repeated
 from bayescal.errors import InputError, RepeatWarning
 
@@ -127,20 +126,3 @@ def test_a_few_rows_can_be_equal_by_chance(tmp_path):
     for name in "abc":
         write(tmp_path / f"{name}.parquet", n=9)
     assert read(tmp_path).n == 27
-
-
-def test_the_command_line_notes_it(tmp_path, capsys):
-    write(tmp_path / "cases" / "a.parquet")
-    shutil.copy(tmp_path / "cases" / "a.parquet", tmp_path / "cases" / "b.parquet")
-    options = ["--outcome", "y", "--score", "p", "--curve", "intercept", "--seed", "1"]
-    with pytest.raises(SystemExit) as done:
-        main(["assess", str(tmp_path / "cases"), *options])
-    assert not done.value.code
-    told = capsys.readouterr()
-    assert "a row group is a copy of" in " ".join((told.out + told.err).split())
-    (tmp_path / "cases" / "b.parquet").unlink()
-    (tmp_path / "cases" / "c.parquet").symlink_to(tmp_path / "cases" / "a.parquet")
-    with pytest.raises(SystemExit) as done:
-        main(["assess", str(tmp_path / "cases"), *options])
-    assert done.value.code == 2
-    assert "are one file" in capsys.readouterr().err
