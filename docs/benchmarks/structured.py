@@ -189,10 +189,8 @@ def changes(seed: int, repeats: int) -> list[Row]:
     def pairs() -> Iterator[tuple[str, float, bool]]:
         for it in years(seed, repeats):
             share = {str(k): float(v) for k, v in it["post"].explanations.items()}
-            constant = next(
-                v for k, v in probability.items() if "constant" in k or "no change" in k
-            )
-            sudden = next(v for k, v in probability.items() if "sudden" in k)
+            constant = next(v for k, v in share.items() if "constant" in k or "no change" in k)
+            sudden = next(v for k, v in share.items() if "sudden" in k)
             yield "changed", 1 - constant, it["path"] not in ("no change", "off all along")
             yield "changed suddenly", sudden, "sudden" in it["path"]
             yield "last month off by 0.05", it["post"].prob_now_above(OFF), it["true"]["tce"] > OFF
