@@ -69,6 +69,7 @@ def by_pairs(
         each, cases = alike.means(worth[name] - values), alike.trials
         if each.any():
             size = float(np.sqrt(cases @ each**2 / cases[each != 0].sum()))
+            size = float(np.copysign(size, cases @ each))  # exchanged predictions change its sign
             gains[name] = among_few(gains[name], size, float(cases.sum()), rng)
     if law is not None:
         stretch = {name: law.stretch(worth[name] - each) for name, each in before.worth.items()}

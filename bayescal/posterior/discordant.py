@@ -24,7 +24,8 @@ def among_few(gain: Floats, size: float, cases: float, rng: np.random.Generator)
     gain : ndarray of shape (draws,)
         Mean gains of resampled patients.
     size : float
-        What a patient for whom the predictions differ typically gains or loses.
+        What a patient for whom the predictions differ typically gains or loses. Its sign only says
+        which half a patient is drawn first.
     cases : float
         Number of patients.
 

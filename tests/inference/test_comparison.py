@@ -350,8 +350,9 @@ def test_an_assessment_fits_no_family_twice_on_one_problem(law, monkeypatch, tmp
     a.to_html(tmp_path / "report.html")
     assert len(fitted) == printed  # the page asks for nothing that was not computed
     families = [problem.curve.name for problem in fitted]
-    assert families.count("average") == 1  # stretches, whose prior is their own
-    assert families.count("beta") == len({problem.prior.name for problem in fitted})
+    # The families with a prior of their own are drawn once under all priors:
+    assert families.count("pieces") == families.count("near") == 1
+    assert families.count("beta") == families.count("spline")
 
 
 def test_a_comparison_under_another_prior_is_that_of_compare(overconfident):

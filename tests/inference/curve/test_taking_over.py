@@ -9,13 +9,16 @@ import bayescal as bc
 
 SCORE = np.round(np.random.default_rng(0).uniform(0.05, 0.95, 200), 3)
 SEPARATED = (SCORE > 0.5).astype(int)
-"""Where the proposals of importance sampling are poor."""
+PRIOR = {"shift": 1.0, "log_slope": 0.5, "asymmetry": 1.0, "centre": 0.5}
+"""Under it, the proposals of importance sampling are poor."""
 
 
 def fit(**options):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        post = bc.fit(SEPARATED, SCORE, random_state=0, **{"curve": "beta"} | options)
+        post = bc.fit(
+            SEPARATED, SCORE, random_state=0, **{"curve": "beta", "prior": PRIOR} | options
+        )
     return post, [str(warning.message) for warning in caught]
 
 
