@@ -18,13 +18,11 @@ from bayescal.data.weights import are_counts
 from bayescal.estimators.bins import (
     BINS_SAME,
     Bins,
-    Rebins,
     as_bins,
     as_cut,
     bins_of,
     bins_or_cells,
     read_with_cells,
-    rebinned,
     width_index,
 )
 from bayescal.estimators.proportions import jeffreys
@@ -41,32 +39,15 @@ from bayescal.estimators.resamples import Cells, cells_of
 
 
 def ece_core(scores: Floats, weights: Floats | None, *, p: float, **cut: Any) -> Statistic:
-    """Core of `ece`; `cut` is how cases are put into bins, or their cells."""
+    """Core of `ece`."""
     bins = bins_or_cells(scores, weights, **cut)
 
     def statistic(outcomes: NDArray[Any]) -> Floats:
         if p == 1:
-            error: Floats = np.abs(bins.excess(outcomes)).sum(-1) / bins.total
-            return error
-        return _norm(bins.gap(outcomes), bins.mass, p)
+            return np.asarray(np.abs(bins.excess(outcomes)).sum(-1) / bins.total)
+        return power_mean(bins.gap(outcomes), p, lambda power: power @ bins.mass / bins.mass.sum())
 
     return statistic
-
-
-def ece_of_weightings(
-    scores: Floats, outcomes: Floats, weights: Floats, *, p: float, **cut: Any
-) -> Floats:
-    """`ece` for many weightings of the cases."""
-    return _norm(*_gaps(*rebinned(scores, outcomes, weights, **cut)), order=p)
-
-
-def _norm(gap: Floats, mass: Floats, order: float) -> Floats:
-    counted = np.where(mass > 0, gap, 0)
-    return power_mean(counted, order, lambda power: (power * mass).sum(-1) / mass.sum(-1))
-
-
-def _gaps(bins: Rebins, rate: Floats) -> tuple[Floats, Floats]:
-    return rate - bins.score, bins.mass
 
 
 @estimator(
@@ -77,7 +58,6 @@ def _gaps(bins: Rebins, rate: Floats) -> tuple[Floats, Floats]:
     span=(0, 1),
     bound="below TCE of the same order in the population; biased upwards in a sample",
     by_case=("cells",),
-    weighted=ece_of_weightings,
 )
 def ece(
     y_true: OutcomesLike,
@@ -168,12 +148,9 @@ def _over_bins(statistic: Callable[[Bins, NDArray[Any]], Floats]) -> Core:
     return core
 
 
-def _mean(gap: Floats, mass: Floats) -> Floats:
-    mean: Floats = np.abs(gap).sum(-1) / np.count_nonzero(mass > 0, axis=-1)
-    return mean
-
-
-_ace_core = _over_bins(lambda bins, outcomes: _mean(bins.gap(outcomes), bins.mass))
+_ace_core = _over_bins(
+    lambda bins, outcomes: np.abs(bins.gap(outcomes)).sum(-1) / np.count_nonzero(bins.mass)
+)
 
 
 @estimator(
@@ -183,7 +160,6 @@ _ace_core = _over_bins(lambda bins, outcomes: _mean(bins.gap(outcomes), bins.mas
     estimates="binned calibration error, every bin counting the same",
     span=(0, 1),
     bound="with bins of equal mass, below TCE in the population; biased upwards in a sample",
-    weighted=lambda s, y, w, **cut: _mean(*_gaps(*rebinned(s, y, w, **cut))),
 )
 def ace(
     y_true: OutcomesLike,
@@ -245,12 +221,7 @@ def ace(
     return evaluate(_ace_core, cases, **as_cut(n_bins, binning, ties))
 
 
-def _largest(gap: Floats) -> Floats:
-    largest: Floats = np.abs(gap).max(axis=1)
-    return largest
-
-
-_mce_core = _over_bins(lambda bins, outcomes: _largest(bins.gap(outcomes)))
+_mce_core = _over_bins(lambda bins, outcomes: np.abs(bins.gap(outcomes)).max(axis=1))
 
 
 @estimator(
@@ -259,7 +230,6 @@ _mce_core = _over_bins(lambda bins, outcomes: _largest(bins.gap(outcomes)))
     paper="Naeini, Cooper & Hauskrecht 2015",
     estimates="the largest calibration error of a bin",
     span=(0, 1),
-    weighted=lambda s, y, w, **cut: _largest(_gaps(*rebinned(s, y, w, **cut))[0]),
 )
 def mce(
     y_true: OutcomesLike,
@@ -323,7 +293,6 @@ def debiased_core(
     estimates="binned calibration error, without the part that chance adds",
     bound="below TCE of the same order in the population",
     span=(0, 1),
-    weighted=lambda s, y, w, *, p, signed, **cut: _corrected(*rebinned(s, y, w, **cut), p, signed),
 )
 def debiased_ece(
     y_true: OutcomesLike,
@@ -399,7 +368,7 @@ def debiased_ece(
     return evaluate(debiased_core, cases, p=p, signed=as_flag(signed, "signed"), **cut)
 
 
-def _corrected(bins: Bins | Rebins, rate: Floats, p: int, signed: bool) -> Floats:
+def _corrected(bins: Bins, rate: Floats, p: int, signed: bool) -> Floats:
     several = bins.mass >= 2 - BINS_SAME  # cases shared out between bins add up to integers
     debias = _debiased_square if p == 2 else _debiased_absolute
     gap, variance = np.abs(rate - bins.score), rate * (1 - rate)

@@ -140,16 +140,6 @@ def _range(sums: Floats) -> Floats:
     return extent
 
 
-def _weighted(scores: Floats, outcomes: Floats, weights: Floats, extent: Extent) -> Floats:
-    """Errors of many weightings of cases in ascending order of their scores."""
-    sums = np.cumsum(weights * (outcomes - scores), axis=1)
-    ends = ends_of(scores)
-    if ends is not None:
-        sums = sums[:, ends]
-    errors: Floats = extent(sums) / weights.sum(axis=1)
-    return errors
-
-
 def _error(extent: Extent) -> Core:
     """Core of how far the cumulative differences go, as a share of all cases."""
 
@@ -188,7 +178,6 @@ WALK_DEAR = "Running sums are stored beside the sorted cases, and again where sc
     estimates="the largest calibration error of the cases below some score, as a share of all",
     span=(0, 1),
     bound="below TCE of order 1 in the population; biased upwards in a sample",
-    weighted=lambda scores, outcomes, weights, **_: _weighted(scores, outcomes, weights, _largest),
     by_case=("cells",),
     dear=WALK_DEAR,
 )
@@ -266,7 +255,6 @@ def ks_error(
     estimates="the largest calibration error of the cases between two scores, as a share of all",
     span=(0, 1),
     bound="below TCE of order 1 in the population; biased upwards in a sample",
-    weighted=lambda scores, outcomes, weights: _weighted(scores, outcomes, weights, _range),
     dear=WALK_DEAR,
 )
 def kuiper_error(

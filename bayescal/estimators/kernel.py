@@ -253,15 +253,6 @@ def pairs_of_hits(table: Table, form: Form, hits: Floats) -> PairSums:
     return PairSums(form(hits - trials * score), own, table.total)
 
 
-def pairs_of_weights(
-    scores: Floats, outcomes: Floats, weights: Floats, *, kernel: str, bandwidth: float
-) -> PairSums:
-    """Sums over pairs for many weightings, (replicates, n), of cases by ascending score."""
-    form = form_of(scores, kernel, bandwidth)
-    residual = outcomes - scores
-    return PairSums(form(weights * residual), weights @ residual**2, weights.sum(axis=1))
-
-
 ClassKernel: TypeAlias = str | Callable[[Floats, Floats], Any]
 """The name of a kernel, or a function of two matrices of predictions."""
 
@@ -394,9 +385,6 @@ KERNEL_DEAR = "Kernels of every distinct score, its residual and their running s
     estimates="kernel calibration error of residuals, with a Laplace kernel",
     span=(0, 1),
     bound="below TCE of order 1 in the population; biased upwards in a sample",
-    weighted=lambda s, y, w, *, bandwidth: pairs_of_weights(
-        s, y, w, kernel="laplace", bandwidth=bandwidth
-    ).root(),
     dear=KERNEL_DEAR,
 )
 def mmce(
@@ -463,7 +451,6 @@ def mmce(
     estimates="kernel calibration error of both classes",
     span=(0, math.sqrt(2)),
     bound="below sqrt(2) times TCE of order 1 in the population; biased upwards in a sample",
-    weighted=lambda s, y, w, **options: pairs_of_weights(s, y, w, **options).root_both(),
     dear=KERNEL_DEAR,
 )
 def kce(
@@ -599,9 +586,6 @@ def _block_mean(scores: Floats, kernel: str, bandwidth: float, size: int) -> Sta
     paper="Widmann, Lindsten & Zachariah 2019",
     estimates="squared kernel calibration error of both classes",
     span=(-2, 2),
-    weighted=lambda s, y, w, *, form, block_size, **options: _summary(form)(
-        pairs_of_weights(s, y, w, **options)
-    ),
     dear=KERNEL_DEAR,
 )
 def skce(

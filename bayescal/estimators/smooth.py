@@ -411,29 +411,6 @@ SMOOTH_FLAT = 10.0
 """Bandwidth, in lengths of the line, at which nothing but the mean residual is left."""
 
 
-def _weighted(metric: Metric) -> Callable[..., Floats]:
-    """SmoothECE of many weightings of the cases, for the register."""
-
-    def values(
-        scores: Floats,
-        outcomes: Floats,
-        weights: NDArray[Any],
-        *,
-        bandwidth: float | None,
-        metric: Metric = metric,
-    ) -> Floats:
-        residual = outcomes - scores
-
-        def residuals(rows: NDArray[Any]) -> Floats:
-            shares: Floats = rows / np.maximum(rows.sum(axis=1, keepdims=True), 1)
-            return shares * residual
-
-        areas = _areas(_line(scores, bandwidth, metric), bandwidth, weights, residuals)
-        return np.where(weights.any(axis=1), areas, np.nan)
-
-    return values
-
-
 def _core(metric: Metric) -> Core:
     """Core of `smooth_ece` and `logit_smooth_ece`."""
 
@@ -469,7 +446,6 @@ _IDENTITY, _LOGIT = _core("identity"), _core("logit")
     bound="between half the lower distance to calibration and twice its square root",
     span=(0, 1),
     cost="n",
-    weighted=_weighted("identity"),
 )
 def smooth_ece(
     y_true: OutcomesLike,
@@ -551,7 +527,6 @@ def smooth_ece(
     estimates="calibration error after smoothing over log-odds with a bandwidth equal to it",
     span=(0, 1),
     cost="n",
-    weighted=_weighted("logit"),
 )
 def logit_smooth_ece(
     y_true: OutcomesLike,
