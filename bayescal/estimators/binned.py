@@ -34,6 +34,7 @@ from bayescal.estimators.registry import (
     estimator,
     evaluate,
     read,
+    tested,
 )
 from bayescal.estimators.resamples import Cells, cells_of
 
@@ -737,8 +738,7 @@ def hosmer_lemeshow_test(
             "there are as many distinct scores."
         )
     statistic = evaluate(lambda *_: groups.statistic, cases)
-    pvalue = chdtrc(df, statistic)
-    return Tested(statistic, pvalue if np.ndim(pvalue) else float(pvalue), float(df))
+    return tested(statistic, chdtrc(df, statistic), float(df))
 
 
 class _Groups:

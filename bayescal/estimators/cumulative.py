@@ -24,6 +24,7 @@ from bayescal.estimators.registry import (
     estimator,
     evaluate,
     read_ranked,
+    tested,
 )
 
 
@@ -420,7 +421,7 @@ def ks_test(
     """
     core = _standardised(lambda sums, _: _largest(sums))
     statistic = evaluate(core, read_ranked(y_true, y_prob, sample_weight))
-    return _tested(statistic, supremum_sf)
+    return tested(statistic, supremum_sf(np.asarray(statistic)))
 
 
 @documented
@@ -464,7 +465,7 @@ def kuiper_test(
     """
     core = _standardised(lambda sums, _: _range(sums))
     statistic = evaluate(core, read_ranked(y_true, y_prob, sample_weight))
-    return _tested(statistic, range_sf)
+    return tested(statistic, range_sf(np.asarray(statistic)))
 
 
 @documented
@@ -522,7 +523,7 @@ def cumulative_difference_test(
     check_choice(part, SUMMARIES, "part")
     of_part, tail, df = SUMMARIES[part]
     statistic = evaluate(_standardised(of_part), read_ranked(y_true, y_prob, sample_weight))
-    return _tested(statistic, tail)._replace(df=df)
+    return tested(statistic, tail(np.asarray(statistic)), df)
 
 
 def _fisher(mean: Floats, bridge: Floats) -> Floats:
@@ -551,11 +552,6 @@ def _standardised(statistic: Callable[[Floats, Floats], Floats]) -> Core:
         return lambda outcomes: statistic(walk.differences(outcomes) / unit, time)
 
     return core
-
-
-def _tested(statistic: float | Floats, tail: Extent) -> Tested:
-    pvalue = tail(np.asarray(statistic))
-    return Tested(statistic, float(pvalue) if isinstance(statistic, float) else pvalue)
 
 
 SUMMARIES: dict[str, tuple[Callable[[Floats, Floats], Floats], Extent, float]] = {

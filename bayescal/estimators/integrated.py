@@ -23,6 +23,7 @@ from bayescal.estimators.registry import (
     Core,
     OutcomesLike,
     Statistic,
+    called,
     estimator,
     evaluate,
     read,
@@ -112,11 +113,8 @@ def _index(
             smoothing = as_smoothing(smoother, span, n_knots, clip)
             return _evaluate(core, read_ranked(y_true, y_prob, sample_weight), smoothing)
 
-        index.__name__ = index.__qualname__ = named.__name__
-        index.__doc__ = named.__doc__
-        paper = "Austin & Steyerberg 2019"
-        entered = estimator(title, prepare=core, paper=paper, estimates=estimates, dear=LOESS_DEAR)
-        return entered(index)
+        words = {"estimates": estimates, "paper": "Austin & Steyerberg 2019", "dear": LOESS_DEAR}
+        return estimator(title, prepare=core, **words)(called(named, index))
 
     return enter
 

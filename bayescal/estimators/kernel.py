@@ -29,6 +29,7 @@ from bayescal.estimators.registry import (
     evaluate,
     read,
     read_ranked,
+    tested,
 )
 
 Form = Callable[[Floats], Floats]
@@ -778,7 +779,7 @@ def skce_test(
         pvalue = pearson_sf(np.asarray(statistic) / sd, skewness)
     else:
         pvalue = _share_at_least(table, np.asarray(statistic), options, draws, random_state)
-    return Tested(statistic, float(pvalue) if isinstance(statistic, float) else pvalue)
+    return tested(statistic, pvalue)
 
 
 def _share_at_least(

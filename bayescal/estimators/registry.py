@@ -240,6 +240,11 @@ class Estimator:
         return self.prepare(scores, weights, **self.defaults | options)(outcomes)
 
 
+def tested(statistic: float | Floats, pvalue: Any, df: float = math.nan) -> Tested:
+    """A test of one set of outcomes, with a float as its p-value, or of many."""
+    return Tested(statistic, float(pvalue) if isinstance(statistic, float) else pvalue, df)
+
+
 ESTIMATORS: dict[str, Estimator] = {}
 """Every estimator of the package, by name, in the order of its files."""
 
@@ -253,3 +258,10 @@ def estimator(title: str, **entry: Any) -> Callable[[Function], Function]:
         return documented(function)
 
     return enter
+
+
+def called(named: Callable[[], None], door: Function) -> Function:
+    """A function that was made for several names, under the name and docstring of `named`."""
+    door.__name__ = door.__qualname__ = named.__name__
+    door.__doc__ = named.__doc__
+    return documented(door)
