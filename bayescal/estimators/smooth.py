@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,6 @@ from bayescal.data.validate import as_level, as_scores, check_choice
 from bayescal.estimators.distance import Metric, as_metric, positions
 from bayescal.estimators.registry import (
     Cases,
-    Core,
     OutcomesLike,
     Statistic,
     estimator,
@@ -411,36 +410,31 @@ SMOOTH_FLAT = 10.0
 """Bandwidth, in lengths of the line, at which nothing but the mean residual is left."""
 
 
-def _core(metric: Metric) -> Core:
-    """Core of `smooth_ece` and `logit_smooth_ece`."""
+def _core(
+    scores: Floats, weights: Floats | None, *, bandwidth: float | None, metric: Metric
+) -> Statistic:
+    """SmoothECE over positions by a metric."""
+    line = _line(scores, bandwidth, metric)
+    share: Any = 1 / scores.size if weights is None else weights / weights.sum()
 
-    def core(
-        scores: Floats,
-        weights: Floats | None,
-        *,
-        bandwidth: float | None,
-        metric: Metric = metric,
-    ) -> Statistic:
-        line = _line(scores, bandwidth, metric)
-        share: Any = 1 / scores.size if weights is None else weights / weights.sum()
-
-        def residuals(outcomes: NDArray[Any]) -> Floats:
-            gap: Floats = outcomes.astype(np.float64)
+    def statistic(outcomes: NDArray[Any]) -> Floats:
+        values = np.empty(len(outcomes))
+        for part in blocks(values.size, line.cells(bandwidth or line.floor), BLOCK):
+            gap: Floats = outcomes[part].astype(np.float64)
             gap -= scores  # of 32 bits without a copy of 64
             gap *= share
-            return gap
+            values[part] = smooth_of_residuals(line, gap, bandwidth)
+        return values
 
-        return lambda outcomes: _areas(line, bandwidth, outcomes, residuals)
-
-    return core
+    return statistic
 
 
-_IDENTITY, _LOGIT = _core("identity"), _core("logit")
+_logit_core = partial(_core, metric="logit")
 
 
 @estimator(
     "SmoothECE",
-    prepare=_IDENTITY,
+    prepare=_core,
     paper="Błasiok & Nakkiran 2024",
     estimates="calibration error after smoothing with a bandwidth equal to it",
     bound="between half the lower distance to calibration and twice its square root",
@@ -517,12 +511,12 @@ def smooth_ece(
     """
     sigma, by = _bandwidth(bandwidth), as_metric(metric)
     cases = read(y_true, y_prob, sample_weight, single=by == "identity")
-    return evaluate(_IDENTITY, cases, bandwidth=sigma, metric=by)
+    return evaluate(_core, cases, bandwidth=sigma, metric=by)
 
 
 @estimator(
     "SmoothECE over log-odds",
-    prepare=_LOGIT,
+    prepare=_logit_core,
     paper="Błasiok & Nakkiran 2024",
     estimates="calibration error after smoothing over log-odds with a bandwidth equal to it",
     span=(0, 1),
@@ -579,7 +573,7 @@ def logit_smooth_ece(
     0.213
     """
     cases = read(y_true, y_prob, sample_weight, single=True)
-    return evaluate(_LOGIT, cases, bandwidth=_bandwidth(bandwidth))
+    return evaluate(_logit_core, cases, bandwidth=_bandwidth(bandwidth))
 
 
 class SmoothCurve(NamedTuple):
@@ -679,19 +673,6 @@ def smooth_ece_curve(
         position, at = position[:size], position[size:]
         rate, density = local_mean(position, outcomes, weights, at, bandwidth, mirrors=False)
     return SmoothCurve(points, rate, density, bandwidth)
-
-
-def _areas(
-    line: Line,
-    bandwidth: float | None,
-    rows: NDArray[Any],
-    residuals: Callable[[NDArray[Any]], Floats],
-) -> Floats:
-    """SmoothECE of the residuals that are made of each row, a few rows at a time."""
-    values = np.empty(rows.shape[0])
-    for part in blocks(values.size, line.cells(bandwidth or line.floor), BLOCK):
-        values[part] = smooth_of_residuals(line, residuals(rows[part]), bandwidth)
-    return values
 
 
 def smooth_of_residuals(line: Line, residuals: Floats, bandwidth: float | None) -> Floats:
