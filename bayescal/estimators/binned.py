@@ -371,16 +371,15 @@ def debiased_ece(
 
 def _corrected(bins: Bins, rate: Floats, p: int, signed: bool) -> Floats:
     several = bins.mass >= 2 - BINS_SAME  # cases shared out between bins add up to integers
-    debias = _debiased_square if p == 2 else _debiased_absolute
     gap, variance = np.abs(rate - bins.score), rate * (1 - rate)
-    error = debias(gap, variance, np.where(several, bins.mass, 2)) * several
+    cases = np.where(several, bins.mass, 2)
+    if p == 2:
+        error = gap**2 - variance / (cases - 1)
+    else:
+        error = _debiased_absolute(gap, variance, cases)
+    error *= several
     power: Floats = (error * bins.mass).sum(-1) / bins.mass.sum(-1)
     return power if signed else np.maximum(power, 0) ** (1 / p)
-
-
-def _debiased_square(gap: Floats, variance: Floats, cases: Floats) -> Floats:
-    """Unbiased estimate of each bin's squared gap."""
-    return gap**2 - variance / (cases - 1)
 
 
 def _debiased_absolute(gap: Floats, variance: Floats, cases: Floats) -> Floats:
@@ -388,8 +387,7 @@ def _debiased_absolute(gap: Floats, variance: Floats, cases: Floats) -> Floats:
     sd = np.sqrt(variance / cases)
     z = gap / np.where(sd > 0, sd, 1)
     folded = sd * math.sqrt(2 / math.pi) * np.exp(-(z**2) / 2) + gap * erf(z / math.sqrt(2))
-    corrected: Floats = 2 * gap - np.where(sd > 0, folded, gap)
-    return corrected
+    return np.asarray(2 * gap - np.where(sd > 0, folded, gap))
 
 
 LARGEST_SIZE = 1e15
@@ -729,33 +727,24 @@ def hosmer_lemeshow_test(
     """
     number = as_bins(n_groups, "n_groups")
     cases = read(y_true, y_prob, sample_weight)
-    groups = _Groups(bins_of(cases.scores, cases.weights, number, *_CUTS))
-    df = groups.chance.sum() - 2.0 * as_flag(development, "development")
+    bins = bins_of(cases.scores, cases.weights, number, *_CUTS)
+    occupied = bins.mass > 0
+    score, size = bins.score[occupied], bins.mass[occupied]
+    chance = (score > 0) & (score < 1)
+    variance = np.where(chance, score * (1 - score), 1) / size
+    df = chance.sum() - 2.0 * as_flag(development, "development")
     if df < 1:
         raise InputError(
-            f"y_prob makes {groups.chance.sum()} groups with mean scores strictly between 0 and 1, "
+            f"y_prob makes {chance.sum()} groups with mean scores strictly between 0 and 1, "
             f"and the test needs {3 if development else 1}. Ask for more groups with n_groups=, if "
             "there are as many distinct scores."
         )
-    statistic = evaluate(lambda *_: groups.statistic, cases)
-    return tested(statistic, chdtrc(df, statistic), float(df))
 
-
-class _Groups:
-    """Bins that hold a case, and which of them leave something to chance."""
-
-    def __init__(self, bins: Bins) -> None:
-        self._bins = bins
-        self._occupied = bins.mass > 0
-        self._cases = bins.mass[self._occupied]
-        self._score = bins.score[self._occupied]
-        self.chance = (self._score > 0) & (self._score < 1)
-
-    def statistic(self, outcomes: NDArray[Any]) -> Floats:
-        """Chi-square of each replicate."""
-        gap = self._bins.rate(outcomes)[:, self._occupied] - self._score
-        variance = np.where(self.chance, self._score * (1 - self._score), 1) / self._cases
+    def chi_square(outcomes: NDArray[Any]) -> Floats:
+        gap = bins.rate(outcomes)[:, occupied] - score
         certain = np.where(gap == 0, 0, np.inf)
         with np.errstate(over="ignore"):
-            chi_square: Floats = np.where(self.chance, gap**2 / variance, certain).sum(axis=1)
-        return chi_square
+            return np.asarray(np.where(chance, gap**2 / variance, certain).sum(axis=1))
+
+    statistic = evaluate(lambda *_: chi_square, cases)
+    return tested(statistic, chdtrc(df, statistic), float(df))

@@ -76,8 +76,7 @@ class Members:
         """Weighted sums of the cases' values over each bin."""
         if values.ndim == 1:
             return self.sums(lambda part: values[part])
-        several: Floats = self._matrix @ values
-        return several
+        return np.asarray(self._matrix @ values)
 
     def sums(self, values: Callable[[slice], NDArray[Any]]) -> Floats:
         """The same for values made block by block, so that they are never all in memory."""
@@ -100,8 +99,7 @@ class Members:
                 total = np.bincount(index, minlength=self.n_bins) + total
             else:
                 total = add_up(index, each, self.n_bins) + total
-        sums: Floats = total
-        return sums
+        return np.asarray(total)
 
 
 class Bins:
@@ -127,8 +125,7 @@ class Bins:
         """Weight of the cases of each bin."""
         if isinstance(self.shares, Members):
             return self.shares.mass
-        mass: Floats = self.shares @ np.ones(self._scores.size)
-        return mass
+        return np.asarray(self.shares @ np.ones(self._scores.size))
 
     @cached_property
     def score(self) -> Floats:
@@ -148,8 +145,7 @@ class Bins:
             hits = (self.shares @ outcomes[0])[None]
         else:
             hits = (self.shares @ np.ascontiguousarray(outcomes.T, dtype=np.float64)).T
-        rate: Floats = np.minimum(self._per_mass(hits), 1)
-        return rate
+        return np.asarray(np.minimum(self._per_mass(hits), 1))
 
     def excess(self, outcomes: NDArray[Any]) -> Floats:
         """Events of each bin less those expected by the scores, of shape (replicates, bins)."""
@@ -173,12 +169,10 @@ class Bins:
         return self._per_mass(self.shares @ values)
 
     def _score_of(self, part: slice) -> Floats:
-        scores: Floats = self._scores[part].astype(np.float64, copy=False)
-        return scores
+        return np.asarray(self._scores[part].astype(np.float64, copy=False))
 
     def _per_mass(self, sums: Floats) -> Floats:
-        mean: Floats = sums / np.where(self.mass > 0, self.mass, 1)
-        return mean
+        return np.asarray(sums / np.where(self.mass > 0, self.mass, 1))
 
 
 def bins_of(
@@ -235,8 +229,7 @@ def _cuts(weights: Floats | int, n_bins: int, binning: str) -> Floats:
     """Weight before each cut, without the ends."""
     k = np.arange(1.0, n_bins)
     if isinstance(weights, int) or are_counts(weights):
-        counts: Floats = mass_cuts(k, n_bins, np.sum(weights), binning)
-        return counts
+        return np.asarray(mass_cuts(k, n_bins, np.sum(weights), binning))
     # so that rounding in the sums parts no case from its bin
     return float(weights.sum()) * (k / n_bins - BINS_SAME)
 

@@ -181,8 +181,7 @@ class Recalibration:
 
     def has_both(self, totals: Floats) -> NDArray[np.bool_]:
         """Whether there are events and others, so that the best intercept exists."""
-        both: NDArray[np.bool_] = (totals[:, 0] > 0) & (totals[:, 0] < self.cases.sum(axis=-1))
-        return both
+        return np.asarray((totals[:, 0] > 0) & (totals[:, 0] < self.cases.sum(axis=-1)))
 
     def overlaps(self, outcomes: NDArray[Any]) -> NDArray[np.bool_]:
         """Whether events and others overlap in their scores, so that the best slope exists.

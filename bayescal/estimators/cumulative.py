@@ -132,13 +132,11 @@ Extent = Callable[[Floats], Floats]
 
 
 def _largest(sums: Floats) -> Floats:
-    largest: Floats = np.maximum(sums.max(axis=1), -sums.min(axis=1))
-    return largest
+    return np.asarray(np.maximum(sums.max(axis=1), -sums.min(axis=1)))
 
 
 def _range(sums: Floats) -> Floats:
-    extent: Floats = np.maximum(sums.max(axis=1), 0) - np.minimum(sums.min(axis=1), 0)
-    return extent
+    return np.asarray(np.maximum(sums.max(axis=1), 0) - np.minimum(sums.min(axis=1), 0))
 
 
 def _error(extent: Extent) -> Core:

@@ -14,7 +14,7 @@ from scipy.special import gammainc, gammaincc, ndtr
 
 from bayescal.core.arrays import Floats, RandomState, blocks, random_generator
 from bayescal.core.errors import InputError
-from bayescal.core.text import documented, shortened
+from bayescal.core.text import documented
 from bayescal.data.table import Table, tabulate
 from bayescal.data.validate import MOST_DRAWS, as_count, check_choice, is_matrix
 from bayescal.data.weights import are_counts
@@ -24,6 +24,7 @@ from bayescal.estimators.registry import (
     OutcomesLike,
     Statistic,
     Tested,
+    as_between,
     estimator,
     evaluate,
     read,
@@ -44,13 +45,7 @@ KERNEL_TAIL = 8.6
 def as_width(width: Any, kernel: str) -> float:
     """A width of this kernel that scores can be told apart by."""
     least = KERNEL_NARROWEST[check_choice(kernel, KERNEL_NARROWEST, "kernel")]
-    number = isinstance(width, (int, float, np.integer, np.floating))
-    if not number or isinstance(width, bool) or not least <= width <= KERNEL_WIDEST:
-        raise InputError(
-            f"bandwidth must be a number from {least:g} to {KERNEL_WIDEST:g} for the {kernel} "
-            f"kernel, got {shortened(repr(width))}."
-        )
-    return float(width)
+    return as_between(width, "bandwidth", least, KERNEL_WIDEST, f" for the {kernel} kernel")
 
 
 def kernel_at(distance: Floats, kernel: str, width: float) -> Floats:
@@ -194,12 +189,11 @@ def _cells(score: Floats) -> tuple[NDArray[np.intp], int]:
 def pearson_sf(z: Floats, skewness: float) -> Floats:
     """Upper tail of the Pearson III law (a shifted gamma) of mean 0, variance 1, this skewness."""
     if abs(skewness) < SYMMETRIC:
-        tail: Floats = ndtr(-z)
-        return tail
+        return np.asarray(ndtr(-z))
     shape = 4 / skewness**2
     at = np.maximum(shape + np.copysign(np.sqrt(shape), skewness) * z, 0)
     tail = gammaincc(shape, at) if skewness > 0 else gammainc(shape, at)
-    return tail
+    return np.asarray(tail)
 
 
 class PairSums(NamedTuple):
@@ -290,8 +284,7 @@ def block_mean_of_classes(cases: Cases, kernel: ClassKernel, bandwidth: float, s
         form = "rik,ij,rjk->rij" if similar.ndim == 2 else "rik,ijkl,rjl->rij"
         products = np.einsum(form, residual, similar, residual)
         total += products.sum(axis=(1, 2)) - np.einsum("rii->r", products)
-    mean: Floats = total / (kept * (size - 1))
-    return mean
+    return np.asarray(total / (kept * (size - 1)))
 
 
 def _matrices(kernel: Any, bandwidth: float) -> Matrices:

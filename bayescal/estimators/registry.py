@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.arrays import Floats, blocks
-from bayescal.core.text import documented
+from bayescal.core.errors import InputError
+from bayescal.core.text import documented, shortened
 from bayescal.data.data import CalibrationData
 from bayescal.data.read import Cases as Cases
 from bayescal.data.read import Needs, Outcomes, paired, read_cases
@@ -238,6 +239,16 @@ class Estimator:
             NaN where undefined.
         """
         return self.prepare(scores, weights, **self.defaults | options)(outcomes)
+
+
+def as_between(value: Any, name: str, least: float, most: float, of: str = "") -> float:
+    """A number in a range."""
+    number = isinstance(value, (int, float, np.integer, np.floating))
+    if not number or isinstance(value, bool) or not least <= value <= most:
+        raise InputError(
+            f"{name} must be a number from {least:g} to {most:g}{of}, got {shortened(repr(value))}."
+        )
+    return float(value)
 
 
 def tested(statistic: float | Floats, pvalue: Any, df: float = math.nan) -> Tested:

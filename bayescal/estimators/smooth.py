@@ -12,14 +12,13 @@ from scipy import fft
 
 from bayescal.core.arrays import Floats, RandomState, blocks, random_generator
 from bayescal.core.errors import InputError
-from bayescal.core.optimise import log_odds_of
-from bayescal.core.text import documented, shortened
+from bayescal.core.text import documented
 from bayescal.data.validate import as_level, as_scores, check_choice
 from bayescal.estimators.distance import Metric, as_metric, positions
 from bayescal.estimators.registry import (
-    Cases,
     OutcomesLike,
     Statistic,
+    as_between,
     estimator,
     evaluate,
     read,
@@ -83,11 +82,6 @@ class Line(NamedTuple):
         return Line(np.clip(position, 0, 1), self.length * left / cells)
 
 
-def log_odds_line(scores: NDArray[Any], sigma: float) -> tuple[Line, float]:
-    """Log-odds, and where their line starts, with no mirror in reach up to this bandwidth."""
-    return open_line(log_odds_of(scores), sigma)
-
-
 def open_line(position: Floats, sigma: float) -> tuple[Line, float]:
     """Positions, which are changed, and where their line starts, with no mirror in reach."""
     start = float(position.min()) - COSINES_REACH / 2 * sigma
@@ -97,16 +91,9 @@ def open_line(position: Floats, sigma: float) -> tuple[Line, float]:
     return Line(position, length), start
 
 
-def as_bandwidth(value: Any, name: str = "bandwidth") -> float:
+def as_bandwidth(value: Any) -> float:
     """A number in the range of bandwidths."""
-    narrowest, widest = BANDWIDTHS
-    number = isinstance(value, (int, float, np.integer, np.floating))
-    if not number or isinstance(value, bool) or not narrowest <= value <= widest:
-        raise InputError(
-            f"{name} must be a number from {narrowest:g} to {widest:g}, "
-            f"got {shortened(repr(value))}."
-        )
-    return float(value)
+    return as_between(value, "bandwidth", *BANDWIDTHS)
 
 
 def too_small(sigma: float, least: float) -> InputError:
@@ -158,17 +145,9 @@ def cosines(position: NDArray[Any], masses: Floats, cells: int) -> Floats:
 def _spline(offset: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """Pieces of the cubic B-spline at offsets from the node on the left, which add up to 1."""
     square, rest = offset * offset, 1 - offset
-    first, last = rest * rest, square * offset
-    first *= rest
-    first /= 6
-    last /= 6
-    second = 3 * last
-    second -= square
-    second += 2 / 3
-    third = 1 - first
-    third -= second
-    third -= last
-    return first, second, third, last
+    first, last = rest * rest * rest / 6, square * offset / 6
+    second = 3 * last - square + 2 / 3
+    return first, second, 1 - first - second - last, last
 
 
 def series(coefs: Floats, intervals: int) -> Floats:
@@ -833,41 +812,15 @@ def smooth_reliability(
     sigma = max(error.estimate, SMOOTH_NARROWEST)
     outcomes, scores, share = cases.outcomes[0], cases.scores, cases.weight / cases.mass
     outcome, density = local_mean(scores, outcomes, share, points, sigma, mirrors=True)
-    lower, upper = _range(cases, points, sigma, level, n_resamples, rng)
-    return SmoothReliability(
-        points,
-        outcome,
-        lower,
-        upper,
-        density,
-        outcome * density,
-        (1 - outcome) * density,
-        sigma,
-        error,
-        _shown(scores, outcomes, share, sigma),
-        level,
-    )
-
-
-def _range(
-    cases: Cases,
-    points: Floats,
-    sigma: float,
-    level: float,
-    replicates: int,
-    rng: np.random.Generator,
-) -> tuple[Floats, Floats]:
-    """Central range of the curve over resamples of the cases."""
-    cells = cells_of(cases.outcomes[0], cases.scores, cases.weights)
-    curves = np.concatenate(
-        [
-            local_means(cells.scores, cells.outcomes, weights, points, sigma, mirrors=True)
-            for weights in draw(cells, replicates, rng)
-        ]
-    )
-    tail = (1 - level) / 2
-    lower, upper = np.quantile(curves, [tail, 1 - tail], axis=0)
-    return lower, upper
+    cells = cells_of(outcomes, scores, cases.weights)
+    curves = [
+        local_means(cells.scores, cells.outcomes, weights, points, sigma, mirrors=True)
+        for weights in draw(cells, n_resamples, rng)
+    ]
+    lower, upper = np.quantile(np.concatenate(curves), [(1 - level) / 2, (1 + level) / 2], axis=0)
+    densities = density, outcome * density, (1 - outcome) * density
+    shown = _shown(scores, outcomes, share, sigma)
+    return SmoothReliability(points, outcome, lower, upper, *densities, sigma, error, shown, level)
 
 
 def _shown(scores: Floats, outcomes: Floats, share: Floats, sigma: float) -> float:

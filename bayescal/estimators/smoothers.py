@@ -52,8 +52,7 @@ def loess(table: Table, at: Floats, span: float) -> Curve:
 
     def curve(hits: Floats) -> Floats:
         fits = _fits(table, hits, anchors, reaches, degree=2)
-        values: Floats = CubicHermiteSpline(anchors, *np.moveaxis(fits, -1, 0))(at).T
-        return values
+        return np.asarray(CubicHermiteSpline(anchors, *np.moveaxis(fits, -1, 0))(at).T)
 
     return curve
 
@@ -98,7 +97,10 @@ def _vertices(table: Table, span: float) -> Floats:
         below = above[first] - table.trials[first]
         if above[last] - below <= most:
             continue
-        row = first + _middle(above[first : max(last, first + 1)], below, above[last])
+        half = math.floor((below + 1 + above[last]) / 2)
+        # the row after which the cell's cases are most nearly halved; of two, the later
+        end = max(last, first + 1)
+        row = end - 1 - int(np.abs(above[first:end] - half)[::-1].argmin())
         cut = float(score[row])
         if left + SAME < cut < right - SAME:
             cuts.append(cut)
@@ -106,13 +108,6 @@ def _vertices(table: Table, span: float) -> Floats:
             if row < last:
                 cells.append((row + 1, last, cut, right))
     return np.array([ends[0], *sorted(cuts), ends[1]])
-
-
-def _middle(above: Floats, below: float, end: float) -> int:
-    """The row after which a cell's cases are most nearly halved; of two, the later."""
-    half = math.floor((below + 1 + end) / 2)
-    distance = np.abs(above - half)
-    return int(distance.size - 1 - distance[::-1].argmin())
 
 
 def _steps(score: Floats) -> Floats:
@@ -218,8 +213,7 @@ def _reaches(table: Table, anchors: Floats, count: int) -> Floats:
 
     def nth(case: NDArray[np.intp]) -> Floats:
         row = np.searchsorted(above, case + SAME * above[-1], side="right")
-        score: Floats = table.score[np.minimum(row, table.score.size - 1)]
-        return score
+        return np.asarray(table.score[np.minimum(row, table.score.size - 1)])
 
     first, last = np.zeros(anchors.size, np.intp), np.full(anchors.size, cases - count)
     while (searched := first < last).any():
@@ -233,11 +227,6 @@ def _reaches(table: Table, anchors: Floats, count: int) -> Floats:
 
 Basis = Callable[[Floats], Floats]
 """Scores or positions, (n,), to the functions of them that a regression uses, (k, n)."""
-
-
-def logistic_basis(table: Table, n_knots: int) -> Basis:
-    """A line in the log-odds."""
-    return lambda score: np.stack([np.ones_like(score), log_odds_of(score)])
 
 
 def beta_basis(table: Table, n_knots: int) -> Basis:
@@ -284,7 +273,7 @@ def restricted_cubic(position: Floats, trials: Floats, n_knots: int) -> Basis:
 
 BASES: dict[str, Callable[[Table, int], Basis]] = {
     "beta": beta_basis,
-    "logistic": logistic_basis,
+    "logistic": lambda _, n_knots: lambda x: np.stack([np.ones_like(x), log_odds_of(x)]),
     "rcs": rcs_basis,
 }
 

@@ -63,14 +63,8 @@ class Sweep:
 
     def _falling(self, hits: Floats) -> Ints:
         """The replicates whose mean outcome falls from some score to the next."""
-        rate = hits if self._single else hits / self.table.trials
-        step = rate[:, 1:] - rate[:, :-1]
+        step = np.diff(hits / self.table.trials)
         return np.flatnonzero((step < -self._slack).any(axis=1))
-
-    @property
-    def _single(self) -> bool:
-        """Whether no two cases have one score."""
-        return self.table.weight is None and self.table.starts is None
 
     @cached_property
     def _counts_cases(self) -> bool:
@@ -91,8 +85,7 @@ class Sweep:
         """Where each distinct score, and the end, stand among bins that divide 0 to 1."""
         if self.width:
             return np.append(self.table.score, self.table.score[-1])
-        share: Floats = self._above / self._above[-1]
-        return share
+        return np.asarray(self._above / self._above[-1])
 
     def _mixed(self, hits: Floats) -> Floats:
         """Positions from the first event to the last non-event, of all replicates together."""

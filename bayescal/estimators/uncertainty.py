@@ -101,8 +101,7 @@ def _sd_if_calibrated(bins: Bins, scores: Floats) -> float:
 def _mean(bins: Bins, values: Floats) -> Floats:
     """Mean over each bin of several cases, 0 in others."""
     several = bins.mass >= 2 - BINS_SAME
-    means: Floats = several * (bins.shares @ values) / np.where(bins.mass > 0, bins.mass, 1)
-    return means
+    return np.asarray(several * (bins.shares @ values) / np.where(bins.mass > 0, bins.mass, 1))
 
 
 ANALYTIC: dict[str, Callable[..., tuple[float, float]]] = {
@@ -162,8 +161,7 @@ def bca_levels(
     skewness = shares @ influence**3 / variance**1.5 if variance > 0 else 0.0
     moved = ndtri(below) + ndtri(tails)
     slope = np.maximum(1 - skewness / (6 * np.sqrt(cells.size)) * moved, ROUNDING)
-    levels: Floats = ndtr(ndtri(below) + moved / slope)
-    return levels
+    return np.asarray(ndtr(ndtri(below) + moved / slope))
 
 
 def known(values: Floats, applied: Applied, tail: float) -> Floats:
@@ -206,8 +204,7 @@ class AlikeCases:
         """The variables of the cases in so many replicates, of shape (size, cases)."""
         shared = rng.standard_normal((size, int(self.cluster.max()) + 1))[:, self.cluster]
         own = rng.standard_normal(shared.shape)
-        mixed: Floats = np.sqrt(self.correlation) * shared + np.sqrt(1 - self.correlation) * own
-        return mixed
+        return np.asarray(np.sqrt(self.correlation) * shared + np.sqrt(1 - self.correlation) * own)
 
 
 def cases_by_score(scores: Floats, weights: Floats | None) -> tuple[Floats, Counts]:
