@@ -344,8 +344,7 @@ def debiased_ece(
     Notes
     -----
     One case says nothing of the variance in its bin. A bin with fewer than two cases counts as
-    having no error, for both orders, and keeps its share of the cases. The authors' code does so
-    for p = 2, and refuses such bins for p = 1.
+    having no error, for both orders, and keeps its share of the cases.
 
     References
     ----------

@@ -574,7 +574,6 @@ def spiegelhalter_test(
     Notes
     -----
     Errors that leave the Brier score as expected go unnoticed, such as scores of 0.5 throughout.
-    MAPIE 1.6 gives the one-sided p-value, which for an overconfident model is half this one.
 
     References
     ----------

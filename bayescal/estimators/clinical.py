@@ -386,11 +386,6 @@ def calibration_slope() -> None:
         or one distinct score only, so that there is no finite maximum. Scores whose log-odds
         differ by 1e-6 or less, or by the rounding of the scores, are ties.
 
-    Notes
-    -----
-    A logistic regression with scikit-learn's default settings is penalised and gives another
-    value: published examples print .930 for .934.
-
     References
     ----------
     Cox, "Two further applications of a model for binary regression", Biometrika 45, 1958.

@@ -220,8 +220,7 @@ def ks_error(
     pass the predicted classes as `cells`. Its proof takes the accuracy of all classes together.
 
     Errors of opposite sign at neighbouring scores cancel: it is small for a model that is right on
-    average below every score. The authors' code adds up case by case, so that what it prints
-    depends on the order of cases with equal scores.
+    average below every score.
 
     References
     ----------
@@ -501,8 +500,7 @@ def cumulative_difference_test(
 
     Notes
     -----
-    "both" is the test "BB" of the R package cumulcalib, and "bridge" its "BB1p". Its first release
-    adds up case by case, so that what it prints depends on the order of cases with equal scores.
+    "both" is the test "BB" of the R package cumulcalib, and "bridge" its "BB1p".
 
     References
     ----------

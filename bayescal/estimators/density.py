@@ -419,10 +419,9 @@ def ls_ece(
 
     Notes
     -----
-    The integral is computed, to about 1e-8; the authors draw noise and average, and print other
-    digits each time (.1363 for .1355 with 10,000 draws). Unlike in SmoothECE a score is compared
-    with the outcomes at its noisy position, so that noise alone makes a calibrated model's value a
-    little more than zero.
+    The integral is computed, to about 1e-8. Unlike in SmoothECE a score is compared with the
+    outcomes at its noisy position, so that noise alone makes a calibrated model's value a little
+    more than zero.
 
     References
     ----------
@@ -534,11 +533,8 @@ def kde_ece(
     Notes
     -----
     For "ratio", scores within 1e-6 of 0 or 1 are moved there, since the kernel vanishes at the
-    ends. The authors' code returns twice the mean for two classes, takes no root, and gives NaN
-    at a score of 1. Its choice of bandwidth divides the likelihood by the bandwidth once more and
-    counts a tied score as a neighbour, so that it ends at the least candidates (7e-5 and 1e-5
-    where the likelihood peaks at .01 and .05); here equal scores are left out together. The
-    likelihood is that of at most 256 scores, evenly spaced by rank. Where more than 2^25 pairs of
+    ends. The bandwidth is chosen by the likelihood of at most 256 scores, evenly spaced by rank, of
+    which equal ones are left out together. Where more than 2^25 pairs of
     scores are near each other, which some 6,000 scores can have, scores within 1/32 of the kernel's
     width are put together, each with the first three moments of its events: this changed the value
     by at most 1e-6 with 10,000 cases, over three truths and six bandwidths, and with 30,000 cases,
@@ -549,9 +545,6 @@ def kde_ece(
     with 178 cases and .21 with 1000, the mean of 20 simulated samples. Of a matrix all
     pairs of cases are visited, and probabilities within 1e-6 of 0 are moved there, after which each
     row is divided by its sum.
-
-    For "triweight", the authors' code integrates on a grid of steps of 1.3e-4 that leaves out the
-    ends, and takes no root. With 36 % of the scores at 1 it says .0419 for .0416.
 
     References
     ----------

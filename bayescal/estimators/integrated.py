@@ -273,11 +273,6 @@ def emax() -> None:
     InputError
         As `flexible_curve`.
 
-    Notes
-    -----
-    CalibrationCurves takes its Emax from the logistic curve on a grid over [0, 1] while its Eavg
-    is that of the loess curve. Here all five come from one curve, at the observed scores.
-
     References
     ----------
     Austin & Steyerberg, "The Integrated Calibration Index (ICI) and related metrics for

@@ -388,10 +388,6 @@ def mmce(
 
     The sum over pairs takes a sort and one pass over the cases, and is exact.
 
-    The authors compare the confidence in the top label with its being correct. Of one column of
-    scores netcal 1.4 takes (score > 0.5) == outcome for the outcome, which is neither this nor
-    theirs: on 731 solar flare forecasts it prints .440 where this is .0438.
-
     References
     ----------
     Kumar, Sarawagi & Jain, "Trainable Calibration Measures for Neural Networks from Kernel Mean

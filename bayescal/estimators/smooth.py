@@ -465,11 +465,6 @@ def smooth_ece(
     each bandwidth damps them. Areas are good to 1e-9, and sigma* is computed by Newton steps, since
     the derivative of the area in sigma is known from the slopes where the residual changes sign.
 
-    The authors' package relplot 1.0.3 gives scores within one cell of its grid from 0 or 1 half
-    their mass, where reflection gives them all of it. With 36 % of the scores at 1 it says .0711
-    where the definition gives .0450; without scores at the ends the two differ by their grid,
-    some .2 %. It searches sigma among multiples of 1/1024 and reports the area there.
-
     References
     ----------
     Błasiok & Nakkiran, "Smooth ECE: Principled Reliability Diagrams via Kernel Smoothing", ICLR
@@ -531,12 +526,6 @@ def logit_smooth_ece(
     ------
     InputError
         As `smooth_ece`.
-
-    Notes
-    -----
-    relplot's logit kernel holds scores to [.001, .999] and scales the bandwidth by 4 over the
-    range of the log-odds, so that its value depends on the extremes. probcal's `smooth_ece` is
-    this one, on a lattice.
 
     References
     ----------

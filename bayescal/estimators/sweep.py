@@ -208,9 +208,7 @@ def sweep_ece(
 
     Notes
     -----
-    The authors' code parts equal scores in the order of their rows, so that its value changes
-    with that order. It closes bins of equal width on the left; here they are closed on the right,
-    as in `ece`. It stops one short of as many bins as cases.
+    Equal scores stay together or share their mean, so that the order of rows does not matter.
 
     References
     ----------
