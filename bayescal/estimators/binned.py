@@ -18,13 +18,11 @@ from bayescal.data.weights import are_counts
 from bayescal.estimators.bins import (
     BINS_SAME,
     Bins,
-    Rebins,
     as_bins,
     as_cut,
     bins_of,
     bins_or_cells,
     read_with_cells,
-    rebinned,
     width_index,
 )
 from bayescal.estimators.proportions import jeffreys
@@ -36,37 +34,21 @@ from bayescal.estimators.registry import (
     estimator,
     evaluate,
     read,
+    tested,
 )
 from bayescal.estimators.resamples import Cells, cells_of
 
 
 def ece_core(scores: Floats, weights: Floats | None, *, p: float, **cut: Any) -> Statistic:
-    """Core of `ece`; `cut` is how cases are put into bins, or their cells."""
+    """Core of `ece`."""
     bins = bins_or_cells(scores, weights, **cut)
 
     def statistic(outcomes: NDArray[Any]) -> Floats:
         if p == 1:
-            error: Floats = np.abs(bins.excess(outcomes)).sum(-1) / bins.total
-            return error
-        return _norm(bins.gap(outcomes), bins.mass, p)
+            return np.asarray(np.abs(bins.excess(outcomes)).sum(-1) / bins.total)
+        return power_mean(bins.gap(outcomes), p, lambda power: power @ bins.mass / bins.mass.sum())
 
     return statistic
-
-
-def ece_of_weightings(
-    scores: Floats, outcomes: Floats, weights: Floats, *, p: float, **cut: Any
-) -> Floats:
-    """`ece` for many weightings of the cases."""
-    return _norm(*_gaps(*rebinned(scores, outcomes, weights, **cut)), order=p)
-
-
-def _norm(gap: Floats, mass: Floats, order: float) -> Floats:
-    counted = np.where(mass > 0, gap, 0)
-    return power_mean(counted, order, lambda power: (power * mass).sum(-1) / mass.sum(-1))
-
-
-def _gaps(bins: Rebins, rate: Floats) -> tuple[Floats, Floats]:
-    return rate - bins.score, bins.mass
 
 
 @estimator(
@@ -77,7 +59,6 @@ def _gaps(bins: Rebins, rate: Floats) -> tuple[Floats, Floats]:
     span=(0, 1),
     bound="below TCE of the same order in the population; biased upwards in a sample",
     by_case=("cells",),
-    weighted=ece_of_weightings,
 )
 def ece(
     y_true: OutcomesLike,
@@ -168,12 +149,9 @@ def _over_bins(statistic: Callable[[Bins, NDArray[Any]], Floats]) -> Core:
     return core
 
 
-def _mean(gap: Floats, mass: Floats) -> Floats:
-    mean: Floats = np.abs(gap).sum(-1) / np.count_nonzero(mass > 0, axis=-1)
-    return mean
-
-
-_ace_core = _over_bins(lambda bins, outcomes: _mean(bins.gap(outcomes), bins.mass))
+_ace_core = _over_bins(
+    lambda bins, outcomes: np.abs(bins.gap(outcomes)).sum(-1) / np.count_nonzero(bins.mass)
+)
 
 
 @estimator(
@@ -183,7 +161,6 @@ _ace_core = _over_bins(lambda bins, outcomes: _mean(bins.gap(outcomes), bins.mas
     estimates="binned calibration error, every bin counting the same",
     span=(0, 1),
     bound="with bins of equal mass, below TCE in the population; biased upwards in a sample",
-    weighted=lambda s, y, w, **cut: _mean(*_gaps(*rebinned(s, y, w, **cut))),
 )
 def ace(
     y_true: OutcomesLike,
@@ -245,12 +222,7 @@ def ace(
     return evaluate(_ace_core, cases, **as_cut(n_bins, binning, ties))
 
 
-def _largest(gap: Floats) -> Floats:
-    largest: Floats = np.abs(gap).max(axis=1)
-    return largest
-
-
-_mce_core = _over_bins(lambda bins, outcomes: _largest(bins.gap(outcomes)))
+_mce_core = _over_bins(lambda bins, outcomes: np.abs(bins.gap(outcomes)).max(axis=1))
 
 
 @estimator(
@@ -259,7 +231,6 @@ _mce_core = _over_bins(lambda bins, outcomes: _largest(bins.gap(outcomes)))
     paper="Naeini, Cooper & Hauskrecht 2015",
     estimates="the largest calibration error of a bin",
     span=(0, 1),
-    weighted=lambda s, y, w, **cut: _largest(_gaps(*rebinned(s, y, w, **cut))[0]),
 )
 def mce(
     y_true: OutcomesLike,
@@ -323,7 +294,6 @@ def debiased_core(
     estimates="binned calibration error, without the part that chance adds",
     bound="below TCE of the same order in the population",
     span=(0, 1),
-    weighted=lambda s, y, w, *, p, signed, **cut: _corrected(*rebinned(s, y, w, **cut), p, signed),
 )
 def debiased_ece(
     y_true: OutcomesLike,
@@ -374,8 +344,7 @@ def debiased_ece(
     Notes
     -----
     One case says nothing of the variance in its bin. A bin with fewer than two cases counts as
-    having no error, for both orders, and keeps its share of the cases. The authors' code does so
-    for p = 2, and refuses such bins for p = 1.
+    having no error, for both orders, and keeps its share of the cases.
 
     References
     ----------
@@ -399,18 +368,17 @@ def debiased_ece(
     return evaluate(debiased_core, cases, p=p, signed=as_flag(signed, "signed"), **cut)
 
 
-def _corrected(bins: Bins | Rebins, rate: Floats, p: int, signed: bool) -> Floats:
+def _corrected(bins: Bins, rate: Floats, p: int, signed: bool) -> Floats:
     several = bins.mass >= 2 - BINS_SAME  # cases shared out between bins add up to integers
-    debias = _debiased_square if p == 2 else _debiased_absolute
     gap, variance = np.abs(rate - bins.score), rate * (1 - rate)
-    error = debias(gap, variance, np.where(several, bins.mass, 2)) * several
+    cases = np.where(several, bins.mass, 2)
+    if p == 2:
+        error = gap**2 - variance / (cases - 1)
+    else:
+        error = _debiased_absolute(gap, variance, cases)
+    error *= several
     power: Floats = (error * bins.mass).sum(-1) / bins.mass.sum(-1)
     return power if signed else np.maximum(power, 0) ** (1 / p)
-
-
-def _debiased_square(gap: Floats, variance: Floats, cases: Floats) -> Floats:
-    """Unbiased estimate of each bin's squared gap."""
-    return gap**2 - variance / (cases - 1)
 
 
 def _debiased_absolute(gap: Floats, variance: Floats, cases: Floats) -> Floats:
@@ -418,8 +386,7 @@ def _debiased_absolute(gap: Floats, variance: Floats, cases: Floats) -> Floats:
     sd = np.sqrt(variance / cases)
     z = gap / np.where(sd > 0, sd, 1)
     folded = sd * math.sqrt(2 / math.pi) * np.exp(-(z**2) / 2) + gap * erf(z / math.sqrt(2))
-    corrected: Floats = 2 * gap - np.where(sd > 0, folded, gap)
-    return corrected
+    return np.asarray(2 * gap - np.where(sd > 0, folded, gap))
 
 
 LARGEST_SIZE = 1e15
@@ -759,34 +726,24 @@ def hosmer_lemeshow_test(
     """
     number = as_bins(n_groups, "n_groups")
     cases = read(y_true, y_prob, sample_weight)
-    groups = _Groups(bins_of(cases.scores, cases.weights, number, *_CUTS))
-    df = groups.chance.sum() - 2.0 * as_flag(development, "development")
+    bins = bins_of(cases.scores, cases.weights, number, *_CUTS)
+    occupied = bins.mass > 0
+    score, size = bins.score[occupied], bins.mass[occupied]
+    chance = (score > 0) & (score < 1)
+    variance = np.where(chance, score * (1 - score), 1) / size
+    df = chance.sum() - 2.0 * as_flag(development, "development")
     if df < 1:
         raise InputError(
-            f"y_prob makes {groups.chance.sum()} groups with mean scores strictly between 0 and 1, "
+            f"y_prob makes {chance.sum()} groups with mean scores strictly between 0 and 1, "
             f"and the test needs {3 if development else 1}. Ask for more groups with n_groups=, if "
             "there are as many distinct scores."
         )
-    statistic = evaluate(lambda *_: groups.statistic, cases)
-    pvalue = chdtrc(df, statistic)
-    return Tested(statistic, pvalue if np.ndim(pvalue) else float(pvalue), float(df))
 
-
-class _Groups:
-    """Bins that hold a case, and which of them leave something to chance."""
-
-    def __init__(self, bins: Bins) -> None:
-        self._bins = bins
-        self._occupied = bins.mass > 0
-        self._cases = bins.mass[self._occupied]
-        self._score = bins.score[self._occupied]
-        self.chance = (self._score > 0) & (self._score < 1)
-
-    def statistic(self, outcomes: NDArray[Any]) -> Floats:
-        """Chi-square of each replicate."""
-        gap = self._bins.rate(outcomes)[:, self._occupied] - self._score
-        variance = np.where(self.chance, self._score * (1 - self._score), 1) / self._cases
+    def chi_square(outcomes: NDArray[Any]) -> Floats:
+        gap = bins.rate(outcomes)[:, occupied] - score
         certain = np.where(gap == 0, 0, np.inf)
         with np.errstate(over="ignore"):
-            chi_square: Floats = np.where(self.chance, gap**2 / variance, certain).sum(axis=1)
-        return chi_square
+            return np.asarray(np.where(chance, gap**2 / variance, certain).sum(axis=1))
+
+    statistic = evaluate(lambda *_: chi_square, cases)
+    return tested(statistic, chdtrc(df, statistic), float(df))

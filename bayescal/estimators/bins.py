@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -76,8 +76,7 @@ class Members:
         """Weighted sums of the cases' values over each bin."""
         if values.ndim == 1:
             return self.sums(lambda part: values[part])
-        several: Floats = self._matrix @ values
-        return several
+        return np.asarray(self._matrix @ values)
 
     def sums(self, values: Callable[[slice], NDArray[Any]]) -> Floats:
         """The same for values made block by block, so that they are never all in memory."""
@@ -100,15 +99,7 @@ class Members:
                 total = np.bincount(index, minlength=self.n_bins) + total
             else:
                 total = add_up(index, each, self.n_bins) + total
-        sums: Floats = total
-        return sums
-
-
-class Rebins(NamedTuple):
-    """Cases and mean score of bins cut for many weightings, each of shape (replicates, bins)."""
-
-    mass: Floats
-    score: Floats
+        return np.asarray(total)
 
 
 class Bins:
@@ -134,8 +125,7 @@ class Bins:
         """Weight of the cases of each bin."""
         if isinstance(self.shares, Members):
             return self.shares.mass
-        mass: Floats = self.shares @ np.ones(self._scores.size)
-        return mass
+        return np.asarray(self.shares @ np.ones(self._scores.size))
 
     @cached_property
     def score(self) -> Floats:
@@ -155,8 +145,7 @@ class Bins:
             hits = (self.shares @ outcomes[0])[None]
         else:
             hits = (self.shares @ np.ascontiguousarray(outcomes.T, dtype=np.float64)).T
-        rate: Floats = np.minimum(self._per_mass(hits), 1)
-        return rate
+        return np.asarray(np.minimum(self._per_mass(hits), 1))
 
     def excess(self, outcomes: NDArray[Any]) -> Floats:
         """Events of each bin less those expected by the scores, of shape (replicates, bins)."""
@@ -180,12 +169,10 @@ class Bins:
         return self._per_mass(self.shares @ values)
 
     def _score_of(self, part: slice) -> Floats:
-        scores: Floats = self._scores[part].astype(np.float64, copy=False)
-        return scores
+        return np.asarray(self._scores[part].astype(np.float64, copy=False))
 
     def _per_mass(self, sums: Floats) -> Floats:
-        mean: Floats = sums / np.where(self.mass > 0, self.mass, 1)
-        return mean
+        return np.asarray(sums / np.where(self.mass > 0, self.mass, 1))
 
 
 def bins_of(
@@ -242,8 +229,7 @@ def _cuts(weights: Floats | int, n_bins: int, binning: str) -> Floats:
     """Weight before each cut, without the ends."""
     k = np.arange(1.0, n_bins)
     if isinstance(weights, int) or are_counts(weights):
-        counts: Floats = mass_cuts(k, n_bins, np.sum(weights), binning)
-        return counts
+        return np.asarray(mass_cuts(k, n_bins, np.sum(weights), binning))
     # so that rounding in the sums parts no case from its bin
     return float(weights.sum()) * (k / n_bins - BINS_SAME)
 
@@ -308,92 +294,6 @@ def as_cut(n_bins: Any, binning: Any, ties: Any) -> dict[str, Any]:
 def as_bins(n_bins: Any, name: str = "n_bins") -> int:
     """A number of bins, or an error."""
     return as_count(n_bins, name, 1, MOST_BINS_ASKED)
-
-
-def rebinned(
-    scores: Floats, outcomes: Floats, weights: Floats, *, n_bins: int, binning: str, ties: str
-) -> tuple[Rebins, Floats]:
-    """Bins of every weighting, as `bins_of` would cut it, and their mean outcomes.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples,)
-        In ascending order.
-    outcomes : ndarray of shape (n_samples,)
-    weights : ndarray of shape (replicates, n_samples)
-        Whole numbers of cases.
-
-    Returns
-    -------
-    bins : Rebins
-        With "width" only bins that hold a score.
-    rate : ndarray of shape (replicates, bins)
-    """
-    if binning == "width":
-        starts = starts_of(width_index(scores, n_bins))
-        parts = [weights, weights * scores, weights * outcomes]
-        mass, score, hits = (np.add.reduceat(part, starts, axis=1) for part in parts)
-    else:
-        starts = starts_of(scores)
-        trials, events = weights, weights * outcomes
-        if starts.size < scores.size:
-            trials, events = (np.add.reduceat(part, starts, axis=1) for part in (trials, events))
-        mass, score, hits = _cut(scores[starts], trials, events, n_bins, binning, ties)
-    divisor = np.where(mass > 0, mass, 1)
-    return Rebins(mass, score / divisor), np.clip(hits / divisor, 0, 1)
-
-
-def starts_of(values: NDArray[np.generic]) -> NDArray[np.intp]:
-    """Where each run of equal values begins."""
-    return np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
-
-
-def _cut(
-    scores: Floats, trials: Floats, events: Floats, n_bins: int, binning: str, ties: str
-) -> tuple[Floats, Floats, Floats]:
-    """Cases, sum of scores and events of bins of equal mass, from those at each distinct score."""
-    above = np.cumsum(trials, axis=1)
-    total = above[:, -1:]
-    number = min(n_bins, int(total.max()))  # further ones would stay empty
-    cuts = mass_cuts(np.arange(1.0, number), number, total, binning)
-    index = search_rows(above, cuts)
-    beyond = (_take(above, index) - cuts) / _take(trials, index) * (ties == "split")
-
-    def between(values: Floats) -> Floats:
-        sums = _sums(values, index + 1)
-        moved = beyond * _take(values, index)
-        sums[:, :-1] -= moved
-        sums[:, 1:] += moved
-        return sums
-
-    return between(trials), between(trials * scores), between(events)
-
-
-def _sums(rows: Floats, ends: NDArray[np.intp]) -> Floats:
-    """Sums of each row from its start to the first end, from there to the next, and so on."""
-    count, size = rows.shape
-    starts = np.zeros((count, ends.shape[1] + 1), dtype=np.intp)
-    starts[:, 1:] = ends
-    starts += size * np.arange(count)[:, None]
-    flat = starts.ravel()
-    nonempty = np.diff(flat, append=rows.size) > 0
-    sums = np.zeros(flat.size)
-    sums[nonempty] = np.add.reduceat(rows.ravel(), flat[nonempty])
-    return sums.reshape(starts.shape)
-
-
-def _take(values: Floats, index: NDArray[np.intp]) -> Floats:
-    return np.take_along_axis(values, index, axis=1)
-
-
-def search_rows(rows: Floats, values: Floats) -> NDArray[np.intp]:
-    """First index at which each ascending row of counts reaches each of its values."""
-    count, size = rows.shape
-    ends = np.cumsum(rows[:, -1:] + 1, axis=0)
-    shift = ends - rows[:, -1:]
-    position = np.searchsorted((rows + shift).ravel(), (values + shift).ravel())
-    inside: NDArray[np.intp] = position.reshape(values.shape) - size * np.arange(count)[:, None]
-    return inside
 
 
 Labels = NDArray[np.int32]

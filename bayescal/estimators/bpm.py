@@ -151,8 +151,7 @@ def basis_of(s: Floats, q: Floats) -> Floats:
 
 def probability_of(coefficients: Floats, basis: Floats) -> Floats:
     """Probabilities at the rows of a basis."""
-    probability: Floats = expit(basis @ coefficients)
-    return probability
+    return np.asarray(expit(basis @ coefficients))
 
 
 def fit_released(bins: Bins) -> BPMCurve:
@@ -178,8 +177,7 @@ def fit_squares(bins: Bins, *, constrained: bool) -> BPMCurve:
 
     def residual(coefficients: Floats) -> Floats:
         _, miss, stretch = error(coefficients)
-        scaled: Floats = root_weight * miss * stretch
-        return scaled
+        return np.asarray(root_weight * miss * stretch)
 
     def jacobian(coefficients: Floats) -> Floats:
         g, miss, stretch = error(coefficients)
@@ -241,8 +239,7 @@ def _limits(constrained: bool) -> tuple[Floats, Floats]:
 def _stretch(miss: Floats) -> Floats:
     """Square root of (exp(e^2) - 1) / e^2, which is 1 at e = 0."""
     square = np.maximum(miss**2, 1e-30)
-    stretch: Floats = np.sqrt(np.expm1(square) / square)
-    return stretch
+    return np.asarray(np.sqrt(np.expm1(square) / square))
 
 
 def _starts(bins: Bins) -> list[Floats]:
@@ -256,7 +253,7 @@ def _starts(bins: Bins) -> list[Floats]:
 
 
 def _as_curve(coefficients: Floats, objective: str, loss: float) -> BPMCurve:
-    a, b, c = (float(value) for value in coefficients)
+    a, b, c = coefficients.tolist()
     return BPMCurve(a, b, c, objective, loss)
 
 
@@ -357,7 +354,8 @@ def _core(
 
     def statistic(outcomes: NDArray[Any]) -> Floats:
         fits = [_fit(row, scores, weights, objective) for row in outcomes]
-        return np.array([_norm(fitted.at(s, q) - s, mass, p) for fitted in fits])
+        errors = np.array([fitted.at(s, q) - s for fitted in fits])
+        return power_mean(errors, p, lambda power: power @ mass)
 
     return statistic
 
@@ -493,7 +491,3 @@ def _beta_shapes(scores: Floats, mass: Floats) -> tuple[float, float] | None:
     a, b = float(mean * precision), float(rest * precision)
     usable = 0 < a < _NARROWEST and 0 < b < _NARROWEST
     return (a, b) if usable else None
-
-
-def _norm(error: Floats, mass: Floats, order: float) -> float:
-    return float(power_mean(error, order, lambda power: power @ mass))

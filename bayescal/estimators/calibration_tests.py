@@ -24,6 +24,7 @@ from bayescal.estimators.registry import (
     estimator,
     evaluate,
     read,
+    tested,
 )
 
 LogLikelihood = Callable[[Recalibration, Floats], Floats]
@@ -42,13 +43,11 @@ def _as_they_are(model: Recalibration, totals: Floats) -> Floats:
 
 
 def _shifted(model: Recalibration, totals: Floats) -> Floats:
-    shift, _ = model.fit_shift(totals)
-    return model.log_likelihood(np.stack([shift, np.ones_like(shift)], axis=1), totals)
+    return model.log_likelihood(model.fit(totals, free=1)[0], totals)
 
 
 def _refitted(model: Recalibration, totals: Floats) -> Floats:
-    line, _ = model.fit_line(totals)
-    return model.log_likelihood(line, totals)
+    return model.log_likelihood(model.fit(totals)[0], totals)
 
 
 _MODELS = {
@@ -123,7 +122,7 @@ def recalibrated(
     cases = read(y_true, y_prob, sample_weight, single=True)
     model = Recalibration.of(cases.scores, cases.weights)
     totals, n = model.totals(cases.outcomes), model.cases.sum()
-    line, converged = model.fit_line(totals)
+    line, converged = model.fit(totals)
     exists = model.overlaps(cases.outcomes) & converged
     ((intercept, slope),) = np.where(exists[:, None], line, np.nan)
     stated = _as_they_are(model, totals)
@@ -195,8 +194,7 @@ def cox_test(
     core = _COX[check_choice(kind, _COX, "kind")]
     statistic = evaluate(core, read(y_true, y_prob, sample_weight, single=True))
     df = 2.0 if kind == "joint" else 1.0
-    pvalue = chdtrc(df, statistic)
-    return Tested(statistic, float(pvalue) if isinstance(statistic, float) else pvalue, df)
+    return tested(statistic, chdtrc(df, statistic), df)
 
 
 @estimator(
@@ -441,8 +439,8 @@ def giviti_test(
         def statistic(outcomes: NDArray[Any]) -> Floats:
             value, degree = _select(basis, model.cases, outcomes, start, cut)
             degrees.append(degree)
-            as_they_are = model.log_likelihood(np.array([[0.0, 1.0]]), model.totals(outcomes))
-            return np.maximum(2 * (value - as_they_are), 0)
+            stated = _as_they_are(model, model.totals(outcomes))
+            return np.maximum(2 * (value - stated), 0)
 
         return statistic
 
@@ -576,7 +574,6 @@ def spiegelhalter_test(
     Notes
     -----
     Errors that leave the Brier score as expected go unnoticed, such as scores of 0.5 throughout.
-    MAPIE 1.6 gives the one-sided p-value, which for an overconfident model is half this one.
 
     References
     ----------
@@ -591,8 +588,7 @@ def spiegelhalter_test(
     (-1.005, 0.315)
     """
     z = evaluate(_core, read(y_true, y_prob, sample_weight))
-    pvalue = 2 * ndtr(-np.abs(z))
-    return Tested(z, float(pvalue) if isinstance(z, float) else pvalue)
+    return tested(z, 2 * ndtr(-np.abs(z)))
 
 
 def _core(scores: Floats, weights: Floats | None) -> Statistic:

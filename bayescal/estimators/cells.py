@@ -327,8 +327,7 @@ def merge_cells(
     y_prob, cells, sample_weight = aligned(y_prob=y_prob, cells=cells, sample_weight=sample_weight)
     scores, weights = read_scores(y_prob, sample_weight, needs="order")
     bins = bins_of_labels(scores, weights, as_labels(cells, scores.size))
-    merged: Floats = _by_case(bins, bins.score[None])[0]
-    return merged
+    return np.asarray(_by_case(bins, bins.score[None])[0])
 
 
 @documented
@@ -391,8 +390,7 @@ def _by_case(bins: Bins, means: Floats) -> Floats:
             f"the cell of case {at} has no weight in sample_weight, and so no mean. Drop its "
             "cases first."
         )
-    own: Floats = means[:, bins.shares.index]
-    return own
+    return np.asarray(means[:, bins.shares.index])
 
 
 @documented
@@ -543,8 +541,7 @@ def on_line(points: Floats, cases: Floats, nearest: float) -> Sums:
 
     def sums(values: Floats) -> Floats:
         below = np.concatenate([[0.0], np.cumsum(values)])
-        inside: Floats = below[stop] - below[start]
-        return inside
+        return np.asarray(below[stop] - below[start])
 
     return sums
 
@@ -564,8 +561,7 @@ def _radius_on_line(points: Floats, cases: Floats, nearest: float) -> Floats:
 
         def reach(first: NDArray[np.intp]) -> Floats:
             """Distance to the right end of the shortest stretch from `first` with enough cases."""
-            right: Floats = right_end[np.maximum(ends[first], here)] - point
-            return right
+            return np.asarray(right_end[np.maximum(ends[first], here)] - point)
 
         low, high = np.searchsorted(ends, here), here
         while (low < high).any():
@@ -602,8 +598,7 @@ def _distances(table: Table, n_neighbors: int) -> Statistic:
 
     def distances(outcomes: NDArray[Any]) -> Floats:
         rates = np.array([sums(hits) / around for hits in table.hits(outcomes)])
-        away: Floats = np.abs(table.score - np.clip(rates, 0, 1))
-        return away
+        return np.asarray(np.abs(table.score - np.clip(rates, 0, 1)))
 
     return distances
 
@@ -691,7 +686,7 @@ def auc_v(
     >>> round(estimators.auc_v(y_true, 1 - y_prob), 3)
     0.597
     """
-    cases = _read_validity(y_true, y_prob, sample_weight)
+    cases = read(y_true, y_prob, sample_weight, needs="scores", single=True).ranked()
     return evaluate(_validity, cases, n_neighbors=n_neighbors)
 
 
@@ -737,7 +732,7 @@ def validity_curve(
     >>> curve.epsilon.round(2), curve.share
     (array([0. , 0.1, 0.4, 1. ]), array([0. , 0.5, 1. , 1. ]))
     """
-    cases = _read_validity(y_true, y_prob, sample_weight)
+    cases = read(y_true, y_prob, sample_weight, needs="scores", single=True).ranked()
     if cases.shape:
         shape = (*cases.shape, cases.scores.size)
         raise InputError(f"y_true must be one-dimensional, but has shape {shape}.")
@@ -747,9 +742,3 @@ def validity_curve(
     step = np.searchsorted(epsilon, distance)
     within = np.cumsum(np.bincount(step, table.trials, epsilon.size))
     return ValidityCurve(epsilon, within / table.total)
-
-
-def _read_validity(
-    y_true: OutcomesLike, y_prob: ArrayLike | None, sample_weight: ArrayLike | None
-) -> Cases:
-    return read(y_true, y_prob, sample_weight, needs="scores", single=True).ranked()

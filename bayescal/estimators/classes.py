@@ -59,19 +59,15 @@ def read_classes(
     y_true, y_proba, sample_weight = aligned(
         **{"y_true": y_true, name: y_proba, "sample_weight": sample_weight}, across={"y_true"}
     )
-    columns = _as_columns(y_proba, name)
+    if is_matrix(y_proba):
+        columns = as_class_matrix(y_proba, name).T
+    else:
+        columns = columns_of(check_scores(y_proba, name))
     number, size = columns.shape
     classes = _as_classes(y_true, number, size, name)
     weights = as_weights(sample_weight, size)
     cases = None if weights is None else effective_cases(weights)
     return Cases(classes.reshape(-1, size), columns, cases, classes.shape[:-1])
-
-
-def _as_columns(y_proba: Any, name: str) -> Floats:
-    """Class probabilities of shape (n_classes, n_samples)."""
-    if is_matrix(y_proba):
-        return as_class_matrix(y_proba, name).T
-    return columns_of(check_scores(y_proba, name))
 
 
 def _as_classes(y_true: Any, number: int, size: int, name: str) -> NDArray[Any]:

@@ -17,7 +17,14 @@ from bayescal.core.errors import InputError, SeparationError
 from bayescal.core.optimise import NO_MAXIMUM, fit_logistic, log_likelihood, log_odds_of
 from bayescal.core.text import documented
 from bayescal.data.validate import as_level, check_choice
-from bayescal.estimators.registry import Cases, OutcomesLike, Statistic, estimator, evaluate, read
+from bayescal.estimators.registry import (
+    OutcomesLike,
+    Statistic,
+    called,
+    estimator,
+    evaluate,
+    read,
+)
 
 Converged = NDArray[np.bool_]
 
@@ -68,25 +75,20 @@ class Recalibration:
         events = outcomes * self.cases
         return np.stack([events.sum(axis=-1), events @ self.log_odds], axis=-1)
 
-    def fit_shift(self, totals: Floats) -> tuple[Floats, Converged]:
-        """Best intercept with a slope of 1; far out where one class is missing."""
-        if self._is_long:
-            coef, converged = self._by_cells(totals, free=1)
-            if converged.all():
-                return coef[:, 0], converged
-        constant = np.ones((1, self.log_odds.size))
-        coef, converged = fit_logistic(constant, self.cases, totals[:, :1], self.log_odds)
-        return coef[:, 0], converged
-
-    def fit_line(self, totals: Floats) -> tuple[Floats, Converged]:
+    def fit(self, totals: Floats, free: int = 2) -> tuple[Floats, Converged]:
         """Best intercept and slope, (replicates, 2); far out where outcomes are separated.
 
-        The search begins at the scores as they are.
+        The slope is 1 where only one coefficient is free. Otherwise the search begins at the scores
+        as they are.
         """
         if self._is_long:
-            coef, converged = self._by_cells(totals, free=2)
+            coef, converged = self._by_cells(totals, free)
             if converged.all():
                 return coef, converged
+        if free == 1:
+            constant = np.ones((1, self.log_odds.size))
+            shift, converged = fit_logistic(constant, self.cases, totals[:, :1], self.log_odds)
+            return np.concatenate([shift, np.ones_like(shift)], axis=1), converged
         centre, scale = self.log_odds.mean(), self.log_odds.std() or 1.0
         basis = self.basis
         basis[1] -= centre
@@ -96,6 +98,13 @@ class Recalibration:
         coef, converged = fit_logistic(basis, self.cases, centred, start=np.array([centre, scale]))
         slope = coef[:, 1] / scale
         return np.stack([coef[:, 0] - centre * slope, slope], axis=1), converged
+
+    def best(self, outcomes: NDArray[Any], free: int = 2) -> Floats:
+        """As `fit`, NaN where the maximum does not exist."""
+        totals = self.totals(outcomes)
+        coef, converged = self.fit(totals, free)
+        exists = self.overlaps(outcomes) if free == 2 else self.has_both(totals)
+        return np.where((exists & converged)[:, None], coef, np.nan)
 
     @property
     def _is_long(self) -> bool:
@@ -118,11 +127,7 @@ class Recalibration:
             sums[1] += np.bincount(cell, cases * x, number)
         cases, sums = sums[:, sums[0] > 0]
         cells = Recalibration(sums / cases, cases)
-        coef = np.ones_like(totals)
-        if free == 1:
-            coef[:, 0], converged = cells.fit_shift(totals)
-        else:
-            coef, converged = cells.fit_line(totals)
+        coef, converged = cells.fit(totals, free)
         for _ in range(RECALIBRATION_STEPS):
             if not converged.all():
                 break
@@ -176,8 +181,7 @@ class Recalibration:
 
     def has_both(self, totals: Floats) -> NDArray[np.bool_]:
         """Whether there are events and others, so that the best intercept exists."""
-        both: NDArray[np.bool_] = (totals[:, 0] > 0) & (totals[:, 0] < self.cases.sum(axis=-1))
-        return both
+        return np.asarray((totals[:, 0] > 0) & (totals[:, 0] < self.cases.sum(axis=-1)))
 
     def overlaps(self, outcomes: NDArray[Any]) -> NDArray[np.bool_]:
         """Whether events and others overlap in their scores, so that the best slope exists.
@@ -211,30 +215,17 @@ def as_cases(weights: Floats | None, size: int) -> Floats:
     return np.broadcast_to(np.float64(1), size) if weights is None else weights
 
 
-def defined(value: float | Floats) -> float | Floats:
-    """The value, or values; SeparationError for a single one that is NaN."""
-    if isinstance(value, float) and np.isnan(value):
-        raise SeparationError(NO_MAXIMUM)
-    return value
-
-
 def _ratio_core(scores: Floats, weights: Floats | None) -> Statistic:
     """Core of `observed_expected`."""
     cases = as_cases(weights, scores.size)
-    expected = sum(float(cases[part] @ _doubles(scores[part])) for part in blocks(scores.size))
+    expected = sum(
+        float(cases[part] @ scores[part].astype(np.float64)) for part in blocks(scores.size)
+    )
     if expected == 0:
         raise InputError(
             "y_prob is 0 for every case, so no event is expected and O/E is not defined."
         )
     return lambda outcomes: outcomes @ cases / expected
-
-
-def _doubles(scores: NDArray[Any]) -> Floats:
-    return scores.astype(np.float64, copy=False)
-
-
-def _ratio(observed: Floats, expected: Floats) -> Floats:
-    return np.divide(observed, expected, out=np.full_like(expected, np.nan), where=expected > 0)
 
 
 @estimator(
@@ -244,7 +235,6 @@ def _ratio(observed: Floats, expected: Floats) -> Floats:
     estimates="events observed for every event expected",
     perfect=1,
     cost="n",
-    weighted=lambda s, y, w: _ratio(w @ y, w @ s),
 )
 def observed_expected(
     y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
@@ -283,48 +273,46 @@ def observed_expected(
     return evaluate(_ratio_core, read(y_true, y_prob, sample_weight, single=True))
 
 
-def _shift(recalibration: Recalibration, outcomes: NDArray[Any]) -> Floats:
-    totals = recalibration.totals(outcomes)
-    shift, converged = recalibration.fit_shift(totals)
-    return np.where(recalibration.has_both(totals) & converged, shift, np.nan)
+def _coefficient(
+    title: str, estimates: str, column: int, free: int, perfect: float = 0.0
+) -> Callable[[Callable[[], None]], Callable[..., float | Floats]]:
+    """Enter the coefficient that has the name and the docstring of what this decorates."""
+
+    def core(scores: NDArray[Any], weights: Floats | None) -> Statistic:
+        recalibration = Recalibration.of(scores, weights)
+        return lambda outcomes: recalibration.best(outcomes, free)[:, column]
+
+    def coefficient(
+        y_true: OutcomesLike,
+        y_prob: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+    ) -> float | Floats:
+        value = evaluate(core, read(y_true, y_prob, sample_weight, single=True))
+        if isinstance(value, float) and np.isnan(value):
+            raise SeparationError(NO_MAXIMUM)
+        return value
+
+    enter = estimator(
+        title,
+        prepare=core,
+        paper="Cox 1958",
+        estimates=estimates,
+        span=(-np.inf, np.inf),
+        perfect=perfect,
+        cost="n",
+        weighted=lambda scores, outcomes, weights: core(scores, weights)(outcomes),
+    )
+    return lambda named: enter(called(named, coefficient))
 
 
-def _line(recalibration: Recalibration, outcomes: NDArray[Any]) -> Floats:
-    line, converged = recalibration.fit_line(recalibration.totals(outcomes))
-    exists = recalibration.overlaps(outcomes) & converged
-    return np.where(exists[:, None], line, np.nan)
-
-
-def _shift_core(scores: Floats, weights: Floats | None) -> Statistic:
-    """Core of `calibration_in_the_large`."""
-    recalibration = Recalibration.of(scores, weights)
-    return lambda outcomes: _shift(recalibration, outcomes)
-
-
-def _intercept_core(scores: Floats, weights: Floats | None) -> Statistic:
-    """Core of `calibration_intercept`."""
-    recalibration = Recalibration.of(scores, weights)
-    return lambda outcomes: _line(recalibration, outcomes)[:, 0]
-
-
-def _slope_core(scores: Floats, weights: Floats | None) -> Statistic:
-    """Core of `calibration_slope`."""
-    recalibration = Recalibration.of(scores, weights)
-    return lambda outcomes: _line(recalibration, outcomes)[:, 1]
-
-
-@estimator(
+@_coefficient(
     "Calibration in the large",
-    prepare=_shift_core,
-    paper="Cox 1958",
-    estimates="the shift of the log-odds that makes the scores right on average",
-    span=(-np.inf, np.inf),
-    cost="n",
-    weighted=lambda s, y, w: _shift(Recalibration.of(s, w), y),
+    "the shift of the log-odds that makes the scores right on average",
+    column=0,
+    free=1,
 )
-def calibration_in_the_large(
-    y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
-) -> float | Floats:
+def calibration_in_the_large() -> None:
     """Calibration-in-the-large: the intercept when the slope is fixed at 1.
 
     The maximum-likelihood a of logit P(y = 1) = a + logit score. Above 0 the scores are too low on
@@ -364,22 +352,16 @@ def calibration_in_the_large(
     >>> round(estimators.calibration_in_the_large(y_true, y_prob), 3)
     1.125
     """
-    return defined(evaluate(_shift_core, read(y_true, y_prob, sample_weight, single=True)))
 
 
-@estimator(
+@_coefficient(
     "Calibration slope",
-    prepare=_slope_core,
-    paper="Cox 1958",
-    estimates="how far apart the true log-odds are, for log-odds of the scores one apart",
-    span=(-np.inf, np.inf),
+    "how far apart the true log-odds are, for log-odds of the scores one apart",
+    column=1,
+    free=2,
     perfect=1,
-    cost="n",
-    weighted=lambda s, y, w: _line(Recalibration.of(s, w), y)[:, 1],
 )
-def calibration_slope(
-    y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
-) -> float | Floats:
+def calibration_slope() -> None:
     """Calibration slope: the slope of the outcomes on the log-odds of the scores.
 
     The maximum-likelihood b of logit P(y = 1) = a + b logit score, without penalty. Below 1 the
@@ -404,11 +386,6 @@ def calibration_slope(
         or one distinct score only, so that there is no finite maximum. Scores whose log-odds
         differ by 1e-6 or less, or by the rounding of the scores, are ties.
 
-    Notes
-    -----
-    A logistic regression with scikit-learn's default settings is penalised and gives another
-    value: published examples print .930 for .934.
-
     References
     ----------
     Cox, "Two further applications of a model for binary regression", Biometrika 45, 1958.
@@ -420,21 +397,15 @@ def calibration_slope(
     >>> round(estimators.calibration_slope(y_true, y_prob), 3)
     0.386
     """
-    return defined(evaluate(_slope_core, read(y_true, y_prob, sample_weight, single=True)))
 
 
-@estimator(
+@_coefficient(
     "Calibration intercept, slope free",
-    prepare=_intercept_core,
-    paper="Cox 1958",
-    estimates="the true log-odds where the score is one half",
-    span=(-np.inf, np.inf),
-    cost="n",
-    weighted=lambda s, y, w: _line(Recalibration.of(s, w), y)[:, 0],
+    "the true log-odds where the score is one half",
+    column=0,
+    free=2,
 )
-def calibration_intercept(
-    y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
-) -> float | Floats:
+def calibration_intercept() -> None:
     """Calibration intercept of the joint fit, beside `calibration_slope`.
 
     **This is not calibration-in-the-large.** It is the maximum-likelihood a of
@@ -476,11 +447,8 @@ def calibration_intercept(
     >>> round(estimators.calibration_intercept(y_true, y_prob), 3)
     0.616
     """
-    return defined(evaluate(_intercept_core, read(y_true, y_prob, sample_weight, single=True)))
 
 
-INTERCEPT, SLOPE, ALONE = range(3)
-"""Positions among the standard errors: of the joint fit, and of the intercept with a slope of 1."""
 FARTHEST_END = 1 << 10
 """How many times as far as the normal interval's end the likelihood is asked to fall."""
 
@@ -551,15 +519,54 @@ def observed_expected_interval(
     return ratio * math.exp(-reach), ratio * math.exp(reach)
 
 
-@documented
-def calibration_in_the_large_interval(
-    y_true: OutcomesLike,
-    y_prob: ArrayLike | None = None,
-    *,
-    method: str = "profile",
-    ci_prob: float = 0.95,
-    sample_weight: ArrayLike | None = None,
-) -> tuple[float, float]:
+def _interval(
+    column: int, free: int
+) -> Callable[[Callable[[], None]], Callable[..., tuple[float, float]]]:
+    """The interval of a coefficient, the other at its best or a slope of 1."""
+
+    def interval(
+        y_true: OutcomesLike,
+        y_prob: ArrayLike | None = None,
+        *,
+        method: str = "profile",
+        ci_prob: float = 0.95,
+        sample_weight: ArrayLike | None = None,
+    ) -> tuple[float, float]:
+        cases = read(y_true, y_prob, sample_weight, replicates=False)
+        z = float(ndtri((1 + as_level(ci_prob)) / 2))
+        check_choice(method, ("profile", "wald"), "method")
+        recalibration = Recalibration.of(cases.scores, cases.weights)
+        totals, best = (
+            recalibration.totals(cases.outcomes),
+            recalibration.best(cases.outcomes, free),
+        )
+        error = recalibration.standard_errors(best[0])[column if free == 2 else 2]
+        reach, middle = z * float(error), float(best[0, column])
+        if not math.isfinite(reach + middle):
+            raise SeparationError(NO_MAXIMUM)
+        if method == "wald":
+            return middle - reach, middle + reach
+        top = recalibration.log_likelihood(best, totals)[0]
+        basis, other = recalibration.basis, [1 - column]
+
+        def excess(value: float) -> float:
+            """Signed root of the likelihood ratio, less the one at the ends of the interval."""
+            coef = best.copy()
+            coef[0, column] = value
+            if free == 2:
+                coef[:, other], _ = fit_logistic(
+                    basis[other], recalibration.cases, totals[:, other], value * basis[column]
+                )
+            fall: float = top - recalibration.log_likelihood(coef, totals)[0]
+            return math.sqrt(max(2 * fall, 0)) - z
+
+        return _end(excess, middle, -reach), _end(excess, middle, reach)
+
+    return lambda named: called(named, interval)
+
+
+@_interval(column=0, free=1)
+def calibration_in_the_large_interval() -> None:
     """Interval for `calibration_in_the_large`, the intercept with the slope fixed at 1.
 
     Parameters
@@ -599,19 +606,10 @@ def calibration_in_the_large_interval(
     >>> lower < 0 < upper
     True
     """
-    cases = read(y_true, y_prob, sample_weight, replicates=False)
-    return _interval(cases, ci_prob, method, INTERCEPT, slope_free=False)
 
 
-@documented
-def calibration_slope_interval(
-    y_true: OutcomesLike,
-    y_prob: ArrayLike | None = None,
-    *,
-    method: str = "profile",
-    ci_prob: float = 0.95,
-    sample_weight: ArrayLike | None = None,
-) -> tuple[float, float]:
+@_interval(column=1, free=2)
+def calibration_slope_interval() -> None:
     """Interval for `calibration_slope`, with the intercept free.
 
     Parameters
@@ -651,19 +649,10 @@ def calibration_slope_interval(
     >>> lower < 1 < upper
     True
     """
-    cases = read(y_true, y_prob, sample_weight, replicates=False)
-    return _interval(cases, ci_prob, method, SLOPE)
 
 
-@documented
-def calibration_intercept_interval(
-    y_true: OutcomesLike,
-    y_prob: ArrayLike | None = None,
-    *,
-    method: str = "profile",
-    ci_prob: float = 0.95,
-    sample_weight: ArrayLike | None = None,
-) -> tuple[float, float]:
+@_interval(column=0, free=2)
+def calibration_intercept_interval() -> None:
     """Interval for `calibration_intercept`, with the slope free. It is not about the mean.
 
     Parameters
@@ -703,59 +692,6 @@ def calibration_intercept_interval(
     >>> lower < 0 < upper
     True
     """
-    cases = read(y_true, y_prob, sample_weight, replicates=False)
-    return _interval(cases, ci_prob, method, INTERCEPT)
-
-
-def _interval(
-    cases: Cases, ci_prob: float, method: str, which: int, slope_free: bool = True
-) -> tuple[float, float]:
-    """Interval of one of two coefficients, the other at its best or a slope of 1."""
-    z = float(ndtri((1 + as_level(ci_prob)) / 2))
-    check_choice(method, ("profile", "wald"), "method")
-    outcomes = cases.outcomes[0]
-    recalibration = Recalibration.of(cases.scores, cases.weights)
-    totals = recalibration.totals(outcomes[None])
-    best = _best(recalibration, outcomes, totals, slope_free)
-    basis, trials = recalibration.basis, recalibration.cases
-    errors = recalibration.standard_errors(best)
-    reach = z * float(errors[which if slope_free else ALONE])
-    if not math.isfinite(reach):
-        raise SeparationError(NO_MAXIMUM)
-    if method == "wald":
-        return float(best[which] - reach), float(best[which] + reach)
-    other = 1 - which
-    top = recalibration.log_likelihood(best[None], totals)[0]
-
-    def excess(value: float) -> float:
-        """Signed root of the likelihood ratio, less the one at the ends of the interval."""
-        coef = best.copy()
-        coef[which] = value
-        if slope_free:
-            free = [other]
-            fitted, _ = fit_logistic(basis[free], trials, totals[:, free], value * basis[which])
-            coef[other] = fitted[0, 0]
-        fall: float = top - recalibration.log_likelihood(coef[None], totals)[0]
-        return math.sqrt(max(2 * fall, 0)) - z
-
-    return _end(excess, best[which], -reach), _end(excess, best[which], reach)
-
-
-def _best(
-    recalibration: Recalibration, outcomes: Floats, totals: Floats, slope_free: bool
-) -> Floats:
-    """Best intercept and slope of one set of outcomes."""
-    if slope_free:
-        line, converged = recalibration.fit_line(totals)
-        exists = recalibration.overlaps(outcomes) & converged
-    else:
-        shift, converged = recalibration.fit_shift(totals)
-        line = np.stack([shift, np.ones(1)], axis=1)
-        exists = recalibration.has_both(totals) & converged
-    if not exists.all():
-        raise SeparationError(NO_MAXIMUM)
-    best: Floats = line[0]
-    return best
 
 
 def _end(excess: Callable[[float], float], best: float, reach: float) -> float:

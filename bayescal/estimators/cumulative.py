@@ -24,6 +24,7 @@ from bayescal.estimators.registry import (
     estimator,
     evaluate,
     read_ranked,
+    tested,
 )
 
 
@@ -131,23 +132,11 @@ Extent = Callable[[Floats], Floats]
 
 
 def _largest(sums: Floats) -> Floats:
-    largest: Floats = np.maximum(sums.max(axis=1), -sums.min(axis=1))
-    return largest
+    return np.asarray(np.maximum(sums.max(axis=1), -sums.min(axis=1)))
 
 
 def _range(sums: Floats) -> Floats:
-    extent: Floats = np.maximum(sums.max(axis=1), 0) - np.minimum(sums.min(axis=1), 0)
-    return extent
-
-
-def _weighted(scores: Floats, outcomes: Floats, weights: Floats, extent: Extent) -> Floats:
-    """Errors of many weightings of cases in ascending order of their scores."""
-    sums = np.cumsum(weights * (outcomes - scores), axis=1)
-    ends = ends_of(scores)
-    if ends is not None:
-        sums = sums[:, ends]
-    errors: Floats = extent(sums) / weights.sum(axis=1)
-    return errors
+    return np.asarray(np.maximum(sums.max(axis=1), 0) - np.minimum(sums.min(axis=1), 0))
 
 
 def _error(extent: Extent) -> Core:
@@ -188,7 +177,6 @@ WALK_DEAR = "Running sums are stored beside the sorted cases, and again where sc
     estimates="the largest calibration error of the cases below some score, as a share of all",
     span=(0, 1),
     bound="below TCE of order 1 in the population; biased upwards in a sample",
-    weighted=lambda scores, outcomes, weights, **_: _weighted(scores, outcomes, weights, _largest),
     by_case=("cells",),
     dear=WALK_DEAR,
 )
@@ -232,8 +220,7 @@ def ks_error(
     pass the predicted classes as `cells`. Its proof takes the accuracy of all classes together.
 
     Errors of opposite sign at neighbouring scores cancel: it is small for a model that is right on
-    average below every score. The authors' code adds up case by case, so that what it prints
-    depends on the order of cases with equal scores.
+    average below every score.
 
     References
     ----------
@@ -266,7 +253,6 @@ def ks_error(
     estimates="the largest calibration error of the cases between two scores, as a share of all",
     span=(0, 1),
     bound="below TCE of order 1 in the population; biased upwards in a sample",
-    weighted=lambda scores, outcomes, weights: _weighted(scores, outcomes, weights, _range),
     dear=WALK_DEAR,
 )
 def kuiper_error(
@@ -432,7 +418,7 @@ def ks_test(
     """
     core = _standardised(lambda sums, _: _largest(sums))
     statistic = evaluate(core, read_ranked(y_true, y_prob, sample_weight))
-    return _tested(statistic, supremum_sf)
+    return tested(statistic, supremum_sf(np.asarray(statistic)))
 
 
 @documented
@@ -476,7 +462,7 @@ def kuiper_test(
     """
     core = _standardised(lambda sums, _: _range(sums))
     statistic = evaluate(core, read_ranked(y_true, y_prob, sample_weight))
-    return _tested(statistic, range_sf)
+    return tested(statistic, range_sf(np.asarray(statistic)))
 
 
 @documented
@@ -514,8 +500,7 @@ def cumulative_difference_test(
 
     Notes
     -----
-    "both" is the test "BB" of the R package cumulcalib, and "bridge" its "BB1p". Its first release
-    adds up case by case, so that what it prints depends on the order of cases with equal scores.
+    "both" is the test "BB" of the R package cumulcalib, and "bridge" its "BB1p".
 
     References
     ----------
@@ -534,7 +519,7 @@ def cumulative_difference_test(
     check_choice(part, SUMMARIES, "part")
     of_part, tail, df = SUMMARIES[part]
     statistic = evaluate(_standardised(of_part), read_ranked(y_true, y_prob, sample_weight))
-    return _tested(statistic, tail)._replace(df=df)
+    return tested(statistic, tail(np.asarray(statistic)), df)
 
 
 def _fisher(mean: Floats, bridge: Floats) -> Floats:
@@ -563,11 +548,6 @@ def _standardised(statistic: Callable[[Floats, Floats], Floats]) -> Core:
         return lambda outcomes: statistic(walk.differences(outcomes) / unit, time)
 
     return core
-
-
-def _tested(statistic: float | Floats, tail: Extent) -> Tested:
-    pvalue = tail(np.asarray(statistic))
-    return Tested(statistic, float(pvalue) if isinstance(statistic, float) else pvalue)
 
 
 SUMMARIES: dict[str, tuple[Callable[[Floats, Floats], Floats], Extent, float]] = {

@@ -10,6 +10,7 @@ from scipy.special import betaln, digamma, expit, gammaln, logit, logsumexp, pol
 
 from bayescal.core.arrays import Floats, blocks, power_mean
 from bayescal.core.errors import InputError
+from bayescal.core.optimise import log_odds_of
 from bayescal.data.table import tabulate
 from bayescal.data.validate import as_order, check_choice, is_matrix
 from bayescal.estimators.classes import read_classes
@@ -20,7 +21,7 @@ from bayescal.estimators.smooth import (
     as_bandwidth,
     cosines,
     fast_size,
-    log_odds_line,
+    open_line,
     series,
     too_small,
 )
@@ -89,8 +90,7 @@ def put_together(
 
 def _stretched(score: Floats, bandwidth: float) -> Floats:
     """A line on which kernels are about a unit wide: by arcsine, and by log-odds at the ends."""
-    line: Floats = logit(score) + 2 / np.sqrt(bandwidth) * np.arcsin(np.sqrt(score))
-    return line
+    return np.asarray(logit(score) + 2 / np.sqrt(bandwidth) * np.arcsin(np.sqrt(score)))
 
 
 def ratio_norm(scores: Scores, hits: Floats, bandwidth: float, order: float) -> Floats:
@@ -213,7 +213,7 @@ def likeliest_bandwidth(scores: Scores) -> float:
         kernel = _log_beta_kernel(score, rows.score, bandwidth)
         return float(trials @ logsumexp(kernel, axis=1, b=others))
 
-    return float(CANDIDATES[int(np.argmax([likelihood(float(h)) for h in CANDIDATES]))])
+    return float(max(CANDIDATES, key=likelihood))
 
 
 DIRICHLET_BLOCK = 1 << 21
@@ -267,7 +267,7 @@ def likeliest_class_bandwidth(prob: Floats, weight: Floats) -> float:
         kernel = _log_kernel(rows[judges], rows, bandwidth)
         return float(trials[judges] @ logsumexp(kernel, axis=1, b=others))
 
-    return float(CANDIDATES[int(np.argmax([likelihood(float(h)) for h in CANDIDATES]))])
+    return float(max(CANDIDATES, key=likelihood))
 
 
 def _log_kernel(at: Floats, centre: Floats, bandwidth: float) -> Floats:
@@ -317,8 +317,7 @@ def _spread(scores: Floats, hits: Floats) -> Floats:
     middle = float(scores.mean())
     mean = hits @ (scores - middle) / events
     square = hits @ (scores - middle) ** 2 / events
-    spread: Floats = np.sqrt(np.maximum(square - mean**2, 0))
-    return spread
+    return np.asarray(np.sqrt(np.maximum(square - mean**2, 0)))
 
 
 def _norms(scores: Floats, masses: Floats, width: Floats, order: float) -> Floats:
@@ -348,7 +347,7 @@ GROUP = 1 << 17
 
 def _ls_core(scores: Floats, weights: Floats | None, *, bandwidth: float) -> Statistic:
     """Core of `ls_ece`."""
-    line, start = log_odds_line(scores, bandwidth)
+    line, start = open_line(log_odds_of(scores), bandwidth)
     wanted = DENSITY_NODES * line.length / min(bandwidth, 1)
     if wanted > MOST_CELLS and bandwidth < 1:
         raise too_small(bandwidth, 2 * DENSITY_NODES * line.length / MOST_CELLS)
@@ -377,8 +376,7 @@ def _ls_core(scores: Floats, weights: Floats | None, *, bandwidth: float) -> Sta
 def _pieces(height: Floats) -> Floats:
     """Integral between neighbouring nodes a step apart, of what vanishes at both ends."""
     sides = np.pad(height, ((0, 0), (1, 1)))
-    pieces: Floats = (13 * (height[:, :-1] + height[:, 1:]) - sides[:, :-3] - sides[:, 3:]) / 24
-    return pieces
+    return np.asarray((13 * (height[:, :-1] + height[:, 1:]) - sides[:, :-3] - sides[:, 3:]) / 24)
 
 
 @estimator(
@@ -421,10 +419,9 @@ def ls_ece(
 
     Notes
     -----
-    The integral is computed, to about 1e-8; the authors draw noise and average, and print other
-    digits each time (.1363 for .1355 with 10,000 draws). Unlike in SmoothECE a score is compared
-    with the outcomes at its noisy position, so that noise alone makes a calibrated model's value a
-    little more than zero.
+    The integral is computed, to about 1e-8. Unlike in SmoothECE a score is compared with the
+    outcomes at its noisy position, so that noise alone makes a calibrated model's value a little
+    more than zero.
 
     References
     ----------
@@ -536,11 +533,8 @@ def kde_ece(
     Notes
     -----
     For "ratio", scores within 1e-6 of 0 or 1 are moved there, since the kernel vanishes at the
-    ends. The authors' code returns twice the mean for two classes, takes no root, and gives NaN
-    at a score of 1. Its choice of bandwidth divides the likelihood by the bandwidth once more and
-    counts a tied score as a neighbour, so that it ends at the least candidates (7e-5 and 1e-5
-    where the likelihood peaks at .01 and .05); here equal scores are left out together. The
-    likelihood is that of at most 256 scores, evenly spaced by rank. Where more than 2^25 pairs of
+    ends. The bandwidth is chosen by the likelihood of at most 256 scores, evenly spaced by rank, of
+    which equal ones are left out together. Where more than 2^25 pairs of
     scores are near each other, which some 6,000 scores can have, scores within 1/32 of the kernel's
     width are put together, each with the first three moments of its events: this changed the value
     by at most 1e-6 with 10,000 cases, over three truths and six bandwidths, and with 30,000 cases,
@@ -551,9 +545,6 @@ def kde_ece(
     with 178 cases and .21 with 1000, the mean of 20 simulated samples. Of a matrix all
     pairs of cases are visited, and probabilities within 1e-6 of 0 are moved there, after which each
     row is divided by its sum.
-
-    For "triweight", the authors' code integrates on a grid of steps of 1.3e-4 that leaves out the
-    ends, and takes no root. With 36 % of the scores at 1 it says .0419 for .0416.
 
     References
     ----------
@@ -577,12 +568,10 @@ def kde_ece(
     """
     check_choice(form, ("ratio", "triweight"), "form")
     order = as_order(p)
-    width = None if bandwidth is None else as_bandwidth(bandwidth, "bandwidth")
+    width = None if bandwidth is None else as_bandwidth(bandwidth)
     narrowest = 1e-9 if form == "ratio" else NARROWEST
     if width is not None and width < narrowest:
-        raise InputError(
-            f"bandwidth = {width:g} is too small to resolve: take at least {narrowest:.1g}."
-        )
+        raise too_small(width, narrowest)
     if is_matrix(y_prob):
         check_choice(form, ("ratio",), "form")
         classes = read_classes(y_true, y_prob, sample_weight, "y_prob")

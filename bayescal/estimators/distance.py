@@ -19,7 +19,14 @@ from bayescal.core.optimise import log_odds_of
 from bayescal.core.text import documented, shortened
 from bayescal.data.table import Table, tabulate
 from bayescal.data.validate import as_count
-from bayescal.estimators.registry import OutcomesLike, Statistic, estimator, evaluate, read_ranked
+from bayescal.estimators.registry import (
+    OutcomesLike,
+    Statistic,
+    as_between,
+    estimator,
+    evaluate,
+    read_ranked,
+)
 
 Metric: TypeAlias = str | Callable[[Floats], Any]
 """The name of a function of the score, or the function itself."""
@@ -55,8 +62,7 @@ def positions(scores: Floats, metric: Metric) -> Floats:
     ndarray of shape (n,)
     """
     if isinstance(metric, str):
-        values: Floats = METRICS[metric](scores)
-        return values
+        return np.asarray(METRICS[metric](scores))
     try:
         values = np.asarray(metric(scores.copy()), dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -331,19 +337,15 @@ class DistanceBounds(NamedTuple):
 
 
 def _over_cells(
-    most: int, metric: Metric, distance: Callable[[Cells, Floats], float]
-) -> Callable[[Floats, Floats | None], Statistic]:
-    """Core of a distance of the events in at most so many cells."""
-
-    def core(scores: Floats, weights: Floats | None) -> Statistic:
-        cells = cells_of(tabulate(scores, weights), most, metric)
-
-        def statistic(outcomes: NDArray[Any]) -> Floats:
-            return np.array([distance(cells, events) for events in cells.events(outcomes)])
-
-        return statistic
-
-    return core
+    scores: Floats,
+    weights: Floats | None,
+    distance: Callable[[Cells, Floats], float],
+    most: int,
+    metric: Metric = "identity",
+) -> Statistic:
+    """A distance of each set of outcomes, of so many cells at most."""
+    cells = cells_of(tabulate(scores, weights), most, metric)
+    return lambda outcomes: np.array([distance(cells, each) for each in cells.events(outcomes)])
 
 
 def _lower_core(
@@ -359,7 +361,7 @@ def _lower_core(
     def distance(cells: Cells, events: Floats) -> float:
         return lower_distance(cells.score, cells.share, events, resolution, metric, outcome_cost)
 
-    return _over_cells(resolution, metric, distance)(scores, weights)
+    return _over_cells(scores, weights, distance, resolution, metric)
 
 
 def _weak_core(scores: Floats, weights: Floats | None, *, metric: Metric = "identity") -> Statistic:
@@ -372,12 +374,14 @@ def _weak_core(scores: Floats, weights: Floats | None, *, metric: Metric = "iden
         return bounded_error(np.diff(positions(cells.score, metric)), residual)
 
     most = FINEST if metric == "identity" else FINEST_IN_METRIC
-    return _over_cells(most, metric, distance)(scores, weights)
+    return _over_cells(scores, weights, distance, most, metric)
 
 
-_partition_core = _over_cells(
-    FINEST, "identity", lambda cells, events: best_partition(cells.score, cells.share, events)
-)
+def _partition_core(scores: Floats, weights: Floats | None) -> Statistic:
+    def distance(cells: Cells, events: Floats) -> float:
+        return best_partition(cells.score, cells.share, events)
+
+    return _over_cells(scores, weights, distance, FINEST)
 
 
 @estimator(
@@ -469,23 +473,14 @@ def lower_distance_to_calibration(
     ... )
     1.1389
     """
+    cost = as_between(outcome_cost, "outcome_cost", CHEAPEST, math.inf)
     return evaluate(
         _lower_core,
         read_ranked(y_true, y_prob, sample_weight),
         resolution=as_count(resolution, "resolution", *RESOLUTIONS),
         metric=as_metric(metric),
-        outcome_cost=_as_cost(outcome_cost),
+        outcome_cost=math.inf if cost > DEAREST else cost,
     )
-
-
-def _as_cost(cost: Any) -> float:
-    number = isinstance(cost, (int, float, np.integer, np.floating))
-    if not number or isinstance(cost, bool) or not cost >= CHEAPEST:
-        raise InputError(
-            f"outcome_cost must be a number from {CHEAPEST:g}, or infinity, got "
-            f"{shortened(repr(cost))}."
-        )
-    return math.inf if cost > DEAREST else float(cost)
 
 
 @estimator(

@@ -8,8 +8,6 @@ from scipy.special import betaincinv
 
 from bayescal.core.arrays import Floats
 
-__all__ = ["aalen_johansen", "jeffreys", "kaplan_meier"]
-
 LEAST_AT_RISK = 1e-9
 
 
@@ -38,50 +36,6 @@ def jeffreys(trials: Floats, hits: Floats, ci_prob: float) -> tuple[Floats, Floa
     return lower, upper
 
 
-def kaplan_meier(
-    entry: NDArray[np.intp],
-    last: NDArray[np.intp],
-    event: NDArray[np.bool_],
-    weight: Floats,
-    steps: int,
-) -> tuple[float, float]:
-    """Share of cases with the event by the last of some steps of time, by Kaplan and Meier.
-
-    Parameters
-    ----------
-    entry, last : ndarray of int of shape (n,)
-        Cases are under observation from the step after `entry` to the step `last`, in which those
-        with the event have it, and after which the others leave.
-    event : ndarray of bool of shape (n,)
-    weight : ndarray of shape (n,)
-        Numbers of cases.
-    steps : int
-
-    Returns
-    -------
-    share, effective : float
-        The share, and of how many cases without censoring it would have its variance, which is
-        Greenwood's. Both are NaN if there is a step in which no case is under observation.
-
-    References
-    ----------
-    Kaplan & Meier (1958), Nonparametric estimation from incomplete observations, JASA 53.
-    Dorey & Korn (1987), Effective sample sizes for confidence intervals for survival
-    probabilities, Statistics in Medicine 6: where no case has the event, the cases at risk in the
-    last step are the effective ones.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.estimators.proportions import kaplan_meier
-    >>> last, event = np.array([1, 1, 2, 2]), np.array([True, False, True, False])
-    >>> share, effective = kaplan_meier(np.zeros(4, int), last, event, np.ones(4), 2)
-    >>> round(share, 3), round(effective, 2)
-    (0.625, 2.86)
-    """
-    return aalen_johansen(entry, last, event, np.zeros_like(event), weight, steps)
-
-
 def aalen_johansen(
     entry: NDArray[np.intp],
     last: NDArray[np.intp],
@@ -90,26 +44,36 @@ def aalen_johansen(
     weight: Floats,
     steps: int,
 ) -> tuple[float, float]:
-    """The same as `kaplan_meier` where another event can come first, by Aalen and Johansen.
+    """Share of cases with the event by the last of some steps of time, by Aalen and Johansen.
+
+    Without competing events it is the share of Kaplan and Meier.
 
     Parameters
     ----------
-    entry, last, event, weight, steps
-        As in `kaplan_meier`.
-    other : ndarray of bool of shape (n,)
-        Cases with a competing event in the step `last`, after which the event cannot come.
+    entry, last : ndarray of int of shape (n,)
+        Cases are under observation from the step after `entry` to the step `last`, in which those
+        with an event have it, and after which the others leave.
+    event, other : ndarray of bool of shape (n,)
+        Cases with the event, and with a competing one, after which the event cannot come.
+    weight : ndarray of shape (n,)
+        Numbers of cases.
+    steps : int
 
     Returns
     -------
     share, effective : float
-        As `kaplan_meier`; the variance is that of the delta method, which without competing events
-        is Greenwood's and without censoring that of a binomial share.
+        The share, and of how many cases without censoring it would have its variance. That is of
+        the delta method, which without competing events is Greenwood's and without censoring that
+        of a binomial share. Both are NaN if there is a step in which no case is under observation.
 
     References
     ----------
     Aalen & Johansen (1978), An empirical transition matrix for non-homogeneous Markov chains based
     on censored observations, Scandinavian Journal of Statistics 5. Marubini & Valsecchi (1995),
     Analysing survival data from clinical trials and observational studies, section 10.3.
+    Dorey & Korn (1987), Effective sample sizes for confidence intervals for survival
+    probabilities, Statistics in Medicine 6: where no case has the event, the cases at risk in the
+    last step are the effective ones.
 
     Examples
     --------

@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.arrays import Floats, blocks
-from bayescal.core.text import documented
+from bayescal.core.errors import InputError
+from bayescal.core.text import documented, shortened
 from bayescal.data.data import CalibrationData
-from bayescal.data.read import Cases, Needs, Outcomes, paired, read_cases
+from bayescal.data.read import Cases as Cases
+from bayescal.data.read import Needs, Outcomes, paired, read_cases
 from bayescal.data.sources.alignment import aligned
 from bayescal.data.validate import as_scores, as_weights
 from bayescal.data.weights import effective_cases
@@ -191,17 +193,17 @@ class Estimator:
 
     name: str
     title: str
-    paper: str
-    estimates: str
-    span: tuple[float, float]
-    perfect: float
-    bound: str
-    tie_safe: bool
-    cost: str
-    dear: str
-    by_case: tuple[str, ...]
     function: Callable[..., Any]
     prepare: Core
+    paper: str
+    estimates: str
+    span: tuple[float, float] = (0.0, math.inf)
+    perfect: float = 0.0
+    bound: str = ""
+    tie_safe: bool = True
+    cost: str = "n log n"
+    dear: str = ""
+    by_case: tuple[str, ...] = ()
     weighted: Callable[..., Any] | None = None
 
     @cached_property
@@ -239,44 +241,38 @@ class Estimator:
         return self.prepare(scores, weights, **self.defaults | options)(outcomes)
 
 
+def as_between(value: Any, name: str, least: float, most: float, of: str = "") -> float:
+    """A number in a range."""
+    number = isinstance(value, (int, float, np.integer, np.floating))
+    if not number or isinstance(value, bool) or not least <= value <= most:
+        raise InputError(
+            f"{name} must be a number from {least:g} to {most:g}{of}, got {shortened(repr(value))}."
+        )
+    return float(value)
+
+
+def tested(statistic: float | Floats, pvalue: Any, df: float = math.nan) -> Tested:
+    """A test of one set of outcomes, with a float as its p-value, or of many."""
+    return Tested(statistic, float(pvalue) if isinstance(statistic, float) else pvalue, df)
+
+
 ESTIMATORS: dict[str, Estimator] = {}
 """Every estimator of the package, by name, in the order of its files."""
 
 
-def estimator(
-    title: str,
-    *,
-    prepare: Core,
-    paper: str,
-    estimates: str,
-    span: tuple[float, float] = (0.0, math.inf),
-    perfect: float = 0.0,
-    bound: str = "",
-    tie_safe: bool = True,
-    cost: str = "n log n",
-    dear: str = "",
-    by_case: tuple[str, ...] = (),
-    weighted: Callable[..., Any] | None = None,
-) -> Callable[[Function], Function]:
-    """Enter a function in the register; see `Estimator` for the arguments."""
+def estimator(title: str, **entry: Any) -> Callable[[Function], Function]:
+    """Enter a function in the register under its name; see `Estimator` for what it needs."""
 
     def enter(function: Function) -> Function:
-        ESTIMATORS[function.__name__] = Estimator(
-            function.__name__,
-            title,
-            paper,
-            estimates,
-            span,
-            perfect,
-            bound,
-            tie_safe,
-            cost,
-            dear,
-            by_case,
-            function,
-            prepare,
-            weighted,
-        )
+        name = function.__name__
+        ESTIMATORS[name] = Estimator(name, title, function, **entry)
         return documented(function)
 
     return enter
+
+
+def called(named: Callable[[], None], door: Function) -> Function:
+    """A function that was made for several names, under the name and docstring of `named`."""
+    door.__name__ = door.__qualname__ = named.__name__
+    door.__doc__ = named.__doc__
+    return documented(door)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,15 +12,13 @@ from scipy import fft
 
 from bayescal.core.arrays import Floats, RandomState, blocks, random_generator
 from bayescal.core.errors import InputError
-from bayescal.core.optimise import log_odds_of
-from bayescal.core.text import documented, shortened
+from bayescal.core.text import documented
 from bayescal.data.validate import as_level, as_scores, check_choice
 from bayescal.estimators.distance import Metric, as_metric, positions
 from bayescal.estimators.registry import (
-    Cases,
-    Core,
     OutcomesLike,
     Statistic,
+    as_between,
     estimator,
     evaluate,
     read,
@@ -84,11 +82,6 @@ class Line(NamedTuple):
         return Line(np.clip(position, 0, 1), self.length * left / cells)
 
 
-def log_odds_line(scores: NDArray[Any], sigma: float) -> tuple[Line, float]:
-    """Log-odds, and where their line starts, with no mirror in reach up to this bandwidth."""
-    return open_line(log_odds_of(scores), sigma)
-
-
 def open_line(position: Floats, sigma: float) -> tuple[Line, float]:
     """Positions, which are changed, and where their line starts, with no mirror in reach."""
     start = float(position.min()) - COSINES_REACH / 2 * sigma
@@ -98,16 +91,9 @@ def open_line(position: Floats, sigma: float) -> tuple[Line, float]:
     return Line(position, length), start
 
 
-def as_bandwidth(value: Any, name: str = "bandwidth") -> float:
+def as_bandwidth(value: Any) -> float:
     """A number in the range of bandwidths."""
-    narrowest, widest = BANDWIDTHS
-    number = isinstance(value, (int, float, np.integer, np.floating))
-    if not number or isinstance(value, bool) or not narrowest <= value <= widest:
-        raise InputError(
-            f"{name} must be a number from {narrowest:g} to {widest:g}, "
-            f"got {shortened(repr(value))}."
-        )
-    return float(value)
+    return as_between(value, "bandwidth", *BANDWIDTHS)
 
 
 def too_small(sigma: float, least: float) -> InputError:
@@ -159,17 +145,9 @@ def cosines(position: NDArray[Any], masses: Floats, cells: int) -> Floats:
 def _spline(offset: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """Pieces of the cubic B-spline at offsets from the node on the left, which add up to 1."""
     square, rest = offset * offset, 1 - offset
-    first, last = rest * rest, square * offset
-    first *= rest
-    first /= 6
-    last /= 6
-    second = 3 * last
-    second -= square
-    second += 2 / 3
-    third = 1 - first
-    third -= second
-    third -= last
-    return first, second, third, last
+    first, last = rest * rest * rest / 6, square * offset / 6
+    second = 3 * last - square + 2 / 3
+    return first, second, 1 - first - second - last, last
 
 
 def series(coefs: Floats, intervals: int) -> Floats:
@@ -411,65 +389,36 @@ SMOOTH_FLAT = 10.0
 """Bandwidth, in lengths of the line, at which nothing but the mean residual is left."""
 
 
-def _weighted(metric: Metric) -> Callable[..., Floats]:
-    """SmoothECE of many weightings of the cases, for the register."""
+def _core(
+    scores: Floats, weights: Floats | None, *, bandwidth: float | None, metric: Metric
+) -> Statistic:
+    """SmoothECE over positions by a metric."""
+    line = _line(scores, bandwidth, metric)
+    share: Any = 1 / scores.size if weights is None else weights / weights.sum()
 
-    def values(
-        scores: Floats,
-        outcomes: Floats,
-        weights: NDArray[Any],
-        *,
-        bandwidth: float | None,
-        metric: Metric = metric,
-    ) -> Floats:
-        residual = outcomes - scores
-
-        def residuals(rows: NDArray[Any]) -> Floats:
-            shares: Floats = rows / np.maximum(rows.sum(axis=1, keepdims=True), 1)
-            return shares * residual
-
-        areas = _areas(_line(scores, bandwidth, metric), bandwidth, weights, residuals)
-        return np.where(weights.any(axis=1), areas, np.nan)
-
-    return values
-
-
-def _core(metric: Metric) -> Core:
-    """Core of `smooth_ece` and `logit_smooth_ece`."""
-
-    def core(
-        scores: Floats,
-        weights: Floats | None,
-        *,
-        bandwidth: float | None,
-        metric: Metric = metric,
-    ) -> Statistic:
-        line = _line(scores, bandwidth, metric)
-        share: Any = 1 / scores.size if weights is None else weights / weights.sum()
-
-        def residuals(outcomes: NDArray[Any]) -> Floats:
-            gap: Floats = outcomes.astype(np.float64)
+    def statistic(outcomes: NDArray[Any]) -> Floats:
+        values = np.empty(len(outcomes))
+        for part in blocks(values.size, line.cells(bandwidth or line.floor), BLOCK):
+            gap: Floats = outcomes[part].astype(np.float64)
             gap -= scores  # of 32 bits without a copy of 64
             gap *= share
-            return gap
+            values[part] = smooth_of_residuals(line, gap, bandwidth)
+        return values
 
-        return lambda outcomes: _areas(line, bandwidth, outcomes, residuals)
-
-    return core
+    return statistic
 
 
-_IDENTITY, _LOGIT = _core("identity"), _core("logit")
+_logit_core = partial(_core, metric="logit")
 
 
 @estimator(
     "SmoothECE",
-    prepare=_IDENTITY,
+    prepare=_core,
     paper="Błasiok & Nakkiran 2024",
     estimates="calibration error after smoothing with a bandwidth equal to it",
     bound="between half the lower distance to calibration and twice its square root",
     span=(0, 1),
     cost="n",
-    weighted=_weighted("identity"),
 )
 def smooth_ece(
     y_true: OutcomesLike,
@@ -516,11 +465,6 @@ def smooth_ece(
     each bandwidth damps them. Areas are good to 1e-9, and sigma* is computed by Newton steps, since
     the derivative of the area in sigma is known from the slopes where the residual changes sign.
 
-    The authors' package relplot 1.0.3 gives scores within one cell of its grid from 0 or 1 half
-    their mass, where reflection gives them all of it. With 36 % of the scores at 1 it says .0711
-    where the definition gives .0450; without scores at the ends the two differ by their grid,
-    some .2 %. It searches sigma among multiples of 1/1024 and reports the area there.
-
     References
     ----------
     Błasiok & Nakkiran, "Smooth ECE: Principled Reliability Diagrams via Kernel Smoothing", ICLR
@@ -541,17 +485,16 @@ def smooth_ece(
     """
     sigma, by = _bandwidth(bandwidth), as_metric(metric)
     cases = read(y_true, y_prob, sample_weight, single=by == "identity")
-    return evaluate(_IDENTITY, cases, bandwidth=sigma, metric=by)
+    return evaluate(_core, cases, bandwidth=sigma, metric=by)
 
 
 @estimator(
     "SmoothECE over log-odds",
-    prepare=_LOGIT,
+    prepare=_logit_core,
     paper="Błasiok & Nakkiran 2024",
     estimates="calibration error after smoothing over log-odds with a bandwidth equal to it",
     span=(0, 1),
     cost="n",
-    weighted=_weighted("logit"),
 )
 def logit_smooth_ece(
     y_true: OutcomesLike,
@@ -584,12 +527,6 @@ def logit_smooth_ece(
     InputError
         As `smooth_ece`.
 
-    Notes
-    -----
-    relplot's logit kernel holds scores to [.001, .999] and scales the bandwidth by 4 over the
-    range of the log-odds, so that its value depends on the extremes. probcal's `smooth_ece` is
-    this one, on a lattice.
-
     References
     ----------
     Błasiok & Nakkiran, "Smooth ECE: Principled Reliability Diagrams via Kernel Smoothing", ICLR
@@ -604,7 +541,7 @@ def logit_smooth_ece(
     0.213
     """
     cases = read(y_true, y_prob, sample_weight, single=True)
-    return evaluate(_LOGIT, cases, bandwidth=_bandwidth(bandwidth))
+    return evaluate(_logit_core, cases, bandwidth=_bandwidth(bandwidth))
 
 
 class SmoothCurve(NamedTuple):
@@ -704,19 +641,6 @@ def smooth_ece_curve(
         position, at = position[:size], position[size:]
         rate, density = local_mean(position, outcomes, weights, at, bandwidth, mirrors=False)
     return SmoothCurve(points, rate, density, bandwidth)
-
-
-def _areas(
-    line: Line,
-    bandwidth: float | None,
-    rows: NDArray[Any],
-    residuals: Callable[[NDArray[Any]], Floats],
-) -> Floats:
-    """SmoothECE of the residuals that are made of each row, a few rows at a time."""
-    values = np.empty(rows.shape[0])
-    for part in blocks(values.size, line.cells(bandwidth or line.floor), BLOCK):
-        values[part] = smooth_of_residuals(line, residuals(rows[part]), bandwidth)
-    return values
 
 
 def smooth_of_residuals(line: Line, residuals: Floats, bandwidth: float | None) -> Floats:
@@ -877,41 +801,15 @@ def smooth_reliability(
     sigma = max(error.estimate, SMOOTH_NARROWEST)
     outcomes, scores, share = cases.outcomes[0], cases.scores, cases.weight / cases.mass
     outcome, density = local_mean(scores, outcomes, share, points, sigma, mirrors=True)
-    lower, upper = _range(cases, points, sigma, level, n_resamples, rng)
-    return SmoothReliability(
-        points,
-        outcome,
-        lower,
-        upper,
-        density,
-        outcome * density,
-        (1 - outcome) * density,
-        sigma,
-        error,
-        _shown(scores, outcomes, share, sigma),
-        level,
-    )
-
-
-def _range(
-    cases: Cases,
-    points: Floats,
-    sigma: float,
-    level: float,
-    replicates: int,
-    rng: np.random.Generator,
-) -> tuple[Floats, Floats]:
-    """Central range of the curve over resamples of the cases."""
-    cells = cells_of(cases.outcomes[0], cases.scores, cases.weights)
-    curves = np.concatenate(
-        [
-            local_means(cells.scores, cells.outcomes, weights, points, sigma, mirrors=True)
-            for weights in draw(cells, replicates, rng)
-        ]
-    )
-    tail = (1 - level) / 2
-    lower, upper = np.quantile(curves, [tail, 1 - tail], axis=0)
-    return lower, upper
+    cells = cells_of(outcomes, scores, cases.weights)
+    curves = [
+        local_means(cells.scores, cells.outcomes, weights, points, sigma, mirrors=True)
+        for weights in draw(cells, n_resamples, rng)
+    ]
+    lower, upper = np.quantile(np.concatenate(curves), [(1 - level) / 2, (1 + level) / 2], axis=0)
+    densities = density, outcome * density, (1 - outcome) * density
+    shown = _shown(scores, outcomes, share, sigma)
+    return SmoothReliability(points, outcome, lower, upper, *densities, sigma, error, shown, level)
 
 
 def _shown(scores: Floats, outcomes: Floats, share: Floats, sigma: float) -> float:

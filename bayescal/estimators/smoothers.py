@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +16,7 @@ from scipy.special import expit, log_expit
 
 from bayescal.core.arrays import Floats, blocks
 from bayescal.core.errors import InputError, SeparationError, as_flag
-from bayescal.core.optimise import log_odds_of, logarithms
+from bayescal.core.optimise import log_odds_of, logarithms, maximise
 from bayescal.core.text import documented, shortened
 from bayescal.data.data import CalibrationData
 from bayescal.data.table import Table, tabulate
@@ -28,6 +28,9 @@ Curve = Callable[[Floats], Floats]
 """Events at each distinct score, (replicates, rows), to a smoothed curve, (replicates, scores)."""
 
 
+# R's `loess` is the reference. scikit-misc, which has its code, cannot replace this: it takes
+# weights as precisions, not as repeated patients, fails where only two or three scores differ, and
+# fits one set of outcomes at a time, where a thousand at the same scores here share each local fit.
 CELL = 0.2
 MARGIN = 0.005
 LOESS_STEP = 0.01
@@ -41,33 +44,21 @@ MOST_LOCAL_ROWS = 1 << 16
 """Rows past which neighbouring ones are merged for local lines."""
 
 
-class Local(NamedTuple):
-    """A polynomial around each anchor: its degree, and the least spread of the scores it needs."""
-
-    degree: int
-    least: float
-
-
 def loess(table: Table, at: Floats, span: float) -> Curve:
-    """Local quadratic fits at the vertices of a k-d tree, joined by cubics (Cleveland & Grosse)."""
+    """Local quadratics at the vertices of a k-d tree, joined by cubics."""
     table, at = _magnified(table, at)
     anchors = _vertices(table, span)
-    count = max(1, int(table.total * span + 1e-5))
+    reaches = _reaches(table, anchors, max(1, int(table.total * span + 1e-5)))
 
     def curve(hits: Floats) -> Floats:
-        reaches = _reaches(table, anchors, count)
-        fits = _fits(table, hits, anchors, reaches, Local(degree=2, least=0.0))
-        spline = CubicHermiteSpline(anchors, fits[..., 0], fits[..., 1])
-        joined = np.empty((hits.shape[0], at.size))
-        for start in range(0, at.size, LOESS_BLOCK):
-            joined[:, start : start + LOESS_BLOCK] = spline(at[start : start + LOESS_BLOCK]).T
-        return joined
+        fits = _fits(table, hits, anchors, reaches, degree=2)
+        return np.asarray(CubicHermiteSpline(anchors, *np.moveaxis(fits, -1, 0))(at).T)
 
     return curve
 
 
 def lowess(table: Table, at: Floats, span: float) -> Curve:
-    """Local linear fits at scores one hundredth of the range apart, joined by lines (Cleveland)."""
+    """Local lines at scores a step apart, joined by lines."""
     table, at = _magnified(table, at)
     anchors = _steps(table.score)
     count = min(max(2, int(table.total * span + 1e-7)), math.ceil(table.total))
@@ -76,7 +67,7 @@ def lowess(table: Table, at: Floats, span: float) -> Curve:
 
     def curve(hits: Floats) -> Floats:
         merged = hits if few is table else np.add.reduceat(hits, _first_of(table), axis=1)
-        fits = _fits(few, merged, anchors, reaches, Local(degree=1, least=least))
+        fits = _fits(few, merged, anchors, reaches, degree=1, least=least)
         return np.stack([np.interp(at, anchors, values) for values in fits[..., 0].T])
 
     return curve
@@ -106,7 +97,10 @@ def _vertices(table: Table, span: float) -> Floats:
         below = above[first] - table.trials[first]
         if above[last] - below <= most:
             continue
-        row = first + _middle(above[first : max(last, first + 1)], below, above[last])
+        half = math.floor((below + 1 + above[last]) / 2)
+        # the row after which the cell's cases are most nearly halved; of two, the later
+        end = max(last, first + 1)
+        row = end - 1 - int(np.abs(above[first:end] - half)[::-1].argmin())
         cut = float(score[row])
         if left + SAME < cut < right - SAME:
             cuts.append(cut)
@@ -114,13 +108,6 @@ def _vertices(table: Table, span: float) -> Floats:
             if row < last:
                 cells.append((row + 1, last, cut, right))
     return np.array([ends[0], *sorted(cuts), ends[1]])
-
-
-def _middle(above: Floats, below: float, end: float) -> int:
-    """The row after which a cell's cases are most nearly halved; of two, the later."""
-    half = math.floor((below + 1 + end) / 2)
-    distance = np.abs(above - half)
-    return int(distance.size - 1 - distance[::-1].argmin())
 
 
 def _steps(score: Floats) -> Floats:
@@ -153,14 +140,70 @@ def _first_of(table: Table) -> NDArray[np.intp]:
     return np.flatnonzero(np.diff(part, prepend=-1))
 
 
-def _fits(table: Table, hits: Floats, anchors: Floats, reaches: Floats, local: Local) -> Floats:
-    """Value and slope at each anchor, from the cases within its reach.
+def _fits(
+    table: Table,
+    hits: Floats,
+    anchors: Floats,
+    reaches: Floats,
+    degree: int,
+    least: float = 0.0,
+) -> Floats:
+    """Value and slope of weighted least squares at each anchor, (anchors, replicates, 2).
 
-    Returns
-    -------
-    ndarray of shape (anchors, replicates, 2)
+    By polynomials orthogonal under the weights about each anchor. A power is left out when the
+    scores spread less about the lower ones than `least`, or not at all, or so little that it could
+    add more than MOST_SWAY: then the fit has a lower degree.
     """
-    return np.stack([_fit(table, hits, *at, local) for at in zip(anchors, reaches, strict=True)])
+    start, size = _near(table.score, anchors, LOESS_EDGE * reaches)
+    on_edge = size == 0
+    start, size = np.where(
+        on_edge, _near(table.score, anchors, (1 + SAME) * reaches), (start, size)
+    )
+    fits = np.zeros((anchors.size, len(hits), 2))
+    for part in blocks(anchors.size, int(size.max()), LOESS_BLOCK):
+        rows = start[part, None] + np.arange(size[part].max())
+        inside = rows < (start + size)[part, None]
+        rows = np.minimum(rows, table.score.size - 1)
+        u = (table.score[rows] - anchors[part, None]) / reaches[part, None]
+        closeness = np.where(on_edge[part, None], 1.0, _cube(1 - _cube(np.abs(u)))) * inside
+        trials = closeness * table.trials[rows]
+        shortest, length_before = np.zeros(len(u)), np.full(len(u), np.inf)
+        power, before, kept = np.ones_like(u), np.zeros_like(u), np.full(len(u), True)
+        at_anchor, at_before = np.tile([1.0, 0.0], (len(u), 1)), np.zeros((len(u), 2))
+        for k in range(degree + 1):
+            weighted = trials * power
+            square = weighted * power
+            length = square.sum(axis=1)
+            sway = np.abs(weighted).sum(axis=1) * np.abs(at_anchor).max(axis=1)
+            kept &= (length > shortest) & (sway <= MOST_SWAY * length)
+            length = np.where(kept, length, 1.0)
+            weighted = closeness * power
+            for row in np.flatnonzero(kept):
+                anchor = part.start + row
+                near = slice(start[anchor], start[anchor] + size[anchor])
+                sums = hits[:, near] @ weighted[row, : size[anchor]]
+                fits[anchor] += np.outer(sums / length[row], at_anchor[row])
+            if k == 0:
+                shortest = length * np.maximum(least / reaches[part], SPREAD) ** 2
+            mean = (np.einsum("ij,ij->i", square, u) / length)[:, None]
+            carry = (length / length_before)[:, None]
+            power, before = (u - mean) * power - carry * before, power
+            shifted = np.pad(at_anchor[:, :1], ((0, 0), (1, 0)))
+            shifted -= mean * at_anchor + carry * at_before
+            at_anchor, at_before, length_before = shifted, at_anchor, length
+    fits[..., 1] /= reaches[:, None]
+    return fits
+
+
+def _near(score: Floats, anchors: Floats, reaches: Floats) -> tuple[Any, Any]:
+    """The first row within reach of each anchor, and how many there are."""
+    start = np.searchsorted(score, anchors - reaches)
+    return start, np.searchsorted(score, anchors + reaches, side="right") - start
+
+
+def _cube(x: Floats) -> Floats:
+    """Third power, ten times as fast as `x**3`."""
+    return x * x * x
 
 
 def _reaches(table: Table, anchors: Floats, count: int) -> Floats:
@@ -170,8 +213,7 @@ def _reaches(table: Table, anchors: Floats, count: int) -> Floats:
 
     def nth(case: NDArray[np.intp]) -> Floats:
         row = np.searchsorted(above, case + SAME * above[-1], side="right")
-        score: Floats = table.score[np.minimum(row, table.score.size - 1)]
-        return score
+        return np.asarray(table.score[np.minimum(row, table.score.size - 1)])
 
     first, last = np.zeros(anchors.size, np.intp), np.full(anchors.size, cases - count)
     while (searched := first < last).any():
@@ -183,82 +225,8 @@ def _reaches(table: Table, anchors: Floats, count: int) -> Floats:
     return np.maximum(reach, SAME)
 
 
-def _fit(table: Table, hits: Floats, anchor: float, reach: float, local: Local) -> Floats:
-    """Weighted least squares about an anchor, by polynomials orthogonal under its weights.
-
-    A power is left out when the scores spread less about the lower ones than `local.least`, or not
-    at all, or so little that it could add more than MOST_SWAY: then the fit has a lower degree.
-    Each power takes one walk over the cases.
-    """
-    near = _between(table.score, anchor - LOESS_EDGE * reach, anchor + LOESS_EDGE * reach)
-    on_edge = near.start == near.stop
-    if on_edge:
-        wider = reach * (1 + SAME)
-        near = _between(table.score, anchor - wider, anchor + wider)
-
-    fit = np.zeros((hits.shape[0], 2))
-    last_size, least_size = math.inf, 0.0
-    at_last, at_anchor = np.zeros(2), np.array([1.0, 0.0])
-    terms: list[tuple[float, float]] = []
-    for _ in range(local.degree + 1):
-        size, moment, sway, sums = 0.0, 0.0, 0.0, np.zeros(hits.shape[0])
-        for start in range(near.start, near.stop, LOESS_BLOCK):
-            rows = slice(start, min(start + LOESS_BLOCK, near.stop))
-            u = (table.score[rows] - anchor) / reach
-            power = _power(u, terms)
-            closeness = np.ones_like(u) if on_edge else _cube(1 - _cube(np.abs(u)))
-            weighted = closeness * power
-            sums += hits[:, rows] @ weighted
-            square = weighted * power * table.trials[rows]
-            size += float(square.sum())
-            sway += float(np.abs(weighted) @ table.trials[rows])
-            moment += _sum(square, u)
-        if size <= least_size or sway * np.abs(at_anchor).max() > MOST_SWAY * size:
-            break
-        fit += np.outer(sums / size, at_anchor)
-        if not terms:
-            least_size = size * max(local.least / reach, SPREAD) ** 2
-        mean, carry = moment / size, size / last_size
-        terms.append((mean, carry))
-        shifted = np.array([0.0, at_anchor[0]])
-        at_last, at_anchor = at_anchor, shifted - mean * at_anchor - carry * at_last
-        last_size = size
-    fit[:, 1] /= reach
-    return fit
-
-
-def _power(u: Floats, terms: list[tuple[float, float]]) -> Floats:
-    """The orthogonal polynomial that these terms of the recurrence lead to; at first, [1]."""
-    last, power = np.zeros(1), np.ones(1)
-    for mean, carry in terms:
-        last, power = power, (u - mean) * power - carry * last
-    return power
-
-
-def _between(score: Floats, low: float, high: float) -> slice:
-    """The rows with scores in a closed interval."""
-    return slice(int(np.searchsorted(score, low)), int(np.searchsorted(score, high, "right")))
-
-
-def _cube(x: Floats) -> Floats:
-    """Third power, ten times as fast as `x**3`."""
-    return x * x * x
-
-
-def _sum(first: Floats, second: Floats) -> float:
-    """Sum of products, in one thread: starting more takes longer than the sum."""
-    return float(np.einsum("i,i", first, second))
-
-
 Basis = Callable[[Floats], Floats]
 """Scores or positions, (n,), to the functions of them that a regression uses, (k, n)."""
-
-STEPS = 100
-
-
-def logistic_basis(table: Table, n_knots: int) -> Basis:
-    """A line in the log-odds."""
-    return lambda score: np.stack([np.ones_like(score), log_odds_of(score)])
 
 
 def beta_basis(table: Table, n_knots: int) -> Basis:
@@ -305,7 +273,7 @@ def restricted_cubic(position: Floats, trials: Floats, n_knots: int) -> Basis:
 
 BASES: dict[str, Callable[[Table, int], Basis]] = {
     "beta": beta_basis,
-    "logistic": logistic_basis,
+    "logistic": lambda _, n_knots: lambda x: np.stack([np.ones_like(x), log_odds_of(x)]),
     "rcs": rcs_basis,
 }
 
@@ -328,61 +296,31 @@ def regression(basis: Basis, table: Table, at: Floats) -> Curve:
     wanted = observed if at is table.score else functions(at)
 
     def curve(hits: Floats) -> Floats:
-        fitted: Floats = expit(_maxima(observed, table.trials, hits) @ wanted)
+        fitted = np.full((len(hits), at.size), np.nan)
+        for row, events in zip(fitted, hits, strict=True):
+            likelihood = partial(_likelihood, observed, table.trials, events)
+            mode = maximise(likelihood, np.zeros(len(observed)), tolerance=1e-18)
+            curvature = np.linalg.eigvalsh(mode.information)
+            if mode.converged and curvature[0] > 1e-12 * curvature[-1] and mode.value < -1e-9:
+                row[:] = expit(mode.point @ wanted)
         return fitted
 
     return curve
 
 
-def _maxima(basis: Floats, trials: Floats, hits: Floats) -> Floats:
-    """Coefficients of greatest likelihood on the rows of a basis, NaN where there are none.
+def _likelihood(
+    basis: Floats, trials: Floats, hits: Floats, coef: Floats
+) -> tuple[float, Floats, Floats]:
+    """Log likelihood, gradient and Hessian of a logistic regression.
 
-    Residuals are those of every row, where `bayescal.core.optimise` has totals alone: far out, the
-    totals lose the digits that tell whether outcomes are separated by five functions of few scores.
+    Residuals are those of every row, where `fit_logistic` has totals alone: far out, the totals
+    lose the digits that tell whether outcomes are separated by five functions of few scores.
     """
-    maxima = np.full((hits.shape[0], basis.shape[0]), np.nan)
-    running = np.arange(hits.shape[0])
-    coef = np.zeros_like(maxima)
-    value = _log_likelihood(coef, basis, trials, hits)
-    for _ in range(STEPS):
-        fitted = expit(coef @ basis)
-        gradient = (hits - trials * fitted) @ basis.T
-        weight = trials * fitted * (1 - fitted)
-        information = np.stack([(basis * row) @ basis.T for row in weight])
-        curvature = np.linalg.eigvalsh(information)
-        exists = (curvature[:, 0] > 1e-12 * curvature[:, -1]) & (value < -1e-9)
-        if not exists.all():
-            running, coef, hits, value = running[exists], coef[exists], hits[exists], value[exists]
-            gradient, information = gradient[exists], information[exists]
-        step = np.linalg.solve(information, gradient[..., None])[..., 0]
-        coef, value = _uphill(coef, step, value, basis, trials, hits)
-        near = (gradient * step).sum(axis=1) < 1e-18
-        maxima[running[near]] = coef[near]
-        if near.any():
-            running, coef, hits, value = running[~near], coef[~near], hits[~near], value[~near]
-        if running.size == 0:
-            break
-    return maxima
-
-
-def _uphill(
-    coef: Floats, step: Floats, value: Floats, basis: Floats, trials: Floats, hits: Floats
-) -> tuple[Floats, Floats]:
-    """Take each step, halved until the likelihood does not fall."""
-    for _ in range(60):
-        moved = coef + step
-        reached = _log_likelihood(moved, basis, trials, hits)
-        fell = reached < value - 1e-12 * np.abs(value)
-        if not fell.any():
-            break
-        step = np.where(fell[:, None], step / 2, step)
-    return moved, reached
-
-
-def _log_likelihood(coef: Floats, basis: Floats, trials: Floats, hits: Floats) -> Floats:
     eta = coef @ basis
-    value: Floats = np.einsum("ij,ij->i", hits, eta) + log_expit(-eta) @ trials
-    return value
+    fitted = expit(eta)
+    value = float(hits @ eta + trials @ log_expit(-eta))
+    weight = trials * fitted * (1 - fitted)
+    return value, basis @ (hits - trials * fitted), -(basis * weight) @ basis.T
 
 
 Smoother = Callable[[Table, Floats], Curve]

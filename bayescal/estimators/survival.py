@@ -655,9 +655,12 @@ def survival_observed_expected(
     else:
         observed, error = fitted_curve(cases, method, knots).mean(cases.score)
     reach = ndtri((1 + level) / 2) * error / observed
-    ratio = observed / expected
-    ends = ratio * float(np.exp(-reach)), ratio * float(np.exp(reach))
-    return Interval(ratio, *ends, method, level)
+    return _of_ratio(observed / expected, reach, method, level)
+
+
+def _of_ratio(ratio: float, reach: float, method: str, level: float) -> Interval:
+    """Normal on the log scale."""
+    return Interval(ratio, ratio * math.exp(-reach), ratio * math.exp(reach), method, level)
 
 
 WEIGHTINGS = ("ipcw", "ipcw-score")
@@ -773,9 +776,8 @@ def martingale_observed_expected(
             "y_true has no event, or y_prob is 0 for every case, so that O/E has no interval on "
             "the log scale."
         )
-    ratio, reach = observed / expected, ndtri((1 + level) / 2) / np.sqrt(observed)
-    ends = ratio * float(np.exp(-reach)), ratio * float(np.exp(reach))
-    return Interval(ratio, *ends, "martingale", level)
+    reach = ndtri((1 + level) / 2) / np.sqrt(observed)
+    return _of_ratio(observed / expected, reach, "martingale", level)
 
 
 def _hazards(y_true: OutcomesLike, y_prob: ArrayLike | None) -> tuple[Floats, Floats]:
@@ -790,45 +792,29 @@ def _hazards(y_true: OutcomesLike, y_prob: ArrayLike | None) -> tuple[Floats, Fl
     return cases.outcomes[0].astype(np.float64), -np.log1p(-cases.scores)
 
 
-@dataclass(frozen=True)
-class NumberOfTimes:
-    """An estimator of times to an event that gives one number.
+class NumberOfTimes(NamedTuple):
+    """An estimator of times: what a table calls it, and followed cases and options to a number."""
 
-    Attributes
-    ----------
-    name : str
-        What users type.
-    title : str
-        What a table calls it.
-    function : callable
-        From followed cases and options to the number.
-    """
-
-    name: str
     title: str
     function: Callable[..., float]
 
 
-def _ici(cases: Followed, method: str = "pseudo", **options: Any) -> float:
-    return survival_indices(cases, method=method, **options).ici
-
-
-def _emax(cases: Followed, method: str = "pseudo", **options: Any) -> float:
-    return survival_indices(cases, method=method, **options).emax
-
-
-def _ratio(cases: Followed, **options: Any) -> float:
-    return abs(math.log(survival_observed_expected(cases, **options).estimate))
-
+_BY_PSEUDO_VALUES = {"method": "pseudo"}
 
 NUMBERS_OF_TIMES = {
-    each.name: each
-    for each in (
-        NumberOfTimes("survival_ici", "ICI by pseudo-values", _ici),
-        NumberOfTimes("survival_emax", "Emax by pseudo-values", _emax),
-        NumberOfTimes(
-            "survival_observed_expected", "Log O/E by Kaplan-Meier, without sign", _ratio
+    "survival_ici": NumberOfTimes(
+        "ICI by pseudo-values",
+        lambda cases, **options: survival_indices(cases, **_BY_PSEUDO_VALUES | options).ici,
+    ),
+    "survival_emax": NumberOfTimes(
+        "Emax by pseudo-values",
+        lambda cases, **options: survival_indices(cases, **_BY_PSEUDO_VALUES | options).emax,
+    ),
+    "survival_observed_expected": NumberOfTimes(
+        "Log O/E by Kaplan-Meier, without sign",
+        lambda cases, **options: abs(
+            math.log(survival_observed_expected(cases, **options).estimate)
         ),
-    )
+    ),
 }
 """By name: options are those of `survival_indices` and `survival_observed_expected`."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,8 @@ from bayescal.core.text import documented
 from bayescal.data.table import Table, tabulate
 from bayescal.data.validate import as_order, check_choice
 from bayescal.data.weights import are_counts
-from bayescal.estimators.binned import ece_core, ece_of_weightings
-from bayescal.estimators.bins import BINS_SAME, TIES, mass_cuts, search_rows, starts_of
+from bayescal.estimators.binned import ece_core
+from bayescal.estimators.bins import BINS_SAME, TIES, mass_cuts
 from bayescal.estimators.registry import OutcomesLike, Statistic, estimator, evaluate, read_ranked
 
 MOST_BINS_SWEPT = 100_000
@@ -64,14 +63,8 @@ class Sweep:
 
     def _falling(self, hits: Floats) -> Ints:
         """The replicates whose mean outcome falls from some score to the next."""
-        rate = hits if self._single else hits / self.table.trials
-        step = rate[:, 1:] - rate[:, :-1]
+        step = np.diff(hits / self.table.trials)
         return np.flatnonzero((step < -self._slack).any(axis=1))
-
-    @property
-    def _single(self) -> bool:
-        """Whether no two cases have one score."""
-        return self.table.weight is None and self.table.starts is None
 
     @cached_property
     def _counts_cases(self) -> bool:
@@ -92,8 +85,7 @@ class Sweep:
         """Where each distinct score, and the end, stand among bins that divide 0 to 1."""
         if self.width:
             return np.append(self.table.score, self.table.score[-1])
-        share: Floats = self._above / self._above[-1]
-        return share
+        return np.asarray(self._above / self._above[-1])
 
     def _mixed(self, hits: Floats) -> Floats:
         """Positions from the first event to the last non-event, of all replicates together."""
@@ -150,117 +142,6 @@ def _cuts(position: Floats, first: int, last: int, replicates: int) -> tuple[Int
     return pairs // (last + 1), pairs % (last + 1)
 
 
-TRIED = (2, 8, 16, 28, 40, 56, 76, 100, 130)
-"""Numbers of bins are tried together from each of these up to the next."""
-
-Rows = NDArray[np.intp]
-
-
-def numbers_of_weightings(
-    scores: Floats, outcomes: Floats, weights: Floats, *, width: bool, split: bool
-) -> Rows:
-    """The most bins, of every number up to which mean outcomes do not fall.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples,)
-        In ascending order.
-    outcomes : ndarray of shape (n_samples,)
-    weights : ndarray of shape (replicates, n_samples)
-        Whole numbers of cases, not all 0 in any replicate.
-
-    Returns
-    -------
-    ndarray of int of shape (replicates,)
-    """
-    starts = starts_of(scores)
-    trials, hits = weights, weights * outcomes
-    if starts.size < scores.size:
-        trials, hits = (np.add.reduceat(part, starts, axis=1) for part in (trials, hits))
-    cases = _Cases(scores[starts], _cumulated(trials), _cumulated(hits), width, split)
-    numbers: Rows = np.clip(trials.sum(axis=1), 1, MOST_BINS_SWEPT).astype(np.intp)
-    active = np.arange(numbers.size)
-    for first, after in pairwise(TRIED):
-        tried = np.arange(first, after)
-        falls = cases.falls(active, tried) & (tried <= numbers[active, None])
-        stops = falls.any(axis=1)
-        numbers[active[stops]] = tried[falls[stops].argmax(axis=1)] - 1
-        active = active[~stops & (numbers[active] >= after)]
-    for row in active[_falls(trials[active], hits[active], cases.slack)]:
-        drawn = weights[row] > 0
-        sweep = Sweep(tabulate(scores[drawn], weights[row, drawn]), width, split)
-        numbers[row] = sweep.numbers(outcomes[None, drawn])[0]
-    return numbers
-
-
-@dataclass(frozen=True)
-class _Cases:
-    """Cases and events below each distinct score, and all of them: (replicates, scores + 1)."""
-
-    score: Floats
-    trials: Floats
-    hits: Floats
-    width: bool
-    split: bool
-
-    @property
-    def slack(self) -> float:
-        """What rounding may take from a mean outcome: nothing where bins hold all of a score."""
-        return BINS_SAME if self.split else 0.0
-
-    def falls(self, active: Rows, tried: Rows) -> NDArray[np.bool_]:
-        """Whether the mean outcome falls from bin to bin: (active, numbers of bins tried)."""
-        number = np.repeat(tried, tried + 1)
-        ends = np.cumsum(tried + 1)
-        k = np.arange(number.size) - np.repeat(ends - tried - 1, tried + 1)
-        trials, hits = self._below(active, k, number)
-        bins = [slice(end - count - 1, end) for end, count in zip(ends, tried, strict=True)]
-        return np.stack(
-            [_falls(np.diff(trials[:, at]), np.diff(hits[:, at]), self.slack) for at in bins],
-            axis=1,
-        )
-
-    def _below(self, active: Rows, k: Rows, number: Rows) -> tuple[Floats, Floats]:
-        """Cases and events below the k-th cut of so many bins: (active, cuts) each."""
-        trials, hits = self.trials[active], self.hits[active]
-        if self.width:
-            row = np.searchsorted(self.score, k / number, side="right")
-            row[k == 0] = 0
-            return trials[:, row], hits[:, row]
-        cut = mass_cuts(k, number, trials[:, -1:], "rank")
-        row = search_rows(trials, cut)
-        above, seen = (np.take_along_axis(values, row, axis=1) for values in (trials, hits))
-        if not self.split:
-            return above, seen
-        before = np.maximum(row - 1, 0)
-        less, fewer = (np.take_along_axis(values, before, axis=1) for values in (trials, hits))
-        beyond = (above - cut) / np.where(above > less, above - less, 1)
-        return cut, (1 - beyond) * seen + beyond * fewer
-
-
-def _cumulated(values: Floats) -> Floats:
-    """Sums of each row up to each column, from 0 on."""
-    sums = np.zeros((len(values), values.shape[1] + 1))
-    np.cumsum(values, axis=1, out=sums[:, 1:])
-    return sums
-
-
-def _falls(trials: Floats, hits: Floats, slack: float) -> NDArray[np.bool_]:
-    """Whether the mean outcome falls between two neighbouring bins that hold cases: (replicates,).
-
-    Parameters
-    ----------
-    trials, hits : ndarray of shape (replicates, bins)
-    slack : float
-        A fall that is none.
-    """
-    filled = trials > 0
-    rate = hits / np.where(filled, trials, 1)
-    last = np.maximum.accumulate(np.where(filled, np.arange(trials.shape[1]), 0), axis=1)
-    rate = np.where(filled.cumsum(axis=1) > 0, np.take_along_axis(rate, last, axis=1), -np.inf)
-    return np.asarray((rate[:, 1:] < rate[:, :-1] - slack).any(axis=1))
-
-
 def _sweep_core(
     scores: Floats, weights: Floats | None, *, p: float, binning: str, ties: str
 ) -> Statistic:
@@ -279,26 +160,9 @@ def _sweep_core(
     return statistic
 
 
-def _of_weightings(
-    scores: Floats, outcomes: Floats, weights: Floats, *, p: float, binning: str, ties: str
-) -> Floats:
-    """`sweep_ece` for many weightings of the cases: `ece` with each one's own number of bins."""
-    numbers = numbers_of_weightings(
-        scores, outcomes, weights, width=binning == "width", split=ties == "split"
-    )
-    values = np.empty(numbers.size)
-    for number in np.unique(numbers).tolist():
-        alike = numbers == number
-        values[alike] = ece_of_weightings(
-            scores, outcomes, weights[alike], p=p, n_bins=number, binning=binning, ties=ties
-        )
-    return values
-
-
 @estimator(
     "Sweep calibration error",
     prepare=_sweep_core,
-    weighted=_of_weightings,
     paper="Roelofs, Cain, Shlens & Mozer 2022",
     estimates="binned calibration error, with as many bins as keep mean outcomes in order",
     span=(0, 1),
@@ -344,9 +208,7 @@ def sweep_ece(
 
     Notes
     -----
-    The authors' code parts equal scores in the order of their rows, so that its value changes
-    with that order. It closes bins of equal width on the left; here they are closed on the right,
-    as in `ece`. It stops one short of as many bins as cases.
+    Equal scores stay together or share their mean, so that the order of rows does not matter.
 
     References
     ----------

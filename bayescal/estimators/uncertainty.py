@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -51,8 +51,8 @@ from bayescal.estimators.resamples import (
 
 def _l2_interval(
     cases: Cases,
-    level: float,
     *,
+    ci_prob: float,
     n_bins: int = 15,
     binning: str = "mass",
     p: int = 2,
@@ -74,10 +74,10 @@ def _l2_interval(
     statistic = debiased_core(scores, weights, p=2, signed=True, **options)
     square = float(statistic(cases.outcomes)[0])
     sd = _sd(bins, outcomes - scores)
-    one_sided, two_sided = ndtri(level) * sd, ndtri((1 + level) / 2) * sd
+    one_sided, two_sided = ndtri(ci_prob) * sd, ndtri((1 + ci_prob) / 2) * sd
     floored = max(square, 0)
     lower = float(np.median([floored - two_sided, floored / 2, floored - one_sided]))
-    if square < ndtri(level) * _sd_if_calibrated(bins, scores):
+    if square < ndtri(ci_prob) * _sd_if_calibrated(bins, scores):
         lower = 0
     ends = max(lower, 0), floored + two_sided
     return ends if signed else (math.sqrt(ends[0]), math.sqrt(ends[1]))
@@ -101,23 +101,17 @@ def _sd_if_calibrated(bins: Bins, scores: Floats) -> float:
 def _mean(bins: Bins, values: Floats) -> Floats:
     """Mean over each bin of several cases, 0 in others."""
     several = bins.mass >= 2 - BINS_SAME
-    means: Floats = several * (bins.shares @ values) / np.where(bins.mass > 0, bins.mass, 1)
-    return means
-
-
-def _of(interval: Callable[..., tuple[float, float]]) -> Callable[..., tuple[float, float]]:
-    """A public interval function as `(cases, level) -> (lower, upper)`."""
-    return lambda cases, level: interval(cases, ci_prob=level)
+    return np.asarray(several * (bins.shares @ values) / np.where(bins.mass > 0, bins.mass, 1))
 
 
 ANALYTIC: dict[str, Callable[..., tuple[float, float]]] = {
-    "calibration_in_the_large": _of(calibration_in_the_large_interval),
-    "calibration_intercept": _of(calibration_intercept_interval),
-    "calibration_slope": _of(calibration_slope_interval),
+    "calibration_in_the_large": calibration_in_the_large_interval,
+    "calibration_intercept": calibration_intercept_interval,
+    "calibration_slope": calibration_slope_interval,
     "debiased_ece": _l2_interval,
-    "observed_expected": _of(observed_expected_interval),
+    "observed_expected": observed_expected_interval,
 }
-"""By name of the estimator: `(cases, level, **options) -> (lower, upper)`."""
+"""By name of the estimator: `(cases, ci_prob=, **options) -> (lower, upper)`."""
 
 
 ROUNDING = 1e-12
@@ -167,8 +161,7 @@ def bca_levels(
     skewness = shares @ influence**3 / variance**1.5 if variance > 0 else 0.0
     moved = ndtri(below) + ndtri(tails)
     slope = np.maximum(1 - skewness / (6 * np.sqrt(cells.size)) * moved, ROUNDING)
-    levels: Floats = ndtr(ndtri(below) + moved / slope)
-    return levels
+    return np.asarray(ndtr(ndtri(below) + moved / slope))
 
 
 def known(values: Floats, applied: Applied, tail: float) -> Floats:
@@ -186,8 +179,6 @@ MOST_CASES = 20_000
 SIMULATED_BLOCK = 1 << 20
 
 Counts = NDArray[np.int64]
-Outcomes = NDArray[np.bool_]
-Drawn = TypeVar("Drawn", Outcomes, Floats)
 
 
 @dataclass(frozen=True)
@@ -213,8 +204,7 @@ class AlikeCases:
         """The variables of the cases in so many replicates, of shape (size, cases)."""
         shared = rng.standard_normal((size, int(self.cluster.max()) + 1))[:, self.cluster]
         own = rng.standard_normal(shared.shape)
-        mixed: Floats = np.sqrt(self.correlation) * shared + np.sqrt(1 - self.correlation) * own
-        return mixed
+        return np.asarray(np.sqrt(self.correlation) * shared + np.sqrt(1 - self.correlation) * own)
 
 
 def cases_by_score(scores: Floats, weights: Floats | None) -> tuple[Floats, Counts]:
@@ -237,17 +227,8 @@ def cases_by_score(scores: Floats, weights: Floats | None) -> tuple[Floats, Coun
     return levels.score, np.diff(np.rint(np.cumsum(trials)), prepend=0).astype(np.int64)
 
 
-def estimates_on_simulated_outcomes(
-    applied: Applied,
-    score: Floats,
-    trials: Counts,
-    probability: Floats,
-    rng: np.random.Generator,
-    *,
-    resample_scores: bool = False,
-    alike: AlikeCases | None = None,
-) -> Floats:
-    """The estimate on simulated outcomes.
+class SimulatedOutcomes:
+    """Outcomes simulated at the same scores, drawn once, for any number of estimators.
 
     Up to 20,000 cases every case has an outcome of its own. Beyond, and where scores are resampled,
     the events at each score are drawn, and are weights of the estimator.
@@ -260,32 +241,16 @@ def estimates_on_simulated_outcomes(
         Cases at each.
     probability : ndarray of shape (replicates, distinct)
         Probability of the event at each score.
-    resample_scores : bool
-        Whether the scores are drawn too, with replacement. Not with `alike`.
+    random_state : int or numpy.random.Generator
+        With a seed every estimator has the same data sets. They stay in memory, except those of
+        many cases one by one, for estimators that take no weights.
+    turn : tuple of int
+        Of several tables, each can take its turn of the data sets: table k of m the sets k, k + m,
+        and so on, all of which are as many as those of one.
     alike : AlikeCases, optional
         Which cases are alike; by default none are.
-
-    Returns
-    -------
-    ndarray of shape (replicates,)
-        NaN where the estimator is undefined.
-    """
-    if resample_scores:
-        return _by_score(applied, score, _resample(trials, probability, rng))
-    if _are_few(trials) or not applied.weighs:
-        return _by_case(applied, score, trials, _draw_outcomes(trials, probability, rng, alike))
-    return _by_score(applied, score, _draw_weights(trials, probability, rng, alike))
-
-
-class SimulatedOutcomes:
-    """Outcomes simulated at the same scores, drawn once, for any number of estimators.
-
-    Notes
-    -----
-    Estimates are those of `estimates_on_simulated_outcomes` with the same seed. The outcomes stay
-    in memory, except those of many cases one by one, for estimators that take no weights. Of
-    several tables, each can take its `turn` of the data sets: table k of m the sets k, k + m, and
-    so on, all of which are as many as those of one.
+    resample_scores : bool
+        Whether the scores are drawn too, with replacement. Not with `alike`.
     """
 
     def __init__(
@@ -293,100 +258,73 @@ class SimulatedOutcomes:
         score: Floats,
         trials: Counts,
         probability: Floats,
-        seed: int,
+        random_state: int | np.random.Generator,
         turn: tuple[int, int] = (0, 1),
         alike: AlikeCases | None = None,
+        resample_scores: bool = False,
     ) -> None:
         self._score, self._trials, self._probability = score, trials, probability
-        self._seed, self._turn, self._alike = seed, turn, alike
+        self._random_state, self._turn, self._alike = random_state, turn, alike
+        self._resample_scores, self._size = resample_scores, int(trials.sum())
 
     def estimates(self, applied: Applied) -> Floats:
-        """The estimate on each simulated data set, of shape (replicates,)."""
-        if _are_few(self._trials):
-            return _by_case(applied, self._score, self._trials, self._outcomes)
-        if applied.weighs:
-            return _by_score(applied, self._score, self._weights)
-        return _by_case(applied, self._score, self._trials, self._drawn(_draw_outcomes))
+        """The estimate on each data set, (replicates,); NaN where the estimator is undefined."""
+        few = self._size <= MOST_CASES
+        if not self._resample_scores and (few or not applied.weighs):
+            statistic = applied.at(np.repeat(self._score, self._trials))
+            outcomes = self._outcomes if few else self._in_turn(self._draw_outcomes())
+            return np.concatenate([statistic(block) for block in outcomes])
+        scores, events = np.repeat(self._score, 2), np.tile([0.0, 1.0], self._score.size)
+        return np.concatenate([applied.to_weights(scores, events, w) for w in self._weights])
 
     @cached_property
-    def _outcomes(self) -> list[Outcomes]:
-        return list(self._drawn(_draw_outcomes))
+    def _outcomes(self) -> list[NDArray[Any]]:
+        return list(self._in_turn(self._draw_outcomes()))
 
     @cached_property
-    def _weights(self) -> list[Floats]:
-        return list(self._drawn(_draw_weights))
+    def _weights(self) -> list[NDArray[Any]]:
+        return list(self._in_turn(self._draw_weights()))
 
-    def _drawn(self, draw: Callable[..., Iterator[Drawn]]) -> Iterator[Drawn]:
+    def _in_turn(self, drawn: Iterator[NDArray[Any]]) -> Iterator[NDArray[Any]]:
         """Blocks of the data sets, of each those whose turn it is."""
         (own, tables), start = self._turn, 0
-        rng = random_generator(self._seed)
-        for block in draw(self._trials, self._probability, rng, self._alike):
+        for block in drawn:
             mine, start = block[(own - start) % tables :: tables], start + len(block)
             if len(mine):
                 yield mine
 
+    def _draw_outcomes(self) -> Iterator[NDArray[Any]]:
+        """Blocks of one outcome a case, of shape (some, cases)."""
+        rng, alike = random_generator(self._random_state), self._alike
+        one_each = bool((self._trials == 1).all())
+        for part in blocks(len(self._probability), self._size, SIMULATED_BLOCK):
+            chance = self._probability[part]
+            if alike is not None:
+                chance = ndtri(chance)
+            if not one_each:
+                chance = np.repeat(chance, self._trials, axis=1)
+            rank = rng.random(chance.shape) if alike is None else alike.normal(rng, len(chance))
+            yield rank < chance
 
-def _are_few(trials: Counts) -> bool:
-    """Whether there are so few cases that each has an outcome of its own."""
-    return int(trials.sum()) <= MOST_CASES
-
-
-def _draw_outcomes(
-    trials: Counts,
-    probability: Floats,
-    rng: np.random.Generator,
-    alike: AlikeCases | None,
-) -> Iterator[Outcomes]:
-    """Blocks of one outcome a case, of shape (some, cases)."""
-    one_each = bool((trials == 1).all())
-    for part in blocks(len(probability), int(trials.sum()), SIMULATED_BLOCK):
-        chance = probability[part] if alike is None else ndtri(probability[part])
-        if not one_each:
-            chance = np.repeat(chance, trials, axis=1)
-        rank = rng.random(chance.shape) if alike is None else alike.normal(rng, len(chance))
-        yield rank < chance
-
-
-def _draw_weights(
-    trials: Counts,
-    probability: Floats,
-    rng: np.random.Generator,
-    alike: AlikeCases | None,
-) -> Iterator[Floats]:
-    """Blocks of cases without and with the event at each score, of shape (some, 2 * distinct)."""
-    if alike is not None:
-        starts = np.cumsum(trials) - trials
-        for outcomes in _draw_outcomes(trials, probability, rng, alike):
-            yield _paired(trials, np.add.reduceat(outcomes, starts, axis=1, dtype=np.int64))
-        return
-    for part in blocks(len(probability), 2 * trials.size, SIMULATED_BLOCK):
-        chance = probability[part]
-        cases = np.broadcast_to(trials, chance.shape)
-        yield _paired(cases, rng.binomial(cases, chance))
-
-
-def _resample(trials: Counts, probability: Floats, rng: np.random.Generator) -> Iterator[Floats]:
-    """As `_draw_weights`, of scores that are drawn with replacement."""
-    size = int(trials.sum())
-    for part in blocks(len(probability), 2 * trials.size, SIMULATED_BLOCK):
-        chance = probability[part]
-        cases = rng.multinomial(size, trials / size, size=len(chance))
-        yield _paired(cases, rng.binomial(cases, chance))
+    def _draw_weights(self) -> Iterator[NDArray[Any]]:
+        """Blocks of cases without and with the event at each score, (some, 2 * distinct)."""
+        rng, trials = random_generator(self._random_state), self._trials
+        if self._alike is not None:
+            starts = np.cumsum(trials) - trials
+            for outcomes in self._draw_outcomes():
+                yield _paired(trials, np.add.reduceat(outcomes, starts, axis=1, dtype=np.int64))
+            return
+        for part in blocks(len(self._probability), 2 * trials.size, SIMULATED_BLOCK):
+            chance = self._probability[part]
+            cases = np.broadcast_to(trials, chance.shape)
+            if self._resample_scores:
+                cases = rng.multinomial(self._size, trials / self._size, size=len(chance))
+            yield _paired(cases, rng.binomial(cases, chance))
 
 
 def _paired(cases: Counts, hits: Counts) -> Floats:
     """Cases without and with the event side by side, of shape (some, 2 * distinct)."""
     return np.stack([cases - hits, hits], axis=2).reshape(len(hits), -1).astype(np.float64)
-
-
-def _by_case(applied: Applied, score: Floats, trials: Counts, drawn: Iterable[Outcomes]) -> Floats:
-    statistic = applied.at(np.repeat(score, trials))
-    return np.concatenate([statistic(outcomes) for outcomes in drawn])
-
-
-def _by_score(applied: Applied, score: Floats, drawn: Iterable[Floats]) -> Floats:
-    scores, outcomes = np.repeat(score, 2), np.tile([0.0, 1.0], score.size)
-    return np.concatenate([applied.to_weights(scores, outcomes, weights) for weights in drawn])
 
 
 @dataclass(frozen=True)
@@ -427,31 +365,21 @@ class Applied:
             return False
 
     def to_data(self, data: Cases | CalibrationData) -> float:
-        """The estimate on one data set; also checks the options of a registered estimator."""
+        """The estimate on a data set; refuse one that is not a finite number."""
         if self.entry is not None:
-            value = self._as_number(self.function(data, **self.options))
+            value = float(self.function(data, **self.options))
         else:
-            value = self._to_cases(read(data))
+            cases = read(data)
+            outcomes, scores, weights = cases.outcomes[0], cases.scores, cases.weights
+            if self.core is None:
+                value = self._alone(outcomes, scores, weights)
+            else:
+                order = np.argsort(scores)
+                once = np.ones(scores.size) if weights is None else weights[order]
+                value = float(self.core(scores[order], outcomes[order], once[None])[0])
         if not math.isfinite(value):
             raise InputError(f"estimator {self.name!r} is {value!r} on the data.")
         return value
-
-    def _to_cases(self, cases: Cases) -> float:
-        """A function that is not in the register on one data set."""
-        outcomes, scores, weights = cases.outcomes[0], cases.scores, cases.weights
-        if self.core is not None:
-            order = np.argsort(scores)
-            once = np.ones(scores.size) if weights is None else weights[order]
-            return float(self.core(scores[order], outcomes[order], once[None])[0])
-        if weights is None or self.weighs:
-            return self._once(outcomes, scores, weights)
-        if not are_counts(weights):
-            raise InputError(
-                f"estimator {self.name!r} takes no sample_weight, so sample_weight must hold whole "
-                "numbers of cases."
-            )
-        repeats = weights.astype(np.intp)
-        return self._once(np.repeat(outcomes, repeats), np.repeat(scores, repeats), None)
 
     def to_weights(self, scores: Floats, outcomes: Floats, weights: Floats) -> Floats:
         """The estimate for each row of whole numbers of cases, NaN where it is undefined.
@@ -472,7 +400,13 @@ class Applied:
             return np.asarray(values, dtype=np.float64)
         if self.core is not None:
             return self.core(scores, outcomes, weights)
-        return np.array([self._to_row(scores, outcomes, row) for row in weights])
+        drawn = weights > 0
+        return np.array(
+            [
+                self._or_nan(outcomes[some], scores[some], weight[some])
+                for some, weight in zip(drawn, weights, strict=True)
+            ]
+        )
 
     def at(self, scores: Floats) -> Statistic:
         """The estimate at these scores, one case each, as a function of rows of outcomes.
@@ -486,20 +420,6 @@ class Applied:
             return self.entry.prepare(scores, None, **self.entry.defaults | self.options)
         except InputError:
             return lambda outcomes: np.full(len(outcomes), np.nan)
-
-    def _to_row(self, scores: Floats, outcomes: Floats, weights: Floats) -> float:
-        drawn = weights > 0
-        outcomes, scores, weights = outcomes[drawn], scores[drawn], weights[drawn]
-        if self.entry is not None:
-            try:
-                values = self.entry.core(outcomes[None], scores, weights, **self.options)
-            except InputError:
-                return math.nan
-            return float(values[0])
-        if self.weighs:
-            return self._or_nan(outcomes, scores, weights)
-        repeats = weights.astype(np.intp)
-        return self._or_nan(np.repeat(outcomes, repeats), np.repeat(scores, repeats), None)
 
     def _to_rows(self, outcomes: NDArray[Any], scores: Floats) -> Floats:
         """A function of the user's on rows of outcomes, in one call if it can."""
@@ -522,15 +442,26 @@ class Applied:
 
     def _or_nan(self, outcomes: NDArray[Any], scores: Floats, weights: Floats | None) -> float:
         try:
-            return self._once(outcomes, scores, weights)
+            if self.entry is not None:
+                return float(self.entry.core(outcomes[None], scores, weights, **self.options)[0])
+            return self._alone(outcomes, scores, weights)
         except InputError:
             return math.nan
 
-    def _once(self, outcomes: NDArray[Any], scores: Floats, weights: Floats | None) -> float:
-        extra = {} if weights is None else {"sample_weight": weights}
-        return self._as_number(self.function(outcomes, scores, **extra, **self.options))
-
-    def _as_number(self, value: Any) -> float:
+    def _alone(self, outcomes: NDArray[Any], scores: Floats, weights: Floats | None) -> float:
+        """The estimate on one set of outcomes, of repeated rows where it takes no weights."""
+        extra = {}
+        if weights is not None and self.weighs:
+            extra = {"sample_weight": weights}
+        elif weights is not None:
+            if not are_counts(weights):
+                raise InputError(
+                    f"estimator {self.name!r} takes no sample_weight, so sample_weight must hold "
+                    "whole numbers of cases."
+                )
+            repeats = weights.astype(np.intp)
+            outcomes, scores = np.repeat(outcomes, repeats), np.repeat(scores, repeats)
+        value = self.function(outcomes, scores, **extra, **self.options)
         if np.shape(value) != () or not isinstance(value, (int, float, np.number, np.ndarray)):
             raise InputError(
                 f"estimator {self.name!r} returned {type(value).__name__}, not one number. "
@@ -800,19 +731,24 @@ def estimator_interval(
     applied = applied_of(estimator, options)
     estimate = applied.to_data(y_true if isinstance(y_true, CalibrationData) else cases)
     if method == "analytic":
-        ends = _analytic(applied, cases, level)
+        if applied.entry is None or applied.name not in ANALYTIC:
+            raise InputError(
+                f"estimator {applied.name!r} has no analytic interval; these have: "
+                f"{', '.join(sorted(ANALYTIC))}. Use another method."
+            )
+        ends = ANALYTIC[applied.name](cases, ci_prob=level, **applied.options)
         return _within_span(applied, estimate, ends, method, level)
     rng = random_generator(random_state)
     cells = cells_of(cases.outcomes[0], cases.scores, cases.weights)
-    tails = np.array([(1 - level) / 2, (1 + level) / 2])
     if method == "consistency":
         score, trials = cases_by_score(cases.scores, cases.weights)
         calibrated = np.broadcast_to(score, (count, score.size))
-        values = estimates_on_simulated_outcomes(applied, score, trials, calibrated, rng)
+        values = SimulatedOutcomes(score, trials, calibrated, rng).estimates(applied)
     else:
         values = resampled(applied, cells, draw(cells, count, rng))
-    values = known(values, applied, tails[0])
+    tails = _tails(level)
     if method == "bca":
+        values = known(values, applied, tails[0])
         tails = bca_levels(tails, values, estimate, applied, cells, count, rng)
     return _between_quantiles(applied, estimate, values, tails, method, level)
 
@@ -857,34 +793,22 @@ class Resamples:
         ----------
         method : {"percentile", "basic"}
         """
-        estimate = applied.to_data(self._data)
-        tails = np.array([(1 - ci_prob) / 2, (1 + ci_prob) / 2])
-        values = known(resampled(applied, self._cells, self._weights), applied, tails[0])
+        values = resampled(applied, self._cells, self._weights)
+        estimate, tails = applied.to_data(self._data), _tails(ci_prob)
         return _between_quantiles(applied, estimate, values, tails, method, ci_prob)
 
 
+def _tails(level: float) -> Floats:
+    return np.array([(1 - level) / 2, (1 + level) / 2])
+
+
 def _between_quantiles(
-    applied: Applied,
-    estimate: float,
-    values: Floats,
-    tails: Floats,
-    method: str,
-    level: float,
+    applied: Applied, estimate: float, values: Floats, tails: Floats, method: str, level: float
 ) -> Interval:
-    """From one quantile of the replicates to another, reflected at the estimate if "basic"."""
-    lower, upper = np.quantile(values, tails)
+    lower, upper = np.quantile(known(values, applied, (1 - level) / 2), tails)
     if method == "basic":
         lower, upper = 2 * estimate - upper, 2 * estimate - lower
     return _within_span(applied, estimate, (lower, upper), method, level)
-
-
-def _analytic(applied: Applied, cases: Cases, level: float) -> tuple[float, float]:
-    if applied.entry is None or applied.name not in ANALYTIC:
-        raise InputError(
-            f"estimator {applied.name!r} has no analytic interval; these have: "
-            f"{', '.join(sorted(ANALYTIC))}. Use another method."
-        )
-    return ANALYTIC[applied.name](cases, level, **applied.options)
 
 
 def _within_span(

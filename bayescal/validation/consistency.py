@@ -26,7 +26,6 @@ from bayescal.estimators.uncertainty import (
     SimulatedOutcomes,
     applied_of,
     cases_by_score,
-    estimates_on_simulated_outcomes,
 )
 from bayescal.fitting.imputed.posterior import ImputedPosterior
 from bayescal.posterior.posterior import CalibrationPosterior, as_posterior, check_outcomes
@@ -297,11 +296,8 @@ def check_consistency(
     calibrated = _calibrated(post, table, size)
     curves = [_curves(post, table, size, rng)] if as_flag(predict, "predict") else []
     replicated = [
-        estimates_on_simulated_outcomes(
-            applied,
-            *(table.score, table.trials, probability, rng),
-            resample_scores=spread,
-            alike=alike,
+        SimulatedOutcomes(*table, probability, rng, alike=alike, resample_scores=spread).estimates(
+            applied
         )
         for probability in (calibrated, *curves)
     ]

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from bayescal import simulate
 from bayescal.errors import InputError
 from bayescal.estimators import ace, debiased_ece, ece, mce
-from bayescal.estimators.registry import ESTIMATORS as REGISTER
 from known_sets import Known
 
 OUTCOME_FREE = [
@@ -170,21 +169,6 @@ def test_quantile_bins_of_tied_scores_are_those_of_numpy() -> None:
     gap = np.bincount(CUTS["quantile"](scores, 10), scores - outcomes)
     actual = ece(outcomes, scores, n_bins=10, binning="quantile")
     assert actual == pytest.approx(np.abs(gap).sum() / 500)
-
-
-@pytest.mark.parametrize("name", ["ece", "ace", "mce", "debiased_ece"])
-@pytest.mark.parametrize("cut", OUTCOME_FREE)
-def test_many_weightings_at_once_are_one_by_one(name: str, cut: dict[str, Any]) -> None:
-    rng = np.random.default_rng(8)
-    scores = np.sort(rng.random(50).round(2))
-    outcomes = rng.integers(0, 2, 50).astype(float)
-    weights = rng.integers(0, 4, (5, 50)).astype(float)
-    own = {"ece": {"p": 2}, "debiased_ece": {"p": 2, "signed": True}}.get(name, {})
-    entry = REGISTER[name]
-    assert entry.weighted is not None
-    actual = entry.weighted(scores, outcomes, weights, **own, **cut)
-    alone = [entry.function(outcomes, scores, sample_weight=w, **own, **cut) for w in weights]
-    np.testing.assert_allclose(actual, alone, rtol=1e-9, atol=1e-12)
 
 
 def test_a_cut_through_equal_scores() -> None:

@@ -219,7 +219,7 @@ def test_parts_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_allclose(parts, full, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("estimate", ESTIMATES)
+@pytest.mark.parametrize("estimate", FITTED)
 def test_many_weightings_are_a_loop(estimate: Any) -> None:
     outcomes, scores = overlapping(40, seed=5)
     order = np.argsort(scores)

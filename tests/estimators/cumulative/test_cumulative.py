@@ -23,7 +23,6 @@ from bayescal.estimators import (
     kuiper_test,
 )
 from bayescal.estimators.cumulative import _fisher, _log_kolmogorov
-from bayescal.estimators.registry import ESTIMATORS
 from known_sets import Known
 
 ERRORS = [ks_error, kuiper_error]
@@ -252,17 +251,6 @@ def test_the_scale_of_sampling_weights_does_not_matter(function: Any, options: d
     actual = function(outcomes, scores, sample_weight=weight, **options)
     scaled = function(outcomes, scores, sample_weight=7.3 * weight, **options)
     assert scaled == pytest.approx(actual, rel=1e-9)
-
-
-@pytest.mark.parametrize("name", ["ks_error", "kuiper_error"])
-def test_many_weightings_are_a_loop(name: str) -> None:
-    outcomes, scores = data(50, seed=7)
-    order = np.lexsort((outcomes, scores))
-    outcomes, scores = outcomes[order], scores[order]
-    weights = np.random.default_rng(7).multinomial(50, np.full(50, 1 / 50), size=8).astype(float)
-    entry = ESTIMATORS[name]
-    alone = [entry.function(outcomes, scores, sample_weight=row) for row in weights]
-    np.testing.assert_allclose(entry.weighted(scores, outcomes, weights), alone, rtol=1e-10)
 
 
 cases = st.lists(

@@ -191,22 +191,6 @@ def test_whole_weights_are_repeats(estimator: Any, options: dict[str, Any]) -> N
     assert scaled == pytest.approx(actual, rel=1e-9)
 
 
-@pytest.mark.parametrize(("estimator", "options"), SORTED)
-def test_many_weightings_at_once(estimator: Any, options: dict[str, Any]) -> None:
-    outcomes, scores = data(30, seed=9)
-    scores.sort()
-    weight = np.random.default_rng(9).integers(0, 3, (5, 30))
-    given = {"bandwidth": 0.4 if estimator is mmce else 1.0}
-    if estimator is not mmce:
-        given["kernel"] = "laplace"
-    if estimator is skce:
-        given |= {"form": "unbiased", "block_size": 2}
-    many = ESTIMATORS[estimator.__name__].weighted
-    actual = many(scores, outcomes.astype(float), weight.astype(float), **given | options)
-    alone = [estimator(outcomes, scores, sample_weight=row, **options) for row in weight]
-    np.testing.assert_allclose(actual, alone, rtol=1e-10)
-
-
 cases = st.lists(
     st.tuples(st.sampled_from([0.0, 1e-300, 0.1, 1 / 3, 0.5, 0.9, 1.0]), st.integers(0, 1)),
     min_size=2,

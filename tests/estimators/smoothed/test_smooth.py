@@ -11,7 +11,6 @@ from scipy.special import logit
 from bayescal import simulate
 from bayescal.errors import InputError
 from bayescal.estimators import logit_smooth_ece, smooth_ece, smooth_ece_curve
-from bayescal.estimators.registry import ESTIMATORS
 from known_sets import Known, area
 
 BOTH = [smooth_ece, logit_smooth_ece]
@@ -202,11 +201,6 @@ def test_whole_weights_are_repeats_and_their_scale_does_not_matter(
             function(outcomes, scores, bandwidth=sigma, sample_weight=scale * w) for w in weights
         ]
         np.testing.assert_allclose(actual, repeated, atol=1e-9)
-    weighted = ESTIMATORS[function.__name__].weighted
-    assert weighted is not None
-    rows = np.concatenate([weights, np.zeros((1, 200), int)])
-    together = weighted(scores, outcomes, rows, bandwidth=sigma)
-    np.testing.assert_allclose(together, [*repeated, np.nan], atol=1e-9)
 
 
 @pytest.mark.parametrize("function", BOTH)
