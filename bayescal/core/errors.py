@@ -61,12 +61,16 @@ LARGEST_COUNT = 2**63 - 1
 T = TypeVar("T")
 
 
+def _as_float(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
 def as_level(value: Any, name: str = "ci_prob") -> float:
     """A probability strictly between 0 and 1."""
-    try:
-        level = float(value)
-    except (TypeError, ValueError, OverflowError):
-        level = math.nan
+    level = _as_float(value)
     if not 0 < level < 1:
         hint = " If you meant a percentage, divide by 100." if level > 1 else ""
         given = shortened(repr(value))
@@ -87,10 +91,7 @@ def as_levels(values: Any, name: str) -> list[float]:
 
 def as_number(value: Any, name: str) -> float:
     """A finite number."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
+    number = _as_float(value)
     if not math.isfinite(number):
         raise InputError(f"{name} must be a finite number, got {shortened(repr(value))}.")
     return number

@@ -286,33 +286,20 @@ def log_likelihood(
     return value
 
 
-def moments(
-    coef: Floats, basis: Floats, cases: Floats, offset: Floats | None = None
-) -> tuple[Floats, Floats]:
-    """Sums of the fitted probabilities with the basis, and the information.
-
-    Parameters
-    ----------
-    coef : ndarray of shape (replicates, k)
-
-    Returns
-    -------
-    fitted : ndarray of shape (replicates, k)
-    information : ndarray of shape (replicates, k, k)
-    """
-    return _sums(coef, basis, cases, offset)[1:]
-
-
 def _sums(
     coef: Floats, basis: Floats, cases: Floats, offset: Floats | None
 ) -> tuple[Floats, Floats, Floats]:
-    """Sum of log(1 + odds), (replicates,), and what `moments` returns."""
+    """Sums of log(1 + odds), and of the fitted probabilities with the basis; the information.
+
+    Returns
+    -------
+    cost : ndarray of shape (replicates,)
+    fitted : ndarray of shape (replicates, k)
+    information : ndarray of shape (replicates, k, k)
+    """
     count, size = coef.shape
-    cost, fitted, information = (
-        np.zeros(count),
-        np.zeros((count, size)),
-        np.zeros((count, size, size)),
-    )
+    shapes = ((count,), (count, size), (count, size, size))
+    cost, fitted, information = map(np.zeros, shapes)
     for part in blocks(basis.shape[1], count, LOGISTIC_ROOM):
         columns = basis[:, part]
         eta = coef @ columns
@@ -372,7 +359,7 @@ def binomial_mle(
     shift = np.broadcast_to(np.asarray(offset, dtype=np.float64), trials.shape)
     totals = columns @ hits
     coef, converged = fit_logistic(columns, trials, totals[None], shift, start * scale)
-    fitted, information = (values[0] for values in moments(coef, columns, trials, shift))
+    _, (fitted,), (information,) = _sums(coef, columns, trials, shift)
     linear = coef[0] @ columns
     value = _binomial(shift + linear, trials, hits)
     curvature = np.linalg.eigvalsh(information)
@@ -409,15 +396,6 @@ def logistic_gain(score: Floats, trials: Floats, hits: Floats) -> float:
     identity = np.array([0.0, 1.0])
     coef, _ = fit_logistic(basis, trials, (basis @ hits)[None], start=identity)
     return _binomial(coef[0] @ basis, trials, hits) - _binomial(x, trials, hits)
-
-
-def beta_mle(score: Floats, trials: Floats, hits: Floats) -> tuple[Floats, Floats]:
-    """Beta calibration, unconstrained: (a, b, c) of logit g = a log s - b log(1 - s) + c.
-
-    Scores nearer than 1e-12 to 0 or 1 are read as 1e-12 away. `a` or `b` may be negative.
-    """
-    log_s, log_q = logarithms(score)
-    return binomial_mle(np.column_stack([log_s, -log_q, np.ones_like(log_s)]), trials, hits)
 
 
 def softplus_near(x: Floats) -> Floats:

@@ -65,7 +65,7 @@ def bar(
             return
         shown = _Bar(title, total, patience)
         try:
-            yield shown.advance
+            yield _added_up(shown.update, total)
         finally:
             shown.stop()
 
@@ -74,19 +74,18 @@ class _Bar:
     """A bar that begins once work has taken some seconds."""
 
     def __init__(self, title: str, total: int, patience: float) -> None:
-        self._title, self._total, self._done = title, total, 0
+        self._title, self._total = title, total
         self._begins = time.monotonic() + patience
         self._bar: Any = None
         if not patience:
             self._start()
 
-    def advance(self, amount: int) -> None:
-        """Count units that were done."""
-        self._done += amount
+    def update(self, done: int, _: int) -> None:
+        """Show how many units are done."""
         if self._bar is None and time.monotonic() >= self._begins:
             self._start()
         if self._bar is not None:
-            self._bar.update(self._task, completed=self._done)
+            self._bar.update(self._task, completed=done)
 
     def stop(self) -> None:
         """Take the bar away; it does not come back."""
@@ -101,7 +100,7 @@ class _Bar:
 
         columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         self._bar = Bar(*columns, console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task(self._title, total=self._total, completed=self._done)
+        self._task = self._bar.add_task(self._title, total=self._total)
         self._bar.start()
 
 

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
-from itertools import takewhile
+from os.path import commonprefix
 from typing import Any, TypeVar
 
 LONGEST_NAME = 60
@@ -266,8 +266,7 @@ def _shared_words(texts: list[str], longest: int) -> str:
     """Words that all begin with, but the last of them if what remains is short enough with it."""
     if len(texts) < 2:
         return ""
-    ends = zip(min(texts), max(texts), strict=False)
-    shared = "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], ends))
+    shared = commonprefix(texts)  # noqa: RUF071 (of characters, as these are no paths)
     cuts = [match.end() for match in re.finditer(r"\W+(?=\w|$)", shared)]
     widest = max(map(len, texts))
     before = [cut for cut in cuts[-2:] if widest - cut <= longest]

@@ -30,18 +30,16 @@ def library_versions(*names: str) -> dict[str, str]:
 
 
 def sample_nuts(
-    model: pm.Model,
-    *,
-    draws: int,
-    chains: int,
-    seed: int,
-    tune: int,
-    target_accept: float,
-    cores: int | None,
-    progress: bool,
-    seconds: float | None,
+    model: pm.Model, *, seconds: float | None, **options: Any
 ) -> tuple[xr.Dataset, xr.Dataset, str]:
     """Sample a PyMC model, with nutpie when it is installed; the libraries themselves are quiet.
+
+    Parameters
+    ----------
+    seconds : float or None
+        After which it ends with an error.
+    **options
+        `draws`, `chains`, `tune`, `target_accept`, `cores`, `seed` and `progress`.
 
     Returns
     -------
@@ -52,18 +50,12 @@ def sample_nuts(
     sample = _sample_nutpie if sampler == "nutpie" else _sample_pymc
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PyTensor could not link to a BLAS", UserWarning)
-        result = sample(
-            model,
-            draws=draws,
-            chains=chains,
-            tune=tune,
-            seed=seed,
-            target_accept=target_accept,
-            cores=cores,
-            progress=progress,
-            seconds=seconds,
-        )
-    return _as_dataset(result.posterior), _as_dataset(result.sample_stats), sampler
+        result = sample(model, seconds=seconds, **options)
+    posterior, stats = (
+        group.to_dataset() if hasattr(group, "to_dataset") else group
+        for group in (result.posterior, result.sample_stats)
+    )
+    return posterior, stats, sampler
 
 
 def has_nutpie() -> bool:
@@ -126,11 +118,6 @@ def _out_of_time(seconds: float | None) -> OutOfTimeError:
         f"NUTS had not ended after {seconds:g} s. Give it more with sampler={{'seconds': ...}}, "
         "ask for fewer draws, or use engine='importance'."
     )
-
-
-def _as_dataset(group: Any) -> xr.Dataset:
-    dataset: xr.Dataset = group.to_dataset() if hasattr(group, "to_dataset") else group
-    return dataset
 
 
 @contextmanager

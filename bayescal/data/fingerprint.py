@@ -9,7 +9,8 @@ import numpy as np
 from bayescal.data.data import CalibrationData
 from bayescal.data.follow_up import FOLLOWED_COLUMNS
 
-__all__ = ["fingerprint"]
+KEPT_BITS = 20
+"""Of a number that depends on sums of weights, whose last bits differ with the order of cases."""
 
 
 def fingerprint(data: CalibrationData) -> str:
@@ -18,8 +19,9 @@ def fingerprint(data: CalibrationData) -> str:
     Returns
     -------
     str
-        Of the scores, then the cases, then the events at each, as little-endian doubles, and of
-        the group of each row, in UTF-8 with a zero byte after each. Of times to an event, also of
+        Of the scores, then the cases, then the events at each, as little-endian doubles (rounded
+        to 20 bits where weights are not whole), and of the group of each row, in UTF-8 with a zero
+        byte after each. Of times to an event, also of
         the horizon, and for each row and follow-up of when cases came and went, by which kind of
         exit, and their number.
 
@@ -31,8 +33,11 @@ def fingerprint(data: CalibrationData) -> str:
     '34343b665f90'
     """
     digest = hashlib.sha256()
-    for column in (data.score, data.trials, data.hits):
-        digest.update(column.astype("<f8").tobytes())
+    columns = np.stack([data.score, data.trials, data.hits])
+    if (data.trials % 1).any():
+        fraction, power = np.frexp(columns)
+        columns = np.ldexp(np.rint(np.ldexp(fraction, KEPT_BITS)), power)
+    digest.update(columns.astype("<f8").tobytes())
     if data.group is not None:
         for name in data.group.tolist():
             digest.update(name.encode("utf-8", "surrogatepass") + b"\0")

@@ -391,7 +391,7 @@ class GroupedRows:
         if not self.is_pseudo:
             return self
         tables = {
-            name: replace(rows, squares=(float(rows.trials.sum()),))
+            name: replace(rows, squares=float(rows.trials.sum()))
             for name, rows in self._tables.items()
         }
         return self._new(self._contents._replace(tables=tables))
@@ -486,7 +486,7 @@ class GroupedRows:
 def _without_hits(contents: Contents) -> Contents:
     """The scores alone."""
     tables = {
-        name: replace(rows, hits=np.zeros(rows.score.size), terms=None)
+        name: replace(rows, hits=np.zeros(rows.score.size))
         for name, rows in contents.tables.items()
     }
     return contents._replace(tables=tables, members=None)

@@ -175,8 +175,7 @@ def stacked(each: Sequence[Tables]) -> Tables:
             trials=rows.trials / len(each),
             hits=rows.hits / len(each),
             position=None if rows.position is None else rows.position / len(each),
-            terms=None,
-            squares=(rows.square_sum / len(each),),
+            squares=rows.square_sum / len(each),
         )
     return shared
 

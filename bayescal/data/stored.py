@@ -15,7 +15,6 @@ from bayescal.core.arrays import Floats, by_group
 from bayescal.core.errors import InputError, check_type
 from bayescal.core.files import as_path, existing_file, replacing
 from bayescal.core.text import exact, shortened
-from bayescal.data.build.digits import Totals
 from bayescal.data.build.labels import GroupNames
 from bayescal.data.follow_up import FollowUp
 from bayescal.data.members import Members
@@ -64,7 +63,9 @@ def to_dataset(
         columns["cell"] = np.concatenate([cell for cell, _ in gridded])
         columns["position"] = np.concatenate([position for _, position in gridded])
     variables: dict[str, Any] = {name: ("row", values) for name, values in columns.items()}
-    variables |= _of_weights(tables)
+    if any(rows.squares is not None for rows in tables.values()):
+        squares = [np.nan if rows.squares is None else rows.squares for rows in tables.values()]
+        variables["square_terms"] = (("table", "square_term"), np.array(squares)[:, None])
     attributes = {} if weight_type is None else {"weight_type": str(weight_type)}
     if structure.levels:
         attributes["roles"] = structure.to_json()
@@ -115,17 +116,12 @@ def from_dataset(
         score, trials, hits = (
             columns[key][keep].astype(np.float64) for key in ("score", "trials", "hits")
         )
-        terms = None
-        if "terms" in columns:
-            used = columns["terms"][..., keep][:, : 3 if on_grid else 2]
-            terms = Totals.of_terms(used).part()[1]
         tables[name] = Rows(
             score,
             trials,
             hits,
             cell.astype(np.intp) if on_grid else None,
             columns["position"][keep] if on_grid else None,
-            terms,
             squares,
         )
     structure = _stored_structure(dataset, [name for name in tables if name is not None])
@@ -220,24 +216,6 @@ def _checksum(dataset: xr.Dataset) -> str:
     return digest.hexdigest()
 
 
-def _of_weights(tables: Tables) -> dict[str, Any]:
-    """What rounded sums of weights leave out, where they do, and the squares of weights."""
-    variables: dict[str, Any] = {}
-    most = max(
-        (0 if rows.terms is None else len(rows.terms) for rows in tables.values()), default=0
-    )
-    if most:
-        parts = [rows.padded_terms(most) for rows in tables.values()]
-        variables["terms"] = (("term", "column", "row"), np.concatenate(parts, axis=2))
-    if any(rows.squares is not None for rows in tables.values()):
-        longest = max(len(rows.squares or ()) for rows in tables.values())
-        squares = np.full((len(tables), longest), np.nan)
-        for row, rows in zip(squares, tables.values(), strict=True):
-            row[: len(rows.squares or ())] = rows.squares or ()
-        variables["square_terms"] = (("table", "square_term"), squares)
-    return variables
-
-
 def _rows_by_group(
     group: NDArray[Any] | None, size: int
 ) -> dict[str | None, slice | NDArray[np.intp]]:
@@ -285,11 +263,11 @@ def _stored_structure(dataset: xr.Dataset, groups: list[str]) -> Structure:
 
 def _stored_squares(
     dataset: xr.Dataset, row_sets: list[slice | NDArray[np.intp]]
-) -> list[tuple[float, ...] | None]:
+) -> list[float | None]:
     """Squared weights of each group, summed; of a sum over all, its share of the cases."""
     if "square_terms" in dataset:
-        rows = dataset["square_terms"].to_numpy()
-        return [tuple(row[~np.isnan(row)].tolist()) or None for row in rows]
+        rows = dataset["square_terms"].to_numpy()  # earlier versions wrote several terms of a sum
+        return [None if np.isnan(row).all() else float(np.nansum(row)) for row in rows]
     if "weight_squares" not in dataset.attrs:
         return [None] * len(row_sets)
     trials = dataset["trials"].to_numpy().astype(np.float64)
@@ -297,4 +275,4 @@ def _stored_squares(
     stored = np.atleast_1d(dataset.attrs["weight_squares"]).tolist()
     if len(stored) != len(cases):
         stored = [stored[0] * own / sum(cases) for own in cases]
-    return [None if own == total else (total,) for own, total in zip(cases, stored, strict=True)]
+    return [None if own == total else total for own, total in zip(cases, stored, strict=True)]

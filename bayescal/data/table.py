@@ -68,11 +68,8 @@ class Rows:
         Index of the grid cell of each row; None while the scores are exact.
     position : ndarray of shape (rows,) or None
         Sum over the row's cases of the position in the cell, in 2**-20 of its width.
-    terms : ndarray of shape (terms, columns, rows) or None
-        Doubles that add up exactly to trials and hits (and position, on the grid), which are
-        rounded sums then; None while those are exact.
-    squares : tuple of float or None
-        Doubles that add up to the sum of the squared weights; None when every weight is 1.
+    squares : float or None
+        Sum of the squared weights; None when every weight is 1.
     """
 
     score: Floats
@@ -80,21 +77,12 @@ class Rows:
     hits: Floats
     cell: NDArray[np.intp] | None = None
     position: Floats | None = None
-    terms: Floats | None = None
-    squares: tuple[float, ...] | None = None
-
-    def padded_terms(self, size: int) -> Floats:
-        """Terms of trials, hits and positions (or 0), of shape (size, 3, rows), 0 beyond."""
-        columns = [self.trials, self.hits] + ([] if self.position is None else [self.position])
-        terms = np.stack(columns)[None] if self.terms is None else self.terms
-        padded = np.zeros((size, 3, self.score.size))
-        padded[: len(terms), : len(columns)] = terms
-        return padded
+    squares: float | None = None
 
     @property
     def square_sum(self) -> float:
         """Sum of the squared weights."""
-        return float(self.trials.sum() if self.squares is None else sum(self.squares))
+        return float(self.trials.sum()) if self.squares is None else self.squares
 
 
 Tables: TypeAlias = dict[str | None, Rows]
@@ -288,12 +276,9 @@ def locate(score: Floats) -> tuple[NDArray[np.intp], Floats]:
     return cell, np.rint(position, out=position)
 
 
-def from_cells(
-    columns: Floats, terms: Floats | None = None, squares: tuple[float, ...] | None = None
-) -> Rows:
+def from_cells(columns: Floats, squares: float | None = None) -> Rows:
     """Rows from the trials, hits and positions of every cell of the grid; empty cells fall away."""
     cell = np.flatnonzero(columns[0] > 0)
     trials, hits, position = columns[:, cell]
     score = _LOWER[cell] + _WIDTH[cell] * (position / (trials * CELL_PARTS))
-    kept = None if terms is None else terms[..., cell]
-    return Rows(score, trials, hits, cell, position, kept, squares)
+    return Rows(score, trials, hits, cell, position, squares)

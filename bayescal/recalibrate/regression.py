@@ -25,6 +25,7 @@ from bayescal.recalibrate.base import (
     as_knots,
     best_scales,
     best_slope,
+    both_columns,
     case_counts,
     least_squares_slope,
     log_probabilities,
@@ -65,14 +66,14 @@ def maximum_likelihood(
     rows = collapse(scores, outcomes, weights)
     start: Floats | float = 0.0
     try:
-        start = _on_rows(design, rows.score, rows.trials, rows.hits)
+        start = _on_rows(design, rows)
     except SeparationError:
         if rows.cell is None:
             raise
-    return of_all_cases(design, rows, start, scores, outcomes, weights)
+    return _of_all_cases(design, rows, start, scores, outcomes, weights)
 
 
-def of_all_cases(
+def _of_all_cases(
     design: Design,
     rows: Rows,
     start: Floats | float,
@@ -83,15 +84,19 @@ def of_all_cases(
     """The same from the maximum on the table of the cases, which it is if the table is exact."""
     if isinstance(start, np.ndarray) and rows.cell is None:
         return start
-    trials = np.ones_like(scores) if weights is None else weights
-    return _on_rows(design, scores, trials, trials * outcomes, start)
+    trials = case_counts(scores.size, weights)
+    return _on_rows(design, Rows(scores, trials, trials * outcomes), start)
 
 
-def _on_rows(
-    design: Design, scores: Floats, trials: Floats, hits: Floats, start: Floats | float = 0.0
-) -> Floats:
-    basis, offset = design(scores)
-    return binomial_mle(basis, trials, hits, offset, start)[0]
+def _on_rows(design: Design, rows: Rows, start: Floats | float = 0.0) -> Floats:
+    basis, offset = design(rows.score)
+    return binomial_mle(basis, rows.trials, rows.hits, offset, start)[0]
+
+
+def _beta_design(scores: Floats) -> tuple[Floats, float]:
+    """The basis of a log s - b log(1 - s) + c."""
+    log_s, log_q = logarithms(scores)
+    return np.column_stack([log_s, -log_q, np.ones_like(log_s)]), 0.0
 
 
 class InterceptRecalibrator(Recalibrator):
@@ -261,8 +266,8 @@ class BetaRecalibrator(LinearRecalibrator):
             rows = collapse(*cases)
             free, start = self._face(rows)
             self.coef_ = np.zeros(3)
-            self.coef_[free] = of_all_cases(
-                lambda part: (self._design(part)[0][:, free], 0.0), rows, start, *cases
+            self.coef_[free] = _of_all_cases(
+                lambda part: (_beta_design(part)[0][:, free], 0.0), rows, start, *cases
             )
             self.coef_[:2] = np.maximum(self.coef_[:2], 0)
         else:
@@ -270,8 +275,7 @@ class BetaRecalibrator(LinearRecalibrator):
         self.a_, self.b_, self.c_ = self.coef_.tolist()
 
     def _design(self, scores: Floats) -> tuple[Floats, float]:
-        log_s, log_q = logarithms(scores)
-        return np.column_stack([log_s, -log_q, np.ones_like(log_s)]), 0.0
+        return _beta_design(scores)
 
     def _face(self, rows: Rows) -> tuple[list[int], Floats]:
         """Which coefficients are not fixed at 0 by the constraint, and the best ones for a table.
@@ -450,32 +454,25 @@ class EnsembleTemperatureRecalibrator(Recalibrator):
     def _fit(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> None:
         tempering = TemperatureRecalibrator(self.loss)
         tempering._fit(scores, outcomes, weights)
-        self.slope_ = tempering.slope_
-        event, count = self._components(scores), case_counts(scores.size, weights)
-        if self.loss == "brier":
-            squares = event.T @ (count[:, None] * event)
-            self.weights_ = least_squares_mixture(squares, event.T @ (count * outcomes))
-            return
-        density = np.where(outcomes[:, None] == 1, event, 1 - event)
-        self.weights_ = _best_mixture(density, count)
+        self._mix(tempering.slope_, both_columns(scores), outcomes.astype(np.intp), weights)
 
     def _map(self, scores: Floats) -> Floats:
-        probability: Floats = np.clip(self._components(scores) @ self.weights_, 0, 1)
-        return probability
-
-    def _components(self, scores: Floats) -> Floats:
-        """The three probabilities of the event, of shape (n, 3)."""
-        tempered = expit(self.slope_ * log_odds_of(scores))
-        return np.column_stack([tempered, scores, np.full_like(scores, 0.5)])
+        return np.clip(self._map_classes(both_columns(scores))[:, 1], 0, 1)
 
     def _fit_classes(
         self, proba: Floats, code: NDArray[np.intp], weights: Floats | None, **of_cases: Any
     ) -> None:
         tempering = TemperatureRecalibrator(self.loss)
         tempering._fit_classes(proba, code, weights)
-        self.slope_ = tempering.slope_
+        self._mix(tempering.slope_, proba, code, weights)
+
+    def _mix(
+        self, slope: float, proba: Floats, code: NDArray[np.intp], weights: Floats | None
+    ) -> None:
+        """Keep the slope, and the weights that are best with it."""
+        self.slope_ = slope
         row, count = np.arange(code.size), case_counts(code.size, weights)
-        parts = self._class_components(proba)
+        parts = self._parts(proba)
         density = np.column_stack([part[row, code] for part in parts])
         if self.loss == "brier":
             squares = [[count @ np.vecdot(one, other) for other in parts] for one in parts]
@@ -484,16 +481,14 @@ class EnsembleTemperatureRecalibrator(Recalibrator):
             self.weights_ = _best_mixture(density, count)
 
     def _map_classes(self, proba: Floats, **of_cases: Any) -> Floats:
-        mixed = np.zeros_like(proba)
-        for weight, part in zip(self.weights_, self._class_components(proba), strict=True):
-            mixed += weight * part
+        mixed = np.tensordot(self.weights_, self._parts(proba), axes=1)
         shares: Floats = mixed / mixed.sum(axis=1, keepdims=True)
         return shares
 
-    def _class_components(self, proba: Floats) -> tuple[Floats, Floats, Floats]:
-        """The three probabilities of each class, of shape (n, k) each."""
+    def _parts(self, proba: Floats) -> Floats:
+        """The three probabilities of each class, of shape (3, n, k)."""
         tempered = softmax(self.slope_ * log_probabilities(proba), axis=1)
-        return tempered, proba, np.full_like(proba, 1 / proba.shape[1])
+        return np.stack([tempered, proba, np.full_like(proba, 1 / proba.shape[1])])
 
 
 def least_squares_mixture(squares: Floats, products: Floats) -> Floats:
@@ -606,9 +601,8 @@ class VectorScalingRecalibrator(LinearRecalibrator):
         self.slopes_ = np.array([rest, event])
         self.biases_ = np.array([-shift / 2, shift / 2])
 
-    def _design(self, scores: Floats) -> tuple[Floats, Floats | float]:
-        log_s, log_q = logarithms(scores)
-        return np.column_stack([log_s, -log_q, np.ones_like(log_s)]), 0.0
+    def _design(self, scores: Floats) -> tuple[Floats, float]:
+        return _beta_design(scores)
 
     def _fit_classes(
         self, proba: Floats, code: NDArray[np.intp], weights: Floats | None, **of_cases: Any

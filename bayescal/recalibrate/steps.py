@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import make_interp_spline
-from scipy.optimize import isotonic_regression, minimize
+from scipy.optimize import minimize
 from scipy.special import expit, gammaln, log_expit, log_softmax, softmax
 from sklearn.isotonic import IsotonicRegression
 from sklearn.utils.validation import check_is_fitted
@@ -18,9 +18,9 @@ from bayescal.core.arrays import Floats, RandomState, random_generator
 from bayescal.core.errors import InputError
 from bayescal.core.optimise import log_odds_of
 from bayescal.data.build.builder import collapse
-from bayescal.data.read import Cases, as_numbers
+from bayescal.data.read import as_numbers
 from bayescal.data.sources.alignment import aligned
-from bayescal.data.table import levels_of
+from bayescal.data.table import Rows, levels_of
 from bayescal.data.validate import check_choice
 from bayescal.estimators.bins import as_bins
 from bayescal.estimators.smooth import smooth_ece_curve
@@ -36,21 +36,6 @@ from bayescal.recalibrate.base import (
 _SAME = 1e-9
 
 
-class Rows(NamedTuple):
-    """Cases with equal scores, in ascending order of score."""
-
-    score: Floats
-    trials: Floats
-    hits: Floats
-
-
-class Steps(NamedTuple):
-    """A step function: `level[i]` up to and including `edge[i]`, the last one beyond them all."""
-
-    edge: Floats
-    level: Floats
-
-
 class StepRecalibrator(Recalibrator):
     """A step function of the score; a method writes `_steps`."""
 
@@ -59,13 +44,14 @@ class StepRecalibrator(Recalibrator):
     levels_: Floats
 
     def _fit(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> None:
-        self.edges_, self.levels_ = self._steps(scores, outcomes, weights)
+        self.edges_, self.levels_ = self._steps(exact_rows(scores, outcomes, weights))
 
     def _map(self, scores: Floats) -> Floats:
         levels: Floats = self.levels_[np.searchsorted(self.edges_, scores, side="left")]
         return levels
 
-    def _steps(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> Steps:
+    def _steps(self, rows: Rows) -> tuple[Floats, Floats]:
+        """Highest score of each step but the last, and the level of each, of distinct scores."""
         raise NotImplementedError
 
 
@@ -248,33 +234,25 @@ class HistogramRecalibrator(StepRecalibrator):
         self.prior_weight = prior_weight
         self.prior_centre = prior_centre
 
-    def _steps(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> Steps:
+    def _steps(self, rows: Rows) -> tuple[Floats, Floats]:
         bins = as_bins(self.n_bins)
         check_choice(self.binning, _BINNINGS, "binning")
         check_choice(self.prior_centre, _CENTRES, "prior_centre")
         extra = as_amount(self.prior_weight, "prior_weight")
         if self.binning == "mass":
-            rows = exact_rows(scores, outcomes, weights)
             _, first = equal_mass(rows.trials, np.array([bins]))
-            trials, hits, total = (
-                np.add.reduceat(column, first)
-                for column in (rows.trials, rows.hits, rows.trials * rows.score)
-            )
-            edge = cuts_between(rows.score, first[1:])
-            middle = np.zeros(first.size)
+            edge, middle = cuts_between(rows.score, first[1:]), np.zeros(first.size)
         else:
-            edge = np.arange(1, bins) / bins
-            index = np.searchsorted(edge, scores)
-            case = np.ones_like(scores) if weights is None else weights
-            trials, hits, total = (
-                np.bincount(index, column, minlength=bins)
-                for column in (case, case * outcomes, case * scores)
-            )
-            middle = (np.arange(bins) + 0.5) / bins
+            edge, middle = np.arange(1, bins) / bins, (np.arange(bins) + 0.5) / bins
+        index = np.searchsorted(edge, rows.score)
+        trials, hits, total = (
+            np.bincount(index, column, minlength=edge.size + 1)
+            for column in (rows.trials, rows.hits, rows.trials * rows.score)
+        )
         filled = np.maximum(trials, np.finfo(np.float64).tiny)
         centre = total / filled if self.prior_centre == "score" else 0.5
         level = np.where(trials > 0, (hits + extra * centre) / (filled + extra), middle)
-        return Steps(edge, np.clip(level, 0, 1))
+        return edge, np.clip(level, 0, 1)
 
 
 _REACH = 10
@@ -331,8 +309,7 @@ class BBQRecalibrator(StepRecalibrator):
     n_bins_: NDArray[np.intp]
     probability_: Floats
 
-    def _steps(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> Steps:
-        rows = exact_rows(scores, outcomes, weights)
+    def _steps(self, rows: Rows) -> tuple[Floats, Floats]:
         self.n_bins_ = _numbers(float(rows.trials.sum()))
         scheme, first = equal_mass(rows.trials, self.n_bins_)
         start = np.flatnonzero(np.diff(scheme, prepend=-1))
@@ -352,7 +329,7 @@ class BBQRecalibrator(StepRecalibrator):
         rise = np.bincount(first[counted], level, size) - np.bincount(last[counted], level, size)
         step = np.unique(first[counted])
         levels = np.clip(np.cumsum(rise)[step], 0, 1)
-        return Steps(cuts_between(rows.score, step[1:]), levels)
+        return cuts_between(rows.score, step[1:]), levels
 
 
 def _numbers(cases: float) -> NDArray[np.intp]:
@@ -389,7 +366,7 @@ class IsotonicRecalibrator(Recalibrator):
     Attributes
     ----------
     isotonic_ : sklearn.isotonic.IsotonicRegression
-        The regression, fitted to the ends of the steps, which are all that it keeps.
+        The regression, which keeps the ends of the steps.
     classes_ : ndarray of shape (n_classes,)
     recalibrators_ : list of IsotonicRecalibrator
         With more than two classes, the one of each class against the rest.
@@ -417,24 +394,13 @@ class IsotonicRecalibrator(Recalibrator):
     isotonic_: IsotonicRegression
 
     def _fit(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> None:
-        score, trials, hits = _by_score(Cases(outcomes[None], scores, weights).counted())
-        fitted = isotonic_regression(hits / trials, weights=trials)
-        ends = np.unique(np.concatenate([fitted.blocks[:-1], fitted.blocks[1:] - 1]))
+        rows = exact_rows(scores, outcomes, weights)
         regression = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
-        self.isotonic_ = regression.fit(score[ends], np.clip(fitted.x[ends], 0, 1))
+        self.isotonic_ = regression.fit(rows.score, rows.hits / rows.trials, rows.trials)
 
     def _map(self, scores: Floats) -> Floats:
         probability: Floats = np.clip(self.isotonic_.predict(scores), 0, 1)
         return probability
-
-
-def _by_score(cases: Cases) -> tuple[Floats, Floats, Floats]:
-    """The distinct scores, ascending, and the cases and events of each."""
-    if cases.weights is None:
-        cases = cases.ranked()
-    levels = levels_of(cases.scores)
-    (events,) = cases.event_weights()
-    return levels.score, levels.totals(cases.weight), levels.totals(events)
 
 
 class MonotoneRecalibrator(Recalibrator):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayescal.core.arrays import Floats, blocks
+from bayescal.core.arrays import Floats, blocks, is_single
 from bayescal.core.errors import InputError, as_flag
 from bayescal.core.text import count, documented
 from bayescal.data.read import Cases, Outcomes, read_cases, read_variance_cases
@@ -92,7 +92,7 @@ def net_benefit(
     """
     cases = _read(y_true, y_prob, sample_weight)
     benefit = proper.net_benefit(cases, _as_thresholds(thresholds))
-    return cases.result(benefit[:, 0] if _is_single(thresholds) else benefit)
+    return cases.result(benefit[:, 0] if is_single(thresholds) else benefit)
 
 
 @documented
@@ -138,7 +138,7 @@ def standardised_net_benefit(
     """
     cases = _read(y_true, y_prob, sample_weight)
     share = proper.net_benefit(cases, _as_thresholds(thresholds)) / _prevalence(cases)
-    return cases.result(share[:, 0] if _is_single(thresholds) else share, NO_EVENTS)
+    return cases.result(share[:, 0] if is_single(thresholds) else share, NO_EVENTS)
 
 
 @documented
@@ -200,12 +200,6 @@ def _read(y_true: Outcomes, y_prob: ArrayLike | None, sample_weight: ArrayLike |
     return read_cases(y_true, y_prob, sample_weight, needs="scores").counted()
 
 
-def _is_single(thresholds: ArrayLike | None) -> bool:
-    if thresholds is None or isinstance(thresholds, (list, tuple)):
-        return False
-    return np.ndim(thresholds) == 0
-
-
 def _prevalence(cases: Cases) -> Floats:
     """Mean outcome of each replicate, as a column; NaN where there are no events."""
     rate = proper.base_rate(cases)[:, None]
@@ -215,7 +209,7 @@ def _prevalence(cases: Cases) -> Floats:
 def _as_thresholds(values: ArrayLike | None) -> Floats:
     if values is None:
         raise InputError("thresholds is missing: pass the risks from which cases are treated.")
-    grid = as_scores([values] if _is_single(values) else values, "thresholds")
+    grid = as_scores([values] if is_single(values) else values, "thresholds")
     if grid.max() == 1:
         raise InputError(
             f"thresholds[{int(grid.argmax())}] is 1: whoever treats only from certainty on pays "

@@ -9,16 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal.core.arrays import Floats, power_mean
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, as_flag
 from bayescal.core.text import documented, shortened
 from bayescal.data.read import Needs, Outcomes, read_cases
 from bayescal.data.sources.alignment import aligned
 from bayescal.data.validate import (
-    as_class_matrix,
     as_order,
     as_weights,
     check_choice,
-    check_same_length,
     is_matrix,
 )
 from bayescal.scores import proper
@@ -27,10 +25,10 @@ from bayescal.scores.proper import (
     MULTICLASS,
     Loss,
     as_groups,
-    as_labels,
     expected_loss,
     mean_loss,
     pooled_groups,
+    read_classes,
 )
 
 
@@ -171,15 +169,9 @@ def murphy_decomposition(
     """
     if is_matrix(y_prob):
         loss = MULTICLASS[check_choice(score, MULTICLASS, "score")]
-        y_true, y_prob, sample_weight = aligned(
-            y_true=y_true, y_prob=y_prob, sample_weight=sample_weight
-        )
-        prob = as_class_matrix(y_prob, "y_prob")
-        labels = as_labels(y_true, prob.shape[1])
-        check_same_length(labels.size, "y_true", prob.shape[0], "y_prob")
-        happened = (labels[:, None] == np.arange(prob.shape[1])).astype(np.float64)
-        return _of_groups(loss, *as_groups(happened, prob, sample_weight))
-    return _decompose(y_true, y_prob, score, sample_weight, _alone, "scores")
+        happened, prob, mass = read_classes(y_true, y_prob, sample_weight)
+        return _of_groups(loss, happened.astype(np.float64), prob, mass)
+    return _decompose(y_true, y_prob, score, sample_weight, lambda *alone: alone, "scores")
 
 
 def proper_decomposition(
@@ -253,11 +245,6 @@ def _of_groups(loss: Loss, truth: Floats, prob: Floats, mass: Floats) -> Decompo
         )
     )
     return Decomposition(mean, max(mean - within, 0.0), max(base - within, 0.0), base)
-
-
-def _alone(mass: Floats, hits: Floats) -> tuple[Floats, Floats]:
-    """Every distinct score is a group."""
-    return mass, hits
 
 
 def _decompose(
@@ -579,9 +566,7 @@ def calibration_upper_bound(
         if least is not None:
             raise InputError(f"least is for a function; of {score!r} it is 0. Leave it out.")
         bound = mean_loss(y_true, y_prob, sample_weight, loss, loss)
-    if not isinstance(root, (bool, np.bool_)):
-        raise InputError(f"root must be True or False, got {shortened(repr(root))}.")
-    if not root:
+    if not as_flag(root, "root"):
         return bound
     if np.any(np.asarray(bound) < 0):
         raise InputError("the bound is negative and has no root: least is not the infimum.")

@@ -105,24 +105,20 @@ def mean_loss(
     if not is_matrix(y_prob):
         cases = read_cases(y_true, y_prob, sample_weight, single=True).counted()
         return cases.result(mean(cases, two))
+    happened, prob, mass = read_classes(y_true, y_prob, sample_weight)
+    values = many(prob[happened], prob[~happened].reshape(prob.shape[0], -1).T)
+    return float(np.average(values, weights=mass))
+
+
+def read_classes(
+    y_true: Any, y_prob: Any, sample_weight: Any
+) -> tuple[NDArray[np.bool_], Floats, Floats]:
+    """Which class happened, the probability of each, and the weight, of the cases that count."""
     y_true, y_prob, sample_weight = aligned(
         y_true=y_true, y_prob=y_prob, sample_weight=sample_weight
     )
     prob = as_class_matrix(y_prob, "y_prob")
-    labels = as_labels(y_true, prob.shape[1])
-    check_same_length(labels.size, "y_true", prob.shape[0], "y_prob")
-    weights = as_weights(sample_weight, prob.shape[0])
-    happened = labels[:, None] == np.arange(prob.shape[1])
-    values = many(prob[happened], prob[~happened].reshape(prob.shape[0], -1).T)
-    if weights is None:
-        return float(values.mean())
-    counts = weights > 0
-    return float(np.average(values[counts], weights=weights[counts]))
-
-
-def as_labels(values: Any, classes: int) -> NDArray[Any]:
-    """Column numbers from 0 to classes - 1."""
-    labels = as_vector(values, "y_true")
+    labels, classes = as_vector(y_true, "y_true"), prob.shape[1]
     known = np.isin(labels, np.arange(classes))
     if not known.all():
         at = int((~known).argmax())
@@ -131,7 +127,15 @@ def as_labels(values: Any, classes: int) -> NDArray[Any]:
             f"{classes} classes. With a matrix of probabilities a label is a column number, from "
             f"0 to {classes - 1}."
         )
-    return labels
+    check_same_length(labels.size, "y_true", prob.shape[0], "y_prob")
+    return _that_count(labels[:, None] == np.arange(classes), prob, sample_weight)
+
+
+def _that_count(first: Any, second: Floats, sample_weight: Any) -> tuple[Any, Floats, Floats]:
+    """Rows of two matrices that have a weight, and the weight of each."""
+    weights = as_weights(sample_weight, len(second))
+    mass = np.ones(len(second)) if weights is None else weights
+    return first[mass > 0], second[mass > 0], mass[mass > 0]
 
 
 def pooled_groups(truth: Floats, seen: Floats, mass: Floats) -> tuple[Floats, Floats, Floats]:
@@ -164,9 +168,7 @@ def as_groups(
             f"truth has shape {known.shape} but y_prob has {prob.shape}. "
             "Both need a row for each group and a column for each class."
         )
-    weights = as_weights(sample_weight, known.shape[0])
-    mass = np.ones(known.shape[0]) if weights is None else weights
-    return known[mass > 0], prob[mass > 0], mass[mass > 0]
+    return _that_count(known, prob, sample_weight)
 
 
 Pool = Callable[[Floats, Floats], tuple[Floats, Floats]]

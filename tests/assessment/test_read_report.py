@@ -102,6 +102,7 @@ def test_it_knows_every_keyword_of_the_schema() -> None:
                 yield from keywords(each)
 
     words = {"$schema", "$defs", "$ref", "title", "description", "properties", "items"}
+    words |= {"required", "additionalProperties"}
     assert set(keywords(schema())) <= words | set(CHECKS)
 
 

@@ -1,1 +1,1 @@
-"""How cases become a table: in parts, in any order, to the last bit the same."""
+"""How cases become a table: in parts and in any order."""

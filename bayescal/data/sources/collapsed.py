@@ -33,7 +33,8 @@ class FromCollapsed(GroupedRows):
     ) -> Self:
         """Build a table from cases that come in parts, in constant memory.
 
-        The table is the same to the last bit for any split of the cases into chunks and any order.
+        The table is the same for any split of the cases into chunks and any order: to the last bit
+        if cases are counted, and but for rounding with weights that are not whole.
 
         Parameters
         ----------
