@@ -15,6 +15,7 @@ from bayescal.core.errors import InputError, as_flag
 from bayescal.core.text import documented, shortened
 from bayescal.data.validate import as_count, as_level, as_order, check_choice
 from bayescal.data.weights import are_counts
+from bayescal.estimators import registry
 from bayescal.estimators.bins import (
     BINS_SAME,
     Bins,
@@ -26,16 +27,7 @@ from bayescal.estimators.bins import (
     width_index,
 )
 from bayescal.estimators.proportions import jeffreys
-from bayescal.estimators.registry import (
-    Core,
-    OutcomesLike,
-    Statistic,
-    Tested,
-    estimator,
-    evaluate,
-    read,
-    tested,
-)
+from bayescal.estimators.registry import Core, OutcomesLike, Statistic, Tested
 from bayescal.estimators.resamples import Cells, cells_of
 
 
@@ -51,7 +43,7 @@ def ece_core(scores: Floats, weights: Floats | None, *, p: float, **cut: Any) ->
     return statistic
 
 
-@estimator(
+@registry.estimator(
     "Expected calibration error",
     prepare=ece_core,
     paper="Naeini, Cooper & Hauskrecht 2015",
@@ -136,7 +128,7 @@ def ece(
     """
     cases, labels = read_with_cells(y_true, y_prob, sample_weight, cells)
     cut = as_cut(n_bins, binning, ties)
-    return evaluate(ece_core, cases, p=as_order(p), cells=labels, **cut)
+    return registry.evaluate(ece_core, cases, p=as_order(p), cells=labels, **cut)
 
 
 def _over_bins(statistic: Callable[[Bins, NDArray[Any]], Floats]) -> Core:
@@ -154,7 +146,7 @@ _ace_core = _over_bins(
 )
 
 
-@estimator(
+@registry.estimator(
     "Adaptive calibration error",
     prepare=_ace_core,
     paper="Nixon, Dusenberry, Zhang, Jerfel & Tran 2019",
@@ -218,14 +210,14 @@ def ace(
     >>> round(estimators.ece(y_true, y_prob, n_bins=2, binning="mass"), 3)
     0.12
     """
-    cases = read(y_true, y_prob, sample_weight, single=True)
-    return evaluate(_ace_core, cases, **as_cut(n_bins, binning, ties))
+    cases = registry.read(y_true, y_prob, sample_weight, single=True)
+    return registry.evaluate(_ace_core, cases, **as_cut(n_bins, binning, ties))
 
 
 _mce_core = _over_bins(lambda bins, outcomes: np.abs(bins.gap(outcomes)).max(axis=1))
 
 
-@estimator(
+@registry.estimator(
     "Maximum calibration error",
     prepare=_mce_core,
     paper="Naeini, Cooper & Hauskrecht 2015",
@@ -275,8 +267,8 @@ def mce(
     >>> round(estimators.mce([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]), 3)
     0.4
     """
-    cases = read(y_true, y_prob, sample_weight, single=True)
-    return evaluate(_mce_core, cases, **as_cut(n_bins, binning, ties))
+    cases = registry.read(y_true, y_prob, sample_weight, single=True)
+    return registry.evaluate(_mce_core, cases, **as_cut(n_bins, binning, ties))
 
 
 def debiased_core(
@@ -287,7 +279,7 @@ def debiased_core(
     return lambda outcomes: _corrected(bins, bins.rate(outcomes), p, signed)
 
 
-@estimator(
+@registry.estimator(
     "Debiased ECE",
     prepare=debiased_core,
     paper="Kumar, Liang & Ma 2019; Broecker 2012; Ferro & Fricker 2012",
@@ -363,9 +355,9 @@ def debiased_ece(
         given = shortened(repr(p))
         raise InputError(f"p must be 1 or 2: the debiased error is known for those, got {given}.")
 
-    cases = read(y_true, y_prob, sample_weight, single=True)
+    cases = registry.read(y_true, y_prob, sample_weight, single=True)
     cut = as_cut(n_bins, binning, ties)
-    return evaluate(debiased_core, cases, p=p, signed=as_flag(signed, "signed"), **cut)
+    return registry.evaluate(debiased_core, cases, p=p, signed=as_flag(signed, "signed"), **cut)
 
 
 def _corrected(bins: Bins, rate: Floats, p: int, signed: bool) -> Floats:
@@ -462,7 +454,7 @@ def expected_ece(
     0.0587
     """
     cut = as_cut(n_bins, binning, "together")
-    cases = read(y_true, y_prob, sample_weight, replicates=False).counted()
+    cases = registry.read(y_true, y_prob, sample_weight, replicates=False).counted()
     number = _as_sizes(cases.mass if sizes is None else sizes)
     outcomes, scores = cases.outcomes[0].astype(np.float64), cases.scores
     bins = bins_of(scores, cases.weights, **cut)
@@ -601,7 +593,7 @@ def binned_reliability(
     """
     level = as_level(ci_prob)
     most = as_count(most_bins, "most_bins", 1, MOST_CANDIDATES)
-    cases = read(y_true, y_prob, sample_weight, replicates=False).counted()
+    cases = registry.read(y_true, y_prob, sample_weight, replicates=False).counted()
     if isinstance(n_bins, str):
         check_choice(n_bins, ("cross-validated",), "n_bins")
         folds = as_count(n_folds, "n_folds", 2, int(cases.mass), limit="the number of cases")
@@ -725,7 +717,7 @@ def hosmer_lemeshow_test(
     (4.38, 0.93, 10.0)
     """
     number = as_bins(n_groups, "n_groups")
-    cases = read(y_true, y_prob, sample_weight)
+    cases = registry.read(y_true, y_prob, sample_weight)
     bins = bins_of(cases.scores, cases.weights, number, *_CUTS)
     occupied = bins.mass > 0
     score, size = bins.score[occupied], bins.mass[occupied]
@@ -745,5 +737,5 @@ def hosmer_lemeshow_test(
         with np.errstate(over="ignore"):
             return np.asarray(np.where(chance, gap**2 / variance, certain).sum(axis=1))
 
-    statistic = evaluate(lambda *_: chi_square, cases)
-    return tested(statistic, chdtrc(df, statistic), float(df))
+    statistic = registry.evaluate(lambda *_: chi_square, cases)
+    return registry.tested(statistic, chdtrc(df, statistic), float(df))

@@ -15,17 +15,9 @@ from bayescal.core.errors import InputError
 from bayescal.core.optimise import fit_logistic, log_likelihood
 from bayescal.core.text import documented
 from bayescal.data.validate import as_count, as_level, check_choice
+from bayescal.estimators import registry
 from bayescal.estimators.clinical import Recalibration, as_cases
-from bayescal.estimators.registry import (
-    Core,
-    OutcomesLike,
-    Statistic,
-    Tested,
-    estimator,
-    evaluate,
-    read,
-    tested,
-)
+from bayescal.estimators.registry import Core, OutcomesLike, Statistic, Tested
 
 LogLikelihood = Callable[[Recalibration, Floats], Floats]
 """Log likelihood of a model of the outcomes, for every replicate, from its totals."""
@@ -119,7 +111,7 @@ def recalibrated(
     >>> recalibrated(y_true, y_prob).slope == estimators.calibration_slope(y_true, y_prob)
     True
     """
-    cases = read(y_true, y_prob, sample_weight, single=True)
+    cases = registry.read(y_true, y_prob, sample_weight, single=True)
     model = Recalibration.of(cases.scores, cases.weights)
     totals, n = model.totals(cases.outcomes), model.cases.sum()
     line, converged = model.fit(totals)
@@ -192,12 +184,12 @@ def cox_test(
     (True, 2.0)
     """
     core = _COX[check_choice(kind, _COX, "kind")]
-    statistic = evaluate(core, read(y_true, y_prob, sample_weight, single=True))
+    statistic = registry.evaluate(core, registry.read(y_true, y_prob, sample_weight, single=True))
     df = 2.0 if kind == "joint" else 1.0
-    return tested(statistic, chdtrc(df, statistic), df)
+    return registry.tested(statistic, chdtrc(df, statistic), df)
 
 
-@estimator(
+@registry.estimator(
     "Unreliability U",
     prepare=_UNRELIABILITY,
     paper="Miller, Hui & Tierney 1991; Harrell 2015",
@@ -243,7 +235,9 @@ def unreliability(
     >>> 0 < estimators.unreliability(y_true, y_prob) < 0.1
     True
     """
-    return evaluate(_UNRELIABILITY, read(y_true, y_prob, sample_weight, single=True))
+    return registry.evaluate(
+        _UNRELIABILITY, registry.read(y_true, y_prob, sample_weight, single=True)
+    )
 
 
 @documented
@@ -285,7 +279,9 @@ def discrimination_index(
     >>> round(estimators.discrimination_index([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]), 3)
     0.538
     """
-    return evaluate(_DISCRIMINATION, read(y_true, y_prob, sample_weight, single=True))
+    return registry.evaluate(
+        _DISCRIMINATION, registry.read(y_true, y_prob, sample_weight, single=True)
+    )
 
 
 @documented
@@ -327,8 +323,8 @@ def quality_index(
     >>> bool(abs(discrimination - quality - estimators.unreliability(y_true, y_prob)) < 1e-9)
     True
     """
-    cases = read(y_true, y_prob, sample_weight, single=True)
-    return evaluate(_DISCRIMINATION, cases) - evaluate(_UNRELIABILITY, cases)
+    cases = registry.read(y_true, y_prob, sample_weight, single=True)
+    return registry.evaluate(_DISCRIMINATION, cases) - registry.evaluate(_UNRELIABILITY, cases)
 
 
 START = {"external": 1, "internal": 2}
@@ -444,7 +440,7 @@ def giviti_test(
 
         return statistic
 
-    ratio = evaluate(core, read(y_true, y_prob, sample_weight))
+    ratio = registry.evaluate(core, registry.read(y_true, y_prob, sample_weight))
     degree = np.concatenate([np.empty(0, np.intp), *degrees])
     law = _Law(3 - start, 1 - level, cut)
     entered = zip(np.ravel(ratio), degree - start, strict=True)
@@ -587,8 +583,8 @@ def spiegelhalter_test(
     >>> round(test.statistic, 3), round(test.pvalue, 3)
     (-1.005, 0.315)
     """
-    z = evaluate(_core, read(y_true, y_prob, sample_weight))
-    return tested(z, 2 * ndtr(-np.abs(z)))
+    z = registry.evaluate(_core, registry.read(y_true, y_prob, sample_weight))
+    return registry.tested(z, 2 * ndtr(-np.abs(z)))
 
 
 def _core(scores: Floats, weights: Floats | None) -> Statistic:

@@ -17,6 +17,7 @@ from bayescal.data.read import Needs
 from bayescal.data.sources.alignment import aligned
 from bayescal.data.table import Table, levels_of, tabulate
 from bayescal.data.validate import as_count, as_order, as_scores, check_same_length
+from bayescal.estimators import registry
 from bayescal.estimators.bins import (
     Bins,
     as_cut,
@@ -25,15 +26,7 @@ from bayescal.estimators.bins import (
     bins_or_cells,
     read_with_cells,
 )
-from bayescal.estimators.registry import (
-    Cases,
-    OutcomesLike,
-    Statistic,
-    estimator,
-    evaluate,
-    read,
-    read_scores,
-)
+from bayescal.estimators.registry import Cases, OutcomesLike, Statistic
 
 
 class CellTable(NamedTuple):
@@ -67,7 +60,7 @@ def _deviation(scores: Floats, weights: Floats | None, *, p: float, **options: A
     return statistic
 
 
-@estimator(
+@registry.estimator(
     "Probability deviation error",
     prepare=_deviation,
     paper="Torabian & Urner 2024",
@@ -145,7 +138,7 @@ def pde(
     0.275
     """
     cases, options = _read_deviation(y_true, y_prob, sample_weight, n_bins, binning, cells)
-    return evaluate(_deviation, cases, p=as_order(p), **options)
+    return registry.evaluate(_deviation, cases, p=as_order(p), **options)
 
 
 @documented
@@ -273,7 +266,7 @@ def average_labels(
         cells=cells,
         across={"y_true"},
     )
-    cases = read(y_true, y_prob, sample_weight, needs="order")
+    cases = registry.read(y_true, y_prob, sample_weight, needs="order")
     labels = cases.scores if cells is None else cells
     bins = bins_of_labels(cases.scores, cases.weights, as_labels(labels, cases.scores.size))
     averaged = cases.result(_by_case(bins, bins.rate(cases.outcomes)))
@@ -325,7 +318,7 @@ def merge_cells(
     array([0.2, 0.2, 0.2, 0.8])
     """
     y_prob, cells, sample_weight = aligned(y_prob=y_prob, cells=cells, sample_weight=sample_weight)
-    scores, weights = read_scores(y_prob, sample_weight, needs="order")
+    scores, weights = registry.read_scores(y_prob, sample_weight, needs="order")
     bins = bins_of_labels(scores, weights, as_labels(cells, scores.size))
     return np.asarray(_by_case(bins, bins.score[None])[0])
 
@@ -375,7 +368,7 @@ def probabilistic_count(
     """
     y_prob, cells, sample_weight = aligned(y_prob=y_prob, cells=cells, sample_weight=sample_weight)
     needs: Needs = "scores" if cells is None else "order"
-    scores, weights = read_scores(y_prob, sample_weight, needs=needs)
+    scores, weights = registry.read_scores(y_prob, sample_weight, needs=needs)
     labels = scores if cells is None else cells
     mass = bins_of_labels(scores, weights, as_labels(labels, scores.size)).mass
     share = mass / mass.sum()
@@ -452,7 +445,7 @@ def probabilistic_kendall_tau(
     >>> round(estimators.probabilistic_kendall_tau(truth, averaged) * 7, 6)
     1.0
     """
-    return evaluate(_ranking, _read_ranking(truth, y_prob, sample_weight))
+    return registry.evaluate(_ranking, _read_ranking(truth, y_prob, sample_weight))
 
 
 def _read_ranking(
@@ -460,13 +453,13 @@ def _read_ranking(
 ) -> Cases:
     """Cases with probabilities in the place of outcomes."""
     if isinstance(truth, CalibrationData):
-        return read(truth, y_prob, sample_weight, needs="scores")
+        return registry.read(truth, y_prob, sample_weight, needs="scores")
     check_given(y_prob)
     assert y_prob is not None
     given, y_prob, sample_weight = aligned(
         truth=truth, y_prob=y_prob, sample_weight=sample_weight, across={"truth"}
     )
-    scores, weights = read_scores(y_prob, sample_weight)
+    scores, weights = registry.read_scores(y_prob, sample_weight)
     shape = _shape(given)
     if len(shape) < 2 or shape[1:] == (1,):
         probability = as_scores(given, "truth")
@@ -610,7 +603,7 @@ def _validity(scores: Floats, weights: Floats | None, *, n_neighbors: int) -> St
     return lambda outcomes: 1 - distances(outcomes) @ table.trials / table.total
 
 
-@estimator(
+@registry.estimator(
     "Area under the validity curve",
     prepare=_validity,
     paper="Torabian & Urner 2024",
@@ -686,8 +679,8 @@ def auc_v(
     >>> round(estimators.auc_v(y_true, 1 - y_prob), 3)
     0.597
     """
-    cases = read(y_true, y_prob, sample_weight, needs="scores", single=True).ranked()
-    return evaluate(_validity, cases, n_neighbors=n_neighbors)
+    cases = registry.read(y_true, y_prob, sample_weight, needs="scores", single=True).ranked()
+    return registry.evaluate(_validity, cases, n_neighbors=n_neighbors)
 
 
 @documented
@@ -732,7 +725,7 @@ def validity_curve(
     >>> curve.epsilon.round(2), curve.share
     (array([0. , 0.1, 0.4, 1. ]), array([0. , 0.5, 1. , 1. ]))
     """
-    cases = read(y_true, y_prob, sample_weight, needs="scores", single=True).ranked()
+    cases = registry.read(y_true, y_prob, sample_weight, needs="scores", single=True).ranked()
     if cases.shape:
         shape = (*cases.shape, cases.scores.size)
         raise InputError(f"y_true must be one-dimensional, but has shape {shape}.")

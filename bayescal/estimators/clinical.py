@@ -17,14 +17,8 @@ from bayescal.core.errors import InputError, SeparationError
 from bayescal.core.optimise import NO_MAXIMUM, fit_logistic, log_likelihood, log_odds_of
 from bayescal.core.text import documented
 from bayescal.data.validate import as_level, check_choice
-from bayescal.estimators.registry import (
-    OutcomesLike,
-    Statistic,
-    called,
-    estimator,
-    evaluate,
-    read,
-)
+from bayescal.estimators import registry
+from bayescal.estimators.registry import OutcomesLike, Statistic
 
 Converged = NDArray[np.bool_]
 
@@ -228,7 +222,7 @@ def _ratio_core(scores: Floats, weights: Floats | None) -> Statistic:
     return lambda outcomes: outcomes @ cases / expected
 
 
-@estimator(
+@registry.estimator(
     "Observed/expected ratio",
     prepare=_ratio_core,
     paper="Debray et al. 2017",
@@ -270,7 +264,7 @@ def observed_expected(
     >>> round(estimators.observed_expected([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]), 3)
     0.909
     """
-    return evaluate(_ratio_core, read(y_true, y_prob, sample_weight, single=True))
+    return registry.evaluate(_ratio_core, registry.read(y_true, y_prob, sample_weight, single=True))
 
 
 def _coefficient(
@@ -288,12 +282,12 @@ def _coefficient(
         *,
         sample_weight: ArrayLike | None = None,
     ) -> float | Floats:
-        value = evaluate(core, read(y_true, y_prob, sample_weight, single=True))
+        value = registry.evaluate(core, registry.read(y_true, y_prob, sample_weight, single=True))
         if isinstance(value, float) and np.isnan(value):
             raise SeparationError(NO_MAXIMUM)
         return value
 
-    enter = estimator(
+    enter = registry.estimator(
         title,
         prepare=core,
         paper="Cox 1958",
@@ -303,7 +297,7 @@ def _coefficient(
         cost="n",
         weighted=lambda scores, outcomes, weights: core(scores, weights)(outcomes),
     )
-    return lambda named: enter(called(named, coefficient))
+    return lambda named: enter(registry.called(named, coefficient))
 
 
 @_coefficient(
@@ -505,7 +499,7 @@ def observed_expected_interval(
     True
     """
     level = as_level(ci_prob)
-    cases = read(y_true, y_prob, sample_weight, replicates=False)
+    cases = registry.read(y_true, y_prob, sample_weight, replicates=False)
     trials = as_cases(cases.weights, cases.scores.size)
     observed, expected = float(trials @ cases.outcomes[0]), float(trials @ cases.scores)
     total = float(trials.sum())
@@ -532,7 +526,7 @@ def _interval(
         ci_prob: float = 0.95,
         sample_weight: ArrayLike | None = None,
     ) -> tuple[float, float]:
-        cases = read(y_true, y_prob, sample_weight, replicates=False)
+        cases = registry.read(y_true, y_prob, sample_weight, replicates=False)
         z = float(ndtri((1 + as_level(ci_prob)) / 2))
         check_choice(method, ("profile", "wald"), "method")
         recalibration = Recalibration.of(cases.scores, cases.weights)
@@ -562,7 +556,7 @@ def _interval(
 
         return _end(excess, middle, -reach), _end(excess, middle, reach)
 
-    return lambda named: called(named, interval)
+    return lambda named: registry.called(named, interval)
 
 
 @_interval(column=0, free=1)

@@ -15,17 +15,9 @@ from bayescal.core.errors import InputError
 from bayescal.core.text import documented
 from bayescal.data.table import Order, ascending
 from bayescal.data.validate import check_choice
+from bayescal.estimators import registry
 from bayescal.estimators.bins import Labels, read_with_cells
-from bayescal.estimators.registry import (
-    Core,
-    OutcomesLike,
-    Statistic,
-    Tested,
-    estimator,
-    evaluate,
-    read_ranked,
-    tested,
-)
+from bayescal.estimators.registry import Core, OutcomesLike, Statistic, Tested
 
 
 @dataclass(frozen=True)
@@ -170,7 +162,7 @@ def _ks(scores: Floats, weights: Floats | None, *, cells: Labels | None = None) 
 WALK_DEAR = "Running sums are stored beside the sorted cases, and again where scores are tied."
 
 
-@estimator(
+@registry.estimator(
     "Kolmogorov-Smirnov calibration error",
     prepare=_ks,
     paper="Gupta et al. 2021",
@@ -241,12 +233,12 @@ def ks_error(
     0.2
     """
     if cells is None:
-        return evaluate(_ks, read_ranked(y_true, y_prob, sample_weight))
+        return registry.evaluate(_ks, registry.read_ranked(y_true, y_prob, sample_weight))
     cases, labels = read_with_cells(y_true, y_prob, sample_weight, cells)
-    return evaluate(_ks, cases, cells=labels)
+    return registry.evaluate(_ks, cases, cells=labels)
 
 
-@estimator(
+@registry.estimator(
     "Kuiper calibration error",
     prepare=_KUIPER,
     paper="Arrieta-Ibarra et al. 2022",
@@ -300,7 +292,7 @@ def kuiper_error(
     >>> round(estimators.kuiper_error([0, 1, 1, 0], [0.2, 0.4, 0.7, 0.9]), 3)
     0.225
     """
-    return evaluate(_KUIPER, read_ranked(y_true, y_prob, sample_weight))
+    return registry.evaluate(_KUIPER, registry.read_ranked(y_true, y_prob, sample_weight))
 
 
 def _two_bins(scores: Floats, weights: Floats | None) -> Statistic:
@@ -318,7 +310,7 @@ def _two_bins(scores: Floats, weights: Floats | None) -> Statistic:
     return statistic
 
 
-@estimator(
+@registry.estimator(
     "Averaged two-bin calibration error",
     prepare=_two_bins,
     paper="Hartline, Hu & Wu 2026",
@@ -368,7 +360,7 @@ def averaged_two_bin_error(
     >>> round(estimators.averaged_two_bin_error([0, 1, 1, 0], [0.2, 0.4, 0.7, 0.9]), 3)
     0.027
     """
-    return evaluate(_two_bins, read_ranked(y_true, y_prob, sample_weight))
+    return registry.evaluate(_two_bins, registry.read_ranked(y_true, y_prob, sample_weight))
 
 
 @documented
@@ -417,8 +409,8 @@ def ks_test(
     True
     """
     core = _standardised(lambda sums, _: _largest(sums))
-    statistic = evaluate(core, read_ranked(y_true, y_prob, sample_weight))
-    return tested(statistic, supremum_sf(np.asarray(statistic)))
+    statistic = registry.evaluate(core, registry.read_ranked(y_true, y_prob, sample_weight))
+    return registry.tested(statistic, supremum_sf(np.asarray(statistic)))
 
 
 @documented
@@ -461,8 +453,8 @@ def kuiper_test(
     True
     """
     core = _standardised(lambda sums, _: _range(sums))
-    statistic = evaluate(core, read_ranked(y_true, y_prob, sample_weight))
-    return tested(statistic, range_sf(np.asarray(statistic)))
+    statistic = registry.evaluate(core, registry.read_ranked(y_true, y_prob, sample_weight))
+    return registry.tested(statistic, range_sf(np.asarray(statistic)))
 
 
 @documented
@@ -518,8 +510,10 @@ def cumulative_difference_test(
     """
     check_choice(part, SUMMARIES, "part")
     of_part, tail, df = SUMMARIES[part]
-    statistic = evaluate(_standardised(of_part), read_ranked(y_true, y_prob, sample_weight))
-    return tested(statistic, tail(np.asarray(statistic)), df)
+    statistic = registry.evaluate(
+        _standardised(of_part), registry.read_ranked(y_true, y_prob, sample_weight)
+    )
+    return registry.tested(statistic, tail(np.asarray(statistic)), df)
 
 
 def _fisher(mean: Floats, bridge: Floats) -> Floats:

@@ -19,14 +19,8 @@ from bayescal.core.optimise import log_odds_of
 from bayescal.core.text import documented, shortened
 from bayescal.data.table import Table, tabulate
 from bayescal.data.validate import as_count
-from bayescal.estimators.registry import (
-    OutcomesLike,
-    Statistic,
-    as_between,
-    estimator,
-    evaluate,
-    read_ranked,
-)
+from bayescal.estimators import registry
+from bayescal.estimators.registry import OutcomesLike, Statistic
 
 Metric: TypeAlias = str | Callable[[Floats], Any]
 """The name of a function of the score, or the function itself."""
@@ -384,7 +378,7 @@ def _partition_core(scores: Floats, weights: Floats | None) -> Statistic:
     return _over_cells(scores, weights, distance, FINEST)
 
 
-@estimator(
+@registry.estimator(
     "Lower distance to calibration",
     prepare=_lower_core,
     paper="Blasiok, Gopalan, Hu & Nakkiran 2023",
@@ -473,17 +467,17 @@ def lower_distance_to_calibration(
     ... )
     1.1389
     """
-    cost = as_between(outcome_cost, "outcome_cost", CHEAPEST, math.inf)
-    return evaluate(
+    cost = registry.as_between(outcome_cost, "outcome_cost", CHEAPEST, math.inf)
+    return registry.evaluate(
         _lower_core,
-        read_ranked(y_true, y_prob, sample_weight),
+        registry.read_ranked(y_true, y_prob, sample_weight),
         resolution=as_count(resolution, "resolution", *RESOLUTIONS),
         metric=as_metric(metric),
         outcome_cost=math.inf if cost > DEAREST else cost,
     )
 
 
-@estimator(
+@registry.estimator(
     "Weak calibration error",
     prepare=_weak_core,
     paper="Kakade & Foster 2008; Blasiok, Gopalan, Hu & Nakkiran 2023",
@@ -556,8 +550,8 @@ def weak_calibration_error(
     >>> round(estimators.weak_calibration_error([0, 1], [0.45, 0.55], metric="logit"), 4)
     0.0903
     """
-    cases = read_ranked(y_true, y_prob, sample_weight)
-    return evaluate(_weak_core, cases, metric=as_metric(metric))
+    cases = registry.read_ranked(y_true, y_prob, sample_weight)
+    return registry.evaluate(_weak_core, cases, metric=as_metric(metric))
 
 
 @documented
@@ -613,8 +607,8 @@ def distance_bounds(
     >>> round(lower, 4), round(upper, 4)
     (0.0034, 0.014)
     """
-    cases = read_ranked(y_true, y_prob, sample_weight)
-    lower = evaluate(
+    cases = registry.read_ranked(y_true, y_prob, sample_weight)
+    lower = registry.evaluate(
         _lower_core, cases, resolution=as_count(resolution, "resolution", *RESOLUTIONS)
     )
-    return DistanceBounds(lower, evaluate(_partition_core, cases))
+    return DistanceBounds(lower, registry.evaluate(_partition_core, cases))

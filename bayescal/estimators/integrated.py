@@ -17,18 +17,8 @@ from bayescal.core.text import documented
 from bayescal.data.table import tabulate
 from bayescal.data.validate import as_draws, as_level, check_choice
 from bayescal.data.weights import SAME, quantile
-from bayescal.estimators.registry import (
-    DOOR_BLOCK,
-    Cases,
-    Core,
-    OutcomesLike,
-    Statistic,
-    called,
-    estimator,
-    evaluate,
-    read,
-    read_ranked,
-)
+from bayescal.estimators import registry
+from bayescal.estimators.registry import Cases, Core, OutcomesLike, Statistic
 from bayescal.estimators.smoothers import BASES, as_smoothing, full_rank, no_curve, smoother_of
 
 INDICES: dict[str, Callable[[Floats, Floats], Floats]] = {
@@ -111,10 +101,10 @@ def _index(
             sample_weight: ArrayLike | None = None,
         ) -> float | Floats:
             smoothing = as_smoothing(smoother, span, n_knots, clip)
-            return _evaluate(core, read_ranked(y_true, y_prob, sample_weight), smoothing)
+            return _evaluate(core, registry.read_ranked(y_true, y_prob, sample_weight), smoothing)
 
         words = {"estimates": estimates, "paper": "Austin & Steyerberg 2019", "dear": LOESS_DEAR}
-        return estimator(title, prepare=core, **words)(called(named, index))
+        return registry.estimator(title, prepare=core, **words)(registry.called(named, index))
 
     return enter
 
@@ -287,7 +277,7 @@ def emax() -> None:
     """
 
 
-@estimator(
+@registry.estimator(
     "Estimated calibration index",
     prepare=_eci_core,
     paper="Van Hoorde et al. 2015",
@@ -351,11 +341,11 @@ def eci(
     """
     check_choice(form, ["mean-square", "relative"], "form")
     smoothing = as_smoothing(smoother, span, n_knots, clip)
-    cases = read_ranked(y_true, y_prob, sample_weight)
+    cases = registry.read_ranked(y_true, y_prob, sample_weight)
     value = _evaluate(partial(index_core, index="eci"), cases, smoothing)
     if form == "mean-square":
         return value
-    level = evaluate(flat, cases)
+    level = registry.evaluate(flat, cases)
     if isinstance(level, float) and np.isnan(level):
         raise InputError(
             "The relative form divides by the mean square of mean outcome - score, but every "
@@ -373,7 +363,7 @@ def indices_of(
     sample_weight: ArrayLike | None = None,
 ) -> dict[str, float]:
     """What the functions of these names give, by one curve, which is fitted once."""
-    cases = read(y_true, y_prob, sample_weight, replicates=False, single=True).ranked()
+    cases = registry.read(y_true, y_prob, sample_weight, replicates=False, single=True).ranked()
     gap, trials = gaps(cases.scores, cases.weights, **as_smoothing(smoother, None, 5))
     errors = gap(cases.outcomes)
     if np.isnan(errors).any():
@@ -383,7 +373,7 @@ def indices_of(
 
 def _evaluate(core: Core, cases: Cases, smoothing: dict[str, Any]) -> float | Floats:
     """An index of every replicate's curve; refuse the one curve that does not exist."""
-    values = evaluate(core, cases, **smoothing)
+    values = registry.evaluate(core, cases, **smoothing)
     if isinstance(values, float) and np.isnan(values):
         raise no_curve(smoothing["smoother"])
     return values
@@ -458,7 +448,7 @@ def ici_interval(
     check_choice(smoother, BASES, "smoother")
     as_smoothing(smoother, None, n_knots)
     level, number = as_level(ci_prob), as_draws(draws)
-    cases = read(y_true, y_prob, sample_weight, replicates=False)
+    cases = registry.read(y_true, y_prob, sample_weight, replicates=False)
     table = tabulate(cases.scores, cases.weights)
     basis = full_rank(BASES[smoother](table, n_knots), table)(table.score)
     hits = table.hits(cases.outcomes)[0]
@@ -470,7 +460,7 @@ def ici_interval(
     rng = random_generator(random_state)
     drawn = centre + rng.standard_normal((number, centre.size)) @ spread
     values = np.empty(number)
-    for part in blocks(number, table.score.size, DOOR_BLOCK):
+    for part in blocks(number, table.score.size, registry.DOOR_BLOCK):
         values[part] = distance(np.abs(expit(drawn[part] @ basis) - table.score), table.trials)
     lower, upper = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
     return float(lower), float(upper)

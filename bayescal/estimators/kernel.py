@@ -18,19 +18,9 @@ from bayescal.core.text import documented
 from bayescal.data.table import Table, tabulate
 from bayescal.data.validate import MOST_DRAWS, as_count, check_choice, is_matrix
 from bayescal.data.weights import are_counts
+from bayescal.estimators import registry
 from bayescal.estimators.classes import read_classes
-from bayescal.estimators.registry import (
-    Cases,
-    OutcomesLike,
-    Statistic,
-    Tested,
-    as_between,
-    estimator,
-    evaluate,
-    read,
-    read_ranked,
-    tested,
-)
+from bayescal.estimators.registry import Cases, OutcomesLike, Statistic, Tested
 
 Form = Callable[[Floats], Floats]
 """Masses at ascending scores, (replicates, n), to sum_ij m_i m_j k(s_i, s_j), (replicates,)."""
@@ -45,7 +35,9 @@ KERNEL_TAIL = 8.6
 def as_width(width: Any, kernel: str) -> float:
     """A width of this kernel that scores can be told apart by."""
     least = KERNEL_NARROWEST[check_choice(kernel, KERNEL_NARROWEST, "kernel")]
-    return as_between(width, "bandwidth", least, KERNEL_WIDEST, f" for the {kernel} kernel")
+    return registry.as_between(
+        width, "bandwidth", least, KERNEL_WIDEST, f" for the {kernel} kernel"
+    )
 
 
 def kernel_at(distance: Floats, kernel: str, width: float) -> Floats:
@@ -341,7 +333,7 @@ def _mmce_core(scores: Floats, weights: Floats | None, *, bandwidth: float) -> S
 KERNEL_DEAR = "Kernels of every distinct score, its residual and their running sums."
 
 
-@estimator(
+@registry.estimator(
     "Maximum mean calibration error",
     prepare=_mmce_core,
     paper="Kumar, Sarawagi & Jain 2018",
@@ -399,11 +391,11 @@ def mmce(
     >>> round(estimators.mmce([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]), 4)
     0.1264
     """
-    cases = read_ranked(y_true, y_prob, sample_weight)
-    return evaluate(_mmce_core, cases, bandwidth=as_width(bandwidth, "laplace"))
+    cases = registry.read_ranked(y_true, y_prob, sample_weight)
+    return registry.evaluate(_mmce_core, cases, bandwidth=as_width(bandwidth, "laplace"))
 
 
-@estimator(
+@registry.estimator(
     "Kernel calibration error",
     prepare=_kce_core,
     paper="Widmann, Lindsten & Zachariah 2019",
@@ -459,8 +451,10 @@ def kce(
     if is_matrix(y_prob):
         classes = read_classes(y_true, y_prob, sample_weight, "y_prob")
         return classes.result(np.sqrt(pairs_of_classes(classes, kernel, bandwidth).mean("biased")))
-    cases = read_ranked(y_true, y_prob, sample_weight)
-    return evaluate(_kce_core, cases, kernel=kernel, bandwidth=_as_width(bandwidth, kernel))
+    cases = registry.read_ranked(y_true, y_prob, sample_weight)
+    return registry.evaluate(
+        _kce_core, cases, kernel=kernel, bandwidth=_as_width(bandwidth, kernel)
+    )
 
 
 def skce_core(
@@ -530,7 +524,7 @@ def _block_mean(scores: Floats, kernel: str, bandwidth: float, size: int) -> Sta
     return statistic
 
 
-@estimator(
+@registry.estimator(
     "Squared kernel calibration error",
     prepare=skce_core,
     paper="Widmann, Lindsten & Zachariah 2019",
@@ -627,11 +621,11 @@ def skce(
         return classes.result(_skce_of_classes(classes, form, kernel, bandwidth, block_size))
     scale = _as_width(bandwidth, kernel)
     if form != "block":
-        cases = read_ranked(y_true, y_prob, sample_weight)
+        cases = registry.read_ranked(y_true, y_prob, sample_weight)
     else:
-        cases = read(y_true, y_prob, sample_weight, needs="order")
+        cases = registry.read(y_true, y_prob, sample_weight, needs="order")
         as_count(block_size, "block_size", 2, cases.scores.size, limit="the number of cases")
-    return evaluate(
+    return registry.evaluate(
         skce_core, cases, form=form, kernel=kernel, bandwidth=scale, block_size=block_size
     )
 
@@ -715,7 +709,7 @@ def skce_test(
     check_choice(method, ("moments", "resampling"), "method")
     draws = as_count(n_resamples, "n_resamples", FEWEST_DRAWS_OF_NULL, MOST_DRAWS)
     options: dict[str, Any] = {"kernel": kernel, "bandwidth": bandwidth}
-    cases = read(y_true, y_prob, sample_weight)
+    cases = registry.read(y_true, y_prob, sample_weight)
     statistic = skce(cases, **options)
     table = tabulate(cases.scores, cases.weights)
     if not table.trials[(table.score > 0) & (table.score < 1)].sum() > 1:
@@ -736,4 +730,4 @@ def skce_test(
         drawn = np.sort(draw_calibrated(table, draws=draws, rng=rng, **options))
         below = np.searchsorted(drawn, statistic - NULL_SAME * np.abs(statistic))
         pvalue = (1 + draws - below) / (1 + draws)
-    return tested(statistic, pvalue)
+    return registry.tested(statistic, pvalue)

@@ -14,15 +14,9 @@ from bayescal.core.arrays import Floats, RandomState, blocks, random_generator
 from bayescal.core.errors import InputError
 from bayescal.core.text import documented
 from bayescal.data.validate import as_level, as_scores, check_choice
+from bayescal.estimators import registry
 from bayescal.estimators.distance import Metric, as_metric, positions
-from bayescal.estimators.registry import (
-    OutcomesLike,
-    Statistic,
-    as_between,
-    estimator,
-    evaluate,
-    read,
-)
+from bayescal.estimators.registry import OutcomesLike, Statistic
 from bayescal.estimators.resamples import cells_of, draw
 from bayescal.estimators.uncertainty import Interval, estimator_interval
 
@@ -93,7 +87,7 @@ def open_line(position: Floats, sigma: float) -> tuple[Line, float]:
 
 def as_bandwidth(value: Any) -> float:
     """A number in the range of bandwidths."""
-    return as_between(value, "bandwidth", *BANDWIDTHS)
+    return registry.as_between(value, "bandwidth", *BANDWIDTHS)
 
 
 def too_small(sigma: float, least: float) -> InputError:
@@ -411,7 +405,7 @@ def _core(
 _logit_core = partial(_core, metric="logit")
 
 
-@estimator(
+@registry.estimator(
     "SmoothECE",
     prepare=_core,
     paper="Błasiok & Nakkiran 2024",
@@ -484,11 +478,11 @@ def smooth_ece(
     0.0357
     """
     sigma, by = _bandwidth(bandwidth), as_metric(metric)
-    cases = read(y_true, y_prob, sample_weight, single=by == "identity")
-    return evaluate(_core, cases, bandwidth=sigma, metric=by)
+    cases = registry.read(y_true, y_prob, sample_weight, single=by == "identity")
+    return registry.evaluate(_core, cases, bandwidth=sigma, metric=by)
 
 
-@estimator(
+@registry.estimator(
     "SmoothECE over log-odds",
     prepare=_logit_core,
     paper="Błasiok & Nakkiran 2024",
@@ -540,8 +534,8 @@ def logit_smooth_ece(
     >>> round(estimators.smooth_ece([0, 0, 1, 0], [0.001, 0.01, 0.02, 0.4]), 4)
     0.213
     """
-    cases = read(y_true, y_prob, sample_weight, single=True)
-    return evaluate(_logit_core, cases, bandwidth=_bandwidth(bandwidth))
+    cases = registry.read(y_true, y_prob, sample_weight, single=True)
+    return registry.evaluate(_logit_core, cases, bandwidth=_bandwidth(bandwidth))
 
 
 class SmoothCurve(NamedTuple):
@@ -623,7 +617,7 @@ def smooth_ece_curve(
     array([0.14, 0.49, 0.91])
     """
     metric = as_metric(metric)
-    cases = read(y_true, y_prob, sample_weight, replicates=False)
+    cases = registry.read(y_true, y_prob, sample_weight, replicates=False)
     outcomes, scores = cases.outcomes[0], cases.scores
     points = np.linspace(0, 1, 201) if grid is None else as_scores(grid, "grid")
     weights = cases.weight / cases.weight.sum()
@@ -789,7 +783,7 @@ def smooth_reliability(
     level = as_level(ci_prob)
     points = np.linspace(0, 1, 201) if grid is None else as_scores(grid, "grid")
     rng = random_generator(random_state)
-    cases = read(y_true, y_prob, sample_weight, replicates=False).counted()
+    cases = registry.read(y_true, y_prob, sample_weight, replicates=False).counted()
     error = estimator_interval(
         cases,
         estimator="smooth_ece",

@@ -177,18 +177,17 @@ def _fits(
             sway = np.abs(weighted).sum(axis=1) * np.abs(at_anchor).max(axis=1)
             kept &= (length > shortest) & (sway <= MOST_SWAY * length)
             length = np.where(kept, length, 1.0)
-            weighted = closeness * power
+            weighted, sums = closeness * power, np.zeros((len(u), len(hits)))
             for row in np.flatnonzero(kept):
-                anchor = part.start + row
-                near = slice(start[anchor], start[anchor] + size[anchor])
-                sums = hits[:, near] @ weighted[row, : size[anchor]]
-                fits[anchor] += np.outer(sums / length[row], at_anchor[row])
+                begin, count = start[part.start + row], size[part.start + row]
+                sums[row] = hits[:, begin : begin + count] @ weighted[row, :count]
+            fits[part] += (sums / length[:, None])[..., None] * at_anchor[:, None]
             if k == 0:
                 shortest = length * np.maximum(least / reaches[part], SPREAD) ** 2
             mean = (np.einsum("ij,ij->i", square, u) / length)[:, None]
             carry = (length / length_before)[:, None]
             power, before = (u - mean) * power - carry * before, power
-            shifted = np.pad(at_anchor[:, :1], ((0, 0), (1, 0)))
+            shifted = np.stack([np.zeros(len(u)), at_anchor[:, 0]], axis=1)
             shifted -= mean * at_anchor + carry * at_before
             at_anchor, at_before, length_before = shifted, at_anchor, length
     fits[..., 1] /= reaches[:, None]

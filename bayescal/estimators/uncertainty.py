@@ -30,23 +30,11 @@ from bayescal.data.validate import (
     check_same_length,
 )
 from bayescal.data.weights import are_counts
+from bayescal.estimators import clinical, resamples
 from bayescal.estimators.binned import debiased_core
 from bayescal.estimators.bins import BINS_SAME, Bins, bins_of
-from bayescal.estimators.clinical import (
-    calibration_in_the_large_interval,
-    calibration_intercept_interval,
-    calibration_slope_interval,
-    observed_expected_interval,
-)
 from bayescal.estimators.registry import ESTIMATORS, Cases, Estimator, OutcomesLike, Statistic, read
-from bayescal.estimators.resamples import (
-    Cells,
-    cells_of,
-    cells_of_clusters,
-    draw,
-    draw_clusters,
-    leave_one_out,
-)
+from bayescal.estimators.resamples import Cells
 
 
 def _l2_interval(
@@ -105,11 +93,11 @@ def _mean(bins: Bins, values: Floats) -> Floats:
 
 
 ANALYTIC: dict[str, Callable[..., tuple[float, float]]] = {
-    "calibration_in_the_large": calibration_in_the_large_interval,
-    "calibration_intercept": calibration_intercept_interval,
-    "calibration_slope": calibration_slope_interval,
+    "calibration_in_the_large": clinical.calibration_in_the_large_interval,
+    "calibration_intercept": clinical.calibration_intercept_interval,
+    "calibration_slope": clinical.calibration_slope_interval,
     "debiased_ece": _l2_interval,
-    "observed_expected": observed_expected_interval,
+    "observed_expected": clinical.observed_expected_interval,
 }
 """By name of the estimator: `(cases, ci_prob=, **options) -> (lower, upper)`."""
 
@@ -149,7 +137,7 @@ def bca_levels(
             f"every resample of {applied.name!r} lies {where} the estimate: its bias is too large "
             "for 'bca'. Use 'basic', or an estimator with less bias."
         )
-    rows, shares = leave_one_out(cells, count, rng)
+    rows, shares = resamples.leave_one_out(cells, count, rng)
     left = resampled(applied, cells, rows)
     if not np.isfinite(left).all():
         raise InputError(
@@ -739,13 +727,13 @@ def estimator_interval(
         ends = ANALYTIC[applied.name](cases, ci_prob=level, **applied.options)
         return _within_span(applied, estimate, ends, method, level)
     rng = random_generator(random_state)
-    cells = cells_of(cases.outcomes[0], cases.scores, cases.weights)
+    cells = resamples.cells_of(cases.outcomes[0], cases.scores, cases.weights)
     if method == "consistency":
         score, trials = cases_by_score(cases.scores, cases.weights)
         calibrated = np.broadcast_to(score, (count, score.size))
         values = SimulatedOutcomes(score, trials, calibrated, rng).estimates(applied)
     else:
-        values = resampled(applied, cells, draw(cells, count, rng))
+        values = resampled(applied, cells, resamples.draw(cells, count, rng))
     tails = _tails(level)
     if method == "bca":
         values = known(values, applied, tails[0])
@@ -779,11 +767,11 @@ class Resamples:
         self._data, rng = data, random_generator(random_state)
         if clusters is None:
             cases = read(data)
-            self._cells = cells_of(cases.outcomes[0], cases.scores, cases.weights)
-            weights = draw(self._cells, n_resamples, rng)
+            self._cells = resamples.cells_of(cases.outcomes[0], cases.scores, cases.weights)
+            weights = resamples.draw(self._cells, n_resamples, rng)
         else:
-            self._cells = cells_of_clusters(clusters, data.score)
-            weights = draw_clusters(clusters, self._cells.counts.size, n_resamples, rng)
+            self._cells = resamples.cells_of_clusters(clusters, data.score)
+            weights = resamples.draw_clusters(clusters, self._cells.counts.size, n_resamples, rng)
         self._weights = list(weights)
 
     def interval(self, applied: Applied, method: str, ci_prob: float) -> Interval:
