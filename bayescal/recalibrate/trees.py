@@ -192,9 +192,6 @@ class TreeRecalibrator(Recalibrator):
         Features that it was fitted to; 0 if it parts the cases by the score.
     """
 
-    tree_: Any
-    n_leaves_: int
-    n_split_features_: int
     _features: list[Any] | None = None
 
     def fit(
@@ -475,8 +472,6 @@ class DecisionTreeRecalibrator(TreeRecalibrator):
     """
 
     reaches_zero = True
-    edges_: Floats
-    levels_: Floats
 
     def __init__(self, max_leaves: int = 64, min_cases: int = 5, n_folds: int = 5) -> None:
         self.max_leaves = max_leaves
@@ -515,8 +510,7 @@ class DecisionTreeRecalibrator(TreeRecalibrator):
 
     def _map(self, scores: Floats, features: Floats | None = None) -> Floats:
         leaf = leaf_numbers(self.tree_.tree_, self._leaves)[self._nodes(scores, features)]
-        levels: Floats = self.levels_[leaf]
-        return levels
+        return np.asarray(self.levels_[leaf])
 
     def _nodes(self, scores: Floats, features: Floats | None) -> NDArray[np.intp]:
         self._check_features(features)
@@ -616,7 +610,6 @@ class ProbabilityCalibrationTreeRecalibrator(TreeRecalibrator):
 
     uses_features = True
     reads_log_odds = True
-    coefficients_: Floats
 
     def __init__(
         self,
@@ -667,8 +660,7 @@ class ProbabilityCalibrationTreeRecalibrator(TreeRecalibrator):
 
     def _map(self, scores: Floats, features: Floats | None = None) -> Floats:
         intercept, slope = self.coefficients_[self._nodes(scores, features)].T
-        probability: Floats = expit(intercept + slope * log_odds_of(scores))
-        return probability
+        return np.asarray(expit(intercept + slope * log_odds_of(scores)))
 
     def _nodes(self, scores: Floats, features: Floats | None) -> NDArray[np.intp]:
         self._check_features(features)

@@ -34,8 +34,7 @@ IMPOSSIBLE = 1e-300
 
 def brier(given: Floats, others: Floats) -> Floats:
     """Squared distance from the prediction to the corner of the class that happened."""
-    loss: Floats = (1 - given) ** 2 + (others**2).sum(axis=0)
-    return loss
+    return np.asarray((1 - given) ** 2 + (others**2).sum(axis=0))
 
 
 def half_brier(given: Floats, others: Floats) -> Floats:
@@ -45,8 +44,7 @@ def half_brier(given: Floats, others: Floats) -> Floats:
 
 def squared_error(given: Floats, others: Floats) -> Floats:
     """(score - outcome)^2 of an event: `half_brier` for two classes."""
-    loss: Floats = others[0] ** 2
-    return loss
+    return np.asarray(others[0] ** 2)
 
 
 def log(given: Floats, others: Floats) -> Floats:
@@ -59,8 +57,7 @@ def log(given: Floats, others: Floats) -> Floats:
 def spherical(given: Floats, others: Floats) -> Floats:
     """One less the cosine of the angle from the prediction to the corner."""
     cosine = given / np.sqrt(given**2 + (others**2).sum(axis=0))
-    loss: Floats = np.maximum(1 - cosine, 0)
-    return loss
+    return np.asarray(np.maximum(1 - cosine, 0))
 
 
 def bernoulli_dawid_sebastiani(given: Floats, others: Floats) -> Floats:
@@ -195,8 +192,7 @@ def _mean_square(cases: Cases) -> Floats:
         gap = gaps(cases.outcomes[:, part], cases.scores[part])
         weighted = gap if cases.weights is None else gap * cases.weights[part]
         total = np.vecdot(gap, weighted) + total
-    mean: Floats = total / cases.mass
-    return mean
+    return np.asarray(total / cases.mass)
 
 
 def base_rate(cases: Cases) -> Floats:
@@ -218,8 +214,7 @@ def dxy(mass: Floats, hits: Floats) -> Floats:
     lead = np.einsum("...i,...i->...", hits, centred_rank)
     events = hits.sum(axis=-1)
     pairs = events * (total[..., 0] - events)
-    value: Floats = 2 * lead / np.where(pairs > 0, pairs, np.nan)
-    return value
+    return np.asarray(2 * lead / np.where(pairs > 0, pairs, np.nan))
 
 
 def net_benefit(cases: Cases, thresholds: Floats) -> Floats:
@@ -262,8 +257,7 @@ def isotonic_groups(mass: Floats, hits: Floats) -> tuple[Floats, Floats]:
 
 def _brier(scores: Floats, outcomes: Floats, weights: Floats) -> Floats:
     given = np.abs(1 - outcomes - scores)
-    mean: Floats = weights @ squared_error(given, (1 - given)[None]) / weights.sum(axis=1)
-    return mean
+    return np.asarray(weights @ squared_error(given, (1 - given)[None]) / weights.sum(axis=1))
 
 
 def _scaled_brier(scores: Floats, outcomes: Floats, weights: Floats) -> Floats:
