@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import isotonic_regression
 
 from bayescal.core import decision
-from bayescal.core.arrays import Floats, blocks, gaps
+from bayescal.core.arrays import Floats, blocks
 from bayescal.core.errors import InputError
 from bayescal.core.text import documented, shortened
 from bayescal.data.read import Cases, Outcomes, read_cases
@@ -174,8 +174,6 @@ Pool = Callable[[Floats, Floats], tuple[Floats, Floats]]
 
 def mean(cases: Cases, loss: Loss) -> Floats:
     """Average loss, of shape (replicates,)."""
-    if loss is squared_error:
-        return _mean_square(cases)
     total = np.zeros(cases.outcomes.shape[0])
     for part in blocks(cases.scores.size, total.size):
         scores = cases.scores[part].astype(np.float64, copy=False)
@@ -183,16 +181,6 @@ def mean(cases: Cases, loss: Loss) -> Floats:
         values = loss(given, (1 - given)[None])
         total += values.sum(axis=1) if cases.weights is None else values @ cases.weights[part]
     return total / cases.mass
-
-
-def _mean_square(cases: Cases) -> Floats:
-    """Average of (score - outcome)^2, of shape (replicates,)."""
-    total: Any = 0.0
-    for part in blocks(cases.scores.size, cases.outcomes.shape[0]):
-        gap = gaps(cases.outcomes[:, part], cases.scores[part])
-        weighted = gap if cases.weights is None else gap * cases.weights[part]
-        total = np.vecdot(gap, weighted) + total
-    return np.asarray(total / cases.mass)
 
 
 def base_rate(cases: Cases) -> Floats:
@@ -256,8 +244,7 @@ def isotonic_groups(mass: Floats, hits: Floats) -> tuple[Floats, Floats]:
 
 
 def _brier(scores: Floats, outcomes: Floats, weights: Floats) -> Floats:
-    given = np.abs(1 - outcomes - scores)
-    return np.asarray(weights @ squared_error(given, (1 - given)[None]) / weights.sum(axis=1))
+    return np.asarray(weights @ (outcomes - scores) ** 2 / weights.sum(axis=1))
 
 
 def _scaled_brier(scores: Floats, outcomes: Floats, weights: Floats) -> Floats:
