@@ -138,8 +138,7 @@ def power_mean(values: Floats, order: float, mean: Callable[[Floats], Any]) -> F
     size = np.abs(values)
     largest = size.max(axis=-1)
     unit = np.where(largest > 0, largest, 1)[..., None]
-    norm: Floats = largest * mean((size / unit) ** order) ** (1 / order)
-    return norm
+    return np.asarray(largest * mean((size / unit) ** order) ** (1 / order))
 
 
 def random_generator(random_state: RandomState = None) -> np.random.Generator:

@@ -154,17 +154,8 @@ def fit_cox(
     relative = np.exp(away @ coefficients)
     total = at_risk(entry, last, relative, steps)
     died = np.bincount(last[event], minlength=steps + 1).astype(np.float64)
-    some = died > 0
-    jump, square = np.zeros(steps + 1), np.zeros(steps + 1)
-    jump[some], square[some] = died[some] / total[some], died[some] / total[some] ** 2
+    total[died == 0] = 1  # nobody may be at risk there, and nobody counts
+    jump = died / total
     sums = np.stack([at_risk(entry, last, relative * each, steps) for each in away.T], axis=1)
-    mean = np.zeros_like(sums)
-    mean[some] = jump[some, None] * sums[some] / total[some, None]
-    return CoxFit(
-        coefficients,
-        covariance,
-        centre,
-        np.cumsum(jump),
-        np.cumsum(square),
-        np.cumsum(mean, axis=0),
-    )
+    steps_of = (jump, jump / total, (jump / total)[:, None] * sums)
+    return CoxFit(coefficients, covariance, centre, *(each.cumsum(axis=0) for each in steps_of))

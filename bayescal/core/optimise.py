@@ -21,8 +21,7 @@ def clipped(probability: NDArray[Any]) -> Floats:
 
     They may have 32 bits, in which there is nothing between 1 - 1e-8 and 1; clipped ones have 64.
     """
-    inside: Floats = np.clip(probability, EDGE, 1 - EDGE, dtype=np.float64)
-    return inside
+    return np.asarray(np.clip(probability, EDGE, 1 - EDGE, dtype=np.float64))
 
 
 def logarithms(probability: NDArray[Any]) -> tuple[Floats, Floats]:
@@ -237,8 +236,7 @@ def _orthogonal(basis: Floats) -> tuple[Floats, Floats, Floats]:
 
 def _scale(basis: Floats) -> Floats:
     """Largest absolute value of each row."""
-    largest: Floats = np.maximum(np.abs(basis).max(axis=1), 1e-300)
-    return largest
+    return np.asarray(np.maximum(np.abs(basis).max(axis=1), 1e-300))
 
 
 def _climb(

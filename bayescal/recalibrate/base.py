@@ -465,8 +465,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         matrix = np.maximum(np.column_stack(each), self.least_)
         total = matrix.sum(axis=1, keepdims=True)
         even = np.full_like(matrix, 1 / matrix.shape[1])
-        shares: Floats = np.divide(matrix, total, out=even, where=total > 0)
-        return shares
+        return np.asarray(np.divide(matrix, total, out=even, where=total > 0))
 
     def _fit_cases(self, X: Any, y: Any, sample_weight: Any, classes: Any, **of_cases: Any) -> Self:
         if isinstance(X, CalibrationData):
@@ -522,8 +521,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         return proba[:, 1] if (size, columns) == (2, 2) else proba
 
     def _labels(self, recalibrated: Floats) -> NDArray[Any]:
-        labels: NDArray[Any] = self.classes_[both_columns(recalibrated).argmax(axis=1)]
-        return labels
+        return np.asarray(self.classes_[both_columns(recalibrated).argmax(axis=1)])
 
 
 def both_columns(recalibrated: Floats) -> Floats:
@@ -547,8 +545,7 @@ _NO_MAXIMUM = (
 
 def log_probabilities(proba: Floats) -> Floats:
     """Log p, with p read as no less than 1e-12."""
-    logs: Floats = np.log(np.maximum(proba, EDGE))
-    return logs
+    return np.asarray(np.log(np.maximum(proba, EDGE)))
 
 
 def case_counts(size: int, weights: Floats | None) -> Floats:
@@ -622,11 +619,8 @@ def best_scales(
             gradient += np.concatenate([count @ (miss * z), count @ miss])
             pulled = np.hstack([fitted * z, fitted])
             information -= (pulled.T * count) @ pulled
-            for i, j, power in ((0, 0, z * z), (0, size, z), (size, size, np.ones_like(z))):
-                own = count @ (fitted * power)
-                information[i + np.arange(size), j + np.arange(size)] += own
-                if i != j:
-                    information[j + np.arange(size), i + np.arange(size)] += own
+            squares, products, ones = (np.diag(count @ (fitted * z**k)) for k in (2, 1, 0))
+            information += np.block([[squares, products], [products, ones]])
         return value, gradient[free], -information[np.ix_(free, free)]
 
     start = np.concatenate([unit, np.zeros(size - 1)])
@@ -641,5 +635,4 @@ def best_scales(
 
 def _of_class(values: Floats, code: NDArray[np.intp]) -> Floats:
     """The entry of each row that belongs to its class."""
-    entries: Floats = values[np.arange(code.size), code]
-    return entries
+    return np.asarray(values[np.arange(code.size), code])

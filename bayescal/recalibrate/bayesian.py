@@ -14,12 +14,11 @@ from bayescal.data.data import CalibrationData
 from bayescal.data.table import levels_of
 from bayescal.data.validate import as_draws, as_level, check_choice
 from bayescal.data.weights import WeightType
-from bayescal.estimators.bpm import BPMCurve, fit_bpm_curve
+from bayescal.estimators.bpm import fit_bpm_curve
 from bayescal.fitting import compare, fit
 from bayescal.model.curves import CURVES, Curve
 from bayescal.model.mixture import WEIGHTS
 from bayescal.model.priors import Prior
-from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.recalibrate.base import Recalibrator
 
 _AVERAGE = "average"
@@ -92,8 +91,6 @@ class BayesianRecalibrator(Recalibrator):
     >>> lower.round(1), upper.round(1)
     (array([0. , 0.6]), array([0.1, 0.9]))
     """
-
-    posterior_: CalibrationPosterior
 
     def __init__(
         self,
@@ -219,19 +216,16 @@ class BayesianRecalibrator(Recalibrator):
         low = float(problem.inside(np.zeros(1))[0]) if seen[0] == 0 else EDGE
         high = float(problem.inside(np.ones(1))[0]) if seen[-1] == 1 else 1 - EDGE
         drawn = self.posterior_.predict(np.clip(scores, low, high))
-        draws: Floats = drawn.to_numpy().reshape(-1, scores.size)
-        return draws
+        return np.asarray(drawn.to_numpy().reshape(-1, scores.size))
 
 
 def _shuffled(draws: Floats, seed: int) -> Floats:
     """The draws in another order, so that classes fitted with one seed pair up by chance."""
-    shuffled: Floats = np.random.default_rng(seed).permutation(draws)
-    return shuffled
+    return np.asarray(np.random.default_rng(seed).permutation(draws))
 
 
 def _mean(draws: Floats) -> Floats:
-    mean: Floats = draws.mean(axis=0)
-    return mean
+    return np.asarray(draws.mean(axis=0))
 
 
 def _shared_out(top: Floats, proba: Floats) -> Floats:
@@ -289,8 +283,6 @@ class TPMRecalibrator(Recalibrator):
     >>> recalibrate.TPMRecalibrator().fit(y_prob, y_true).transform([0.5, 0.9]).round(2)
     array([0.27, 0.44])
     """
-
-    curve_: BPMCurve
 
     def __init__(self, objective: str = "paper") -> None:
         self.objective = objective

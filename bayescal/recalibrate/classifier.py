@@ -15,8 +15,6 @@ from bayescal.data.sources.alignment import aligned
 from bayescal.recalibrate.base import Recalibrator
 from bayescal.recalibrate.regression import LogisticRecalibrator
 
-__all__ = ["RecalibratedClassifier"]
-
 _NOT_FITTED = (
     "This %(name)s instance is not fitted yet. Unlike CalibratedClassifierCV with cv=5, "
     "RecalibratedClassifier never fits the classifier: fit it to the training cases first, then "

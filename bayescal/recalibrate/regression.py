@@ -41,15 +41,13 @@ class LinearRecalibrator(Recalibrator):
     """
 
     reads_log_odds = True
-    coef_: Floats
 
     def _fit(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> None:
         self.coef_ = maximum_likelihood(self._design, scores, outcomes, weights)
 
     def _map(self, scores: Floats) -> Floats:
         basis, offset = self._design(scores)
-        probability: Floats = expit(offset + basis @ self.coef_)
-        return probability
+        return np.asarray(expit(offset + basis @ self.coef_))
 
     def _design(self, scores: Floats) -> tuple[Floats, Floats | float]:
         """Basis of shape (n, k) and offset at these scores."""
@@ -136,7 +134,6 @@ class InterceptRecalibrator(Recalibrator):
     """
 
     reads_log_odds = True
-    shift_: float
 
     def _fit(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> None:
         means = np.array([np.average(values, weights=weights) for values in (outcomes, scores)])
@@ -149,8 +146,7 @@ class InterceptRecalibrator(Recalibrator):
         self.shift_ = float(coef[0] + observed - predicted)
 
     def _map(self, scores: Floats) -> Floats:
-        probability: Floats = expit(log_odds_of(scores) + self.shift_)
-        return probability
+        return np.asarray(expit(log_odds_of(scores) + self.shift_))
 
 
 class LogisticRecalibrator(LinearRecalibrator):
@@ -193,9 +189,6 @@ class LogisticRecalibrator(LinearRecalibrator):
     array([[0.84, 0.16],
            [0.34, 0.66]])
     """
-
-    intercept_: float
-    slope_: float
 
     def _fit(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> None:
         super()._fit(scores, outcomes, weights)
@@ -250,11 +243,6 @@ class BetaRecalibrator(LinearRecalibrator):
     >>> round(recalibrator.a_, 1), round(recalibrator.b_, 1)
     (1.5, 0.7)
     """
-
-    coef_: Floats
-    a_: float
-    b_: float
-    c_: float
 
     def __init__(self, constrained: bool = True) -> None:
         self.constrained = constrained
@@ -355,8 +343,6 @@ class TemperatureRecalibrator(LinearRecalibrator):
     0.5
     """
 
-    slope_: float
-
     def __init__(self, loss: str = "log") -> None:
         self.loss = loss
 
@@ -381,8 +367,7 @@ class TemperatureRecalibrator(LinearRecalibrator):
         self.slope_ = fitted(log_probabilities(proba), code, weights)
 
     def _map_classes(self, proba: Floats, **of_cases: Any) -> Floats:
-        probability: Floats = softmax(self.slope_ * log_probabilities(proba), axis=1)
-        return probability
+        return np.asarray(softmax(self.slope_ * log_probabilities(proba), axis=1))
 
     def _design(self, scores: Floats) -> tuple[Floats, Floats | float]:
         log_s, log_q = logarithms(scores)
@@ -445,8 +430,6 @@ class EnsembleTemperatureRecalibrator(Recalibrator):
     """
 
     reads_log_odds = True
-    slope_: float
-    weights_: Floats
 
     def __init__(self, loss: str = "log") -> None:
         self.loss = loss
@@ -482,8 +465,7 @@ class EnsembleTemperatureRecalibrator(Recalibrator):
 
     def _map_classes(self, proba: Floats, **of_cases: Any) -> Floats:
         mixed = np.tensordot(self.weights_, self._parts(proba), axes=1)
-        shares: Floats = mixed / mixed.sum(axis=1, keepdims=True)
-        return shares
+        return np.asarray(mixed / mixed.sum(axis=1, keepdims=True))
 
     def _parts(self, proba: Floats) -> Floats:
         """The three probabilities of each class, of shape (3, n, k)."""
@@ -592,9 +574,6 @@ class VectorScalingRecalibrator(LinearRecalibrator):
     array([[0.3, 0.3, 0.3]])
     """
 
-    slopes_: Floats
-    biases_: Floats
-
     def _fit(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> None:
         super()._fit(scores, outcomes, weights)
         event, rest, shift = self.coef_.tolist()
@@ -611,8 +590,7 @@ class VectorScalingRecalibrator(LinearRecalibrator):
 
     def _map_classes(self, proba: Floats, **of_cases: Any) -> Floats:
         eta = self.slopes_ * log_probabilities(proba) + self.biases_
-        probability: Floats = softmax(eta, axis=1)
-        return probability
+        return np.asarray(softmax(eta, axis=1))
 
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)
@@ -661,8 +639,6 @@ class SplineRecalibrator(Recalibrator):
     """
 
     reaches_zero = True
-    scores_: Floats
-    levels_: Floats
 
     def __init__(self, n_knots: int = 6) -> None:
         self.n_knots = n_knots
@@ -680,7 +656,7 @@ class SplineRecalibrator(Recalibrator):
         self.levels_ = np.clip(rows.score + slope, 0, 1)
 
     def _map(self, scores: Floats) -> Floats:
-        return np.interp(scores, self.scores_, self.levels_)
+        return np.asarray(np.interp(scores, self.scores_, self.levels_))
 
 
 def _cumulative(rows: Rows) -> tuple[Floats, Floats]:

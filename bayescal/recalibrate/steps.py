@@ -40,15 +40,12 @@ class StepRecalibrator(Recalibrator):
     """A step function of the score; a method writes `_steps`."""
 
     reaches_zero = True
-    edges_: Floats
-    levels_: Floats
 
     def _fit(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> None:
         self.edges_, self.levels_ = self._steps(exact_rows(scores, outcomes, weights))
 
     def _map(self, scores: Floats) -> Floats:
-        levels: Floats = self.levels_[np.searchsorted(self.edges_, scores, side="left")]
-        return levels
+        return np.asarray(self.levels_[np.searchsorted(self.edges_, scores, side="left")])
 
     def _steps(self, rows: Rows) -> tuple[Floats, Floats]:
         """Highest score of each step but the last, and the level of each, of distinct scores."""
@@ -128,6 +125,12 @@ def common_map(
     return knots, best_slopes(likelihood, rough, identity, total, n_knots, least)
 
 
+def mapped(logits: Floats, knots: Floats, slopes: Floats) -> Floats:
+    """Probabilities softmax(f(logits)), of shape (n, k)."""
+    eta = rise_of(logits.ravel(), knots, slopes).reshape(logits.shape)
+    return np.asarray(softmax(eta, axis=1))
+
+
 def roughness_of(size: int, penalty: float) -> Floats:
     """Matrix of the penalty on slopes."""
     difference = np.diff(np.eye(size), axis=0)
@@ -157,8 +160,7 @@ def best_slopes(
         bounds=[(None, None)] * (identity.size - slopes) + [(least, None)] * slopes,
         options={"maxiter": 2000, "maxcor": 20, "ftol": 1e-15, "gtol": 1e-9},
     )
-    coef: Floats = best.x
-    return coef
+    return np.asarray(best.x)
 
 
 def rise_of(values: Floats, knots: Floats, slopes: Floats) -> Floats:
@@ -306,9 +308,6 @@ class BBQRecalibrator(StepRecalibrator):
     array([0.3 , 0.48])
     """
 
-    n_bins_: NDArray[np.intp]
-    probability_: Floats
-
     def _steps(self, rows: Rows) -> tuple[Floats, Floats]:
         self.n_bins_ = _numbers(float(rows.trials.sum()))
         scheme, first = equal_mass(rows.trials, self.n_bins_)
@@ -346,15 +345,13 @@ def _log_evidence(trials: Floats, hits: Floats, a: Floats) -> Floats:
     b = _PRIOR_CASES - a
     prior = gammaln(a) + gammaln(b) - math.lgamma(_PRIOR_CASES)
     posterior = gammaln(hits + a) + gammaln(trials - hits + b) - gammaln(trials + _PRIOR_CASES)
-    evidence: Floats = posterior - prior
-    return evidence
+    return np.asarray(posterior - prior)
 
 
 def _between(column: Floats, first: NDArray[np.intp], last: NDArray[np.intp]) -> Floats:
     """Sums over the rows from `first` up to `last`."""
     running = np.concatenate([[0.0], np.cumsum(column)])
-    total: Floats = running[last] - running[first]
-    return total
+    return np.asarray(running[last] - running[first])
 
 
 class IsotonicRecalibrator(Recalibrator):
@@ -391,7 +388,6 @@ class IsotonicRecalibrator(Recalibrator):
     """
 
     reaches_zero = True
-    isotonic_: IsotonicRegression
 
     def _fit(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> None:
         rows = exact_rows(scores, outcomes, weights)
@@ -399,8 +395,7 @@ class IsotonicRecalibrator(Recalibrator):
         self.isotonic_ = regression.fit(rows.score, rows.hits / rows.trials, rows.trials)
 
     def _map(self, scores: Floats) -> Floats:
-        probability: Floats = np.clip(self.isotonic_.predict(scores), 0, 1)
-        return probability
+        return np.asarray(np.clip(self.isotonic_.predict(scores), 0, 1))
 
 
 class MonotoneRecalibrator(Recalibrator):
@@ -466,10 +461,6 @@ class MonotoneRecalibrator(Recalibrator):
     """
 
     reads_log_odds = True
-    knots_: Floats
-    slopes_: Floats
-    centre_: float
-    shift_: float
 
     def __init__(self, n_knots: int = 8, penalty: float = 10.0) -> None:
         self.n_knots = n_knots
@@ -500,8 +491,7 @@ class MonotoneRecalibrator(Recalibrator):
     def _map(self, scores: Floats) -> Floats:
         rise = rise_of(log_odds_of(scores), self.knots_, self.slopes_)
         to_centre = rise_of(np.array([self.centre_]), self.knots_, self.slopes_)
-        probability: Floats = expit(self.centre_ + self.shift_ + (rise - to_centre))
-        return probability
+        return np.asarray(expit(self.centre_ + self.shift_ + (rise - to_centre)))
 
     def _fit_classes(
         self, proba: Floats, code: NDArray[np.intp], weights: Floats | None, **of_cases: Any
@@ -510,10 +500,7 @@ class MonotoneRecalibrator(Recalibrator):
         self.knots_, self.slopes_ = common_map(logs, code, weights, *self._options())
 
     def _map_classes(self, proba: Floats, **of_cases: Any) -> Floats:
-        logs = log_probabilities(proba)
-        eta = rise_of(logs.ravel(), self.knots_, self.slopes_).reshape(logs.shape)
-        probability: Floats = softmax(eta, axis=1)
-        return probability
+        return mapped(log_probabilities(proba), self.knots_, self.slopes_)
 
     def _options(self) -> tuple[int, float]:
         return as_knots(self.n_knots, 2), as_amount(self.penalty, "penalty")
@@ -605,9 +592,6 @@ class DiagonalRecalibrator(Recalibrator):
     """
 
     reads_log_odds = True
-    knots_: Floats
-    slopes_: Floats
-    with_logits_: bool
 
     def __init__(self, n_knots: int = 8, penalty: float = 10.0) -> None:
         self.n_knots = n_knots
@@ -734,9 +718,7 @@ class DiagonalRecalibrator(Recalibrator):
 
     def _map_classes(self, proba: Floats, **of_cases: Any) -> Floats:
         z = self._logits_of(proba, of_cases.get("logits"))
-        eta = rise_of(z.ravel(), self.knots_, self.slopes_).reshape(z.shape)
-        probability: Floats = softmax(eta, axis=1)
-        return probability
+        return mapped(z, self.knots_, self.slopes_)
 
     def _as_fitted(self, X: Any, logits: Any) -> dict[str, Floats]:
         """Logits of the cases of X, the columns of a data frame in the order of the classes."""
@@ -888,7 +870,6 @@ class SmoothRecalibrator(Recalibrator):
 def _moved(scores: Floats, noise: Floats, metric: str) -> Floats:
     """Scores with noise, reflected at 0 and 1, or added to the log-odds."""
     if metric == "logit":
-        moved: Floats = expit(log_odds_of(scores) + noise)
-        return moved
+        return np.asarray(expit(log_odds_of(scores) + noise))
     turned = np.mod(scores + noise, 2)
     return np.where(turned <= 1, turned, 2 - turned)

@@ -192,9 +192,6 @@ class TreeRecalibrator(Recalibrator):
         Features that it was fitted to; 0 if it parts the cases by the score.
     """
 
-    tree_: Any
-    n_leaves_: int
-    n_split_features_: int
     _features: list[Any] | None = None
 
     def fit(
@@ -367,9 +364,21 @@ class TreeRecalibrator(Recalibrator):
         nodes = self._nodes(np.clip(proba, *self.ends_), of_cases.get("features"))
         return leaf_numbers(tree, leaves)[nodes]
 
-    def _set_tree(self, fitted: Any, leaves: NDArray[np.bool_]) -> None:
-        """Keep a fitted tree, and which of its nodes are leaves after pruning."""
-        self.tree_, self._leaves, self.n_leaves_ = fitted, leaves, int(leaves.sum())
+    def _fit_tree(self, grow: Callable[..., Grown], weight: Floats) -> tuple[Floats, Any]:
+        """Keep a pruned tree; the model of each node, and the leaves from left to right.
+
+        `grow` is called with weights of training and of held-out cases, and with the limits of
+        the tree by the names of `grow_limits`.
+        """
+        limits = {
+            "max_leaves": as_count(self.max_leaves, "max_leaves", 1, MOST_LEAVES),
+            "min_cases": as_count(self.min_cases, "min_cases"),
+        }
+        n_folds = as_count(self.n_folds, "n_folds", 2)
+        grown, self._leaves = pruned(partial(grow, **limits), weight, n_folds)
+        self.tree_, ends = grown.fitted, np.flatnonzero(self._leaves)
+        self.n_leaves_ = ends.size
+        return grown.models, ends[np.argsort(leaf_numbers(self.tree_.tree_, self._leaves)[ends])]
 
     def _as_fitted(self, X: Any, features: Any) -> dict[str, Floats]:
         """Features of the cases of X, the columns of a data frame as in the fit."""
@@ -475,8 +484,6 @@ class DecisionTreeRecalibrator(TreeRecalibrator):
     """
 
     reaches_zero = True
-    edges_: Floats
-    levels_: Floats
 
     def __init__(self, max_leaves: int = 64, min_cases: int = 5, n_folds: int = 5) -> None:
         self.max_leaves = max_leaves
@@ -490,9 +497,6 @@ class DecisionTreeRecalibrator(TreeRecalibrator):
         weights: Floats | None,
         features: Floats | None = None,
     ) -> None:
-        max_leaves = as_count(self.max_leaves, "max_leaves", 1, MOST_LEAVES)
-        min_cases = as_count(self.min_cases, "min_cases")
-        n_folds = as_count(self.n_folds, "n_folds", 2)
         if features is None:
             rows = collapse(scores, outcomes, weights)
             points = np.arange(rows.score.size, dtype=np.float64)[:, None]
@@ -502,21 +506,16 @@ class DecisionTreeRecalibrator(TreeRecalibrator):
             weight = np.ones(outcomes.size) if weights is None else weights
             counts = np.zeros((len(points), 2))
             np.add.at(counts, (row.ravel(), outcomes.astype(np.intp)), weight)
-        limits = {"min_cases": min_cases, "max_leaves": max_leaves}
-        grown, leaves = pruned(partial(_grow, points, limits), counts.ravel(), n_folds)
-        self._set_tree(grown.fitted, leaves)
-        ends = np.flatnonzero(leaves)
-        ends = ends[np.argsort(leaf_numbers(grown.fitted.tree_, leaves)[ends])]
-        self.levels_, self._ends = grown.models[ends], ends
+        levels, ends = self._fit_tree(partial(_grow, points), counts.ravel())
+        self.levels_, self._ends = levels[ends], ends
         self.edges_ = np.empty(0)
         if features is None:
-            first = np.array([inside.min() for inside in members_of(grown.fitted, points)])
+            first = np.array([inside.min() for inside in members_of(self.tree_, points)])
             self.edges_ = cuts_between(rows.score, first[ends[1:]])
 
     def _map(self, scores: Floats, features: Floats | None = None) -> Floats:
         leaf = leaf_numbers(self.tree_.tree_, self._leaves)[self._nodes(scores, features)]
-        levels: Floats = self.levels_[leaf]
-        return levels
+        return np.asarray(self.levels_[leaf])
 
     def _nodes(self, scores: Floats, features: Floats | None) -> NDArray[np.intp]:
         self._check_features(features)
@@ -528,7 +527,7 @@ class DecisionTreeRecalibrator(TreeRecalibrator):
         return nodes
 
 
-def _grow(points: Floats, limits: dict[str, int], inside: Floats, outside: Floats) -> Grown:
+def _grow(points: Floats, inside: Floats, outside: Floats, **limits: int) -> Grown:
     """A tree of mean outcomes; weights are of the misses and the hits of each point in turn."""
     misses, hits = inside.reshape(-1, 2).T
     unseen_misses, unseen_hits = outside.reshape(-1, 2).T
@@ -616,7 +615,6 @@ class ProbabilityCalibrationTreeRecalibrator(TreeRecalibrator):
 
     uses_features = True
     reads_log_odds = True
-    coefficients_: Floats
 
     def __init__(
         self,
@@ -637,15 +635,11 @@ class ProbabilityCalibrationTreeRecalibrator(TreeRecalibrator):
         weights: Floats | None,
         features: Floats | None = None,
     ) -> None:
-        max_leaves = as_count(self.max_leaves, "max_leaves", 1, MOST_LEAVES)
-        min_cases = as_count(self.min_cases, "min_cases")
-        n_folds = as_count(self.n_folds, "n_folds", 2)
         shrinkage = as_amount(self.shrinkage, "shrinkage")
         cells = _cells(scores, outcomes, weights, features)
 
-        def grow(inside: Floats, outside: Floats) -> Grown:
-            limits = grow_limits(inside, min_cases, max_leaves)
-            fitted = DecisionTreeClassifier(criterion="entropy", **limits)
+        def grow(inside: Floats, outside: Floats, **limits: int) -> Grown:
+            fitted = DecisionTreeClassifier(criterion="entropy", **grow_limits(inside, **limits))
             fitted.fit(cells.features, cells.outcome, sample_weight=inside)
             parent = _parents(fitted)
             models = np.tile(_IDENTITY, (parent.size, 1))
@@ -658,17 +652,13 @@ class ProbabilityCalibrationTreeRecalibrator(TreeRecalibrator):
                 loss[node], unseen[node] = inside[members] @ miss, outside[members] @ miss
             return Grown(fitted, models, loss, unseen)
 
-        grown, leaves = pruned(grow, cells.weight, n_folds)
-        self._set_tree(grown.fitted, leaves)
-        leaf = leaf_numbers(grown.fitted.tree_, leaves)
-        first = np.flatnonzero(leaves)
-        own = grown.models[first[np.argsort(leaf[first])]]
-        self.coefficients_ = np.where(leaf[:, None] >= 0, own[leaf], grown.models)
+        models, ends = self._fit_tree(grow, cells.weight)
+        leaf = leaf_numbers(self.tree_.tree_, self._leaves)
+        self.coefficients_ = np.where(leaf[:, None] >= 0, models[ends][leaf], models)
 
     def _map(self, scores: Floats, features: Floats | None = None) -> Floats:
         intercept, slope = self.coefficients_[self._nodes(scores, features)].T
-        probability: Floats = expit(intercept + slope * log_odds_of(scores))
-        return probability
+        return np.asarray(expit(intercept + slope * log_odds_of(scores)))
 
     def _nodes(self, scores: Floats, features: Floats | None) -> NDArray[np.intp]:
         self._check_features(features)

@@ -15,8 +15,6 @@ from bayescal.data.sources.alignment import aligned, column_names, columns_in_or
 from bayescal.inference.variance import best_line, rows_of
 from bayescal.recalibrate.base import as_fitted
 
-__all__ = ["VarianceRecalibrator"]
-
 COLUMNS = ["mean", "variance"]
 
 
@@ -63,9 +61,7 @@ class VarianceRecalibrator(TransformerMixin, BaseEstimator):  # type: ignore[mis
     array([[12. ,  1.1]])
     """
 
-    slope_: float
     _columns: list[Any] | None = None
-    intercept_: float
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the line, from cases that the model was not trained on.

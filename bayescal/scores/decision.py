@@ -379,5 +379,4 @@ def gaussian_skce(
 def _smoothed(distance: Floats, variance: Floats | float) -> Floats:
     """Mean of exp(-(d + e)^2 / 2) for e of this variance, normal about 0."""
     spread = 1 + np.asarray(variance)
-    mean: Floats = np.exp(-(distance**2) / (2 * spread)) / np.sqrt(spread)
-    return mean
+    return np.asarray(np.exp(-(distance**2) / (2 * spread)) / np.sqrt(spread))

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import isotonic_regression
 
 from bayescal.core import decision
-from bayescal.core.arrays import Floats, blocks, gaps
+from bayescal.core.arrays import Floats, blocks
 from bayescal.core.errors import InputError
 from bayescal.core.text import documented, shortened
 from bayescal.data.read import Cases, Outcomes, read_cases
@@ -34,8 +34,7 @@ IMPOSSIBLE = 1e-300
 
 def brier(given: Floats, others: Floats) -> Floats:
     """Squared distance from the prediction to the corner of the class that happened."""
-    loss: Floats = (1 - given) ** 2 + (others**2).sum(axis=0)
-    return loss
+    return np.asarray((1 - given) ** 2 + (others**2).sum(axis=0))
 
 
 def half_brier(given: Floats, others: Floats) -> Floats:
@@ -45,8 +44,7 @@ def half_brier(given: Floats, others: Floats) -> Floats:
 
 def squared_error(given: Floats, others: Floats) -> Floats:
     """(score - outcome)^2 of an event: `half_brier` for two classes."""
-    loss: Floats = others[0] ** 2
-    return loss
+    return np.asarray(others[0] ** 2)
 
 
 def log(given: Floats, others: Floats) -> Floats:
@@ -59,8 +57,7 @@ def log(given: Floats, others: Floats) -> Floats:
 def spherical(given: Floats, others: Floats) -> Floats:
     """One less the cosine of the angle from the prediction to the corner."""
     cosine = given / np.sqrt(given**2 + (others**2).sum(axis=0))
-    loss: Floats = np.maximum(1 - cosine, 0)
-    return loss
+    return np.asarray(np.maximum(1 - cosine, 0))
 
 
 def bernoulli_dawid_sebastiani(given: Floats, others: Floats) -> Floats:
@@ -177,8 +174,6 @@ Pool = Callable[[Floats, Floats], tuple[Floats, Floats]]
 
 def mean(cases: Cases, loss: Loss) -> Floats:
     """Average loss, of shape (replicates,)."""
-    if loss is squared_error:
-        return _mean_square(cases)
     total = np.zeros(cases.outcomes.shape[0])
     for part in blocks(cases.scores.size, total.size):
         scores = cases.scores[part].astype(np.float64, copy=False)
@@ -186,17 +181,6 @@ def mean(cases: Cases, loss: Loss) -> Floats:
         values = loss(given, (1 - given)[None])
         total += values.sum(axis=1) if cases.weights is None else values @ cases.weights[part]
     return total / cases.mass
-
-
-def _mean_square(cases: Cases) -> Floats:
-    """Average of (score - outcome)^2, of shape (replicates,)."""
-    total: Any = 0.0
-    for part in blocks(cases.scores.size, cases.outcomes.shape[0]):
-        gap = gaps(cases.outcomes[:, part], cases.scores[part])
-        weighted = gap if cases.weights is None else gap * cases.weights[part]
-        total = np.vecdot(gap, weighted) + total
-    mean: Floats = total / cases.mass
-    return mean
 
 
 def base_rate(cases: Cases) -> Floats:
@@ -218,8 +202,7 @@ def dxy(mass: Floats, hits: Floats) -> Floats:
     lead = np.einsum("...i,...i->...", hits, centred_rank)
     events = hits.sum(axis=-1)
     pairs = events * (total[..., 0] - events)
-    value: Floats = 2 * lead / np.where(pairs > 0, pairs, np.nan)
-    return value
+    return np.asarray(2 * lead / np.where(pairs > 0, pairs, np.nan))
 
 
 def net_benefit(cases: Cases, thresholds: Floats) -> Floats:
@@ -261,9 +244,7 @@ def isotonic_groups(mass: Floats, hits: Floats) -> tuple[Floats, Floats]:
 
 
 def _brier(scores: Floats, outcomes: Floats, weights: Floats) -> Floats:
-    given = np.abs(1 - outcomes - scores)
-    mean: Floats = weights @ squared_error(given, (1 - given)[None]) / weights.sum(axis=1)
-    return mean
+    return np.asarray(weights @ (outcomes - scores) ** 2 / weights.sum(axis=1))
 
 
 def _scaled_brier(scores: Floats, outcomes: Floats, weights: Floats) -> Floats:

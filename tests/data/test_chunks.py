@@ -47,11 +47,11 @@ def assert_same(*tables):
     first, *others = tables
     expected, exact = first.to_xarray(), bool((first.trials % 1 == 0).all())
     for other in others:
-        found = other.to_xarray()
+        dataset = other.to_xarray()
         assert (other.groups, other.weight_type) == (first.groups, first.weight_type)
-        assert set(found.data_vars) == set(expected.data_vars)
+        assert set(dataset.data_vars) == set(expected.data_vars)
         for name, column in expected.data_vars.items():
-            values = (column.to_numpy(), found[name].to_numpy())
+            values = (column.to_numpy(), dataset[name].to_numpy())
             if exact or column.dtype.kind != "f":
                 np.testing.assert_array_equal(*values)
             else:

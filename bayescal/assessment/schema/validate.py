@@ -44,21 +44,21 @@ def _faults(value: Any, rules: Rules, named: Rules, path: Path) -> Iterator[str]
     """Faults of a value, then those of the values in it."""
     while "$ref" in rules:
         rules = named[rules["$ref"].rpartition("/")[2]]
-    place, known = _shown_path(path), rules.get("properties", {})
+    at, known = _shown_path(path), rules.get("properties", {})
     other = rules.get("additionalProperties", True)
     if isinstance(value, float) and not math.isfinite(value):
-        yield f"{place} is not a finite number"
+        yield f"{at} is not a finite number"
     if len(path) > DEEPEST_LEVEL:
-        yield f"{place} is more than {DEEPEST_LEVEL} levels deep"
+        yield f"{at} is more than {DEEPEST_LEVEL} levels deep"
     for keyword, (keeps, words, show) in CHECKS.items():
         if keyword in rules and not keeps(value, rules[keyword]):
             rule = rules[keyword] if isinstance(rules[keyword], list) else [rules[keyword]]
-            yield f"{place} is {_shown(value)}, and must be {words}{' or '.join(map(show, rule))}"
+            yield f"{at} is {_shown(value)}, and must be {words}{' or '.join(map(show, rule))}"
     if isinstance(value, dict):
         missing = [name for name in rules.get("required", ()) if name not in value]
-        yield from (f"{place} lacks {name}" for name in missing)
+        yield from (f"{at} lacks {name}" for name in missing)
         unknown = [name for name in value if other is False and name not in known]
-        yield from (f"{place} holds {shortened(name)}, which is not known" for name in unknown)
+        yield from (f"{at} holds {shortened(name)}, which is not known" for name in unknown)
         for name, item in value.items():
             more = known.get(name, other if isinstance(other, dict) else {})
             yield from _faults(item, more, named, (*path, name))
@@ -77,9 +77,9 @@ def _is_number(value: Any) -> bool:
 
 def _is_of_type(value: Any, names: str | list[str]) -> bool:
     for name in [names] if isinstance(names, str) else names:
-        whole = name != "integer" or (_is_number(value) and value % 1 == 0)
+        is_integer = name != "integer" or (_is_number(value) and value % 1 == 0)
         is_bool = isinstance(value, bool)
-        if isinstance(value, TYPES[name]) and whole and is_bool == (name == "boolean"):
+        if isinstance(value, TYPES[name]) and is_integer and is_bool == (name == "boolean"):
             return True
     return False
 

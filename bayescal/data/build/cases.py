@@ -18,8 +18,6 @@ from bayescal.data.validate import (
     check_scores,
 )
 
-__all__ = ["CheckedCases", "check_cases", "check_given"]
-
 
 class CheckedCases(NamedTuple):
     """Valid cases.

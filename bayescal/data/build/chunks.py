@@ -37,8 +37,6 @@ from bayescal.data.weights import (
     warn_of_types,
 )
 
-__all__ = ["ChunkReader", "contents_at", "contents_of", "read_chunks"]
-
 TIME_COLUMNS = ("time", "event", "entry")
 CHUNK_COLUMNS = ("y_true", *TIME_COLUMNS, "y_prob", "sample_weight", "groups", *ROLES, "factors")
 """What a chunk can have."""

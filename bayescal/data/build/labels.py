@@ -13,8 +13,6 @@ from bayescal.core.text import shortened
 from bayescal.data.sources.columns import Encoded
 from bayescal.data.validate import as_vector, check_same_length
 
-__all__ = ["GroupNames", "count_labels", "in_order", "is_missing"]
-
 Factorised = tuple[NDArray[np.intp], NDArray[np.intp], list[Any]]
 """The row of each value, the rows that there are, ascending, and the label of each of these."""
 FEW_LABELS = 10_000
