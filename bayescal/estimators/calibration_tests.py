@@ -101,16 +101,7 @@ class Recalibrated(NamedTuple):
 def recalibrated(
     y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
 ) -> Recalibrated:
-    """Intercept, slope, Cox's joint test, U and D of one set of outcomes, of a single fit.
-
-    Examples
-    --------
-    >>> from bayescal import estimators
-    >>> from bayescal.estimators.calibration_tests import recalibrated
-    >>> y_true, y_prob = [0, 1, 1, 0, 1], [0.2, 0.4, 0.9, 0.4, 0.1]
-    >>> recalibrated(y_true, y_prob).slope == estimators.calibration_slope(y_true, y_prob)
-    True
-    """
+    """Intercept, slope, Cox's joint test, U and D of one set of outcomes, of a single fit."""
     cases = registry.read(y_true, y_prob, sample_weight, single=True)
     model = Recalibration.of(cases.scores, cases.weights)
     totals, n = model.totals(cases.outcomes), model.cases.sum()

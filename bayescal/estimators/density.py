@@ -94,15 +94,8 @@ def _stretched(score: Floats, bandwidth: float) -> Floats:
 
 
 def ratio_norm(scores: Scores, hits: Floats, bandwidth: float, order: float) -> Floats:
-    """The norm of the gaps, for events and the other cases at each score.
+    """The norm of the gaps, for events and the other cases at each score; hits (replicates, rows).
 
-    Parameters
-    ----------
-    hits : ndarray of shape (replicates, rows)
-        Events of each row.
-
-    Notes
-    -----
     Kernels are evaluated between cells, with the first three moments of the events in each. Within
     a cell a rate follows the slope of the mean outcome from cell to cell, so that gaps are those
     of the scores themselves where they change sign.

@@ -232,14 +232,7 @@ CLASSES_BLOCK = 1 << 21
 
 
 def pairs_of_classes(cases: Cases, kernel: ClassKernel, bandwidth: float) -> PairSums:
-    """Sums over pairs of cases of r' k r, halved, since `PairSums` counts one class of two.
-
-    Parameters
-    ----------
-    cases : Cases
-        Classes as outcomes; probabilities of shape (classes, n) as scores.
-    kernel : {"laplace", "gaussian"} or callable
-    """
+    """Sums over pairs of cases of r' k r, halved, since `PairSums` counts one class of two."""
     matrices = _matrices(kernel, bandwidth)
     prob = np.ascontiguousarray(cases.scores.T)
     size, classes = prob.shape

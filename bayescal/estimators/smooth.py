@@ -102,19 +102,10 @@ def fast_size(least: float) -> int:
 
 
 def cosines(position: NDArray[Any], masses: Floats, cells: int) -> Floats:
-    """Sums of mass times cos(pi k position), for k up to a quarter of the cells.
+    """Sums of mass times cos(pi k position), (replicates, k), for k up to a quarter of the cells.
 
-    Masses are shared out to the nodes of a grid by cubic B-splines, which the division by their
-    transform undoes.
-
-    Parameters
-    ----------
-    position : ndarray of shape (n_samples,)
-    masses : ndarray of shape (replicates, n_samples)
-
-    Returns
-    -------
-    ndarray of shape (replicates, cells // 4)
+    Masses, (replicates, n_samples), are shared out to the nodes of a grid by cubic B-splines, which
+    the division by their transform undoes.
     """
     nodes = np.zeros((masses.shape[0], cells + 4))
     for part in blocks(position.size, room=CHUNK):
@@ -153,19 +144,9 @@ def series(coefs: Floats, intervals: int) -> Floats:
 def area_at(coefs: Floats, sigma: Floats, nodes: int = NODES) -> tuple[Floats, Floats]:
     """Integral of the absolute mass after Gaussian smoothing, and its derivative in log sigma.
 
-    Parameters
-    ----------
-    coefs : ndarray of shape (replicates, k)
-        From `cosines`.
-    sigma : ndarray of shape (replicates,)
-        In lengths of the line.
-    nodes : int
-        At which to evaluate, to the smallest bandwidth.
-
-    Notes
-    -----
-    Smoothing is the heat equation, df/dsigma = sigma f'', so that the integral of its sign times
-    f'' is a sum of slopes where f changes sign.
+    Of coefficients from `cosines` and one sigma for each replicate, in lengths of the line, with so
+    many nodes to the smallest. Smoothing is the heat equation, df/dsigma = sigma f'', so that the
+    integral of its sign times f'' is a sum of slopes where f changes sign.
     """
     least = float(sigma.min())
     intervals = fast_size(nodes / least)
@@ -191,17 +172,8 @@ def area_at(coefs: Floats, sigma: Floats, nodes: int = NODES) -> tuple[Floats, F
 def absolute_area(height: Floats, pieces: Floats, step: float) -> tuple[Floats, Floats]:
     """Integral of |f|, and the sum of |f'| where f changes sign.
 
-    Parameters
-    ----------
-    height : ndarray of shape (replicates, nodes)
-        f at equal steps.
-    pieces : ndarray of shape (replicates, nodes - 1)
-        Its integral between neighbouring nodes.
-
-    Notes
-    -----
-    Between nodes of opposite sign f is taken as the parabola through them that has the right
-    integral.
+    From f at equal steps, (replicates, nodes), and its integrals between them. Between nodes of
+    opposite sign f is taken as the parabola through them that has the right integral.
     """
     up = height > 1e-13 * np.abs(height).max(axis=1, keepdims=True)
     row, at = np.nonzero(up[:, :-1] != up[:, 1:])
@@ -293,21 +265,10 @@ LOCAL_BLOCK = 1 << 20
 def local_mean(
     position: Floats, outcomes: Floats, weights: Floats, at: Floats, sigma: float, *, mirrors: bool
 ) -> tuple[Floats, Floats]:
-    """Mean outcome around each point, and the density there.
+    """Mean outcome around each point, and the density there; weights, (n_samples,), sum to one.
 
-    Weights sum to one. Kernels are compared with the largest of each point, so that the mean is
-    defined however far away the cases are.
-
-    Parameters
-    ----------
-    position, outcomes, weights : ndarray of shape (n_samples,)
-    at : ndarray of shape (points,)
-    mirrors : bool
-        Whether mass is reflected at 0 and 1.
-
-    Returns
-    -------
-    mean, density : ndarray of shape (points,)
+    Kernels are compared with the largest of each point, so that the mean is defined however far
+    away the cases are. With mirrors mass is reflected at 0 and 1.
     """
     mean, density = _sums(position, outcomes, weights[None], at, sigma, mirrors)
     return mean[0], density[0]
@@ -316,18 +277,7 @@ def local_mean(
 def local_means(
     position: Floats, outcomes: Floats, weights: Floats, at: Floats, sigma: float, *, mirrors: bool
 ) -> Floats:
-    """Mean outcome around each point for many weightings of the cases.
-
-    Parameters
-    ----------
-    position, outcomes : ndarray of shape (n_samples,)
-    weights : ndarray of shape (replicates, n_samples)
-        Each row has a positive weight.
-
-    Returns
-    -------
-    ndarray of shape (replicates, points)
-    """
+    """Mean outcome around each point for weights (replicates, n_samples), of which no row is 0."""
     mean, _ = _sums(position, outcomes, weights, at, sigma, mirrors)
     for row in np.flatnonzero(np.isnan(mean).any(axis=1)):  # its nearest cases have no weight
         mean[row] = local_mean(position, outcomes, weights[row], at, sigma, mirrors=mirrors)[0]

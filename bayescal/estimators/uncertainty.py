@@ -198,17 +198,8 @@ class AlikeCases:
 def cases_by_score(scores: Floats, weights: Floats | None) -> tuple[Floats, Counts]:
     """Distinct scores in ascending order, and whole numbers of cases at each.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples,)
-    weights : ndarray of shape (n_samples,) or None
-        Numbers of cases. What is left of a case at one score is added to the next.
-
-    Returns
-    -------
-    score : ndarray of shape (distinct,)
-    trials : ndarray of int of shape (distinct,)
-        Their sum is the sum of the weights, rounded.
+    What is left of a case at one score is added to the next, so that their sum is the sum of the
+    weights, rounded.
     """
     levels = levels_of(scores)
     trials = levels.cases() if weights is None else levels.totals(weights)
