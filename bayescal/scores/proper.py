@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import isotonic_regression
 
 from bayescal.core import decision
 from bayescal.core.arrays import Floats, blocks
@@ -239,6 +238,8 @@ def decompose(cases: Cases, loss: Loss, pool: Pool) -> tuple[Floats, Floats, Flo
 
 def isotonic_groups(mass: Floats, hits: Floats) -> tuple[Floats, Floats]:
     """Neighbouring scores that a monotone fit gives the same value, taken together."""
+    from scipy.optimize import isotonic_regression  # takes long to import, and assess needs none
+
     start = isotonic_regression(hits / mass, weights=mass).blocks[:-1]
     return np.add.reduceat(mass, start), np.add.reduceat(hits, start)
 
