@@ -22,7 +22,7 @@ from bayescal.data.weights import WeightType
 
 __all__ = ["CalibrationData", "Edges"]
 
-SAME = 1e-9
+SUMS_SAME = 1e-9
 """Relative difference of equal sums of weights that were added up in another order."""
 
 
@@ -296,11 +296,13 @@ class CalibrationData(FromSources):
         )
         if mine != theirs:
             return False
-        if not np.isclose(self.weight_scale, other.weight_scale, SAME, 0):
+        if not np.isclose(self.weight_scale, other.weight_scale, SUMS_SAME, 0):
             return False
         names = ("score", "trials", "hits") if self.has_outcomes else ("score", "trials")
         pairs = [(getattr(self, name), getattr(other, name)) for name in names]
-        return all(one.shape == two.shape and np.allclose(one, two, SAME, 0) for one, two in pairs)
+        return all(
+            one.shape == two.shape and np.allclose(one, two, SUMS_SAME, 0) for one, two in pairs
+        )
 
     __hash__ = None  # type: ignore[assignment]
 

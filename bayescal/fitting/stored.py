@@ -51,6 +51,11 @@ def load(path: str | PathLike[str]) -> CalibrationPosterior | MultilevelPosterio
         return _posterior_of(open_tree(path))
     except InputError as error:
         raise InputError(f"path {shortened(repr(str(path)))} cannot be loaded: {error}") from None
+    except RecursionError:
+        raise InputError(
+            f"path {shortened(repr(str(path)))} cannot be loaded: a text in it has brackets inside "
+            "brackets without end. It was damaged: write it again."
+        ) from None
 
 
 def _posterior_of(tree: xr.DataTree) -> CalibrationPosterior | MultilevelPosterior:

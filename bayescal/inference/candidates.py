@@ -48,8 +48,8 @@ def prior_probabilities(
     if not total > 0:
         asked = ", ".join(name for name in CURVES if name != EXACT)
         raise InputError(
-            "no family other than identity has any weight, so there is nothing to compare it "
-            f"with. Ask for one of {asked}, or give prior_weights=."
+            "curves has no family other than identity with any weight, so there is nothing to "
+            f"compare it with. Ask for one of {asked}, or give prior_weights=."
         )
     shares = {name: (1 - prior_calibrated) * w / total for name, w in raw.items()}
     return {EXACT: prior_calibrated} | shares

@@ -274,7 +274,7 @@ def test_separated_and_one_class_outcomes_have_finite_answers(outcome):
         ({"prior_calibrated": 1.0}, "prior_calibrated must lie strictly between 0 and 1"),
         ({"prior_weights": {"cubic": 1}}, "the keys of prior_weights must be one of"),
         ({"prior_weights": {"beta": -1}}, "weights must be non-negative"),
-        ({"prior_weights": {"beta": 0}}, "no family other than identity has any weight"),
+        ({"prior_weights": {"beta": 0}}, "no family other than identity with any weight"),
     ],
 )
 def test_bad_requests_are_refused(options, message):

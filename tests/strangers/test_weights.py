@@ -156,7 +156,11 @@ def test_counts_are_repeated_rows(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in DOORS if not name.endswith(COUNTS_ALONE)])
 def test_sampling_weights_have_no_scale(name: str) -> None:
-    assert_same(told(name, ALL, SAMPLING), told(name, ALL, 7 * SAMPLING))
+    ours, theirs = told(name, ALL, SAMPLING), told(name, ALL, 7 * SAMPLING)
+    if name.endswith("recommend"):  # its probability counts 200 draws, some of them at the border
+        assert ours[-1] == pytest.approx(theirs[-1], abs=0.03)
+        ours, theirs = ours[:-1], theirs[:-1]
+    assert_same(ours, theirs)
 
 
 @pytest.mark.parametrize("name", [name for name in DOORS if name.endswith(COUNTS_ALONE)])
