@@ -8,6 +8,7 @@ from scipy.special import expit, logit
 
 import bayescal as bc
 from bayescal.errors import InputError
+from bayescal.model.priors import Normal, Prior
 
 pytestmark = pytest.mark.slow
 
@@ -18,6 +19,8 @@ SITE = RNG.integers(0, 3, 40)
 COVARIATE = np.round(RNG.normal(size=40), 1)
 POINT = {"shift": 0.3, "log_slope": -0.2}
 FAST = "FAST_COMPILE"
+PRIOR = Prior(Normal(0, 1), Normal(0, 0.5), centre=0.5)
+"""That of the models written by hand."""
 
 
 def logp(model, point=POINT):
@@ -41,7 +44,7 @@ def value(model, name):
 
 
 def test_the_curve_is_named_by_row_and_every_case_knows_its_row():
-    model = bc.build_model(OUTCOME, SCORE, curve="logistic")
+    model = bc.build_model(OUTCOME, SCORE, curve="logistic", prior=PRIOR)
     assert logp(model) == pytest.approx(logp(by_hand(0)))
     assert model.named_vars_to_dims["log_odds"] == ("row",)
     assert model.named_vars_to_dims["event_prob"] == ("row",)
@@ -56,7 +59,7 @@ def test_the_curve_is_named_by_row_and_every_case_knows_its_row():
 def test_an_offset_of_numbers_splits_rows_of_equal_scores(weighted):
     weight = RNG.uniform(0.5, 2, 40) if weighted else None
     model = bc.build_model(
-        OUTCOME, SCORE, curve="logistic", offset=0.7 * COVARIATE, sample_weight=weight
+        OUTCOME, SCORE, curve="logistic", prior=PRIOR, offset=0.7 * COVARIATE, sample_weight=weight
     )
     scale = 1.0 if weight is None else weight * weight.sum() / (weight**2).sum()
     assert logp(model) == pytest.approx(logp(by_hand(0.7 * COVARIATE, scale)))
@@ -77,7 +80,7 @@ def test_an_offset_of_zeros_changes_nothing():
 def test_an_offset_by_row_of_a_table():
     data = bc.CalibrationData(OUTCOME, SCORE)
     shift = np.linspace(-1, 1, data.score.size)
-    model = bc.build_model(data, curve="logistic", offset=shift)
+    model = bc.build_model(data, curve="logistic", prior=PRIOR, offset=shift)
     assert "row_of_obs" not in model.named_vars
     of_case = shift[np.searchsorted(data.score, SCORE)]
     assert logp(model) == pytest.approx(logp(by_hand(of_case)))
@@ -88,7 +91,10 @@ def test_effects_of_sites_enter_as_a_variable():
 
     with pm.Model() as model:
         effect = pm.Normal("effect", 0, 0.5, shape=3)
-        assert bc.build_model(OUTCOME, SCORE, curve="logistic", offset=effect[SITE]) is model
+        assert (
+            bc.build_model(OUTCOME, SCORE, curve="logistic", prior=PRIOR, offset=effect[SITE])
+            is model
+        )
     sites = np.array([0.5, -0.4, 0.1])
     prior = float(pm.logp(pm.Normal.dist(0, 0.5), sites).sum().eval())
     result = logp(model, POINT | {"effect": sites})
@@ -98,7 +104,7 @@ def test_effects_of_sites_enter_as_a_variable():
 
 def test_a_compressed_table_still_knows_the_row_of_each_case():
     score = RNG.uniform(0.01, 0.99, 3000)
-    model = bc.build_model(RNG.random(3000) < score, score, curve="logistic")
+    model = bc.build_model(RNG.random(3000) < score, score, curve="logistic", prior=PRIOR)
     row = model["row_of_obs"].get_value()
     trials = model["trials"].get_value()
     np.testing.assert_array_equal(np.bincount(row, minlength=trials.size), trials)

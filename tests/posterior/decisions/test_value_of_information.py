@@ -82,7 +82,8 @@ def test_one_score_is_a_line_integral(threshold) -> None:
     """With a single score the posterior is of one number, and sums are exact."""
     hits, n, more = 9, 30, 60
     y_true = np.repeat([1, 0], [hits, n - hits])
-    post = bc.fit(y_true, np.full(n, 0.4), curve="intercept", draws=12_000, random_state=3)
+    prior, score = {"shift": 1, "log_slope": 0.5}, np.full(n, 0.4)
+    post = bc.fit(y_true, score, curve="intercept", prior=prior, draws=12_000, random_state=3)
     worth = post.value_of_information([threshold], more)
     shift = np.linspace(-6, 6, 20_001)
     g = expit(np.log(0.4 / 0.6) + shift)
