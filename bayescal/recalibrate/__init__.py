@@ -7,55 +7,33 @@ the model was not trained on.
 
 from __future__ import annotations
 
-from bayescal.recalibrate.base import Recalibrator
-from bayescal.recalibrate.bayesian import BayesianRecalibrator, TPMRecalibrator
-from bayescal.recalibrate.classifier import RecalibratedClassifier
+from bayescal.recalibrate.base import Recalibrator as Recalibrator
+from bayescal.recalibrate.bayesian import BayesianRecalibrator as BayesianRecalibrator
+from bayescal.recalibrate.bayesian import TPMRecalibrator as TPMRecalibrator
+from bayescal.recalibrate.classifier import RecalibratedClassifier as RecalibratedClassifier
+from bayescal.recalibrate.regression import BetaRecalibrator as BetaRecalibrator
 from bayescal.recalibrate.regression import (
-    BetaRecalibrator,
-    EnsembleTemperatureRecalibrator,
-    InterceptRecalibrator,
-    LogisticRecalibrator,
-    SplineRecalibrator,
-    TemperatureRecalibrator,
-    VectorScalingRecalibrator,
+    EnsembleTemperatureRecalibrator as EnsembleTemperatureRecalibrator,
 )
-from bayescal.recalibrate.steps import (
-    BBQRecalibrator,
-    DiagonalRecalibrator,
-    HistogramRecalibrator,
-    IsotonicRecalibrator,
-    MonotoneRecalibrator,
-    SmoothRecalibrator,
-)
+from bayescal.recalibrate.regression import InterceptRecalibrator as InterceptRecalibrator
+from bayescal.recalibrate.regression import LogisticRecalibrator as LogisticRecalibrator
+from bayescal.recalibrate.regression import SplineRecalibrator as SplineRecalibrator
+from bayescal.recalibrate.regression import TemperatureRecalibrator as TemperatureRecalibrator
+from bayescal.recalibrate.regression import VectorScalingRecalibrator as VectorScalingRecalibrator
+from bayescal.recalibrate.steps import BBQRecalibrator as BBQRecalibrator
+from bayescal.recalibrate.steps import DiagonalRecalibrator as DiagonalRecalibrator
+from bayescal.recalibrate.steps import HistogramRecalibrator as HistogramRecalibrator
+from bayescal.recalibrate.steps import IsotonicRecalibrator as IsotonicRecalibrator
+from bayescal.recalibrate.steps import MonotoneRecalibrator as MonotoneRecalibrator
+from bayescal.recalibrate.steps import SmoothRecalibrator as SmoothRecalibrator
+from bayescal.recalibrate.trees import DecisionTreeRecalibrator as DecisionTreeRecalibrator
 from bayescal.recalibrate.trees import (
-    DecisionTreeRecalibrator,
-    ProbabilityCalibrationTreeRecalibrator,
+    ProbabilityCalibrationTreeRecalibrator as ProbabilityCalibrationTreeRecalibrator,
 )
-from bayescal.recalibrate.variance import VarianceRecalibrator
+from bayescal.recalibrate.variance import VarianceRecalibrator as VarianceRecalibrator
 
-__all__ = [
-    "BBQRecalibrator",
-    "BayesianRecalibrator",
-    "BetaRecalibrator",
-    "DecisionTreeRecalibrator",
-    "DiagonalRecalibrator",
-    "EnsembleTemperatureRecalibrator",
-    "HistogramRecalibrator",
-    "InterceptRecalibrator",
-    "IsotonicRecalibrator",
-    "LogisticRecalibrator",
-    "MonotoneRecalibrator",
-    "ProbabilityCalibrationTreeRecalibrator",
-    "RecalibratedClassifier",
-    "Recalibrator",
-    "SmoothRecalibrator",
-    "SplineRecalibrator",
-    "TPMRecalibrator",
-    "TemperatureRecalibrator",
-    "VarianceRecalibrator",
-    "VectorScalingRecalibrator",
-]
+__all__ = sorted(name for name, thing in globals().items() if callable(thing))
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return __all__
