@@ -68,33 +68,6 @@ def by_group(group: NDArray[np.integer]) -> NDArray[np.intp]:
     return np.argsort(group, kind="stable")
 
 
-def gaps(outcomes: NDArray[Any], scores: NDArray[Any]) -> Floats:
-    """Outcomes, of any numeric type, less scores, of 64 or 32 bits.
-
-    Numbers of another type are converted first, all at once: where an operation meets two types,
-    NumPy converts a few at a time and takes longer.
-
-    Parameters
-    ----------
-    outcomes : ndarray of shape (..., n)
-    scores : ndarray of shape (n,)
-
-    Returns
-    -------
-    ndarray of shape (..., n)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.core.arrays import gaps
-    >>> gaps(np.array([1, 0]), np.array([0.75, 0.25]))
-    array([ 0.25, -0.25])
-    """
-    gap: Floats = outcomes.astype(np.float64)
-    gap -= scores.astype(np.float64, copy=False)
-    return gap
-
-
 def is_single(value: Any) -> bool:
     """Whether this is one value, and not several, of which some may be lists in turn.
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 PATIENCE = 2.0
 """Seconds that work may take before a bar is shown."""
@@ -63,45 +63,26 @@ def bar(
         if not (progress or (progress is None and free and sys.stderr.isatty())):
             yield silent
             return
-        shown = _Bar(title, total, patience)
-        try:
-            yield _added_up(shown.update, total)
-        finally:
-            shown.stop()
-
-
-class _Bar:
-    """A bar that begins once work has taken some seconds."""
-
-    def __init__(self, title: str, total: int, patience: float) -> None:
-        self._title, self._total = title, total
-        self._begins = time.monotonic() + patience
-        self._bar: Any = None
-        if not patience:
-            self._start()
-
-    def update(self, done: int, _: int) -> None:
-        """Show how many units are done."""
-        if self._bar is None and time.monotonic() >= self._begins:
-            self._start()
-        if self._bar is not None:
-            self._bar.update(self._task, completed=done)
-
-    def stop(self) -> None:
-        """Take the bar away; it does not come back."""
-        if self._bar is not None:
-            self._bar.stop()
-        self._bar, self._begins = None, math.inf
-
-    def _start(self) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
 
         columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        self._bar = Bar(*columns, console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task(self._title, total=self._total)
-        self._bar.start()
+        shown = Bar(*columns, console=Console(stderr=True), transient=True)
+        task, begins = shown.add_task(title, total=total), time.monotonic() + patience
+
+        def update(done: int, _: int) -> None:
+            if time.monotonic() >= begins:
+                shown.start()  # once: it does nothing where the bar is shown
+            shown.update(task, completed=done)
+
+        update(0, total)
+        try:
+            yield _added_up(update, total)
+        finally:
+            if shown.live.is_started:  # else it would write an empty line
+                shown.stop()
+            begins = math.inf
 
 
 def _added_up(progress: Callable[[int, int], object], total: int) -> Advance:

@@ -769,19 +769,7 @@ def martingale_observed_expected(
     >>> round(told.estimate, 2)
     0.91
     """
-    level, (event, hazard) = as_level(ci_prob), _hazards(y_true, y_prob)
-    observed, expected = float(event.sum()), float(hazard.sum())
-    if observed == 0 or expected == 0:
-        raise InputError(
-            "y_true has no event, or y_prob is 0 for every case, so that O/E has no interval on "
-            "the log scale."
-        )
-    reach = ndtri((1 + level) / 2) / np.sqrt(observed)
-    return _of_ratio(observed / expected, reach, "martingale", level)
-
-
-def _hazards(y_true: OutcomesLike, y_prob: ArrayLike | None) -> tuple[Floats, Floats]:
-    """Outcomes, and predicted cumulative hazards."""
+    level = as_level(ci_prob)
     cases = read(y_true, y_prob, replicates=False, needs="cases")
     if (cases.scores == 1).any():
         at = int((cases.scores == 1).argmax())
@@ -789,7 +777,14 @@ def _hazards(y_true: OutcomesLike, y_prob: ArrayLike | None) -> tuple[Floats, Fl
             f"y_prob[{at}] is 1: a case that is sure to have the event has no finite hazard. Clip "
             "such risks if they were rounded."
         )
-    return cases.outcomes[0].astype(np.float64), -np.log1p(-cases.scores)
+    observed, expected = float(cases.outcomes[0].sum()), float(-np.log1p(-cases.scores).sum())
+    if observed == 0 or expected == 0:
+        raise InputError(
+            "y_true has no event, or y_prob is 0 for every case, so that O/E has no interval on "
+            "the log scale."
+        )
+    reach = ndtri((1 + level) / 2) / np.sqrt(observed)
+    return _of_ratio(observed / expected, reach, "martingale", level)
 
 
 class NumberOfTimes(NamedTuple):
