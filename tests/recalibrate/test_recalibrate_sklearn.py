@@ -125,6 +125,7 @@ QUICK = {
 
 EXCLUDED = {
     "check_classifiers_train": "wants 83 % right, from features; ours are as good as the scores",
+    "check_classifiers_classes": "words beside a plain matrix are refused without classes=",
     "check_supervised_y_2d": "a column of labels is read as a vector, without a warning",
 }
 NEEDS_A_SWITCH = "check_array_api_input"  # skips unless SciPy is told to take other arrays
@@ -155,7 +156,7 @@ def checks() -> Iterator[Any]:
 @pytest.mark.parametrize(("estimator", "check", "fails"), list(checks()))
 def test_check_of_scikit_learn(estimator: Any, check: Any, fails: bool) -> None:
     """Those left out must fail. Without xfail: writing a failure up takes longer than the check."""
-    with pytest.raises(AssertionError) if fails else nullcontext():
+    with pytest.raises((AssertionError, InputError)) if fails else nullcontext():
         check(estimator)
 
 
