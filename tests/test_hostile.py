@@ -113,6 +113,7 @@ def check_average(y, s, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", bc.errors.EdgeWarning)
+        warnings.simplefilter("ignore", bc.errors.DiagnosticWarning)  # families are left out
         compared = bc.compare(y, s, draws=200, random_state=0, **options)
         assert 0 <= compared.prob_calibrated <= 1
         no_nan_is_told(compared.posterior)

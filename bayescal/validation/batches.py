@@ -115,9 +115,15 @@ def _as_folder(path: str | PathLike[str] | None) -> Path | None:
     if path is None:
         return None
     folder = as_path(path)
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"path {str(path)!r} is a file; name a folder for the finished batches.")
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise InputError(
+            f"path {str(path)!r} is a file; name a folder for the finished batches."
+        ) from None
+    except OSError as error:
+        named = f"path {shortened(repr(str(path)))}"
+        raise InputError(f"{named} cannot be a folder: {error.strerror}.") from None
     return folder
 
 
