@@ -119,10 +119,10 @@ def _as_folder(path: str | PathLike[str] | None) -> Path | None:
         folder.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
         raise InputError(
-            f"path {str(path)!r} is a file; name a folder for the finished batches."
+            f"resume {str(path)!r} is a file; name a folder for the finished batches."
         ) from None
     except OSError as error:
-        named = f"path {shortened(repr(str(path)))}"
+        named = f"resume {shortened(repr(str(path)))}"
         raise InputError(f"{named} cannot be a folder: {error.strerror}.") from None
     return folder
 
