@@ -205,3 +205,10 @@ def test_keywords_beside_a_table_are_refused_with_the_role(keyword):
             "imputations": "imputation"}.get(keyword, keyword)  # fmt: skip
     with pytest.raises(InputError, match=f"{keyword} was given beside .* made with {role}="):
         bc.fit(bc.CalibrationData(OUTCOME, SCORE), **{keyword: SITE})
+
+
+@pytest.mark.parametrize(("keyword", "kind"), [("periods", "periods"), ("groups", "sites")])
+def test_several_curves_of_more_than_one_family_are_refused_by_kind(keyword, kind):
+    y, s = np.arange(60) % 2, np.linspace(0.1, 0.9, 60)
+    with pytest.raises(InputError, match=f"curve='average' was given beside {kind}"):
+        bc.fit(y, s, curve="average", **{keyword: np.arange(60) % 3})
