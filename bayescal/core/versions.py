@@ -50,6 +50,8 @@ def sample_nuts(
     sample = _sample_nutpie if sampler == "nutpie" else _sample_pymc
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PyTensor could not link to a BLAS", UserWarning)
+        # Of the model as compiled, which the user did not write; no class: Numba may be absent.
+        warnings.filterwarnings("ignore", r"(?s).*np\.dot\(\) is faster on contiguous arrays")
         result = sample(model, seconds=seconds, **options)
     posterior, stats = (
         group.to_dataset() if hasattr(group, "to_dataset") else group
