@@ -35,7 +35,7 @@ class GroupNames:
         return self._code.setdefault(name, len(self._code))
 
     def codes(
-        self, groups: Any, size: int | None, name: str = "groups", first: str = "y_true"
+        self, groups: Any, size: int | None, name: str = "site", first: str = "y_true"
     ) -> NDArray[np.int64]:
         """The number of each case's group.
 
@@ -163,5 +163,4 @@ def is_missing(value: Any) -> bool:
 
 
 def _refuse(at: int, name: str) -> None:
-    what = {"groups": "group", "strata": "stratum"}.get(name, name)
-    raise InputError(f"{name}[{at}] is missing. Name every case's {what}, or drop the case.")
+    raise InputError(f"{name}[{at}] is missing. Name every case's {name}, or drop the case.")
