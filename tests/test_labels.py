@@ -173,7 +173,7 @@ def test_a_mapping_of_factors_has_labels_of_each() -> None:
         with pytest.raises(InputError, match=r"y_true and subgroup\['age'\] have the same"):
             function(outcome, SCORE, subgroup=factors)
     frame = pd.DataFrame(factors).set_axis(LABELS)
-    with pytest.raises(InputError, match="y_true and groups have the same"):
+    with pytest.raises(InputError, match="y_true and subgroup have the same"):
         bc.fit(outcome, SCORE, subgroup=frame)
 
 
