@@ -162,7 +162,7 @@ def as_outcomes(
     if labels.dtype == np.bool_:
         return labels.astype(np.float64)
     if labels.dtype.kind not in "iuf" and not _all_numeric(labels):
-        cure = "Say which label is the event with pos_label= (--event on the command line)."
+        cure = "Say which label is the event with pos_label= (--positive on the command line)."
         raise InputError(
             f"{name} must be 0/1 or boolean, but holds {_distinct(labels)}. "
             f"{OF_CLASSES if _are_several(labels) else cure}"
