@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.errors import InputError
+from bayescal.core.errors import CaseError, InputError
 from bayescal.core.text import in_natural_order, shortened
 from bayescal.data.build.labels import GroupNames, in_order
 from bayescal.data.periods import Periods, read_periods
@@ -302,10 +302,11 @@ class RoleReader:
             order = self._order.setdefault(role, {})
             order.update(dict.fromkeys(_categories(values)))
             if len(names.names) > MOST_COMBINATIONS:
-                raise InputError(
-                    f"{called} has {len(names.names):,} levels, and at most {MOST_COMBINATIONS:,} "
-                    f"combinations of levels can be fitted, in {LONGEST_FIT}. Leave this factor "
-                    "out, or join levels."
+                raise CaseError(
+                    called,
+                    f"has {len(names.names):,} levels, and at most {MOST_COMBINATIONS:,} "
+                    f"combinations of levels can be fitted, in {LONGEST_FIT}",
+                    cure="Leave this factor out, or join levels.",
                 )
         return codes
 

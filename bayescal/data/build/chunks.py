@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.errors import InputError, check_callable
+from bayescal.core.errors import CaseError, InputError, check_callable
 from bayescal.core.text import shortened
 from bayescal.data.build.builder import TableBuilder
 from bayescal.data.build.cases import CheckedCases, check_cases
@@ -113,6 +113,8 @@ class ChunkReader:
             self._check_weights(cases)
             if followed is not None:
                 self._follow(followed, cases, codes, roles)
+        except CaseError as error:
+            raise error.changed(part=name) from error
         except InputError as error:
             raise InputError(f"{name}: {error}") from error
         self.has_event |= bool(cases.outcome.any())
