@@ -17,7 +17,7 @@ from bayescal.data.build.labels import GroupNames
 from bayescal.data.contents import Contents, added, in_groups, pooled, split
 from bayescal.data.follow_up import FollowUp
 from bayescal.data.members import ClusterReader, rows_of_cases
-from bayescal.data.roles import DEPENDENCE, IMPUTATION, ROLES, RoleReader, Roles, as_roles
+from bayescal.data.roles import DEPENDENCE, IMPUTATION, NAMED, RoleReader, Roles, as_roles
 from bayescal.data.survival import (
     Survival,
     as_horizon,
@@ -38,7 +38,7 @@ from bayescal.data.weights import (
 )
 
 TIME_COLUMNS = ("time", "event", "entry")
-CHUNK_COLUMNS = ("y_true", *TIME_COLUMNS, "y_prob", "sample_weight", "groups", *ROLES, "factors")
+CHUNK_COLUMNS = ("y_true", *TIME_COLUMNS, "y_prob", "sample_weight", "groups", *NAMED, "factors")
 """What a chunk can have."""
 
 
