@@ -145,7 +145,7 @@ class Reading:
         """All columns that matter."""
         from bayescal.data.sources.columns import Columns
 
-        return Columns(outcome, score, self.weight, factors=self.factors, **self.roles)
+        return Columns(outcome, score, self.weight, subgroup=self.factors, **self.roles)
 
     @property
     def of_outcomes(self) -> dict[str, Any]:

@@ -128,7 +128,7 @@ def columns_of(upload: Upload, options: Mapping[str, Any] | None = None) -> dict
         chosen = choose_columns(frame, reading, reading.form().scale)
     except InputError as error:
         return told | {"outcome": None, "score": None, "question": str(error)}
-    return told | {"outcome": chosen.outcome, "score": chosen.score, "question": None}
+    return told | {"outcome": chosen.outcome, "score": chosen.prob, "question": None}
 
 
 def word_of(last: Assessed | None) -> bytes:
