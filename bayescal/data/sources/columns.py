@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
@@ -133,16 +132,11 @@ class Columns(NamedTuple):
                     "one."
                 )
 
-    def named_in(self, message: str) -> str:
-        """A message on arrays in terms of columns: "y_prob[2] is ..." as "column 'p'[2] is ..."."""
+    def called(self, argument: str) -> str:
+        """What a message on arrays calls a column here: "y_prob" is "column 'p'"."""
         name_of = {name: getattr(self, column) for name, column in ARGUMENTS.items()}
         name_of |= self.given | {f"subgroup[{name!r}]": name for name in self.subgroup}
-        return re.sub(
-            rf"(?<=: )({'|'.join(map(re.escape, name_of))})(?=\[| )",
-            lambda match: f"column {name_of[match[0]]!r}",
-            message,
-            count=1,
-        )
+        return f"column {name_of[argument]!r}" if argument in name_of else argument
 
 
 def _count(names: Collection[Any], name: Any) -> int:

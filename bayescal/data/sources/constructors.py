@@ -8,7 +8,14 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial, reduce
 from typing import Any, Self, TypeAlias
 
-from bayescal.core.errors import GroupWarning, InputError, as_items, check_callable, check_type
+from bayescal.core.errors import (
+    CaseError,
+    GroupWarning,
+    InputError,
+    as_items,
+    check_callable,
+    check_type,
+)
 from bayescal.core.text import shortened
 from bayescal.data.build.chunks import ChunkReader
 from bayescal.data.contents import Contents, added
@@ -329,8 +336,8 @@ def _add(reader: ChunkReader, frame: Any, columns: Columns, name: str) -> None:
     """Take in the columns of a data frame, and say what is wrong in their names."""
     try:
         reader.add(read_frame(frame, columns, name), name)
-    except InputError as error:
-        raise InputError(columns.named_in(str(error))) from None
+    except CaseError as error:
+        raise error.changed(argument=columns.called(error.argument)) from None
 
 
 def _contents_of(
