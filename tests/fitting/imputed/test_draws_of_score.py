@@ -16,7 +16,7 @@ CHEAP = {"curve": "intercept", "draws": 400, "random_state": 1}
 
 
 @pytest.fixture(scope="module")
-def post() -> bc.ImputedPosterior:
+def post() -> bc.CalibrationPosterior:
     return bc.fit(EVENT, draws_of_score=DRAWN, **CHEAP)
 
 
@@ -43,7 +43,7 @@ def test_it_is_wider_than_the_fit_to_the_mean_of_the_draws(post) -> None:
 def test_it_enters_as_imputations_do(post) -> None:
     other = bc.fit(EVENT, imputations=DRAWN, **CHEAP)
     assert np.array_equal(post.functional("tce"), other.functional("tce"))
-    assert isinstance(post, bc.ImputedPosterior)
+    assert isinstance(post, bc.CalibrationPosterior)
 
 
 def test_of_many_draws_fifty_at_even_distances_are_fitted() -> None:
