@@ -42,8 +42,6 @@ ALONE = {
     "HierarchicalPosterior.new_site",
     "HierarchicalPosterior.predict",
     "HierarchicalPosterior.risks",
-    "ImputedPosterior.predict",
-    "ImputedPosterior.risks",
     "SubgroupPosterior.new",
     "SubgroupPosterior.predict",
     "SubgroupPosterior.risks",

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.posterior.tree import coordinates_of
+from bayescal.posterior.stored import coordinates_of
 
 DRAWS = 16_000
 SCORES = np.linspace(0.1, 0.9, 9)
@@ -18,7 +18,7 @@ SCORES = np.linspace(0.1, 0.9, 9)
 def quantities(post: bc.CalibrationPosterior) -> dict[str, np.ndarray]:
     """Every quantity compared, each of shape (chain, draw)."""
     posterior = post.tree["posterior"]
-    actual = coordinates_of(posterior.to_dataset(), post.family)
+    actual = coordinates_of(posterior.to_dataset(), post.problem.curve)
     actual["tce"] = post.tce().to_numpy()
     curve = post.curve(SCORES).to_numpy()
     return actual | {f"g({s:.1f})": curve[..., i] for i, s in enumerate(SCORES)}

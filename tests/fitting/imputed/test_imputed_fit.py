@@ -68,7 +68,7 @@ def test_options_reach_every_imputation():
     )
     for one in post.imputations:
         assert (one.data.n, one.data.events) == (120, 2 * y.sum())
-        assert (one.family.name, one.problem.prior.name) == ("logistic", "clinical")
+        assert (one.problem.curve.name, one.problem.prior.name) == ("logistic", "clinical")
         assert (one.problem.seed, one.draws, one.problem.edges.low) == (3, 400, 0.001)
     assert post.draws == 800
 

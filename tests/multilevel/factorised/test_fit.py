@@ -76,7 +76,7 @@ def test_a_sixteenth_study_agrees_with_an_independent_sampler(studies):
     new = studies.new_site()
     got = quantiles(new.tce(population="sample"))
     np.testing.assert_allclose(got, (0.041, 0.007, 0.126), atol=0.006)
-    assert new.prob_tce_below(0.05, population="sample") == pytest.approx(0.62, abs=0.02)
+    assert new.prob_below(0.05, population="sample") == pytest.approx(0.62, abs=0.02)
     assert new.estimate("tce") == pytest.approx(0.046, abs=0.003)  # the mean of the draws
     got = quantiles(new.functional("observed_expected", population="sample"))
     np.testing.assert_allclose(got, (1.005, 0.628, 1.441), atol=0.04)
