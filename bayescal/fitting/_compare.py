@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from bayescal.core.arrays import RandomState
 from bayescal.data.doors import CaseRoles, door, table_of
 from bayescal.data.validate import as_draws
-from bayescal.fitting.horizons import HorizonComparison
 from bayescal.fitting.imputed.combine import each_imputation
 from bayescal.fitting.imputed.comparison import ImputedComparison
 from bayescal.inference.candidates import PRIOR_CALIBRATED
@@ -19,11 +18,12 @@ from bayescal.inference.curve import Averaging
 from bayescal.inference.samples import FamilySamples
 from bayescal.model.priors import Prior
 from bayescal.model.problem import prepare
+from bayescal.posterior.several import Several
 
 __all__ = ["compare"]
 
 
-@door(several=HorizonComparison)
+@door(several=Several.at_horizons)
 def compare(
     y_true: Any,
     y_prob: ArrayLike | None = None,
@@ -65,7 +65,7 @@ def compare(
     Returns
     -------
     CurveComparison
-        Of several horizons HorizonComparison, with a comparison at each. Of imputations, families
+        Of several horizons Several of them, one at each. Of imputations, families
         are compared on each: posterior probabilities are means over them, and `log_evidence` is
         the log of the mean evidence.
 

@@ -14,7 +14,6 @@ from bayescal.data.data import CalibrationData
 from bayescal.data.doors import CaseRoles, door, table_of
 from bayescal.data.imputations import warn_of_few_outcomes
 from bayescal.data.validate import as_draws, check_choice
-from bayescal.fitting.horizons import HorizonPosteriors
 from bayescal.fitting.imputed.combine import combine_imputations, each_imputation
 from bayescal.inference.candidates import PRIOR_CALIBRATED
 from bayescal.inference.curve import Averaging, fit_average, fit_curve
@@ -28,13 +27,14 @@ from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.problem import KnownSites, prepare_terms, scores_alone
 from bayescal.multilevel.term import Vary, VaryBy, as_vary, by, crossed, walk
 from bayescal.posterior.posterior import CalibrationPosterior
+from bayescal.posterior.several import Several
 
 __all__ = ["ENGINES", "fit"]
 
 ENGINES = ("auto", "importance", "nuts")
 
 
-@door(several=lambda posts, risks: HorizonPosteriors(posts, risks.notes), refuses=("known", "vary"))
+@door(several=Several.at_horizons, refuses=("known", "vary"))
 def fit(
     y_true: Any,
     y_prob: ArrayLike | None = None,
@@ -102,9 +102,8 @@ def fit(
     CalibrationPosterior or MultilevelPosterior
         The second as HierarchicalPosterior of several sites, SubgroupPosterior of several
         columns of subgroups, DriftPosterior of periods, and as it is of periods beside other terms.
-        With `imputation` an ImputedPosterior, which is a CalibrationPosterior; of several curves
-        one of the others, with `imputations` and `missing_information`. Of several horizons
-        HorizonPosteriors.
+        With `imputation` the same, with a part for each; of several curves with `imputations` and
+        `missing_information`. Of several horizons Several of them.
 
     Raises
     ------

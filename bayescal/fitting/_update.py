@@ -13,7 +13,6 @@ from bayescal.data.doors import CaseRoles, door, table_of
 from bayescal.data.survival import Survival
 from bayescal.fitting._fit import fit
 from bayescal.fitting.imputed.combine import combine_imputations
-from bayescal.fitting.imputed.posterior import ImputedPosterior
 from bayescal.fitting.imputed.several import ImputedCurves
 from bayescal.inference.curve import fit_average, fit_curve
 from bayescal.inference.nuts import as_sampler
@@ -84,7 +83,10 @@ def update(
     if isinstance(y_true, Survival) and post.data.follow_up is not None:
         how["horizon"] = post.data.follow_up.horizon
     more = table_of(y_true, y_prob, {**how, **roles}, times=True, check_sites=check_few_labels)
-    mixed = post.imputations if isinstance(post, ImputedPosterior | ImputedCurves) else ()
+    mixed = () if isinstance(post, MultilevelPosterior) else post.imputations
+    if isinstance(post, ImputedCurves):
+        mixed = post.imputations
+    mixed = mixed if len(mixed) > 1 else ()
     if len(mixed) != len(more.imputations):
         raise InputError(
             f"post is of {len(mixed) or 'no'} imputations and the new cases have "
@@ -137,6 +139,7 @@ def _updated(
         return fit(together, engine=engine, draws=post.draws, **fixed, **structure)
     law = None if problem.of_times else problem.likelihood
     larger = prepare(problem.data + more, likelihood=law, **fixed)
-    if post.asked_weights is not None:
-        return fit_average(larger, post.asked_weights, post.draws)
+    averaged = post._parts[0].averaged
+    if averaged is not None:
+        return fit_average(larger, averaged.asked, post.draws)
     return fit_curve(larger, post.draws, engine, as_sampler(None))
