@@ -7,16 +7,12 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
-from bayescal.data.validate import check_choice
 from bayescal.model.problem import Problem
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.posterior.departures import Departure
-from bayescal.posterior.evaluation import CurvesOfTable, FunctionalCalls, SampledCurves
-from bayescal.posterior.functionals import FUNCTIONALS
+from bayescal.posterior.evaluation import CurvesOfTable, SampledCurves
 from bayescal.posterior.populations.bootstrap import Bootstrap
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.tree import Drawn, sample_tree
@@ -25,9 +21,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
 __all__ = ["ALL_CURVES", "CurveView", "key_of_view"]
-
-FLOORED = ("tce", "ici", "emax", "cutoff_error")
-"""Distances that are at least the size of the signed error, whatever the curve."""
 
 ALL_CURVES, KEY = "several_curves", "view"
 """Group of a view's tree that has the tree of all curves, and attribute that says which it is."""
@@ -48,9 +41,10 @@ class CurveView(CalibrationPosterior):
     title: str
     is_new: bool = False
     _has_outcomes: bool = True
-    _mixture: Bootstrap | None = None
+    _weights: Bootstrap | None = None
+    _rows: Problem | None = None
     _key: dict[str, Any]
-    _own_distances: Callable[[], tuple[Floats, float] | None]
+    _prob_calibrated: float | None
     _all_curves: Callable[[], xr.DataTree]
 
     @classmethod
@@ -60,14 +54,15 @@ class CurveView(CalibrationPosterior):
         problem: Problem,
         u: Floats,
         prior: Floats,
-        distances: Callable[[], tuple[Floats, float] | None],
+        prob_calibrated: float | None,
         drawn: MultilevelDraws | Drawn,
         key: dict[str, Any],
         all_curves: Callable[[], xr.DataTree],
         *,
         is_new: bool = False,
         has_outcomes: bool = True,
-        mixture: Bootstrap | None = None,
+        weights: Bootstrap | None = None,
+        rows: Problem | None = None,
     ) -> Self:
         """A view on draws of one curve's coordinates.
 
@@ -77,9 +72,8 @@ class CurveView(CalibrationPosterior):
             Of the curve's own table, or of one with its scores.
         u, prior : ndarray of shape (draws, d)
             Posterior and prior draws of the working coordinates.
-        distances : callable
-            Gives as many draws of them, from which distances are read, and the probability of
-            exact calibration; or None, where there are none.
+        prob_calibrated : float, optional
+            That the curve is exactly calibrated, as in some of the draws.
         drawn : MultilevelDraws or Drawn
             Of all curves, or of the only one: chains, engine and statistics of the draws.
         key : dict
@@ -88,13 +82,15 @@ class CurveView(CalibrationPosterior):
             Gives the tree of all curves.
         has_outcomes : bool
             Whether those of the problem's table were observed.
-        mixture : Bootstrap, optional
-            Of the scores of several groups, one of which each draw has.
+        weights : Bootstrap, optional
+            What draws of the population are, if not those of the problem's cases.
+        rows : Problem, optional
+            Where functionals are evaluated, if not at the rows of the problem.
         """
         view = cls.of_draws(Drawn(problem, u, drawn.chains, drawn.engine, drawn.stats, prior=prior))
-        view.title, view.is_new, view._mixture = title, is_new, mixture
+        view.title, view.is_new, view._weights, view._rows = title, is_new, weights, rows
         view._has_outcomes = has_outcomes and not is_new
-        view._own_distances = distances
+        view._prob_calibrated = prob_calibrated
         view._key, view._all_curves = key, all_curves
         return view
 
@@ -104,7 +100,6 @@ class CurveView(CalibrationPosterior):
 
         state = self.__dict__.copy()
         if "_all_curves" in state:  # else it is one of several imputations
-            state["_own_distances"] = Known(self._exactly)
             state["_all_curves"] = Known(self._all_curves())
         return state
 
@@ -112,14 +107,14 @@ class CurveView(CalibrationPosterior):
         """The same curve, not fitted to the table of these draws."""
         view = self.of_draws(drawn)
         view.title, view.is_new, view._has_outcomes = self.title, self.is_new, False
-        view._own_distances = self._own_distances
+        view._prob_calibrated = self._prob_calibrated
         view._key, view._all_curves = self._key, self._all_curves
         return view
 
     def _departing(self, departure: Departure) -> Self:
         """The posterior of cases of which some have another curve."""
         other = super()._departing(departure)
-        other._mixture = self._mixture
+        other._weights = self._weights
         return other
 
     @property
@@ -139,34 +134,28 @@ class CurveView(CalibrationPosterior):
         Of the average site, that the average is exactly calibrated; of all others, that every
         site, cell or period is.
         """
-        return None if self._exactly is None else self._exactly[1]
-
-    @cached_property
-    def _exactly(self) -> tuple[Floats, float] | None:
-        return self._own_distances()
+        return self._prob_calibrated
 
     @property
     def has_exact(self) -> bool:
-        """Whether distances have draws of their own: exact calibration is among them."""
-        return self._exactly is not None
+        """Whether some of the draws may be exactly calibrated."""
+        return self.prob_calibrated is not None
 
     @property
     def _law(self) -> Bootstrap | None:
         """The law of the weights of rows; None for that of independent cases."""
-        return self._bootstrap if self._mixture is None else self._mixture
+        return self._bootstrap if self._weights is None else self._weights
 
     @cached_property
     def _posterior(self) -> SampledCurves:
-        kept: dict[str, Any] = {"bootstrap": self._law, "departure": self._departure}
-        far = None
-        if self._exactly is not None:
-            far = CurvesOfTable(self.problem, self._exactly[0], **kept)
-        return CurvesOfTable(self.problem, self._drawn.u, far=far, **kept)
+        of = self._rows or self.problem, self._drawn.u
+        return CurvesOfTable(*of, bootstrap=self._law, departure=self._departure)
 
     @cached_property
     def _prior(self) -> SampledCurves:
         assert self._drawn.prior is not None
-        return CurvesOfTable(self.problem, self._drawn.prior, bootstrap=self._law)
+        of = self._rows or self.problem, self._drawn.prior
+        return CurvesOfTable(*of, bootstrap=self._law)
 
     @cached_property
     def _tree(self) -> xr.DataTree:
@@ -188,39 +177,12 @@ class CurveView(CalibrationPosterior):
         """
         return self._tree if self._departure is None and not self.has_outcomes else super().tree
 
-    def _values(self, wanted: FunctionalCalls, population: str) -> dict[str, Floats]:
-        """As of one curve; no quantile of a distance lies below that of the signed error's size.
-
-        Draws of distances do not pair with those of the curve.
-        """
-        floors = [name for name, _ in wanted if name in FLOORED and self.has_exact]
-        asked = [*wanted, ("signed_error", {})] if floors else wanted
-        values = super()._values(asked, population)
-        for name in floors:
-            values[name] = floored(values[name], values["signed_error"])
-        return {name: values[name] for name, _ in wanted}
+    def _is_read_off_mean_curve(self, name: str) -> bool:
+        """As of one curve; but a level that has not been seen is not its mean curve."""
+        return super()._is_read_off_mean_curve(name) and not self.is_new
 
     def _nuts_diagnostics(self, stats: xr.Dataset) -> dict[str, float]:
         return self._drawn.stats
-
-    def estimate(
-        self,
-        name: str = "tce",
-        ci_prob: float = 0.95,
-        *,
-        population: Any = "bootstrap",
-        **options: Any,
-    ) -> float:
-        """Point estimate of a functional, the mean of its draws.
-
-        As `CalibrationPosterior.estimate`, with the same parameters. Where distances have no draws
-        of their own, as after NUTS, that at a new site is the median.
-        """
-        predicted = self.is_new and not self.has_exact
-        if predicted and FUNCTIONALS[check_choice(name, FUNCTIONALS, "name")].is_distance:
-            of, kind = self._over(population)
-            return float(np.median(of._posterior.values([(name, options)], kind)[name]))
-        return super().estimate(name, ci_prob, population=population, **options)
 
     def value_of_information(
         self,
@@ -250,32 +212,3 @@ def key_of_view(tree: xr.DataTree) -> dict[str, Any] | None:
     """Which curve the tree of a view is of; None if it is not that of a view."""
     key: dict[str, Any] | None = json.loads(tree.attrs[KEY]) if KEY in tree.attrs else None
     return key
-
-
-def floored(distance: Floats, signed: Floats) -> Floats:
-    """Draws of a distance, no quantile of which lies below that of the size of a signed error.
-
-    Sorted, each is at least as large as the signed error of its rank, and as its negative. Every
-    draw keeps its rank; draws that are equal are ranked by the size of their signed error.
-
-    Parameters
-    ----------
-    distance, signed : ndarray of shape (draws,)
-        Their draws need not pair.
-
-    Returns
-    -------
-    ndarray of shape (draws,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.multilevel.view import floored
-    >>> floored(np.array([0.3, 0.0, 0.0]), np.array([-0.1, -0.2, -0.4]))
-    array([0.4, 0.1, 0.2])
-    """
-    order, ranked = np.lexsort((np.abs(signed), distance)), np.sort(signed)
-    least = np.maximum(ranked, -ranked[::-1])
-    values = np.empty_like(distance)
-    values[order] = np.maximum(distance[order], least)
-    return values

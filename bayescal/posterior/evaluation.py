@@ -69,8 +69,6 @@ class CurvesOfTable:
         Evaluate one curve instead, the mean of the draws, over every draw of the population.
     exact : ndarray of shape (draws,), optional
         Draws in which the model is exactly calibrated; see `distances`.
-    far : CurvesOfTable, optional
-        Curves that distances are read from in place of these, as of several curves.
     bootstrap : Bootstrap, optional
         What the population "bootstrap" draws; by default that of the cases.
     mean : tuple of ndarrays of shape (points,), optional
@@ -83,7 +81,6 @@ class CurvesOfTable:
     u: Floats
     averaged: bool = False
     exact: NDArray[np.bool_] | None = None
-    far: CurvesOfTable | None = None
     bootstrap: Bootstrap | None = None
     mean: tuple[Floats, Floats] | None = None
     departure: Departure | None = None
@@ -112,13 +109,11 @@ class CurvesOfTable:
 
     def of_mean(self) -> CurvesOfTable:
         """The mean of the curves, over the same draws of the population."""
-        return replace(self, averaged=True, exact=None, far=None, _known={})
+        return replace(self, averaged=True, exact=None, _known={})
 
     @cached_property
     def distances(self) -> CurvesOfTable:
         """What distances are read from: these draws, exactly calibrated in those of `exact`."""
-        if self.far is not None:
-            return self.far
         if self.exact is None or not self.exact.any():
             return self
         observed, u = self.observed.copy(), self.u.copy()

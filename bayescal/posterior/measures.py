@@ -83,8 +83,8 @@ class Measures(PosteriorView):
 
         Every functional of a draw is of one curve and one population, so that no two contradict
         each other. In an averaged posterior distances (TCE, ICI, E50, E90, Emax) are 0 in the draws
-        that are exactly calibrated. Of one of several curves, and over several imputations,
-        distances do not pair with the other functionals.
+        that are exactly calibrated. Over several imputations distances do not pair with the other
+        functionals.
 
         Parameters
         ----------
@@ -143,9 +143,9 @@ class Measures(PosteriorView):
     ) -> tuple[float, float]:
         """Credible interval of a functional: equal-tailed, of the draws of `functional`.
 
-        In a fit of one family, exact calibration was not considered. In an average, and of one of
-        several curves, the draws of a distance from calibration know it as a possibility; anything
-        else is given that calibration is not exact.
+        In a fit of one family, exact calibration was not considered. In an average the draws of a
+        distance from calibration know it as a possibility; anything else is given that calibration
+        is not exact. Of one of several curves some draws of everything are exactly calibrated.
 
         Parameters
         ----------
