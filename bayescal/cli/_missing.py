@@ -74,7 +74,7 @@ def missing(
     say(
         console,
         f"Calibration of {shortened(names[1])} as the probability that {shortened(names[0])} is "
-        f"{shortened(reading.event or '1')}, of all patients ({shortened(reading.file.name)})",
+        f"{shortened(reading.positive or '1')}, of all patients ({shortened(reading.file.name)})",
         "bold",
     )
     with working("Fitting the curve"):
@@ -135,7 +135,7 @@ def _read(reading: MissingReading) -> tuple[Any, Any, tuple[str, str], dict[str,
     columns = choose_columns(frame, reading, scale)
     scores = scores_of(
         source,
-        columns.score,
+        columns.prob,
         scale,
         cure="Outcomes may be missing here, scores may not: fill them in, or remove these rows "
         "from the file and say in the report how many.",
@@ -150,18 +150,22 @@ def _read(reading: MissingReading) -> tuple[Any, Any, tuple[str, str], dict[str,
     rows = np.flatnonzero(is_known)
     selected = Selected.of(source, rows)
     of_known = read_cases(
-        frame[is_known], columns._replace(weight=None), selected, scale, event=reading.event
+        frame[is_known],
+        columns._replace(sample_weight=None),
+        selected,
+        scale,
+        event=reading.positive,
     )
     outcome = np.full(len(frame), None, dtype=object)
     outcome[is_known] = of_known.given["y_true"]
-    options: dict[str, Any] = {"pos_label": reading.event}
-    if columns.weight is not None:
-        options["sample_weight"] = as_numbers(frame[columns.weight], source)
+    options: dict[str, Any] = {"pos_label": reading.positive}
+    if columns.sample_weight is not None:
+        options["sample_weight"] = as_numbers(frame[columns.sample_weight], source)
         options["weight_type"] = reading.weight_type
     known = {name: values[rows] for name, values in options.items() if name == "sample_weight"}
     with in_file(columns, lambda case: f"{selected.where(case)} of {source.path}", scale):
         CalibrationData(outcome[rows], scores[rows], **(options | known))
-    return outcome, scores, (str(columns.outcome), columns.score), options
+    return outcome, scores, (str(columns.outcome), columns.prob), options
 
 
 def fifths_table(table: pd.DataFrame) -> Table:

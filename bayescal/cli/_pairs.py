@@ -61,7 +61,7 @@ def read_pairs(reading: Reading, before: str | None, after: str | None) -> Pairs
     else:
         assert before is not None  # given with after
         read = _read(reading, before, {"after": after}, {"before": before, "after": after})
-    return replace(read, scores={"before": read.columns.score, "after": after})
+    return replace(read, scores={"before": read.columns.prob, "after": after})
 
 
 def read_models(reading: Reading, models: Sequence[str]) -> Pairs:
@@ -85,13 +85,13 @@ def _read(
             for option, name in each.items():
                 if name is not None:
                     check_column(name, [str(column) for column in frame.columns], option)
-        columns = choose_columns(frame, replace(reading, score=score), form.scale)
+        columns = choose_columns(frame, replace(reading, prob=score), form.scale)
         cases = read_cases(
             frame,
             columns,
             source,
             form.scale,
-            event=reading.event,
+            event=reading.positive,
             drop_missing=reading.drop_missing,
             others=others,
         )

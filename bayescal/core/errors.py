@@ -3,15 +3,119 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from numbers import Integral, Real
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from bayescal.core.text import shortened
 
 
 class InputError(ValueError):
     """Bad input: the message names the argument, what was given, where, and what to do."""
+
+
+CURES = {
+    "percent": "If these are percentages, divide by 100.",
+    "percent sign": "Pass percentages as numbers without the sign, / 100.",
+    "logit": "If these are log-odds, pass scipy.special.expit(values).",
+    "drop": "Drop or impute it first.",
+    "pos_label": "Say which label is the event with pos_label=.",
+}
+"""What to do about a fault, in Python; a door can have other words for the same."""
+
+
+class CaseError(InputError):
+    """A fault in cases, as data: each door words it in its own terms.
+
+    Parameters
+    ----------
+    argument : str
+        The role, or `y_true` and `y_prob`; of several columns with the column: ``y_prob[:, 1]``.
+    fault : str
+        A clause without its subject: ``is outside [0, 1]``. With a comma in front it is said of
+        the value: ``, which is not a number``.
+    row : int, optional
+        Position of the first case, from 0; None of a fault of the whole column.
+    value : str, optional
+        What stands there, as it is shown.
+    more : str
+        What follows the clause: why, and how many more there are.
+    cure : str
+        Whole sentences, or a key of `CURES`.
+    others : mapping of str to str
+        Other arguments of the same case, with their values.
+    part : str
+        Where the column is, such as a chunk.
+
+    Examples
+    --------
+    >>> from bayescal.core.errors import CaseError
+    >>> error = CaseError("y_prob", "is outside [0, 1]", row=2, value="1.2", cure="percent")
+    >>> str(error)
+    'y_prob[2] = 1.2 is outside [0, 1]. If these are percentages, divide by 100.'
+    >>> error.worded("column {!r}".format, "line {} of a.csv".format, {"percent": "Or --percent?"})
+    "column 'y_prob': 1.2 is outside [0, 1] on line 2 of a.csv. Or --percent?"
+    """
+
+    def __init__(
+        self,
+        argument: str,
+        fault: str,
+        *,
+        row: int | None = None,
+        value: str | None = None,
+        more: str = "",
+        cure: str = "",
+        others: Mapping[str, str] | None = None,
+        part: str = "",
+    ) -> None:
+        super().__init__(argument, fault)
+        self.argument, self.fault, self.more, self.cure = argument, fault, more, cure
+        self.row, self.value, self.part, self.others = row, value, part, dict(others or {})
+
+    def changed(self, **fields: Any) -> Self:
+        """The same fault with another argument, row, cure or the like."""
+        other = copy(self)
+        vars(other).update(fields)
+        return other
+
+    def __str__(self) -> str:
+        subject = self.argument
+        if self.row is not None:
+            subject += f"[{self.row}]"
+        if self.value is not None:
+            subject += f"{' is' if self.fault.startswith(',') else ' ='} {self.value}"
+        told = self.fault if self.fault.startswith(",") else f" {self.fault}"
+        told += "".join(f", {name}[{self.row}] = {value}" for name, value in self.others.items())
+        text = f"{subject}{told}{self.more}. {CURES.get(self.cure, self.cure)}".rstrip()
+        return f"{self.part}: {text}" if self.part else text
+
+    def worded(
+        self,
+        name: Callable[[str], str],
+        place: Callable[[int], str],
+        cures: Mapping[str, str] | None = None,
+    ) -> str:
+        """The fault in the words of a door.
+
+        Parameters
+        ----------
+        name : callable
+            What an argument is called there, such as ``column 'risk'``.
+        place : callable
+            Where the case of a row stands, such as ``line 4 of a.csv``.
+        cures : mapping of str to str, optional
+            Its sentences for keys of `CURES`.
+        """
+        cure = (CURES | dict(cures or {})).get(self.cure, self.cure)
+        fault = self.fault.removeprefix(", which ")
+        fault += "".join(f" ({value} in {name(other)})" for other, value in self.others.items())
+        if self.row is None:
+            return f"{name(self.argument)} {fault}{self.more}. {cure}".rstrip()
+        value = "" if self.value is None else f"{self.value} "
+        at = f"on {place(self.row)}"
+        return f"{name(self.argument)}: {value}{fault} {at}{self.more}. {cure}".rstrip()
 
 
 class SeparationError(InputError):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError
+from bayescal.core.errors import CaseError
 from bayescal.core.text import exact
 from bayescal.data.build.builder import TableBuilder, sum_rows
 from bayescal.data.build.cases import CheckedCases
@@ -36,12 +36,16 @@ def as_rows(score: Any, trials: Any, hits: Any) -> Rows:
     for name, values in (("trials", counts), ("hits", events)):
         if (values % 1 != 0).any():
             at = int(np.flatnonzero(values % 1)[0])
-            raise InputError(f"{name}[{at}] = {exact(values[at])} is not a whole number of cases.")
+            given = exact(values[at])
+            raise CaseError(name, "is not a whole number of cases", row=at, value=given)
     if (events > counts).any():
         at = int(np.flatnonzero(events > counts)[0])
-        raise InputError(
-            f"hits[{at}] = {exact(events[at])} exceeds trials[{at}] = {exact(counts[at])}: "
-            "there cannot be more events than cases."
+        raise CaseError(
+            "hits",
+            f"exceeds trials[{at}] = {exact(counts[at])}",
+            row=at,
+            value=exact(events[at]),
+            more=": there cannot be more events than cases",
         )
     keep = counts > 0
     return sum_rows([Rows(scores[keep] + 0.0, counts[keep], events[keep])])
@@ -53,7 +57,7 @@ def _as_counts(values: Any, size: int, name: str) -> Floats:
     wrong = ~np.isfinite(counts) | (counts < 0)
     if wrong.any():
         at = int(np.flatnonzero(wrong)[0])
-        raise InputError(f"{name}[{at}] = {exact(counts[at])} is not a non-negative count.")
+        raise CaseError(name, "is not a non-negative count", row=at, value=exact(counts[at]))
     return counts
 
 

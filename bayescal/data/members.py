@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats, by_group
-from bayescal.core.errors import InputError
+from bayescal.core.errors import CaseError, InputError
 from bayescal.core.text import shortened
 from bayescal.data.build.cases import CheckedCases
 from bayescal.data.build.labels import GroupNames
@@ -187,7 +187,7 @@ class ClusterReader:
         """
         size = cases.outcome.size
         self._size += size
-        self._called = [roles.name(role) for role in DEPENDENCE]
+        self._called = list(DEPENDENCE)
         if self._codes and self._size > MOST_CLUSTERED:
             raise InputError(
                 f"{self._called[0]} is of more than {MOST_CLUSTERED:,} cases, and the cluster of "
@@ -245,7 +245,7 @@ class ClusterReader:
                     shortened(repr(layers[each])) for each in (stratum[number[at]], layer[at])
                 )
                 name = shortened(repr(names[present[number[at]]]))
-                raise InputError(f"{called} {name} lies in several strata, {both}. {_UNIQUE}")
+                raise CaseError(called, f"{name} lies in several strata, {both}", cure=_UNIQUE)
         if complete:
             check_several(present.size, stratum, called, names[present[0]], of, layers)
 
@@ -261,17 +261,19 @@ def check_several(
     """Refuse one cluster in all, or in a stratum."""
     if clusters < 2:
         told = "" if name is None else f", {shortened(repr(name))}"
-        raise InputError(
-            f"{called} holds one cluster{told}, and at least two are needed to see how much "
-            f"clusters differ. Leave {called} out if the cases are independent."
+        raise CaseError(
+            called,
+            f"holds one cluster{told}, and at least two are needed to see how much clusters differ",
+            cure=f"Leave {called} out if the cases are independent.",
         )
     alone = np.bincount(stratum) < 2
     if alone.size > 1 and alone.any():
         at = int(alone.argmax())
         told = f"one of {alone.size}" if layers is None else shortened(repr(layers[at]))
-        raise InputError(
-            f"{of}: {told} holds one cluster, so that nothing shows how much its clusters "
-            "differ. Merge it with a stratum that is alike."
+        raise CaseError(
+            f"{of}:",
+            f"{told} holds one cluster, so that nothing shows how much its clusters differ",
+            cure="Merge it with a stratum that is alike.",
         )
 
 

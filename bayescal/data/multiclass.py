@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError
+from bayescal.core.errors import CaseError, InputError
 from bayescal.core.text import shortened
 from bayescal.data.build.chunks import contents_of
 from bayescal.data.contents import Contents
@@ -67,7 +67,7 @@ def contents_of_classes(
     Parameters
     ----------
     roles : Roles
-        Of each case, for the top label; a class-wise table has the classes as its only factor.
+        Of each case, for the top label; a class-wise table has the classes as its only subgroups.
     """
     named = {"y_true": y_true, name: y_proba, "sample_weight": sample_weight}
     _, roles = roles.aligned(**named)
@@ -75,10 +75,10 @@ def contents_of_classes(
     if cases.groups is not None:
         if roles.columns:
             raise InputError(
-                f"{roles.name(next(iter(roles.columns)))} was given with mode='class-wise', whose "
+                f"{next(iter(roles.columns))} was given with mode='class-wise', whose "
                 "groups are the classes. Pass roles with mode='top-label'."
             )
-        roles = as_roles(factors={"class": cases.groups})
+        roles = as_roles(subgroup={"class": cases.groups})
     return contents_of(*cases[:3], roles, weight_type=weight_type)
 
 
@@ -153,9 +153,11 @@ def _names_of(labels: NDArray[Any], k: int, name: str) -> NDArray[Any]:
     numbers = np.arange(k)
     distinct = set(_hashable(labels, "y_true"))
     if any(isinstance(label, str) for label in distinct):
-        raise InputError(
-            f"y_true holds words, such as {shortened(repr(labels.tolist()[0]))}, and nothing says "
-            f"which column of {name} is which class. {order_told('y_true', name)}"
+        raise CaseError(
+            "y_true",
+            f"holds words, such as {shortened(repr(labels.tolist()[0]))}, and nothing says which "
+            f"column of {name} is which class",
+            cure=order_told("y_true", name),
         )
     if len(distinct) != k or distinct <= set(numbers.tolist()):
         return numbers
@@ -170,11 +172,14 @@ def _as_class_index(labels: NDArray[Any], names: NDArray[Any], name: str) -> NDA
     index = [known.get(label, -1) for label in _hashable(labels, "y_true")]
     if -1 in index:
         at = index.index(-1)
-        raise InputError(
-            f"y_true[{at}] = {shortened(repr(labels.tolist()[at]))} is not one of the "
-            f"{names.size} classes. Classes are the numbers of the columns of {name}, from 0 on, "
-            "or their names in a data frame. Where not every class occurs in y_true, or columns "
-            f"are in another order, name them. {order_told('y_true', name)}"
+        raise CaseError(
+            "y_true",
+            f"is not one of the {names.size} classes",
+            row=at,
+            value=shortened(repr(labels.tolist()[at])),
+            cure=f"Classes are the numbers of the columns of {name}, from 0 on, or their names in "
+            "a data frame. Where not every class occurs in y_true, or columns are in another "
+            f"order, name them. {order_told('y_true', name)}",
         )
     return np.array(index)
 
@@ -184,8 +189,6 @@ def _hashable(labels: NDArray[Any], name: str) -> list[Any]:
     listed: list[Any] = labels.tolist()
     for at, label in enumerate(listed):
         if not isinstance(label, Hashable):
-            raise InputError(
-                f"{name}[{at}] = {shortened(repr(label))} cannot be a class. Classes are numbers "
-                "or names."
-            )
+            given, cure = shortened(repr(label)), "Classes are numbers or names."
+            raise CaseError(name, "cannot be a class", row=at, value=given, cure=cure)
     return listed

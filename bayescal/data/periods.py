@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError
+from bayescal.core.errors import CaseError, InputError
 from bayescal.core.text import shortened
 from bayescal.data.build.labels import is_missing
 from bayescal.data.sources.columns import Encoded
@@ -70,24 +70,29 @@ class Periods:
     def joined(self, more: Periods, name: str = "period") -> Periods:
         """These periods and more of the same kind; `name` is what the user calls them."""
         if more.kind != self.kind:
-            raise InputError(
-                f"{name} holds {more.kind}, such as {more.labels[0]!r}, but those before are "
-                f"{self.kind}, such as {self.labels[0]!r}. Give both in one form."
+            raise CaseError(
+                name,
+                f"holds {more.kind}, such as {more.labels[0]!r}, but those before are {self.kind}, "
+                f"such as {self.labels[0]!r}",
+                cure="Give both in one form.",
             )
         joined = self.position | more.position
         for label, position in self.position.items():
             if joined[label] != position:
-                raise InputError(
-                    f"{name} holds {label!r} as category {joined[label] + 1:g} of its order, but "
-                    f"it was category {position + 1:g}. Add new categories after the last one."
+                raise CaseError(
+                    name,
+                    f"holds {label!r} as category {joined[label] + 1:g} of its order, but it was "
+                    f"category {position + 1:g}",
+                    cure="Add new categories after the last one.",
                 )
         label_at: dict[float, str] = {}
         for label, position in joined.items():
             other = label_at.setdefault(position, label)
             if other != label:
-                raise InputError(
-                    f"{name} holds {label!r}, and those before have {other!r}, which is the same "
-                    "time. Give both in one form."
+                raise CaseError(
+                    name,
+                    f"holds {label!r}, and those before have {other!r}, which is the same time",
+                    cure="Give both in one form.",
                 )
         return Periods.of(self.kind, joined)
 
@@ -112,9 +117,11 @@ class Periods:
 
 def _check_few(periods: int, name: str) -> None:
     if periods > MOST_PERIODS:
-        raise InputError(
-            f"{name} holds {periods:,} periods, but at most {MOST_PERIODS} are compared, in about "
-            f"ten seconds. Use longer ones, such as months: {name}=dates.astype('datetime64[M]')."
+        raise CaseError(
+            name,
+            f"holds {periods:,} periods, but at most {MOST_PERIODS} are compared, in about ten "
+            "seconds",
+            cure=f"Use longer ones, such as months: {name}=dates.astype('datetime64[M]').",
         )
 
 
@@ -178,8 +185,9 @@ def _distinct(values: Any, name: str) -> tuple[NDArray[np.intp], NDArray[Any] | 
     return row, distinct if given.dtype.kind == "M" else distinct.tolist()
 
 
-def _missing(at: int, name: str) -> InputError:
-    return InputError(f"{name}[{at}] is missing. Say when every case was, or drop the case.")
+def _missing(at: int, name: str) -> CaseError:
+    cure = "Say when every case was, or drop the case."
+    return CaseError(name, "is missing", row=at, cure=cure)
 
 
 Named = tuple[list[str], list[float], str]
@@ -202,9 +210,10 @@ def _named(values: list[Any], name: str) -> Named:
         return _of_texts(values, name)
     if all(isinstance(value, datetime.date) for value in values):
         if any(getattr(value, "tzinfo", None) for value in values):
-            raise InputError(
-                f"{name} holds times of a time zone. Give dates, or times without zone, such as "
-                f"{name}.dt.tz_localize(None)."
+            raise CaseError(
+                name,
+                "holds times of a time zone",
+                cure=f"Give dates, or times without zone, such as {name}.dt.tz_localize(None).",
             )
         return _of_datetimes(np.array(values, dtype="datetime64[s]"))
     if all(isinstance(value, np.datetime64) for value in values):
@@ -331,11 +340,12 @@ TEXTS: tuple[tuple[str, str, Callable[[Any], float]], ...] = (
 """Texts whose order is plain: their pattern, unit, and position in it."""
 
 
-def _no_order(values: list[Any], name: str) -> InputError:
+def _no_order(values: list[Any], name: str) -> CaseError:
     shown = ", ".join(shortened(repr(value)) for value in values[:3])
-    return InputError(
-        f"{name} holds {shown}{', ...' * (len(values) > 3)}, whose order is not plain. Give "
-        "months as '2024-03', days as '2024-03-31', quarters as '2024-Q1', or numbers, all in one "
-        f"form, or an ordered categorical: pandas.Categorical({name}, categories=[...], "
-        "ordered=True)."
+    return CaseError(
+        name,
+        f"holds {shown}{', ...' * (len(values) > 3)}, whose order is not plain",
+        cure="Give months as '2024-03', days as '2024-03-31', quarters as '2024-Q1', or numbers, "
+        f"all in one form, or an ordered categorical: pandas.Categorical({name}, categories=[...], "
+        "ordered=True).",
     )

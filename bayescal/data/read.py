@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.arrays import Floats, blocks
-from bayescal.core.errors import InputError
+from bayescal.core.errors import CaseError, InputError
 from bayescal.core.text import exact
 from bayescal.data.build.cases import check_cases, check_given
 from bayescal.data.data import CalibrationData
@@ -300,9 +300,12 @@ def as_numbers(values: Any, name: str) -> Floats:
     wrong = ~(np.abs(numbers) <= LARGEST_NUMBER)
     if wrong.any():
         at = int(wrong.argmax())
-        raise InputError(
-            f"{name}[{at}] = {exact(numbers[at])} is not a finite number of at most "
-            f"{LARGEST_NUMBER:g} in size. Drop or impute missing values first."
+        raise CaseError(
+            name,
+            f"is not a finite number of at most {LARGEST_NUMBER:g} in size",
+            row=at,
+            value=exact(numbers[at]),
+            cure="Drop or impute missing values first.",
         )
     return numbers
 
@@ -313,9 +316,11 @@ def as_variances(values: Any, name: str = "variance") -> Floats:
     wrong = ~((variances >= 1 / most) & (variances <= most))
     if wrong.any():
         at = int(wrong.argmax())
-        raise InputError(
-            f"{name}[{at}] = {exact(variances[at])} is not a variance, a positive number from "
-            f"{1 / most:g} to {most:g}. If these are logarithms of variances, pass their "
-            "exponentials."
+        raise CaseError(
+            name,
+            f"is not a variance, a positive number from {1 / most:g} to {most:g}",
+            row=at,
+            value=exact(variances[at]),
+            cure="If these are logarithms of variances, pass their exponentials.",
         )
     return variances

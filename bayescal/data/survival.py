@@ -11,7 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.arrays import Floats, is_single
-from bayescal.core.errors import InputError, LabelWarning, ScoreWarning, as_count, as_number
+from bayescal.core.errors import (
+    CaseError,
+    InputError,
+    LabelWarning,
+    ScoreWarning,
+    as_count,
+    as_number,
+)
 from bayescal.core.text import count, exact, shortened
 from bayescal.data.follow_up import LEFT, OTHER_EVENT, OWN_EVENT, TIME_STEPS, FollowUp
 from bayescal.data.members import Members
@@ -137,7 +144,8 @@ class Survival:
             ~((self.time >= 0) & (self.time < np.inf)),
             self.time,
             "time",
-            "is no time under observation; times are finite and not negative",
+            "is no time under observation",
+            "; times are finite and not negative",
         )
         if self.entry is None:
             return
@@ -147,9 +155,14 @@ class Survival:
         if after.any():
             at = int(after.argmax())
             what = "the event" if self.event[at] else "the end of follow-up"
-            raise InputError(
-                f"entry[{at}] = {exact(self.entry[at])} is not before {what}, time[{at}] = "
-                f"{exact(self.time[at])}: such a case was never under observation. Leave it out."
+            raise CaseError(
+                "entry",
+                f"is not before {what}",
+                row=at,
+                value=exact(self.entry[at]),
+                others={"time": exact(self.time[at])},
+                more=": such a case was never under observation",
+                cure="Leave it out.",
             )
 
     def __len__(self) -> int:
@@ -256,9 +269,13 @@ def followed_in(
     """
     if outcome.entry is not None and (outcome.entry >= at).any():
         late = int((outcome.entry >= at).argmax())
-        raise InputError(
-            f"entry[{late}] = {exact(outcome.entry[late])} is not before the horizon {at:g}: "
-            "such a case says nothing of it. Leave it out."
+        raise CaseError(
+            "entry",
+            f"is not before the horizon {at:g}",
+            row=late,
+            value=exact(outcome.entry[late]),
+            more=": such a case says nothing of it",
+            cure="Leave it out.",
         )
     counted = np.ones(len(outcome), bool) if weight is None else weight > 0
     return FollowUp.of_cases(
@@ -313,10 +330,11 @@ def check_codes(codes: Collection[int]) -> None:
         All that occur, if nobody named the code of the event.
     """
     if {1, 2} <= set(codes) and 0 not in codes:
-        raise InputError(
-            "event holds 1 and 2 and no 0, and R writes 1 for a case that left and 2 for the "
-            "event. If these are such, pass event == 2. If they are two causes and no case left, "
-            "name the one that scores are risks of: bc.Survival(time, event, cause=1)."
+        raise CaseError(
+            "event",
+            "holds 1 and 2 and no 0, and R writes 1 for a case that left and 2 for the event",
+            cure="If these are such, pass event == 2. If they are two causes and no case left, "
+            "name the one that scores are risks of: bc.Survival(time, event, cause=1).",
         )
 
 
@@ -356,19 +374,31 @@ def _as_codes(event: Any) -> NDArray[np.int64]:
     if vector.dtype.kind in "OUST":
         at = next((k for k, label in enumerate(vector.tolist()) if isinstance(label, str)), None)
         if at is not None:
-            raise InputError(
-                f"event[{at}] = {shortened(repr(str(vector[at])))} is no code of what ended it. "
-                f"{CODES}, as in event == 'dead' of a column of texts."
+            raise CaseError(
+                "event",
+                "is no code of what ended it",
+                row=at,
+                value=shortened(repr(str(vector[at]))),
+                cure=f"{CODES}, as in event == 'dead' of a column of texts.",
             )
     values = as_floats(vector, "event")
     wrong = ~np.isin(values, np.arange(MOST_CAUSES + 1))
     if wrong.any():
         at = int(wrong.argmax())
-        raise InputError(f"event[{at}] = {exact(values[at])} is no code of what ended it. {CODES}.")
+        raise CaseError(
+            "event",
+            "is no code of what ended it",
+            row=at,
+            value=exact(values[at]),
+            cure=f"{CODES}.",
+        )
     return values.astype(np.int64)
 
 
-def _refuse_first(wrong: NDArray[np.bool_], values: Floats, name: str, problem: str) -> None:
+def _refuse_first(
+    wrong: NDArray[np.bool_], values: Floats, name: str, problem: str, more: str = ""
+) -> None:
     if wrong.any():
         at = int(wrong.argmax())
-        raise InputError(f"{name}[{at}] = {exact(values[at])} {problem}. Correct or drop it.")
+        given, cure = exact(values[at]), "Correct or drop it."
+        raise CaseError(name, problem, row=at, value=given, more=more, cure=cure)

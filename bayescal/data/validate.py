@@ -17,6 +17,7 @@ from bayescal.core.arrays import Floats
 from bayescal.core.errors import (
     MOST_DRAWS,
     MOST_LEVELS,
+    CaseError,
     InputError,
     LabelWarning,
     ScoreWarning,
@@ -85,13 +86,15 @@ def as_vector(values: Any, name: str) -> NDArray[Any]:
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
-        raise InputError(
-            f"{name} must be one-dimensional, but has shape {array.shape}. "
-            "Pass one probability (or outcome) per observation. A matrix of class probabilities is "
-            "taken by fit(labels, matrix), assess and CalibrationData.from_multiclass."
+        raise CaseError(
+            name,
+            f"must be one-dimensional, but has shape {array.shape}",
+            cure="Pass one probability (or outcome) per observation. A matrix of class "
+            "probabilities is taken by fit(labels, matrix), assess and "
+            "CalibrationData.from_multiclass.",
         )
     if array.size == 0:
-        raise InputError(f"{name} is empty: at least one observation is needed.")
+        raise CaseError(name, "is empty", more=": at least one observation is needed")
     return array
 
 
@@ -113,16 +116,15 @@ def check_scores(values: Any, name: str = "y_prob") -> NDArray[Any]:
         return scores
     low, high = scores.min(), scores.max()
     if np.isnan(low):
-        _reject_first(np.isnan(scores), scores, name, "is missing (NaN)", "Drop or impute it first")
+        _reject_first(np.isnan(scores), scores, name, "is missing (NaN)", "drop")
     if low < -OVERSHOOT or high > 1 + OVERSHOOT:
         _reject_first(
             (scores < 0) | (scores > 1),
             scores,
             name,
-            "is outside [0, 1]; scores are probabilities",
-            "If these are percentages, divide by 100"
-            if low >= 0 and high <= 100
-            else "If these are log-odds, pass scipy.special.expit(values)",
+            "is outside [0, 1]",
+            "percent" if low >= 0 and high <= 100 else "logit",
+            "; scores are probabilities",
         )
     return without_rounding(scores, name) if low < 0 or high > 1 else scores
 
@@ -162,16 +164,16 @@ def as_outcomes(
     if labels.dtype == np.bool_:
         return labels.astype(np.float64)
     if labels.dtype.kind not in "iuf" and not _all_numeric(labels):
-        cure = "Say which label is the event with pos_label= (--event on the command line)."
-        raise InputError(
-            f"{name} must be 0/1 or boolean, but holds {_distinct(labels)}. "
-            f"{OF_CLASSES if _are_several(labels) else cure}"
+        raise CaseError(
+            name,
+            f"must be 0/1 or boolean, but holds {_distinct(labels)}",
+            cure=OF_CLASSES if _are_several(labels) else "pos_label",
         )
     outcomes = _as_floats(labels, name)
     wrong = (outcomes != 0) & (outcomes != 1)
     if wrong.any():
         if np.isnan(outcomes[wrong][0]):
-            cure = "Drop or impute it first, or use bayescal.fit_known"
+            cure = "Drop or impute it first, or use bayescal.fit_known."
             _reject_first(wrong, outcomes, name, "is missing (NaN)", cure)
         _reject_first(
             wrong,
@@ -181,9 +183,9 @@ def as_outcomes(
             "Outcomes are 0/1 or boolean; "
             + (
                 "labels of several classes are taken beside the matrix of their probabilities, "
-                "fit(labels, matrix)"
+                "fit(labels, matrix)."
                 if _are_several(outcomes)
-                else "for other labels say which is the event with pos_label="
+                else "for other labels say which is the event with pos_label=."
             ),
         )
     return outcomes
@@ -237,8 +239,10 @@ def as_outcome_batch(values: Any, size: int, name: str = "y_true") -> NDArray[An
     if wrong.any():
         at = np.unravel_index(int(wrong.argmax()), array.shape)
         where = ", ".join(map(str, at))
-        raise InputError(
-            f"{name}[{where}] = {exact(array[at])} is neither 0 nor 1. Outcomes are 0/1 or boolean."
+        raise CaseError(
+            f"{name}[{where}]",
+            f"= {exact(array[at])} is neither 0 nor 1",
+            cure="Outcomes are 0/1 or boolean.",
         )
     return array
 
@@ -257,16 +261,20 @@ def as_weights(
     wrong = ~np.isfinite(weights) | (weights < 0)
     if wrong.any():
         problem = "is not a finite, non-negative number"
-        _reject_first(wrong, weights, name, problem, "Weights count cases")
+        _reject_first(wrong, weights, name, problem, "Weights count cases.")
     largest = weights.max()
     if largest == 0 and not part:
-        raise InputError(f"{name} is zero everywhere: no observation counts. Give some a weight.")
+        raise CaseError(
+            name, "is zero everywhere", more=": no observation counts", cure="Give some a weight."
+        )
     too_small = largest < LEAST_WEIGHT and not part
     if too_small or largest > MOST_WEIGHT or weights.sum() > MOST_WEIGHT:
-        raise InputError(
-            f"{name} is out of range: the largest, {exact(largest)}, must be at least "
-            f"{LEAST_WEIGHT:g}, and the sum at most {MOST_WEIGHT:g} cases. Weights that correct "
-            "for how cases were sampled have no scale: divide all by one number."
+        raise CaseError(
+            name,
+            f"is out of range: the largest, {exact(largest)}, must be at least {LEAST_WEIGHT:g}, "
+            f"and the sum at most {MOST_WEIGHT:g} cases",
+            cure="Weights that correct for how cases were sampled have no scale: divide all by one "
+            "number.",
         )
     return weights
 
@@ -299,9 +307,11 @@ def as_probability_matrix(values: Any, name: str = "y_prob") -> Floats:
     off = np.abs(total - 1) > ROW_TOLERANCE
     if off.any():
         at = int(off.argmax())
-        raise InputError(
-            f"{name}[{at}] sums to {total[at]:.4g}, not 1. "
-            "Pass probabilities (after a softmax), one column a class."
+        raise CaseError(
+            name,
+            f"sums to {total[at]:.4g}, not 1",
+            row=at,
+            cure="Pass probabilities (after a softmax), one column a class.",
         )
     return prob
 
@@ -368,7 +378,7 @@ def _to_numpy(values: Any, name: str) -> NDArray[Any]:
     values = as_plain(values, name)
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         at = int(np.ma.getmaskarray(values).ravel().argmax())
-        raise InputError(f"{name}[{at}] is masked. Drop or impute it first.")
+        raise CaseError(name, "is masked", row=at, cure="drop")
     if hasattr(values, "to_numpy"):
         values = values.to_numpy()
     try:
@@ -391,19 +401,18 @@ def _as_floats(array: NDArray[Any], name: str) -> Floats:
     if array.dtype == np.float64:
         return array
     if np.iscomplexobj(array):
-        raise InputError(f"{name} holds complex numbers; real numbers are needed.")
+        raise CaseError(name, "holds complex numbers", more="; real numbers are needed")
     if array.dtype.kind in "mM":
-        raise InputError(f"{name} holds dates or times; numbers are needed.")
+        raise CaseError(name, "holds dates or times", more="; numbers are needed")
     try:
         return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         at = next(i for i, value in enumerate(array) if not _is_number(value))
         cure = "Convert the column to numbers, and drop or impute missing values, first."
         if str(array[at]).rstrip().endswith("%"):
-            cure = "Pass percentages as numbers without the sign, / 100."
-        raise InputError(
-            f"{name}[{at}] is {shortened(repr(array[at]))}, which is not a number. {cure}"
-        ) from None
+            cure = "percent sign"
+        given = shortened(repr(array.tolist()[at]))
+        raise CaseError(name, ", which is not a number", row=at, value=given, cure=cure) from None
 
 
 def _is_number(value: Any) -> bool:
@@ -425,17 +434,18 @@ def _labels_to_outcomes(labels: NDArray[Any], name: str, pos_label: Any) -> Floa
     missing = np.array([value is None or value != value for value in labels.tolist()])
     if missing.any():
         at = int(np.flatnonzero(missing)[0])
-        raise InputError(f"{name}[{at}] is missing. Drop or impute it first.")
+        raise CaseError(name, "is missing", row=at, cure="drop")
     event = _equal(labels, pos_label)
     try:
         distinct = {*labels.tolist()}
     except TypeError:  # a list or a dictionary is no label
         event = None
     if event is None or (not event.any() and len(distinct) > 1) or len(distinct) > 2:
-        raise InputError(
-            f"{name} holds {_distinct(labels)}, which are not two classes with the event "
-            f"pos_label={shortened(repr(pos_label))}. "
-            + (OF_CLASSES if _are_several(labels) else "Pass two classes, one of them the event.")
+        raise CaseError(
+            name,
+            f"holds {_distinct(labels)}, which are not two classes with the event "
+            f"pos_label={shortened(repr(pos_label))}",
+            cure=OF_CLASSES if _are_several(labels) else "Pass two classes, one of them the event.",
         )
     return event.astype(np.float64)
 
@@ -465,9 +475,14 @@ def _distinct(labels: NDArray[Any]) -> str:
 
 
 def _reject_first(
-    wrong: NDArray[np.bool_], values: NDArray[Any], name: str, problem: str, cure: str
+    wrong: NDArray[np.bool_],
+    values: NDArray[Any],
+    name: str,
+    problem: str,
+    cure: str,
+    more: str = "",
 ) -> None:
     at = int(np.flatnonzero(wrong)[0])
-    others = int(wrong.sum()) - 1
-    more = f" ({others} more like it)" if others else ""
-    raise InputError(f"{name}[{at}] = {exact(values[at])} {problem}{more}. {cure}.")
+    if others := int(wrong.sum()) - 1:
+        more += f" ({others} more like it)"
+    raise CaseError(name, problem, row=at, value=exact(values[at]), more=more, cure=cure)

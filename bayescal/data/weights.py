@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError, WeightWarning
+from bayescal.core.errors import CaseError, InputError, WeightWarning
 from bayescal.core.text import exact
 from bayescal.data.validate import check_choice
 
@@ -124,9 +124,13 @@ def as_weight_type(
         )
     if chosen == "counts" and not are_counts(weights):
         at = int(np.flatnonzero(weights % 1)[0])
-        raise InputError(
-            f"{name}[{at}] = {exact(weights[at])} is not a whole number, and counts of cases "
-            "are. If the weights correct for how cases were sampled, say weight_type='sampling'."
+        raise CaseError(
+            name,
+            "is not a whole number",
+            row=at,
+            value=exact(weights[at]),
+            more=", and counts of cases are",
+            cure="If the weights correct for how cases were sampled, say weight_type='sampling'.",
         )
     return chosen
 

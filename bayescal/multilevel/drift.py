@@ -45,7 +45,7 @@ class DriftPosterior(MultilevelPosterior):
     >>> import numpy as np
     >>> import bayescal as bc
     >>> y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 600, random_state=1)
-    >>> post = bc.fit(y_true, y_prob, periods=np.repeat([1, 2, 3], 200), random_state=1)
+    >>> post = bc.fit(y_true, y_prob, period=np.repeat([1, 2, 3], 200), random_state=1)
     >>> post.labels
     ('1', '2', '3')
     >>> post.explanations.index.tolist()
@@ -305,7 +305,7 @@ class DriftPosterior(MultilevelPosterior):
 
 def as_drift(post: Any) -> DriftPosterior:
     """A posterior of ordered periods, and nothing else."""
-    cure = "Pass what bayescal.fit returns when periods= says when each case was."
+    cure = "Pass what bayescal.fit returns when period= says when each case was."
     return check_type(post, DriftPosterior, "post", cure)
 
 

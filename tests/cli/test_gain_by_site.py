@@ -41,7 +41,7 @@ def test_every_site_and_population_has_a_row(capsys, table, tmp_path):
     assert "Method: curves of all sites, fitted together." in out
     frame = pd.read_csv(table)
     gains = bc.recalibration_gain(
-        frame["y"], frame["p"], frame["q"], groups=frame["clinic"], random_state=1
+        frame["y"], frame["p"], frame["q"], site=frame["clinic"], random_state=1
     )
     expected = gains.table()
     told = json.loads(record.read_text())
@@ -55,7 +55,7 @@ def test_every_site_and_population_has_a_row(capsys, table, tmp_path):
 
 
 def test_folds_and_sites_do_not_go_together(capsys, table):
-    options = ("--outcome", "y", "--score", "p", "--folds", 3, "--site", "clinic")
+    options = ("--outcome", "y", "--prob", "p", "--folds", 3, "--site", "clinic")
     code, out, err = run(capsys, "gain", table, *options)
     assert code == 2
     assert "--site goes with --before and --after" in out + err

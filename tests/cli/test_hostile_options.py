@@ -19,14 +19,14 @@ SIZE = 40
 READS = ("a.csv", "--outcome", "y", "--seed", "1")
 GROUPS = ("groups.csv", *READS[1:])
 GIVEN: dict[str, tuple[str, ...]] = {
-    "assess": (*READS, "--score", "p", "--curve", "logistic"),
-    "compare": (*READS, "--score", "p"),
-    "drift": (*GROUPS, "--score", "p", "--period", "month"),
+    "assess": (*READS, "--prob", "p", "--curve", "logistic"),
+    "compare": (*READS, "--prob", "p"),
+    "drift": (*GROUPS, "--prob", "p", "--period", "month"),
     "gain": (*READS, "--before", "p", "--after", "q"),
-    "missing": ("missing.csv", "--outcome", "y", "--score", "p", "--seed", "1"),
-    "predict": (*GROUPS, "--score", "p", "--risk", "0.3", "--site", "hospital", "--at", "a"),
-    "recalibrate": (*READS, "--score", "p", "--method", "logistic", "--output", "out.csv"),
-    "recommend": (*READS, "--score", "p"),
+    "missing": ("missing.csv", "--outcome", "y", "--prob", "p", "--seed", "1"),
+    "predict": (*GROUPS, "--prob", "p", "--risk", "0.3", "--site", "hospital", "--at", "a"),
+    "recalibrate": (*READS, "--prob", "p", "--method", "logistic", "--output", "out.csv"),
+    "recommend": (*READS, "--prob", "p"),
 }
 """Options with which a command works; the others work for long without any."""
 HOSTILE = (

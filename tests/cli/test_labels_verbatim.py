@@ -35,7 +35,7 @@ def written(tmp_path, labels, name="cases.csv"):
 
 
 def table(path, **roles):
-    return read_predictions(AssessReading(file=path, outcome="died", score="risk", **roles)).data
+    return read_predictions(AssessReading(file=path, outcome="died", prob="risk", **roles)).data
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def simulated(seed, sites=6, n=100, sd=0.0, shift=0.0):
 
 def fitted(seed, curve="logistic", draws=400, **options):
     y, s, label = simulated(seed, **options)
-    return bc.fit(y, s, groups=label, curve=curve, draws=draws, random_state=seed)
+    return bc.fit(y, s, site=label, curve=curve, draws=draws, random_state=seed)
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def test_the_likelihood_of_exact_calibration_is_that_of_sites_that_are_alike(cur
             ("calibration_slope", "slope_lower", "slope_upper"), (0.9, 0.6, 1.2), strict=True
         )
     }
-    data = bc.CalibrationData(y, s, groups=label)
+    data = bc.CalibrationData(y, s, site=label)
     options = {"curve": curve, "known": known, "random_state": 1}
     problem = prepare_terms(data, bc.by("site", robust=False), prior="neutral", **options)
     density, d = PopulationDensity(problem), len(problem.pooled.curve.coordinates)
@@ -179,7 +179,7 @@ def test_spread_and_who_is_unlike_are_given_that_nothing_is_exact(calibrated):
 def test_factors_know_exact_calibration():
     y, s, _ = simulated(5, sites=4, n=120)
     factors = {"sex": np.resize(["F", "M"], y.size), "age": np.repeat(["a", "b", "c"], y.size // 3)}
-    post = bc.fit(y, s, groups=factors, curve="logistic", draws=400, random_state=1)
+    post = bc.fit(y, s, subgroup=factors, curve="logistic", draws=400, random_state=1)
     assert 0.02 < post.prob_calibrated["every_site"] < post.prob_calibrated["average_site"]
     for view in (post.at(), post.at(sex="F"), post.at(sex="M", age="a"), post.new("age")):
         assert view.interval("tce")[0] < 0.005
@@ -191,7 +191,7 @@ def test_periods_begin_calibrated_and_some_stay_so():
     x = rng.normal(-1.2, 1.1, 3600)
     period = np.repeat([1, 2, 3, 4], 900)
     y = (rng.random(x.size) < expit(x + 1.2 * (period > 2))).astype(int)
-    post = bc.fit(y, expit(x), periods=period, curve="logistic", draws=400, random_state=1)
+    post = bc.fit(y, expit(x), period=period, curve="logistic", draws=400, random_state=1)
     assert post.prob_calibrated["every_site"] < 1e-6 < post.prob_calibrated["average_site"]
     lower = post.interval("tce")["lower"].to_numpy()
     assert lower[:2].max() == 0
@@ -200,7 +200,7 @@ def test_periods_begin_calibrated_and_some_stay_so():
     shares = np.bincount(post._drawn.explanation, minlength=5) / post.draws
     told = post.explanations.to_numpy()
     np.testing.assert_allclose([shares[0], shares[1:4].sum(), shares[4]], told, atol=0.03)
-    still = bc.fit(y[:1800], expit(x[:1800]), periods=period[:1800], draws=400, random_state=1)
+    still = bc.fit(y[:1800], expit(x[:1800]), period=period[:1800], draws=400, random_state=1)
     assert still.prob_calibrated["every_site"] > 0.2
     for view in (still.now(), still.new()):
         assert view.interval("tce")[0] == 0
@@ -251,7 +251,7 @@ def test_an_uncertain_evidence_is_a_warning(calibrated, monkeypatch):
 def test_imputations_of_a_site_mix_its_draws():
     y, s, label = simulated(1, sites=3, n=60)
     posts = [
-        bc.fit(y, np.clip(s + off, 0.01, 0.99), groups=label, draws=400, random_state=1)
+        bc.fit(y, np.clip(s + off, 0.01, 0.99), site=label, draws=400, random_state=1)
         for off in (0.0, 0.01)
     ]
     views = [post.site("1") for post in posts]

@@ -14,7 +14,7 @@ LABELS = ("north", "south", "west")
 @pytest.fixture(scope="module")
 def post():
     y, s = bc.simulate.sample("clinical-middle-overconfident", 900, random_state=1)
-    return bc.fit(y, s, groups=np.resize(LABELS, y.size), curve="logistic", random_state=1)
+    return bc.fit(y, s, site=np.resize(LABELS, y.size), curve="logistic", random_state=1)
 
 
 def test_measures_have_a_dimension_of_sites(post):
@@ -104,7 +104,7 @@ def test_names_that_are_unknown_are_refused(post):
 
 def test_labels_are_untrusted_text(post):
     y, s = bc.simulate.sample("calibrated", 60, random_state=1)
-    hostile = bc.fit(y, s, groups=np.resize(["<script>", "b"], 60), random_state=1)
+    hostile = bc.fit(y, s, site=np.resize(["<script>", "b"], 60), random_state=1)
     assert "<script>" in hostile.labels
     assert "<script>" not in hostile._repr_html_()
     assert "HierarchicalPosterior" in post._repr_html_()

@@ -81,8 +81,8 @@ def test_clusters_are_drawn_whole():
 def test_cells_and_periods_have_it_and_files_keep_it(tmp_path):
     factors = {"sex": SITE % 2, "age": SITE // 2}
     vary = {"vary": ["sex", "age", bc.by("sex", "age")]}
-    cells = bc.fit(bc.CalibrationData(Y, expit(X), factors=factors), **OPTIONS | vary)
-    months = bc.fit(Y, expit(X), periods=SITE, curve="logistic", draws=1000, random_state=1)
+    cells = bc.fit(bc.CalibrationData(Y, expit(X), subgroup=factors), **OPTIONS | vary)
+    months = bc.fit(Y, expit(X), period=SITE, curve="logistic", draws=1000, random_state=1)
     for several in (cells, months):
         assert several.own().estimate("tce") > several.at().estimate("tce") + 0.02
     own = cells.own()

@@ -58,7 +58,7 @@ def test_one_of_several_classes_is_the_event_on_the_command_line(tmp_path) -> No
 
     path = tmp_path / "cases.csv"
     pd.DataFrame({"species": SPECIES, "risk": RISK}).to_csv(path, index=False)
-    read = read_predictions(AssessReading(path, "species", "risk", event="coyote"))
+    read = read_predictions(AssessReading(path, "species", "risk", positive="coyote"))
     assert read.data.n_events == (SPECIES == "coyote").sum()
 
 
@@ -105,7 +105,7 @@ def test_a_natural_wrong_call_is_told_the_right_one(call) -> None:
 
 @pytest.mark.xfail(reason="an xarray Dataset is no data frame", raises=InputError)
 def test_variables_of_a_dataset_are_columns() -> None:
-    data = bc.CalibrationData.from_frame(DATASET, outcome="y", score="p")
+    data = bc.CalibrationData.from_frame(DATASET, outcome="y", prob="p")
     assert data == bc.CalibrationData(DIED, RISK)
 
 

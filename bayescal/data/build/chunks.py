@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.errors import InputError, check_callable
+from bayescal.core.errors import CaseError, InputError, check_callable
 from bayescal.core.text import shortened
 from bayescal.data.build.builder import TableBuilder
 from bayescal.data.build.cases import CheckedCases, check_cases
@@ -17,7 +17,7 @@ from bayescal.data.build.labels import GroupNames
 from bayescal.data.contents import Contents, added, in_groups, pooled, split
 from bayescal.data.follow_up import FollowUp
 from bayescal.data.members import ClusterReader, rows_of_cases
-from bayescal.data.roles import DEPENDENCE, IMPUTATION, ROLES, RoleReader, Roles, as_roles
+from bayescal.data.roles import DEPENDENCE, IMPUTATION, NAMED, RoleReader, Roles, as_roles
 from bayescal.data.survival import (
     Survival,
     as_horizon,
@@ -38,7 +38,7 @@ from bayescal.data.weights import (
 )
 
 TIME_COLUMNS = ("time", "event", "entry")
-CHUNK_COLUMNS = ("y_true", *TIME_COLUMNS, "y_prob", "sample_weight", "groups", *ROLES, "factors")
+CHUNK_COLUMNS = ("y_true", *TIME_COLUMNS, "y_prob", "sample_weight", *NAMED, "subgroup")
 """What a chunk can have."""
 
 
@@ -113,6 +113,8 @@ class ChunkReader:
             self._check_weights(cases)
             if followed is not None:
                 self._follow(followed, cases, codes, roles)
+        except CaseError as error:
+            raise error.changed(part=name) from error
         except InputError as error:
             raise InputError(f"{name}: {error}") from error
         self.has_event |= bool(cases.outcome.any())
@@ -261,7 +263,7 @@ def _columns(chunk: Any, name: str) -> dict[str, Any]:
             + type(chunk).__name__
             + (f" of length {len(chunk)}." if isinstance(chunk, (tuple, list)) else ".")
         )
-    return dict(zip(("y_true", "y_prob", "sample_weight", "groups"), chunk, strict=False))
+    return dict(zip(("y_true", "y_prob", "sample_weight", "site"), chunk, strict=False))
 
 
 def _look_collapsed(weighted: list[Rows], rows: list[Rows]) -> bool:
@@ -408,6 +410,6 @@ def _refuse_imputations(roles: Roles) -> None:
     """Refuse imputations in chunks of times to an event."""
     if IMPUTATION in roles.columns:
         raise InputError(
-            f"{roles.name(IMPUTATION)} was given beside times to an event in chunks. Make the "
+            "imputation was given beside times to an event in chunks. Make the "
             "table of all cases at once: CalibrationData(..., imputation=number)."
         )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.errors import InputError
+from bayescal.core.errors import CaseError
 from bayescal.core.text import shortened
 from bayescal.data.sources.columns import Encoded
 from bayescal.data.validate import as_vector, check_same_length
@@ -35,7 +35,7 @@ class GroupNames:
         return self._code.setdefault(name, len(self._code))
 
     def codes(
-        self, groups: Any, size: int | None, name: str = "groups", first: str = "y_true"
+        self, groups: Any, size: int | None, name: str = "site", first: str = "y_true"
     ) -> NDArray[np.int64]:
         """The number of each case's group.
 
@@ -64,10 +64,13 @@ class GroupNames:
         texts = [str(label) for label in labels]
         for at, text in zip(rows, texts, strict=True):
             if not _is_text(text):
-                raise InputError(
-                    f"{name}[{int(np.argmax(row == at))}] = {shortened(repr(text))} has half of a "
-                    "surrogate pair, which is no text and cannot be stored. Read the labels again "
-                    "with the right encoding, or rename this one."
+                raise CaseError(
+                    name,
+                    "has half of a surrogate pair",
+                    row=int(np.argmax(row == at)),
+                    value=shortened(repr(text)),
+                    more=", which is no text and cannot be stored",
+                    cure="Read the labels again with the right encoding, or rename this one.",
                 )
         code_of[rows] = [self.code(text) for text in texts]
         codes: NDArray[np.int64] = code_of[row]
@@ -163,5 +166,5 @@ def is_missing(value: Any) -> bool:
 
 
 def _refuse(at: int, name: str) -> None:
-    what = {"groups": "group", "strata": "stratum"}.get(name, name)
-    raise InputError(f"{name}[{at}] is missing. Name every case's {what}, or drop the case.")
+    cure = f"Name every case's {name}, or drop the case."
+    raise CaseError(name, "is missing", row=at, cure=cure)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal.core.errors import InputError
+from bayescal.core.errors import CaseError, InputError
 from bayescal.core.versions import needed
 from bayescal.data.sources.columns import Columns, Encoded, may_be_groups
 
@@ -51,7 +51,10 @@ def read_frame(frame: Any, columns: Columns, source: str = "frame") -> dict[str,
     labelled = set(columns.labelled)
 
     def values_of(name: str) -> Any:
-        values = _values_of(table[name], f"{source}: column {name!r}", ordered=name in labelled)
+        try:
+            values = _values_of(table[name], f"column {name!r}", ordered=name in labelled)
+        except CaseError as error:
+            raise error.changed(part=source) from None
         return values if name in labelled else _plain(values)
 
     return columns.chunk(values_of)
@@ -60,14 +63,14 @@ def read_frame(frame: Any, columns: Columns, source: str = "frame") -> dict[str,
 def groups_unnamed(frame: Any, columns: Columns, ignore: Collection[str]) -> list[str]:
     """Columns that by name and values may be of hospitals or dates, of which nothing is said.
 
-    None where a site, a period, a cluster or a factor is named.
+    None where a site, a period, a cluster or a subgroup is named.
 
     Parameters
     ----------
     ignore : collection of str
         Columns that do not matter.
     """
-    if columns.factors or any((columns.site, columns.period, columns.cluster)):
+    if columns.subgroup or any((columns.site, columns.period, columns.cluster)):
         return []
     nw = _narwhals()
     wrapped = nw.from_native(frame)
@@ -116,7 +119,7 @@ def as_plain(values: Any, name: str) -> Any:
         raise InputError(
             f"{name} is a lazy table, the rows of which have no order, so that outcomes and scores "
             "cannot be paired. Name both columns: CalibrationData.from_frame(table, outcome=..., "
-            "score=...)."
+            "prob=...)."
         )
     return values
 
@@ -140,7 +143,7 @@ def _values_of(series: nw.Series[Any], name: str, *, ordered: bool = False) -> A
     nw = _narwhals()
     if series.null_count():
         at = int(series.is_null().arg_true()[0])
-        raise InputError(f"{name}[{at}] is missing (null). Drop or impute it first.")
+        raise CaseError(name, "is missing (null)", row=at, cure="drop")
     if isinstance(series.dtype, nw.Decimal):
         series = series.cast(nw.Float64)
     if ordered and isinstance(series.dtype, nw.Categorical | nw.Enum):
