@@ -24,7 +24,7 @@ from bayescal.model.priors import PRESETS, Normal, Prior, as_prior
 from bayescal.model.problem import Problem, prepare
 from bayescal.multilevel.known import KnownSite, as_known, check_few_sites
 from bayescal.multilevel.mixture import mixture_of, shares_of
-from bayescal.multilevel.robust import LIKE_SHARE
+from bayescal.multilevel.robust import LEAST_ROBUST, LIKE_SHARE
 from bayescal.multilevel.steps import steps_in_common
 from bayescal.multilevel.summary import MOST_KNOWN_ROWS, Summary, scores_of_known
 from bayescal.multilevel.term import Term, Vary, VaryBy, as_vary
@@ -302,7 +302,26 @@ def prepare_terms(
     bare = MultilevelProblem(data, pooled, data.levels, (), summaries)
     made = replace(bare, axes={named[0].name: bare.labels}) if summaries else bare
     made = replace(made, axes={**made.axes, **_in_time(data, named)})
+    named = with_robust_cells(named, made.cells, list(made.axes))
     return replace(made, terms=tuple(_term(each, made, scales, alone) for each in named))
+
+
+def with_robust_cells(
+    vary: tuple[Vary, ...], cells: Sequence[Sequence[str]], axes: list[str]
+) -> tuple[Vary, ...]:
+    """The terms, of which that of the combinations is robust if there are enough of them.
+
+    Combinations of most factors, if there are several such terms and none was chosen.
+    """
+    joint = [each for each in vary if len(each.names) > 1 and each.robust is None]
+    if not joint or len(vary) == 1 or any(each.robust for each in vary):
+        return vary
+    most = max(joint, key=lambda each: len(each.names))
+    at = [axes.index(check_choice(name, axes, "vary")) for name in most.names]
+    levels = {tuple(cell[k] for k in at) for cell in cells}
+    if len(levels) < LEAST_ROBUST:
+        return vary
+    return tuple(replace(each, robust=True) if each is most else each for each in vary)
 
 
 def _term(vary: Vary, problem: MultilevelProblem, prior: Heterogeneity, alone: bool) -> Term:

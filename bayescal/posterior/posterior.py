@@ -499,7 +499,7 @@ class CalibrationPosterior:
     def _prior(self) -> tuple[CurvesOfTable, ...]:
         """The same of prior draws, given that calibration is not exact."""
         pairs = zip(self._parts, (self._fitted or self)._parts, strict=True)
-        parts = [replace(p, u=of.draw_prior()[0], averaged=None, far=None) for p, of in pairs]
+        parts = [replace(p, u=of.draw_prior()[0], averaged=None) for p, of in pairs]
         return tuple(map(CurvesOfTable.of, parts))
 
     @cached_property
@@ -1025,7 +1025,7 @@ class CalibrationPosterior:
         index = pd.Index(list(rows), name="functional")
         table = pd.DataFrame(np.reshape(list(rows.values()), (-1, 5)), index, SUMMARY)
         edges, cautions = self.problem.edges, cautions_at_ends(problems)
-        undefined = undefined_measures(problems)
+        undefined = self._undefined
         considered = "was not considered"
         if self.prob_calibrated is not None:
             considered = "is among the draws of distances"
@@ -1045,11 +1045,16 @@ class CalibrationPosterior:
         )
         return table
 
+    @property
+    def _undefined(self) -> dict[str, str]:
+        """Why measures are not defined, by their names."""
+        return undefined_measures([part.problem for part in self._parts])
+
     def _rows_of_summary(
         self, names: Sequence[str], level: float, *, p: float = 1, population: str = "bootstrap"
     ) -> dict[str, tuple[float, ...]]:
         """Estimate, mean, median, lower and upper end of those functionals that are defined."""
-        undefined = undefined_measures([part.problem for part in self._parts])
+        undefined = self._undefined
         wanted: FunctionalCalls = [
             (name, {"p": p} if name == "tce" else {}) for name in names if name not in undefined
         ]
@@ -1081,7 +1086,7 @@ class CalibrationPosterior:
         """
         if len(self._parts) == 1:
             raise InputError("nothing was imputed, so that no information is missing.")
-        undefined = undefined_measures([part.problem for part in self._parts])
+        undefined = self._undefined
         wanted: FunctionalCalls = [
             (name, {}) for name in usual_functionals() if name not in undefined
         ]

@@ -125,7 +125,7 @@ def test_single_cases_have_the_steps_that_sites_have_in_common():
 
 
 def test_leave_one_out_is_given_the_steps_in_common(of_sites):
-    drawn = of_sites._drawn
+    drawn = of_sites._free
     made, elpd = drawn.problem, []
     for steps in (shared_steps(made).steps, None):
         each = (

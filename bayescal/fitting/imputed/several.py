@@ -110,7 +110,7 @@ class ImputedCurves(MultilevelPosterior):
         return posterior
 
     def _mix(self, posts: Sequence[MultilevelPosterior]) -> None:
-        self._posts, self._drawn = tuple(posts), joined([post._drawn for post in posts])
+        self._posts, self._free = tuple(posts), joined([post._free for post in posts])
 
     @property
     def imputations(self) -> tuple[Any, ...]:
@@ -216,6 +216,10 @@ class ImputedSubgroups(ImputedCurves, SubgroupPosterior):
 
 class ImputedDrift(ImputedCurves, DriftPosterior):
     """Ordered periods, of several imputations."""
+
+    @cached_property
+    def _drawn(self) -> MultilevelDraws:
+        return joined([post._drawn for post in self._posts])
 
     @cached_property
     def _steps(self) -> Floats:
