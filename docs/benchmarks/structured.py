@@ -400,7 +400,8 @@ def one_set(seed: int, repeats: int) -> list[Row]:
             risk = expit(x + shift[site] + bend * (((x - MEAN) / WIDTH) ** 2 - 1))
             labels = np.array([f"{k:02}" for k in range(count)])[site]
             data, score = bc.CalibrationData(outcomes(risk, rng), expit(x), site=labels), expit(x)
-            post = bc.fit(data, vary="site", curve="logistic", draws=DRAWS, random_state=index)
+            options: dict[str, Any] = {"engine": "importance", "draws": DRAWS}
+            post = bc.fit(data, vary="site", curve="logistic", random_state=index, **options)
             for k, label in enumerate(post.labels):
                 true, view = errors(risk[site == k], score[site == k]), post.site(label)
                 below = np.abs(view.values_of("signed_error")) > view.values_of("tce") + 1e-12

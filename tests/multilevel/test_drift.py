@@ -10,9 +10,7 @@ from scipy.stats import norm
 
 import bayescal as bc
 from bayescal.errors import InputError
-from bayescal.model.problem import prepare
 from bayescal.multilevel.changes import PROB_CONSTANT, change_prior, explanation_prior
-from bayescal.multilevel.drift import gain_of_maps
 from bayescal.multilevel.problem import prepare_terms
 from bayescal.multilevel.term import walk
 from free import given_free
@@ -251,14 +249,3 @@ def test_a_problem_is_read_back_from_its_attributes():
     problem = prepare_terms(data, walk(), prior="clinical", random_state=1)
     again = type(problem).from_attributes(problem.to_attributes(), data)
     assert again == problem
-
-
-def test_maps_gain_on_the_scores_as_they_came_in():
-    """Scores of 0 and 1, which a fit moves inside, are scored where they were given."""
-    table = bc.CalibrationData.from_counts([0.0, 0.4, 1.0], [40, 60, 50], [2, 25, 49])
-    problem = prepare(table, curve="logistic", prior="neutral", random_state=1)
-    assert (problem.stated != problem.score).sum() == 2
-    curves = problem.probability(problem.sample_prior(np.random.default_rng(1), 50))
-    same = gain_of_maps(problem, curves, {"same": problem.stated})
-    assert {rule for _, rule in same} == {"brier", "log_score"}
-    assert not any(gain.any() for gain in same.values())

@@ -75,7 +75,8 @@ def test_fifteen_studies_agree_with_an_independent_sampler(studies):
 
 
 def test_a_sixteenth_study_agrees_with_an_independent_sampler(studies):
-    new = given_free(studies).new_site()
+    studies = given_free(studies)
+    new = studies.new_site()
     got = quantiles(new.tce(population="sample"))
     np.testing.assert_allclose(got, (0.041, 0.007, 0.126), atol=0.006)
     assert new.prob_below(0.05, population="sample") == pytest.approx(0.62, abs=0.02)
