@@ -14,6 +14,7 @@ from bayescal.multilevel.drift import DriftPosterior
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.multilevel.view import CurveView, floored
+from bayescal.posterior.evaluation import read
 from bayescal.posterior.populations.bootstrap import dirichlet
 from bayescal.posterior.populations.clusters import ClusterBootstrap
 from bayescal.posterior.posterior import CalibrationPosterior
@@ -75,7 +76,7 @@ def own_error(
     for label, share in zip(data.groups, shares.T, strict=True):
         view = curves[label]
         # not values_of: floored by its own signed error, each group would be off in each draw
-        error += share * view._read(view.tables, [("tce", {})], "bootstrap")["tce"]
+        error += share * read(view.tables, [("tce", {})], "bootstrap")["tce"]
     return floored(error, pooled.values_of("signed_error"))
 
 

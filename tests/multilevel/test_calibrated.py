@@ -129,7 +129,6 @@ def test_everything_about_a_distance_is_read_from_its_draws(calibrated, view):
     assert view.interval("tce") == equal_tailed(draws, 0.95)
     assert view.estimate("tce") == draws.mean()
     assert view.prob_below(0.02) == np.mean(draws < 0.02)
-    assert view.prob_below(0.02) + 1 - view.prob_below(0.02) == 1
     row = view.summary(names=["tce"]).loc["tce"]
     assert row["estimate"] == row["mean"] == draws.mean()
     assert (row["lower"], row["upper"]) == view.interval("tce")

@@ -65,7 +65,7 @@ def test_a_view_has_scores_and_no_outcomes(post):
 
 
 def test_a_new_site_has_scores_of_sites_with_patients(post):
-    trials, chosen = post.new_site()._mixture
+    trials, chosen = post.new_site().tables[0].bootstrap
     assert len(trials) == 2
     assert set(chosen) == {0, 1}
 
