@@ -1,8 +1,8 @@
 """The line nearest to a curve, in log-odds or in complementary log-log, and the nearest shift.
 
-Every draw of a curve has its own weights of the scores; the lines of many draws are solved for at once
-by Newton's steps. Under proportional hazards the line in complementary log-log is the one that the
-log cumulative hazard by the horizon follows.
+Every draw of a curve has its own weights of the scores; the lines of many draws are solved for at
+once by Newton's steps. Under proportional hazards the line in complementary log-log is the one that
+the log cumulative hazard by the horizon follows.
 """
 
 from __future__ import annotations
