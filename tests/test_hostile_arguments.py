@@ -49,8 +49,8 @@ ASKED = {"CalibrationData.from_dask", "CalibrationData.select", "CalibrationData
 """Of other objects than those at hand: their errors say so first."""
 PARTS = 12
 """Of the tests with many values, so that none takes long."""
-SHARE = 4
-"""Every fourth value, another fourth for each argument: what is run before each merge."""
+SHARE = 8
+"""Every eighth value, other ones for each argument: what is run before each merge."""
 
 Attack = tuple[Call, str, Any]
 
