@@ -27,9 +27,9 @@ def as_rows(score: Any, trials: Any, hits: Any) -> Rows:
     ----------
     score, trials, hits : array-like of shape (rows,)
     """
-    scores = as_scores(score, "score")
+    scores = as_scores(score, "prob")
     cases = as_vector(trials, "trials")
-    check_same_length(scores.size, "score", cases.size, "trials")
+    check_same_length(scores.size, "prob", cases.size, "trials")
     counts = as_weights(cases, scores.size, "trials")
     assert counts is not None
     events = _as_counts(hits, scores.size, "hits")
@@ -53,7 +53,7 @@ def as_rows(score: Any, trials: Any, hits: Any) -> Rows:
 
 def _as_counts(values: Any, size: int, name: str) -> Floats:
     counts = as_floats(values, name)
-    check_same_length(size, "score", counts.size, name)
+    check_same_length(size, "prob", counts.size, name)
     wrong = ~np.isfinite(counts) | (counts < 0)
     if wrong.any():
         at = int(np.flatnonzero(wrong)[0])
@@ -70,9 +70,9 @@ def as_tables(score: Any, trials: Any, hits: Any, roles: Roles) -> Contents:
     roles : Roles
         Columns by row.
     """
-    (score, trials, hits), roles = roles.aligned(score=score, trials=trials, hits=hits)
+    (score, trials, hits), roles = roles.aligned(prob=score, trials=trials, hits=hits)
     together = as_rows(score, trials, hits)  # so that a fault is named by its row of all
-    columns = [np.asarray(as_vector(values, "score"), float) for values in (score, trials, hits)]
+    columns = [np.asarray(as_vector(values, "prob"), float) for values in (score, trials, hits)]
     reader, builder = RoleReader(), TableBuilder()
     codes = reader.codes(roles, columns[0].size)
     if codes is None:

@@ -14,7 +14,7 @@ from bayescal.core.errors import CaseError, InputError
 from bayescal.core.text import exact
 from bayescal.data.build.cases import check_cases, check_given
 from bayescal.data.data import CalibrationData
-from bayescal.data.keywords import as_data
+from bayescal.data.doors import table_of
 from bayescal.data.sources.alignment import aligned
 from bayescal.data.survival import Survival
 from bayescal.data.table import LIMIT
@@ -244,7 +244,7 @@ def paired(
 def _from_table(
     table: CalibrationData, y_prob: Any, sample_weight: Any, needs: Needs
 ) -> tuple[Floats, Floats, Floats | None]:
-    as_data(table, y_prob, sample_weight=sample_weight).one_group().independent()
+    table_of(table, y_prob, {"sample_weight": sample_weight}).one_group().independent()
     if needs == "order":
         raise InputError(
             "a table keeps no order of its cases, and this depends on it. "

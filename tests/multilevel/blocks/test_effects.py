@@ -203,9 +203,8 @@ def test_one_exchangeable_term_is_sites_whose_coordinates_are_independent():
     data = table(7, shifts=[-0.6, -0.3, 0, 0.1, 0.2, 0.5, 0.6])
     prior = Heterogeneity(correlation=1e5)
     sites = prepare_terms(
-        *(data, bc.by("site", robust=False)),
+        *(data, bc.by("site", robust=False, prior=prior)),
         prior="neutral",
-        heterogeneity=prior,
         curve="logistic",
         random_state=1,
     )
