@@ -46,8 +46,8 @@ HOSTILE: tuple[Any, ...] = (
     np.array([1j]), np.array(["2020-01-01"], dtype="datetime64[D]"), lambda *_: 0,
     pd.DataFrame({"x": [1]}), pd.NA, Path("x"),
 )  # fmt: skip
-ARRAYS = {"y_true", "y_prob", "y_proba", "y", "X", "new", "before", "after", "groups", "cells"} | {
-    "cluster", "strata", "periods", "time", "event", "entry",
+ARRAYS = {"y_true", "y_prob", "y_proba", "y", "X", "new", "before", "after", "site", "cells"} | {
+    "cluster", "stratum", "period", "time", "event", "entry",
     "sample_weight", "features", "offset", "truth", "scores", "mean", "variance",
 }  # fmt: skip
 """Arguments with one entry a case."""
@@ -153,7 +153,7 @@ def objects() -> dict[str, Any]:
             "CalibrationPosterior": cmp.posterior,
             "CurveComparison": cmp,
             "Assessment": bc.assess(
-                OUTCOME, SCORE, groups=np.arange(N) % 2, draws=400, random_state=0
+                OUTCOME, SCORE, site=np.arange(N) % 2, draws=400, random_state=0
             ),
             "Consistency": bc.check_consistency(cmp.posterior, n_resamples=20, random_state=0),
             "RecalibrationGain": bc.recalibration_gain(
@@ -162,17 +162,17 @@ def objects() -> dict[str, Any]:
             "Truth": bc.simulate.truth("D1"),
             "VarianceGain": bc.variance_gain(OUTCOME, SCORE, SCORE, np.sqrt(SCORE), random_state=0),
             "fit": bc.fit(OUTCOME, SCORE, curve="logistic", draws=400, random_state=0),
-            "DriftPosterior": bc.fit(OUTCOME, SCORE, periods=PERIOD, draws=400, random_state=0),
+            "DriftPosterior": bc.fit(OUTCOME, SCORE, period=PERIOD, draws=400, random_state=0),
             "HierarchicalPosterior": bc.fit(
-                OUTCOME, SCORE, groups=np.arange(N) % 3, draws=400, random_state=0
+                OUTCOME, SCORE, site=np.arange(N) % 3, draws=400, random_state=0
             ),
             "ImputedPosterior": bc.compare(
-                OUTCOME, imputations=[SCORE, SCORE**0.9], draws=400, random_state=0
+                OUTCOME, imputation=[SCORE, SCORE**0.9], draws=400, random_state=0
             ).posterior,
             "SubgroupPosterior": bc.fit(
                 OUTCOME,
                 SCORE,
-                groups={"a": np.arange(N) % 2, "b": np.arange(N) % 3},
+                subgroup={"a": np.arange(N) % 2, "b": np.arange(N) % 3},
                 curve="intercept",
                 engine="importance",
                 draws=400,
@@ -230,10 +230,10 @@ def values(owner: str) -> dict[str, Any]:
         "posts": made["ImputedPosterior"].imputations,
         "prevalence": 0.1,
         "prior": "neutral",
-        "prob": 0.5,
+        "prob": "p" if owner == "CalibrationData" else 0.5,
         "recalibrator": bc.recalibrate.LogisticRecalibrator(),
         "result": made["RecalibrationGain"],
-        "score": "p" if owner == "CalibrationData" else [0.1, 0.6],
+        "score": [0.1, 0.6],
         "scores": SCORE,
         "sd": 1.0,
         "shape": "shifted",
@@ -268,7 +268,7 @@ def special() -> dict[str, dict[str, Any]]:
     followed = {"y_true": bc.Survival(mixed, OUTCOME), "horizon": 1.0}
     return {
         "bayescal.build_model": {"curve": "beta"},
-        "bayescal.compare_models": {"groups": np.arange(N) % 3},
+        "bayescal.compare_models": {"site": np.arange(N) % 3},
         "bayescal.load": {"path": at / "posterior.nc"},
         "bayescal.read_report": {"path": at / "report.html"},
         "bayescal.optimism": {
@@ -312,7 +312,7 @@ def special() -> dict[str, dict[str, Any]]:
         "Assessment.to_html": {"path": "report.html"},
         "Assessment.to_word": {"path": "report.docx"},
         "CalibrationData.of_site": {"label": "A"},
-        "CalibrationData.from_counts": {"score": [0.1, 0.6]},
+        "CalibrationData.from_counts": {"prob": [0.1, 0.6]},
         "CalibrationData.from_imputations": {"tables": [made["CalibrationData"]] * 2},
         "CalibrationData.from_netcdf": {"path": at / "table.nc"},
         "CalibrationData.from_frame": {"outcome": "y"},

@@ -41,24 +41,19 @@ COLUMNS: dict[str, Any] = {
     "before": SCORE,
     "cells": np.arange(N) * 7 % 5,
     "cluster": np.arange(N) * 3 % 11,
-    "draws_of_score": [SCORE, SCORE**0.9],
     "entry": np.arange(N) % 3 / 100,
     "event": OUTCOME,
     "features": np.column_stack([np.arange(N) * 7 % 5, np.arange(N) % 3]).astype(float),
-    "groups": np.arange(N) % 3,
     "hits": np.arange(N) % 2,
     "imputation": _halves(OUTCOME),
-    "imputations": [SCORE, SCORE**0.9],
     "logits": np.log(MATRIX),
     "mean": SCORE,
     "offset": np.arange(N) % 2 / 2,
     "period": np.arange(N) % 4,
-    "periods": np.arange(N) % 4,
     "sample_weight": 1 + np.arange(N) * 7 % 3,
-    "score": SCORE,
+    "prob": SCORE,
     "scores": SCORE,
     "site": np.arange(N) % 3,
-    "strata": np.arange(N) * 3 % 11 % 2,
     "stratum": np.arange(N) * 3 % 11 % 2,
     "time": TIME,
     "trials": 1 + np.arange(N) % 3,
@@ -70,7 +65,14 @@ COLUMNS: dict[str, Any] = {
     "y_true": OUTCOME,
 }
 """A value for each case, by the name of the argument."""
+IMPUTED = {"imputation": [SCORE, SCORE**0.9]}
+"""A matrix in place of the scores."""
 SPECIAL: dict[str, dict[str, Any]] = {
+    "bayescal.assess": IMPUTED,
+    "bayescal.compare": IMPUTED,
+    "bayescal.fit": IMPUTED,
+    "bayescal.recalibration_gain": IMPUTED,
+    "bayescal.update": IMPUTED,
     "CalibrationData.from_counts": {"trials": np.full(N, 3), "imputation": np.arange(N) // 2 % 2},
     "CalibrationData.from_multiclass": {
         "imputation": _halves((MATRIX.argmax(axis=1) == OUTCOME).astype(int))
@@ -89,26 +91,23 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "scores.top_label_calibration_error": {"y_prob": MATRIX},
 }
 """Values of one function where the name means something else."""
-IN_PLACE_OF = {
-    "imputations": {"y_prob", "before", "after"},
-    "draws_of_score": {"y_prob"},
-}
-"""Arguments that others cannot stand beside."""
-ONE_OF_EACH_CASE = {"groups": {"after"}}
+IN_PLACE_OF = {"y_prob", "before", "after"}
+"""Arguments that a matrix of imputations cannot stand beside."""
+ONE_OF_EACH_CASE = {"site": {"after"}}
 """Arguments that are no matrix beside others."""
-WITH = {"entry": "event", "strata": "cluster", "stratum": "cluster"}
+WITH = {"entry": "event", "stratum": "cluster"}
 """Arguments that need another."""
 CLUSTERED = bc.fit(OUTCOME, SCORE, cluster=np.arange(N) // 2, curve="logistic", draws=400)
 STRATIFIED = bc.fit(
-    OUTCOME, SCORE, cluster=np.arange(N), strata=np.arange(N) % 2, curve="logistic", draws=400
+    OUTCOME, SCORE, cluster=np.arange(N), stratum=np.arange(N) % 2, curve="logistic", draws=400
 )
 GIVEN_WITH: dict[tuple[str, str], dict[str, Any]] = {
     ("bayescal.update", "cluster"): {"post": CLUSTERED},
-    ("bayescal.update", "strata"): {"post": STRATIFIED},
-    ("bayescal.update", "groups"): {"post": objects()["HierarchicalPosterior"]},
-    ("bayescal.update", "periods"): {"post": objects()["DriftPosterior"]},
-    ("bayescal.recalibration_gain", "imputations"): {"after": np.sqrt},
-    ("bayescal.optimism", "groups"): {"n_folds": None, "n_repeats": None},
+    ("bayescal.update", "stratum"): {"post": STRATIFIED},
+    ("bayescal.update", "site"): {"post": objects()["HierarchicalPosterior"]},
+    ("bayescal.update", "period"): {"post": objects()["DriftPosterior"]},
+    ("bayescal.recalibration_gain", "imputation"): {"after": np.sqrt},
+    ("bayescal.optimism", "site"): {"n_folds": None, "n_repeats": None},
 }
 """What a function needs for one of its arguments."""
 OTHER_FORMS: dict[str, tuple[Any, bool]] = {
@@ -152,7 +151,8 @@ class Paired:
         """Which arguments of cases are passed together."""
         for names in ((), *((name,) for name in self.optional)):
             needed = tuple(WITH[name] for name in names if name in WITH)
-            refused = {one for name in names for one in IN_PLACE_OF.get(name, ())}
+            is_matrix = any(isinstance(self.value(name, EVERY), list) for name in names)
+            refused = IN_PLACE_OF if is_matrix else set()
             together = *(one for one in self.columns if one not in refused), *needed, *names
             single = {one for name in names for one in ONE_OF_EACH_CASE.get(name, ())}
             if self.form is None or self.form[0] in set(together) - single:
@@ -320,8 +320,8 @@ def wrongs(function: Paired) -> list[str]:
 
 INCOMPLETE = {
     "bayescal.Survival('time',)",  # alone it would have to hold the events too
-    "bayescal.tce_lower_bound('y_true', 'y_prob', 'groups')",  # needs ten sites
-    "bayescal.update('y_true', 'imputations')",  # the posterior is of no imputations
+    "bayescal.tce_lower_bound('y_true', 'y_prob', 'site')",  # needs ten sites
+    "bayescal.update('y_true', 'imputation')",  # the posterior is of no imputations
 }
 """Sets of arguments that are refused whatever their labels."""
 

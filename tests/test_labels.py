@@ -142,10 +142,10 @@ def test_a_function_that_ignores_labels_is_found() -> None:
 
 @pytest.mark.parametrize("column", range(1, 4))
 def test_chunks_have_labels_too(column: int) -> None:
-    weight, group = COLUMNS["sample_weight"], COLUMNS["groups"]
+    weight, group = COLUMNS["sample_weight"], COLUMNS["site"]
     chunk = [pd.Series(values, index=LABELS) for values in (OUTCOME, SCORE, weight, group)]
     table = bc.CalibrationData.from_chunks([tuple(chunk)])
-    assert table == bc.CalibrationData(OUTCOME, SCORE, weight, group)
+    assert table == bc.CalibrationData(OUTCOME, SCORE, weight, site=group)
     chunk[column] = chunk[column].iloc[SHUFFLED]
     with pytest.raises(InputError, match=r"chunk 0: y_true and \w+ have the same index labels in"):
         bc.CalibrationData.from_chunks([tuple(chunk)])
@@ -171,10 +171,10 @@ def test_a_mapping_of_factors_has_labels_of_each() -> None:
     outcome = pd.Series(OUTCOME, index=LABELS[SHUFFLED])
     for function in (bc.fit, bc.assess):
         with pytest.raises(InputError, match=r"y_true and groups\['age'\] have the same"):
-            function(outcome, SCORE, groups=factors)
+            function(outcome, SCORE, subgroup=factors)
     frame = pd.DataFrame(factors).set_axis(LABELS)
     with pytest.raises(InputError, match="y_true and groups have the same"):
-        bc.fit(outcome, SCORE, groups=frame)
+        bc.fit(outcome, SCORE, subgroup=frame)
 
 
 def test_every_function_is_one_with_labels() -> None:

@@ -16,6 +16,12 @@ SYNONYMS = {
     "draws": ("n_draws", "n_samples", "num_draws", "posterior_draws"),
     "n_resamples": ("resamples", "replicates", "n_replicates", "n_boot", "n_bootstrap", "boot"),
     "n_simulations": ("simulations", "n_sims", "sims", "runs", "n_runs", "iterations", "n_iter"),
+    "site": ("sites", "groups"),
+    "period": ("periods",),
+    "subgroup": ("subgroups", "factor", "factors"),
+    "cluster": ("clusters",),
+    "stratum": ("strata",),
+    "imputation": ("imputations", "draws_of_score"),
     "n_repeats": ("repeats", "n_repetitions", "repetitions"),
     "n_folds": ("folds", "cv", "k_folds", "n_splits"),
     "n_bins": ("bins", "num_bins", "nbins"),
@@ -29,7 +35,7 @@ SYNONYMS = {
     "pos_label": ("event", "positive", "positive_label"),
 }
 WORD_FOR = {synonym: word for word, synonyms in SYNONYMS.items() for synonym in synonyms}
-COLUMNS = {"outcome", "score", "weight", "group", "time", "event", "entry"}
+COLUMNS = {"outcome", "prob", "time", "event", "entry"}
 """Names of columns, which are called as on the command line."""
 MEANT = {"bayescal.plan": {"width"}, "bayescal.words": {"event"}}
 """Words that are no synonyms here: the width of an interval, and what a report calls the event."""
@@ -82,7 +88,7 @@ def test_the_walk_sees_functions_methods_and_constructors() -> None:
 @pytest.mark.parametrize("name", sorted(OFFERED))
 def test_parameters_are_words_of_the_list(name: str) -> None:
     words = parameters(name)
-    if words >= {"outcome", "score"}:
+    if words >= {"outcome", "prob"}:
         words = words - COLUMNS
     words = words - MEANT.get(name, set())
     wrong = {word: WORD_FOR[word] for word in words & WORD_FOR.keys()}

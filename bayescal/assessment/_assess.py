@@ -34,7 +34,7 @@ from bayescal.assessment.words import is_reversed
 from bayescal.core.errors import as_items, check_type
 from bayescal.core.text import card
 from bayescal.data.crossed import CrossedTable
-from bayescal.data.imputations import as_draws_of_score, as_imputations, as_imputed_outcomes
+from bayescal.data.imputations import as_imputations, as_imputed_outcomes
 from bayescal.data.keywords import as_data
 from bayescal.data.multiclass import ClassMode, binary_cases
 from bayescal.data.predicted import risks_by
@@ -64,16 +64,16 @@ class AssessOptions(TypedDict, total=False):
     thresholds: Sequence[float]
     estimators: Sequence[str]
     draws: int
-    groups: Any
+    site: Any
+    subgroup: Any
     sample_weight: Any
     weight_type: WeightType | None
     random_state: int | np.random.Generator | None
     edge: float | None
     pos_label: Any
-    imputations: Any
-    draws_of_score: Any
+    imputation: Any
     cluster: Any
-    strata: Any
+    stratum: Any
     mode: ClassMode | None
     labels: Words | None
 
@@ -101,16 +101,16 @@ def assess(
     thresholds: Sequence[float] = (),
     estimators: Sequence[str] = PANEL,
     draws: int = 4000,
-    groups: Any = None,
+    site: Any = None,
+    subgroup: Any = None,
     sample_weight: Any = None,
     weight_type: WeightType | None = None,
     random_state: int | np.random.Generator | None = None,
     edge: float | None = None,
     pos_label: Any = None,
-    imputations: Any = None,
-    draws_of_score: Any = None,
+    imputation: Any = None,
     cluster: Any = None,
-    strata: Any = None,
+    stratum: Any = None,
     horizon: float | Sequence[float] | None = None,
     mode: ClassMode | None = None,
     labels: Words | None = None,
@@ -143,23 +143,22 @@ def assess(
         some of those of `check_consistency` are named: "survival_ici", "survival_emax"
         and "survival_observed_expected".
     draws : int
-    groups : array-like of shape (n,), data frame or mapping, optional
+    site : array-like of shape (n,), optional
         A label for each case, such as its hospital. All cases together are assessed, and each
-        group by itself in `by_group`; at most 200 groups. Of several factors, a data frame with a
-        column for each, or a mapping of names to labels, `subgroups` has one fit of all of their
-        levels and combinations, and `by_subgroup` its table; see `bayescal.fit`.
+        site by itself in `by_group`; at most 200.
+    subgroup : data frame or mapping, optional
+        Labels of each case by name, such as sex and age: `subgroups` then has one fit of all of
+        their levels and combinations, and `by_subgroup` its table; see `bayescal.fit`.
     sample_weight : array-like of shape (n,), optional
     weight_type : {"counts", "sampling"}, optional
     random_state : int or numpy.random.Generator, optional
     edge : float in (0, 0.5), optional
     pos_label : object, optional
-    imputations : array-like of shape (m, n), optional
+    imputation : array-like of shape (m, n) or (n,), optional
         As in `bayescal.fit`. The posteriors of the imputations are mixed; estimators are computed
         on each imputation and averaged.
-    draws_of_score : array-like of shape (n_drawn, n), optional
-        As in `bayescal.fit`, of a Bayesian model.
-    cluster, strata : array-like of shape (n,), optional
-        As in `bayescal.fit`; not beside `groups`.
+    cluster, stratum : array-like of shape (n,), optional
+        As in `bayescal.fit`; not beside `site`.
     horizon : float or sequence of float, optional
         Of times to an event, as in `bayescal.fit`. Several horizons have one report, with a row
         and a curve for each.
@@ -196,10 +195,10 @@ def assess(
             "estimators": estimators, "weight_type": weight_type, "random_state": random_state,
         }  # fmt: skip
         refused = {
-            "groups": groups, "pos_label": pos_label, "imputations": imputations,
-            "draws_of_score": draws_of_score, "mode": mode,
+            "site": site, "subgroup": subgroup, "pos_label": pos_label, "imputation": imputation,
+            "mode": mode,
         }  # fmt: skip
-        of_cases = {"sample_weight": sample_weight, "cluster": cluster, "strata": strata}
+        of_cases = {"sample_weight": sample_weight, "cluster": cluster, "stratum": stratum}
         risks = risks_by(y_true, y_prob, horizon)
         assessed = each_horizon(partial(assess, **options, **of_cases), risks, refused)
         return HorizonAssessment(assessed, risks)
@@ -214,11 +213,11 @@ def assess(
         sample_weight=sample_weight,
         weight_type=weight_type,
         pos_label=pos_label,
-        groups=groups,
+        site=site,
+        subgroup=subgroup,
         cluster=cluster,
-        strata=strata,
-        imputations=imputations,
-        draws_of_score=draws_of_score,
+        stratum=stratum,
+        imputation=imputation,
         check_sites=check_few_labels,
         takes_times=True,
         horizon=at,
@@ -227,7 +226,7 @@ def assess(
     )
     check_roles(data)
     panel = panel_for(data, named)
-    crossed = CrossedTable(data) if len(data.factors) > 1 else None
+    crossed = CrossedTable(data) if len(data.subgroups) > 1 else None
     check_few_groups(len(data.groups))
     if crossed is None:
         check_not_class_wise(data)
@@ -238,10 +237,8 @@ def assess(
         cases = binary_cases(y_true, y_prob, "top-label", None, sample_weight, "y_prob")
         y_true, y_prob = cases.outcomes, cases.scores
     outcomes, scores = [y_true], [y_prob]
-    if imputations is not None and data.follow_up is None:
-        scores = list(as_imputations(imputations, y_true))
-    if draws_of_score is not None and data.follow_up is None:
-        scores = list(as_draws_of_score(draws_of_score, y_true))
+    if is_matrix(imputation) and data.follow_up is None:
+        scores = list(as_imputations(imputation, y_true))
     if is_matrix(y_true):
         outcomes = list(as_imputed_outcomes(y_true, y_prob))
     raw = raw_cases(outcomes, scores, pooled, sample_weight=sample_weight, pos_label=pos_label)

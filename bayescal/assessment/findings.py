@@ -622,7 +622,7 @@ class Findings:
     @property
     def _group_names(self) -> tuple[str, ...]:
         if not self.data.groups:
-            raise InputError("there are no groups. Pass groups= to assess, one label a case.")
+            raise InputError("there are no groups. Pass site= to assess, one label a case.")
         return self.data.groups
 
     @cached_property
@@ -696,7 +696,7 @@ class Findings:
     def _with_subgroups(self) -> SubgroupPosterior:
         if self.subgroups is None:
             raise InputError(
-                "there are no subgroups. Pass groups= to assess with a column for each factor."
+                "there are no subgroups. Pass subgroup= to assess, with two or more columns."
             )
         return self.subgroups
 

@@ -40,23 +40,23 @@ def check_few_groups(groups: int) -> None:
     """Refuse more than 200 groups."""
     if groups > MOST_GROUPS:
         raise InputError(
-            f"groups holds {groups:,} distinct labels, and at most {MOST_GROUPS} can be assessed "
+            f"site holds {groups:,} distinct labels, and at most {MOST_GROUPS} can be assessed "
             "one by one. Give a label that many cases share, such as their hospital."
         )
 
 
 def check_few_labels(labels: Any) -> None:
     """Refuse labels of more than 200 groups, before any case is read."""
-    check_few_groups(count_labels(labels, "groups"))
+    check_few_groups(count_labels(labels, "site"))
 
 
 def check_roles(data: CalibrationData) -> None:
     """Refuse roles that are not assessed together."""
     groups = [role for role in data.levels if role != "imputation"]
-    if len(groups) > 1 and len(groups) != len(data.factors):
+    if len(groups) > 1 and len(groups) != len(data.subgroups):
         raise InputError(
             f"the table has {' and '.join(groups)}, and groups are assessed by one of site, period "
-            f"and factors. Forget the others, data.without({groups[-1]!r})."
+            f"and subgroups. Forget the others, data.without({groups[-1]!r})."
         )
 
 
@@ -64,7 +64,7 @@ def check_prior_calibrated(data: CalibrationData, prior_calibrated: float) -> No
     """Refuse a prior probability of exact calibration where one fit has a curve for each group."""
     as_level(prior_calibrated, "prior_calibrated")
     groups = len(data.groups)
-    few = 1 if data.periods is not None or len(data.factors) > 1 else LEAST_SITES - 1
+    few = 1 if data.periods is not None or len(data.subgroups) > 1 else LEAST_SITES - 1
     if prior_calibrated != PRIOR_CALIBRATED and groups > few:
         raise InputError(
             f"prior_calibrated={prior_calibrated} was given with {groups} groups, whose curves "

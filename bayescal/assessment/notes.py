@@ -168,9 +168,9 @@ def _about_labels(f: Findings) -> Iterator[str]:
     for role, levels in data.levels.items():
         if role not in ("period", "imputation"):
             yield from _written_alike(levels)
-        if role in data.factors and len(levels) > MOST_LEVELS and all(map(_is_number, levels)):
+        if role in data.subgroups and len(levels) > MOST_LEVELS and all(map(_is_number, levels)):
             yield (
-                f"the factor {shortened(role)} has {len(levels)} levels, which are all numbers, "
+                f"{shortened(role)} has {len(levels)} levels, which are all numbers, "
                 f"with {data.n / len(levels):.1f} cases each on average. If it is a measured "
                 "quantity, such as age, cut it into classes, such as 18-39, 40-64 and 65+."
             )

@@ -98,14 +98,14 @@ def read_cases(
     others : mapping of str to str
         Further columns of scores, by their arguments.
     """
-    for name in (columns.score, *others.values()):
+    for name in (columns.prob, *others.values()):
         refuse_coded_scores(frame[name], source, scale)
     refuse_coded_outcomes(frame[str(columns.outcome)], source)
-    numbers = {"y_prob": as_probabilities(frame[columns.score], source, scale)}
+    numbers = {"y_prob": as_probabilities(frame[columns.prob], source, scale)}
     for name, column in others.items():
         numbers[name] = as_probabilities(frame[column], source, scale)
-    if columns.weight is not None:
-        numbers["sample_weight"] = as_numbers(frame[columns.weight], source)
+    if columns.sample_weight is not None:
+        numbers["sample_weight"] = as_numbers(frame[columns.sample_weight], source)
     outcome = str(columns.outcome)
     missing = frame[[outcome, *columns.labelled]].isna().to_numpy(dtype=bool).any(axis=1)
     for values in numbers.values():
@@ -117,7 +117,7 @@ def read_cases(
     if missing.any() and not drop_missing:
         told = about_missing(np.asarray(missing), needed, source)
         if not others and (frame[outcome].isna().to_numpy(dtype=bool) | ~missing).all():
-            named = ["--outcome", outcome, "--prob", columns.score]
+            named = ["--outcome", outcome, "--prob", columns.prob]
             command = as_command(["bayescal", "missing", str(source.path), *named])
             told += f" To keep the scores of those without an outcome: {command}"
         raise InputError(told)
@@ -249,7 +249,7 @@ def in_file(
         try:
             yield
         except (InputError, WeightWarning) as error:
-            scores = {"y_prob": columns.score} | others
+            scores = {"y_prob": columns.prob} | others
             raise InputError(_by_column(str(error), columns, scores, location, scale)) from error
 
 
@@ -261,7 +261,9 @@ def _by_column(
     scale: Scale,
 ) -> str:
     """What the checks of arrays say, such as "y_prob[2] = 1.2 is outside", of a file."""
-    name_of = {"y_true": columns.outcome, "sample_weight": columns.weight} | columns.given | scores
+    name_of = (
+        {"y_true": columns.outcome, "sample_weight": columns.sample_weight} | columns.given | scores
+    )
     text = re.sub(r"^chunk \d+: | They are taken as counts.*?narrow\.", "", as_typed(text))
     named = "|".join(map(re.escape, name_of))
     match = re.match(rf"({named})(?:\[(\d+)\](?: =| is)?| (?=holds|must|is))", text)

@@ -121,7 +121,7 @@ def gain(
     if folds is not None:
         recalibrator_of(method or BAYESIAN, chosen, seed)  # refuses an unknown name
     console = output(json)
-    cases, before = pairs.cases.given, pairs.columns.score
+    cases, before = pairs.cases.given, pairs.columns.prob
     of_cases: dict[str, Any] = {name: cases.get(name) for name in ("y_true", "sample_weight")}
     of_cases |= {"weight_type": reading.weight_type}
     happens = f"{pairs.columns.outcome} is {reading.positive or '1'}"
@@ -165,8 +165,8 @@ def gain(
             in_sample=in_sample or mark is not None,
             prior=chosen,
             cluster=cases.get("cluster"),
-            strata=cases.get("stratum"),
-            groups=cases.get("site"),
+            stratum=cases.get("stratum"),
+            site=cases.get("site"),
             random_state=seed,
             **of_cases,
         )

@@ -135,7 +135,7 @@ def _read(reading: MissingReading) -> tuple[Any, Any, tuple[str, str], dict[str,
     columns = choose_columns(frame, reading, scale)
     scores = scores_of(
         source,
-        columns.score,
+        columns.prob,
         scale,
         cure="Outcomes may be missing here, scores may not: fill them in, or remove these rows "
         "from the file and say in the report how many.",
@@ -150,18 +150,18 @@ def _read(reading: MissingReading) -> tuple[Any, Any, tuple[str, str], dict[str,
     rows = np.flatnonzero(is_known)
     selected = Selected.of(source, rows)
     of_known = read_cases(
-        frame[is_known], columns._replace(weight=None), selected, scale, event=reading.positive
+        frame[is_known], columns._replace(sample_weight=None), selected, scale, event=reading.positive
     )
     outcome = np.full(len(frame), None, dtype=object)
     outcome[is_known] = of_known.given["y_true"]
     options: dict[str, Any] = {"pos_label": reading.positive}
-    if columns.weight is not None:
-        options["sample_weight"] = as_numbers(frame[columns.weight], source)
+    if columns.sample_weight is not None:
+        options["sample_weight"] = as_numbers(frame[columns.sample_weight], source)
         options["weight_type"] = reading.weight_type
     known = {name: values[rows] for name, values in options.items() if name == "sample_weight"}
     with in_file(columns, lambda case: f"{selected.where(case)} of {source.path}", scale):
         CalibrationData(outcome[rows], scores[rows], **(options | known))
-    return outcome, scores, (str(columns.outcome), columns.score), options
+    return outcome, scores, (str(columns.outcome), columns.prob), options
 
 
 def fifths_table(table: pd.DataFrame) -> Table:

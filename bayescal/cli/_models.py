@@ -130,7 +130,7 @@ def _of_outcomes(reading: TimedRowReading, names: list[str], how: dict[str, Any]
         result = compare(
             cases["y_true"],
             dict(zip(names, scores, strict=True)),
-            groups=cases.get("site"),
+            site=cases.get("site"),
             cluster=cases.get("cluster"),
             sample_weight=cases.get("sample_weight"),
             pos_label=reading.positive,
@@ -159,7 +159,7 @@ def _of_times(reading: TimedRowReading, names: list[str], how: dict[str, Any]) -
                     read.outcome,
                     dict(zip(names, read.risks, strict=True)),
                     horizon=at,
-                    groups=read.roles.get("site"),
+                    site=read.roles.get("site"),
                     cluster=read.roles.get("cluster"),
                     sample_weight=read.weight,
                     **how,

@@ -60,7 +60,7 @@ def monitor(
     check_targets(None, json, inputs=[reading.file, unlabelled])
     form = reading.form(unlabelled)
     predictions = read_predictions(reading)
-    new = scores_of(form.open(unlabelled), predictions.columns.score, form.scale)
+    new = scores_of(form.open(unlabelled), predictions.columns.prob, form.scale)
     from bayescal.fitting import fit
     from bayescal.posterior.posterior import CalibrationPosterior
 

@@ -50,7 +50,7 @@ OPTIONS = {
     "probabilities, fit(labels, matrix).": "Make a column that is 1 for the event and 0 for all "
     "else, or name another with --outcome.",
     "with close= or --close": "with --close",
-    "Leave groups= out": "Leave --site out",
+    "Leave site= out": "Leave --site out",
     "Pass two classes, one of them the event.": "Name the event with --positive, or another column "
     "with --outcome.",
 }

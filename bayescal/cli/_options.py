@@ -55,16 +55,12 @@ __all__ = [
 PYTHON_NAMES = {
     "delta": "deltas",
     "folds": "n_folds",
-    "imputation": "imputations",
     "jobs": "n_jobs",
     "outcome": "y_true",
     "positive": "pos_label",
     "prob": "y_prob",
     "seed": "random_state",
     "simulations": "n_simulations",
-    "site": "groups",
-    "stratum": "strata",
-    "subgroup": "factors",
     "threshold": "thresholds",
 }
 """Options whose argument has another name in Python, by which they can be given as well."""

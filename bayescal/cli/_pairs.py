@@ -61,7 +61,7 @@ def read_pairs(reading: Reading, before: str | None, after: str | None) -> Pairs
     else:
         assert before is not None  # given with after
         read = _read(reading, before, {"after": after}, {"before": before, "after": after})
-    return replace(read, scores={"before": read.columns.score, "after": after})
+    return replace(read, scores={"before": read.columns.prob, "after": after})
 
 
 def read_models(reading: Reading, models: Sequence[str]) -> Pairs:

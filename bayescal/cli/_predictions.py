@@ -63,7 +63,7 @@ class Predictions(NamedTuple):
         """Say what is assessed, and what was left out."""
         say(
             console,
-            f"{what} of {shortened(self.columns.score)} as the probability that "
+            f"{what} of {shortened(self.columns.prob)} as the probability that "
             f"{shortened(self.columns.outcome)} is {shortened(self.event)} "
             f"({shortened(self.path.name)})",
             "bold",
@@ -72,7 +72,7 @@ class Predictions(NamedTuple):
             say(console, f"{self.dropped} of {self.rows} rows left out: a value is missing.")
         if self.form.scale is not PROBABILITY:
             say(console, self.form.describe(self.data))
-        if self.columns.weight is not None:
+        if self.columns.sample_weight is not None:
             rows = (self.rows - self.dropped) // max(1, len(self.data.imputations))
             say(console, about_weights(self.data, rows))
         m = len(self.data.imputations)
@@ -95,7 +95,7 @@ class Predictions(NamedTuple):
             "rows_read": self.rows,
             "rows_dropped": self.dropped,
             **self.columns.told,
-            "weight_type": self.columns.weight and self.data.weight_type,
+            "weight_type": self.columns.sample_weight and self.data.weight_type,
         }
         if self.data.imputations:
             told["imputations"] = len(self.data.imputations)
@@ -162,7 +162,7 @@ def without_original(
     """All rows but those of imputation 0 when scores or outcomes are missing there."""
     import pandas as pd
 
-    missing = pd.isna(as_numbers(frame[columns.score], source, form.scale))
+    missing = pd.isna(as_numbers(frame[columns.prob], source, form.scale))
     missing |= frame[str(columns.outcome)].isna().to_numpy(dtype=bool)
     text = frame[columns.imputation].astype("string").str.strip()
     original = text.isin([str(ORIGINAL), f"{ORIGINAL}.0"]).to_numpy(dtype=bool)

@@ -74,13 +74,13 @@ def recalibrate(
     target = target or form.open(apply_to or file)
     scores = scores_of(
         target,
-        predictions.columns.score,
+        predictions.columns.prob,
         form.scale,
         drop_missing=reading.drop_missing,
         cure="Fill them in, or leave their new cells empty with --drop-missing.",
     )
     known = ~np.isnan(scores)
-    new = new_names(target, predictions.columns.score, recalibrator)
+    new = new_names(target, predictions.columns.prob, recalibrator)
     console = terminal()
     predictions.introduce(console, "Recalibration")
     from bayescal.gain import recommend
@@ -97,7 +97,7 @@ def recalibrate(
     for name, values in zip(new, columns, strict=True):
         table[name] = np.nan
         table.loc[known, name] = values
-    write_table(output, table, **marks_of(target, table[predictions.columns.score], output))
+    write_table(output, table, **marks_of(target, table[predictions.columns.prob], output))
     say(console, str(advice))
     note_if_reversed(console, predictions.data)
     say(console, _written(method))
@@ -141,8 +141,8 @@ def gain_command(predictions: Predictions, method: str, prior: str) -> str:
 
     columns = predictions.columns
     words = ["gain", str(predictions.path), "--outcome", str(columns.outcome)]
-    words += ["--prob", columns.score]
-    words += [] if columns.weight is None else ["--sample-weight", columns.weight]
+    words += ["--prob", columns.prob]
+    words += [] if columns.sample_weight is None else ["--sample-weight", columns.sample_weight]
     words += [] if predictions.event == "1" else ["--positive", predictions.event]
     words += predictions.form.words
     words += [] if method == BAYESIAN else ["--method", method]

@@ -268,7 +268,7 @@ def _read(
     if times.scores:
         of_event = replace(of_event, prob=times.scores[0])
     columns = choose_columns(frame.drop(columns=others), of_event, form.scale)
-    scores = times.scores or (columns.score,)
+    scores = times.scores or (columns.prob,)
     ask_about_ids(frame, reading, [*columns.needed, *others, *scores])
     frame = by_calendar(frame, columns, reading, source)
     size, original = len(frame), 0
@@ -277,8 +277,8 @@ def _read(
         original = size - imputed.size
         source, frame = Selected.of(source, imputed), frame.iloc[imputed]
     named = {what: name for what, name in used.items() if name is not None}
-    if columns.weight is not None:
-        named["weight"] = columns.weight
+    if columns.sample_weight is not None:
+        named["weight"] = columns.sample_weight
     read = {what: as_numbers(frame[name], source) for what, name in named.items()}
     for name in scores:
         refuse_coded_scores(frame[name], source, form.scale)
@@ -297,7 +297,7 @@ def _read(
 
     def about(score: str) -> AbstractContextManager[None]:
         told = columns._replace(
-            score=score, outcome=None, time=times.time, event=times.event, entry=times.entry
+            prob=score, outcome=None, time=times.time, event=times.event, entry=times.entry
         )
         return in_file(told, lambda row: _line_of(source, int(rows[row])), form.scale)
 

@@ -178,7 +178,9 @@ def write_word_report(
 
 def source_lines(source: dict[str, Any]) -> dict[str, Any]:
     """Where the data came from, as the report's lines name it."""
-    return {key.replace("_", " ").capitalize(): value for key, value in source.items()}
+    named = {"Prob": "Probability"}
+    lines = {key.replace("_", " ").capitalize(): value for key, value in source.items()}
+    return {named.get(key, key): value for key, value in lines.items()}
 
 
 def write_record(path: Path, record: dict[str, Any]) -> None:

@@ -153,7 +153,7 @@ class Reading:
         """All columns that matter."""
         from bayescal.data.sources.columns import Columns
 
-        return Columns(outcome, score, self.sample_weight, factors=self.subgroups, **self.roles)
+        return Columns(outcome, score, self.sample_weight, subgroup=self.subgroups, **self.roles)
 
     @property
     def of_outcomes(self) -> dict[str, Any]:

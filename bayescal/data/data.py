@@ -42,13 +42,13 @@ class CalibrationData(FromSources):
         Predicted probabilities of the event, in [0, 1].
     sample_weight : array-like of shape (n,), optional
         Counts of cases, or sampling weights.
-    groups : array-like of shape (n,), data frame or mapping, optional
-        Another name of `site`; of several columns, of `factors`.
     site : array-like of shape (n,), optional
         The site, such as the hospital, of each case.
     period : array-like of shape (n,), optional
         When each case was, such as its month: numbers, dates, texts such as "2024-03", or an
         ordered pandas Categorical; at most 60 periods.
+    subgroup : data frame or mapping, optional
+        Labels of each case by name, such as sex and age group.
     cluster : array-like of shape (n,), optional
         The cluster of each case, such as a patient seen several times, when cases of one cluster
         are not independent and clusters are of no interest themselves.
@@ -56,8 +56,6 @@ class CalibrationData(FromSources):
         The stratum from which the cluster of each case was drawn.
     imputation : array-like of shape (n,), optional
         The imputation that each row is of, in a table of one row a case and imputation.
-    factors : data frame or mapping, optional
-        Labels of each case by the name of a factor, such as sex and age group.
     weight_type : {"counts", "sampling"}, optional
         What `sample_weight` is. A case of count 3 is three cases. Sampling weights are one over the
         probability that a case was sampled. Only their ratios matter: they are rescaled to Kish's
@@ -74,7 +72,7 @@ class CalibrationData(FromSources):
         The table. Scores are unchanged, with separate rows for 0 and 1.
     group : ndarray of shape (rows,) or None
         The group of each row: there is one for each combination of levels of site, period and
-        factors that occurs. The 2048-row limit holds within each.
+        subgroups that occurs. The 2048-row limit holds within each.
 
     Raises
     ------
@@ -101,7 +99,7 @@ class CalibrationData(FromSources):
     are one in the sum; those that are numbered anew in each table must be made different first.
 
     `roles` names what a table knows of its cases, and whatever takes a table uses it:
-    `bayescal.fit` fits sites, periods or factors as such, takes clusters into account, and fits
+    `bayescal.fit` fits sites, periods or subgroups as such, takes clusters into account, and fits
     every imputation.
 
     Examples
@@ -119,21 +117,20 @@ class CalibrationData(FromSources):
         y_true: ArrayLike | Survival,
         y_prob: ArrayLike | None,
         sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | Crossed | None = None,
         *,
         site: ArrayLike | None = None,
         period: ArrayLike | None = None,
+        subgroup: Crossed | None = None,
         cluster: ArrayLike | None = None,
         stratum: ArrayLike | None = None,
         imputation: ArrayLike | None = None,
-        factors: Crossed | None = None,
         weight_type: WeightType | None = None,
         pos_label: Any = None,
         horizon: float | None = None,
     ) -> None:
         roles = as_roles(
-            groups=groups, site=site, period=period, cluster=cluster, stratum=stratum,
-            imputation=imputation, factors=factors,
+            site=site, period=period, subgroup=subgroup, cluster=cluster, stratum=stratum,
+            imputation=imputation,
         )  # fmt: skip
         if isinstance(y_true, Survival):
             given = (y_true, y_prob, sample_weight, roles)
@@ -249,7 +246,7 @@ class CalibrationData(FromSources):
         return self
 
     def of_site(self, label: str) -> CalibrationData:
-        """The same cases, all of one site; the table has no site, period or factor yet."""
+        """The same cases, all of one site; the table has no site, period or subgroup yet."""
         if not isinstance(label, str):
             raise InputError(f"label must be the name of a site, got {shortened(repr(label))}.")
         if self.levels:
@@ -261,7 +258,7 @@ class CalibrationData(FromSources):
         return self._each(lambda contents: contents.renamed({None: label}, structure))
 
     def pooled(self) -> CalibrationData:
-        """The same cases with site, period and factors forgotten."""
+        """The same cases with site, period and subgroups forgotten."""
         return self._each(pooled)
 
     def __add__(self, other: object) -> CalibrationData:

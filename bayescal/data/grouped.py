@@ -104,7 +104,7 @@ class GroupedRows:
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """Names of the roles that the cases have: imputation, site, period, factors, cluster."""
+        """Names of the roles that the cases have: imputation, site, period, subgroups, cluster."""
         return (*self._structure.levels, *self._dependence)
 
     @property
@@ -120,9 +120,9 @@ class GroupedRows:
         return dict(self._structure.levels)
 
     @property
-    def factors(self) -> tuple[str, ...]:
-        """Names of the factors."""
-        return self._structure.factors
+    def subgroups(self) -> tuple[str, ...]:
+        """Names of the columns of subgroups."""
+        return self._structure.subgroups
 
     @property
     def periods(self) -> Periods | None:

@@ -19,7 +19,6 @@ from bayescal.data.validate import as_scores, as_vector
 
 __all__ = [
     "FEW_IMPUTATIONS",
-    "as_draws_of_score",
     "as_imputations",
     "as_imputed_outcomes",
     "check_alike",
@@ -29,21 +28,19 @@ __all__ = [
 
 FEW_IMPUTATIONS = 20
 """Imputations below which the variance between them is not well known."""
-MOST_DRAWS_OF_SCORE = 50
-"""Draws of the scores that are fitted. Of more, as many at even distances."""
 FEWEST_IMPUTATIONS, MOST_IMPUTATIONS = 2, 1000
 SAME_CASES = 1e-9
 """Relative difference of two sums of weights of the same cases."""
 
 
 def as_imputations(
-    imputations: Any, y_true: Any, name: str = "imputations", outcomes: str = "y_true"
+    imputation: Any, y_true: Any, name: str = "imputation", outcomes: str = "y_true"
 ) -> Floats:
     """Scores of the same cases, once for each imputation.
 
     Parameters
     ----------
-    imputations : array-like of shape (m, n)
+    imputation : array-like of shape (m, n)
         A matrix, or a list of m vectors.
     y_true : array-like of shape (n,)
         Outcomes, of which only the number is used.
@@ -54,7 +51,7 @@ def as_imputations(
     -------
     ndarray of shape (m, n)
     """
-    rows = _rows(imputations, name)
+    rows = _rows(imputation, name)
     if len(rows) < FEWEST_IMPUTATIONS:
         raise InputError(
             f"{name} must hold at least {FEWEST_IMPUTATIONS} imputations, one a row, got "
@@ -62,7 +59,10 @@ def as_imputations(
         )
     if len(rows) > MOST_IMPUTATIONS:
         turned = len(rows) == as_vector(y_true, outcomes).size
-        cure = f"Transpose it: one row an imputation, {name}.T." if turned else "Pass fewer."
+        step = -(-len(rows) // 50)
+        cure = f"Pass every {step}th, {name}[::{step}]: 50 draws of a posterior are enough."
+        if turned:
+            cure = f"Transpose it: one row an imputation, {name}.T."
         raise InputError(
             f"{name} has {len(rows):,} rows, one for each imputation, and at most "
             f"{MOST_IMPUTATIONS:,} are fitted. {cure}"
@@ -132,33 +132,6 @@ def warn_of_few_outcomes(m: int, stacklevel: int = 3) -> None:
         )
 
 
-def as_draws_of_score(draws_of_score: Any, y_true: Any) -> Floats:
-    """Draws of the scores of the same cases from the posterior of a model, at most 50 of them.
-
-    Parameters
-    ----------
-    draws_of_score : array-like of shape (n_drawn, n)
-    y_true : array-like of shape (n,)
-        Outcomes, of which only the number is used.
-
-    Returns
-    -------
-    ndarray of shape (m, n)
-        Of more than 50 rows those at even distances, the first and the last among them.
-    """
-    rows, name = _rows(draws_of_score, "draws_of_score"), "draws_of_score"
-    cases = as_vector(y_true, "y_true").size
-    if len(rows) == cases and any(np.shape(row)[:1] != (cases,) for row in rows[:1]):
-        raise InputError(
-            f"{name} has {len(rows)} rows, as many as cases, of {np.size(rows[0])} scores. "
-            f"Transpose it: one row a draw, {name}.T."
-        )
-    if len(rows) > MOST_DRAWS_OF_SCORE:
-        kept = np.linspace(0, len(rows) - 1, MOST_DRAWS_OF_SCORE).round().astype(int)
-        rows = [rows[k] for k in kept]
-    return as_imputations(rows, y_true, name)
-
-
 def stacked(each: Sequence[Tables]) -> Tables:
     """All rows of several tables of the same cases, each case counted once in all.
 
@@ -202,7 +175,6 @@ def check_alike(labels: Sequence[str], tables: Sequence[Any]) -> None:
                 )
 
 
-def _rows(imputations: Any, name: str) -> list[Any]:
+def _rows(matrix: Any, name: str) -> list[Any]:
     """The rows of a matrix or data frame, or the entries of a list."""
-    matrix = imputations.to_numpy() if hasattr(imputations, "to_numpy") else imputations
-    return as_items(matrix, name)
+    return as_items(matrix.to_numpy() if hasattr(matrix, "to_numpy") else matrix, name)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from bayescal.core.errors import InputError
 from bayescal.data.build.chunks import contents_at, contents_of
 from bayescal.data.data import CalibrationData
-from bayescal.data.imputations import as_draws_of_score, as_imputations, as_imputed_outcomes
+from bayescal.data.imputations import as_imputations, as_imputed_outcomes
 from bayescal.data.multiclass import MODES, ClassMode, contents_of_classes
 from bayescal.data.predicted import risk_at
 from bayescal.data.roles import Crossed, as_roles
@@ -22,9 +22,6 @@ from bayescal.data.weights import WeightType
 
 __all__ = ["as_data"]
 
-ROLE_OF = {"groups": "site", "periods": "period", "strata": "stratum", "imputations": "imputation"}
-"""The roles of the keywords of the doors, where they have other names."""
-
 
 def as_data(
     y_true: ArrayLike | CalibrationData | Survival,
@@ -33,12 +30,12 @@ def as_data(
     sample_weight: ArrayLike | None = None,
     weight_type: WeightType | None = None,
     pos_label: Any = None,
-    groups: ArrayLike | Crossed | None = None,
-    periods: ArrayLike | None = None,
+    site: ArrayLike | None = None,
+    period: ArrayLike | None = None,
+    subgroup: Crossed | None = None,
     cluster: ArrayLike | None = None,
-    strata: ArrayLike | None = None,
-    imputations: ArrayLike | None = None,
-    draws_of_score: ArrayLike | None = None,
+    stratum: ArrayLike | None = None,
+    imputation: ArrayLike | None = None,
     check_sites: Callable[[Any], None] | None = None,
     takes_times: bool = False,
     horizon: float | None = None,
@@ -47,16 +44,16 @@ def as_data(
 ) -> CalibrationData:
     """The table behind `(y_true, y_prob)`, or `y_true` itself when it is one that is complete.
 
-    Every door turns its keywords into roles here. `imputations` is a matrix in place of `y_prob`,
-    and so is `draws_of_score`, of draws from the posterior of a model; `check_sites` is called with
-    the labels of sites, before any case is read. Of a matrix of outcomes each row is an imputation.
+    `imputation` is the number of each row of a long table, or in place of `y_prob` a matrix of the
+    scores of each imputation. `check_sites` is called with the labels of sites, before any case is
+    read. Of a matrix of outcomes each row is an imputation.
     A door that fits times to an event passes `takes_times`, and the horizon that it was given; one
     that takes a matrix of class probabilities as `y_prob` passes `takes_classes`, and the mode.
     """
     given = {
         "y_prob": y_prob, "sample_weight": sample_weight, "weight_type": weight_type,
-        "groups": groups, "periods": periods, "cluster": cluster, "strata": strata,
-        "imputations": imputations, "draws_of_score": draws_of_score,
+        "site": site, "period": period, "subgroup": subgroup, "cluster": cluster,
+        "stratum": stratum, "imputation": imputation,
         "mode": mode, "pos_label": pos_label,
     }  # fmt: skip
     if isinstance(y_true, CalibrationData):
@@ -64,37 +61,36 @@ def as_data(
             if value is not None:
                 raise InputError(
                     f"{name} was given beside a CalibrationData, which holds its own. Pass arrays, "
-                    f"or the table alone, made with {ROLE_OF.get(name, name)}=."
+                    f"or the table alone, made with {name}=."
                 )
         refuse_horizon(horizon)
         return y_true.complete(takes_times=takes_times)
-    if y_prob is None and imputations is None and draws_of_score is None and _is_frame(y_true):
+    if y_prob is None and imputation is None and _is_frame(y_true):
         raise _of_frame(y_true)
-    several = {"imputations": imputations, "draws_of_score": draws_of_score}
-    several = {name: matrix for name, matrix in several.items() if matrix is not None}
-    if len(several) > 1:
+    several = imputation if y_prob is None or is_matrix(imputation) else None
+    if several is not None and y_prob is not None and not is_matrix(y_true):
         raise InputError(
-            "imputations was given beside draws_of_score. Pass one of them; of a model that was "
-            "fitted to each imputation, its draws of all of them one after the other."
+            "imputation was given beside y_prob, and is a matrix of scores. Pass one of them: "
+            "y_prob for one score a case, imputation for several."
         )
     roles = as_roles(
-        groups=groups, period=periods, cluster=cluster, stratum=strata,
-        called={"period": "periods", "stratum": "strata"},
+        site=site, period=period, subgroup=subgroup, cluster=cluster, stratum=stratum,
+        imputation=None if several is not None else imputation,
     )  # fmt: skip
     if check_sites is not None and "site" in roles.columns:
         check_sites(roles.columns["site"])
     options: dict[str, Any] = {"weight_type": weight_type, "pos_label": pos_label}
     followed = y_true if isinstance(y_true, Survival) and takes_times else None
-    if followed is not None and not several:
+    if followed is not None and several is None:
         given_cases = (followed, risk_at(y_prob, horizon), sample_weight, roles)
         contents = contents_at(*given_cases, horizon=horizon, **options)
         return CalibrationData._new(contents)
     if followed is None:
         refuse_horizon(horizon)
     if followed is None and is_matrix(y_true) and not is_matrix(y_prob):
-        if several:
+        if imputation is not None:
             raise InputError(
-                f"{next(iter(several))} was given beside several imputations of the outcomes. Pass "
+                "imputation was given beside several imputations of the outcomes. Pass "
                 "a long table that has both: CalibrationData(y_true, y_prob, imputation=number)."
             )
         (y_true, y_prob, weight), roles = roles.aligned(
@@ -105,7 +101,7 @@ def as_data(
             for row in as_imputed_outcomes(y_true, y_prob)
         ]
         return CalibrationData.from_imputations(each)
-    if takes_classes and not several and is_matrix(y_prob):
+    if takes_classes and several is None and is_matrix(y_prob):
         if pos_label is not None:
             raise InputError(
                 "pos_label was given beside a matrix of class probabilities, where the event is "
@@ -126,35 +122,28 @@ def as_data(
             f"mode={mode!r} was given without a matrix of class probabilities. Pass one as y_prob, "
             "one column a class, or leave mode out."
         )
-    if not several and is_matrix(y_prob):
+    if several is None and is_matrix(y_prob):
         raise InputError(
             f"y_prob holds {np.asarray(y_prob).shape[1]} columns, and one score a case is taken "
             "here. Of two classes pass that of the event, y_prob[:, 1]; of more, "
             "CalibrationData.from_multiclass(y_true, y_prob), of whether the predicted class is "
             "right."
         )
-    if not several:
+    if several is None:
         (y_true, y_prob, weight), roles = roles.aligned(
             y_true=y_true, y_prob=y_prob, sample_weight=sample_weight
         )
         contents = contents_of(y_true, y_prob, weight, roles, **options)
         return CalibrationData._new(contents)
-    ((name, matrix),) = several.items()
-    if y_prob is not None:
-        raise InputError(
-            f"{name} was given beside y_prob. Pass one of them: y_prob for one score a case, "
-            f"{name} for several."
-        )
     (y_true, weight, matrix), roles = roles.aligned(
-        **{"y_true": y_true, "sample_weight": sample_weight, name: matrix}, across={name}
+        y_true=y_true, sample_weight=sample_weight, imputation=several, across={"imputation"}
     )
-    read = as_imputations if name == "imputations" else as_draws_of_score
     if followed is not None:
         of_times = options | {"horizon": horizon}
-        rows = read(matrix, followed.time)
+        rows = as_imputations(matrix, followed.time)
         tables = [contents_at(followed, row, weight, roles, **of_times) for row in rows]
     else:
-        rows = read(matrix, y_true)
+        rows = as_imputations(matrix, y_true)
         tables = [contents_of(y_true, row, weight, roles, **options) for row in rows]
     each = [CalibrationData._new(table) for table in tables]
     return CalibrationData.from_imputations(each)
@@ -170,7 +159,7 @@ def _of_frame(frame: Any) -> InputError:
     names = [str(name) for name in frame.columns]
     told = (
         "y_true is a data frame, and y_prob is missing. Name its columns: "
-        "CalibrationData.from_frame(frame, outcome=..., score=...)"
+        "CalibrationData.from_frame(frame, outcome=..., prob=...)"
     )
     groups = may_be_groups(names, ())
     if groups:

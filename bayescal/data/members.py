@@ -187,7 +187,7 @@ class ClusterReader:
         """
         size = cases.outcome.size
         self._size += size
-        self._called = [roles.name(role) for role in DEPENDENCE]
+        self._called = list(DEPENDENCE)
         if self._codes and self._size > MOST_CLUSTERED:
             raise InputError(
                 f"{self._called[0]} is of more than {MOST_CLUSTERED:,} cases, and the cluster of "

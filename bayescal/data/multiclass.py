@@ -67,7 +67,7 @@ def contents_of_classes(
     Parameters
     ----------
     roles : Roles
-        Of each case, for the top label; a class-wise table has the classes as its only factor.
+        Of each case, for the top label; a class-wise table has the classes as its only subgroups.
     """
     named = {"y_true": y_true, name: y_proba, "sample_weight": sample_weight}
     _, roles = roles.aligned(**named)
@@ -75,10 +75,10 @@ def contents_of_classes(
     if cases.groups is not None:
         if roles.columns:
             raise InputError(
-                f"{roles.name(next(iter(roles.columns)))} was given with mode='class-wise', whose "
+                f"{next(iter(roles.columns))} was given with mode='class-wise', whose "
                 "groups are the classes. Pass roles with mode='top-label'."
             )
-        roles = as_roles(factors={"class": cases.groups})
+        roles = as_roles(subgroup={"class": cases.groups})
     return contents_of(*cases[:3], roles, weight_type=weight_type)
 
 

@@ -1,6 +1,6 @@
 """Roles: what the columns beside outcome and score say of each case, and a table's groups.
 
-Site, period and factors, and outermost the imputation, give a table its groups: one for each
+Site, period and subgroups, and outermost the imputation, give a table its groups: one for each
 combination of levels that occurs. Clusters and strata say which cases depend on each other.
 """
 
@@ -132,15 +132,15 @@ OF_TABLE = {
 
 IMPUTATION = "imputation"
 STRUCTURE = (IMPUTATION, "site", "period")
-"""Roles that give a table its groups, outermost first; the factors, by their names, follow."""
+"""Roles that give a table its groups, outermost first; the subgroups, by their names, follow."""
 DEPENDENCE = ("cluster", "stratum")
 NAMED = (*STRUCTURE, *DEPENDENCE)
 
 Crossed: TypeAlias = "pd.DataFrame | Mapping[str, ArrayLike]"
-"""Several factors as they are given."""
+"""Columns of subgroups as they are given."""
 
-MOST_FACTORS = 20
-"""Most factors that are crossed: seven of two levels already have 128 combinations."""
+MOST_COLUMNS = 20
+"""Most columns of subgroups that are crossed: seven of two levels already have 128 combinations."""
 MOST_COMBINATIONS = 12_000
 """Most combinations of levels that are fitted at once: 500 sites over 24 periods."""
 LONGEST_FIT = "about three minutes"
@@ -156,90 +156,62 @@ class Roles:
     Attributes
     ----------
     columns : dict of str to array-like of shape (n,)
-        By role; `factors` has several, by name.
-    called : mapping of str to str
-        What the user calls a role, where it is not its name.
+        By role; `subgroup` has several, by name.
     """
 
     columns: dict[str, Any] = field(default_factory=dict)
-    called: Mapping[str, str] = field(default_factory=dict)
-
-    def name(self, role: str) -> str:
-        """What the user calls a role."""
-        return self.called.get(role, role)
 
     def aligned(
         self, *, across: Collection[str] = (), **cases: Any
     ) -> tuple[tuple[Any, ...], Roles]:
         """Arguments of the same cases, and the roles, after their labels were compared."""
-        named = {self.name(role): values for role, values in self.columns.items()}
-        values = aligned(across=across, **cases, **named)
+        values = aligned(across=across, **cases, **self.columns)
         columns = dict(zip(self.columns, values[len(cases) :], strict=True))
         return values[: len(cases)], replace(self, columns=columns)
 
     def structural(self) -> dict[str, tuple[Any, str]]:
         """The columns that give a table its groups, with what the user calls each, in order."""
-        columns = {
-            role: (self.columns[role], self.name(role))
-            for role in STRUCTURE
-            if role in self.columns
-        }
-        for name, column in _factors(self.columns.get("factors"), self.name("factors")).items():
-            columns[name] = column, f"{self.name('factors')}[{shortened(name)!r}]"
+        columns = {role: (self.columns[role], role) for role in STRUCTURE if role in self.columns}
+        for name, column in _subgroups(self.columns.get("subgroup")).items():
+            columns[name] = column, f"subgroup[{shortened(name)!r}]"
         return columns
 
 
-def as_roles(
-    *,
-    groups: Any = None,
-    factors: Any = None,
-    called: Mapping[str, str] | None = None,
-    **columns: Any,
-) -> Roles:
-    """The roles that were given, `groups` among them: sites, or several factors.
+def as_roles(*, subgroup: Any = None, **columns: Any) -> Roles:
+    """The roles that were given.
 
     Parameters
     ----------
-    groups : array-like of shape (n,), data frame or mapping, optional
-        Labels of sites; of several columns they are factors.
-    factors : data frame or mapping of str to array-like of shape (n,), optional
-    called : mapping of str to str, optional
-        What the user calls a role, where it is not its name.
+    subgroup : data frame or mapping of str to array-like of shape (n,), optional
+    **columns : array-like of shape (n,), optional
+        Of the other roles.
     """
-    names = dict(called or {})
-    if groups is not None:
-        for role, values in (("site", columns.get("site")), ("factors", factors)):
-            if values is not None:
-                raise InputError(
-                    f"groups was given beside {role}: groups= is another name of site=, or of "
-                    "factors= with several columns. Pass one of them."
-                )
-        single = list(_named_columns(groups, "groups").values()) if is_several(groups) else [groups]
-        if len(single) == 1:
-            columns["site"], names["site"] = single[0], "groups"
-        else:
-            factors, names["factors"] = groups, "groups"
-    if factors is not None:
-        if not is_several(factors):
+    for name, labels in columns.items():
+        if name == "site" and is_several(labels):
             raise InputError(
-                f"{names.get('factors', 'factors')} must be a data frame, or a mapping of names "
-                "to labels, such as factors={'sex': sex}."
+                "site is a table of columns. Pass one column, the site of each case; columns such as "
+                "sex and age group are subgroup=."
             )
-        columns["factors"] = factors
+    if subgroup is not None:
+        if not is_several(subgroup):
+            raise InputError(
+                "subgroup must be a data frame, or a mapping of names to labels, such as "
+                "subgroup={'sex': sex}."
+            )
+        columns["subgroup"] = subgroup
     given = {role: values for role, values in columns.items() if values is not None}
-    roles = Roles(given, names)
-    _factors(factors, roles.name("factors"))
+    _subgroups(subgroup)
     if "stratum" in given and "cluster" not in given:
         raise InputError(
-            f"{roles.name('stratum')} was given without {roles.name('cluster')}: strata are of "
-            f"clusters. Say which cluster each case is of with {roles.name('cluster')}=; where "
-            f"cases were drawn one by one, number them: {roles.name('cluster')}=range(n)."
+            "stratum was given without cluster: strata are of clusters. Say which cluster each "
+            "case is of with cluster=; where cases were drawn one by one, number them: "
+            "cluster=range(n)."
         )
-    return roles
+    return Roles(given)
 
 
 def is_several(groups: Any) -> bool:
-    """Whether groups are the columns of a data frame, or labels by the name of a factor."""
+    """Whether labels are the columns of a data frame, or a mapping of names to labels."""
     return isinstance(groups, Mapping) or (
         hasattr(groups, "columns") and hasattr(groups, "__getitem__")
     )
@@ -262,8 +234,8 @@ class Structure:
     periods: Periods | None = None
 
     @property
-    def factors(self) -> tuple[str, ...]:
-        """Names of the factors."""
+    def subgroups(self) -> tuple[str, ...]:
+        """Names of the columns of subgroups."""
         return tuple(name for name in self.levels if name not in STRUCTURE)
 
     def label(self, cell: Sequence[str]) -> str | None:
@@ -397,7 +369,7 @@ class RoleReader:
                     called,
                     f"has {len(names.names):,} levels, and at most {MOST_COMBINATIONS:,} "
                     f"combinations of levels can be fitted, in {LONGEST_FIT}",
-                    cure="Leave this factor out, or join levels.",
+                    cure="Leave this column out, or join levels.",
                 )
         return codes
 
@@ -429,36 +401,36 @@ def _united(role: str, own: tuple[str, ...], more: tuple[str, ...]) -> tuple[str
     return (*own, *(level for level in more if level not in own))
 
 
-def _factors(factors: Any, called: str) -> dict[str, Any]:
-    """The columns of factors by name."""
-    if factors is None:
+def _subgroups(subgroup: Any) -> dict[str, Any]:
+    """The columns of subgroups by name."""
+    if subgroup is None:
         return {}
-    columns = _named_columns(factors, called)
+    columns = _named_columns(subgroup)
     if not columns:
-        raise InputError(f"{called} has no columns. Give a column for each factor, such as sex.")
+        raise InputError("subgroup has no columns. Give a column for each property, such as sex.")
     for name in columns:
         if not name.strip():
-            raise InputError(f"{called} has a factor without a name. Name every column.")
-        if name in (*NAMED, "factors"):
+            raise InputError("subgroup has a column without a name. Name every column.")
+        if name in (*NAMED, "subgroup"):
             raise InputError(
-                f"{called} has a factor called {name!r}, which is a role of its own. Pass it as "
+                f"subgroup has a column called {name!r}, which is a role of its own. Pass it as "
                 f"{name}=, or rename the column."
             )
     return columns
 
 
-def _named_columns(frame: Any, called: str) -> dict[str, Any]:
+def _named_columns(frame: Any) -> dict[str, Any]:
     keys = list(frame if isinstance(frame, Mapping) else frame.columns)
-    if len(keys) > MOST_FACTORS:
+    if len(keys) > MOST_COLUMNS:
         raise InputError(
-            f"{called} has {len(keys):,} factors, and at most {MOST_FACTORS} can be crossed. "
-            "Pass the columns of those that matter."
+            f"subgroup has {len(keys):,} columns, and at most {MOST_COLUMNS} can be crossed. "
+            "Pass those that matter."
         )
     names = [str(key) for key in keys]
     for name in names:
         if names.count(name) > 1:
             raise InputError(
-                f"{called} has {names.count(name)} factors called {shortened(name)!r}. Rename all "
+                f"subgroup has {names.count(name)} columns called {shortened(name)!r}. Rename all "
                 "but one."
             )
     return {name: frame[key] for name, key in zip(names, keys, strict=True)}

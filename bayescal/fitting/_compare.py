@@ -41,10 +41,9 @@ class ComparisonOptions(TypedDict, total=False):
     random_state: RandomState
     edge: float | None
     pos_label: Any
-    imputations: ArrayLike | None
-    draws_of_score: ArrayLike | None
+    imputation: ArrayLike | None
     cluster: ArrayLike | None
-    strata: ArrayLike | None
+    stratum: ArrayLike | None
 
 
 @overload
@@ -77,10 +76,9 @@ def compare(
     random_state: RandomState = None,
     edge: float | None = None,
     pos_label: Any = None,
-    imputations: ArrayLike | None = None,
-    draws_of_score: ArrayLike | None = None,
+    imputation: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
-    strata: ArrayLike | None = None,
+    stratum: ArrayLike | None = None,
     horizon: float | Sequence[float] | None = None,
 ) -> CurveComparison | HorizonComparison:
     """Compare families of calibration curves, and average over them.
@@ -116,12 +114,10 @@ def compare(
     random_state : int or numpy.random.Generator, optional
     edge : float in (0, 0.5), optional
     pos_label : object, optional
-    imputations : array-like of shape (m, n), optional
+    imputation : array-like of shape (m, n), optional
         As in `bayescal.fit`. Families are compared on each imputation: posterior probabilities are
         means over the imputations, and `log_evidence` is the log of the mean evidence.
-    draws_of_score : array-like of shape (n_drawn, n), optional
-        As in `bayescal.fit`.
-    cluster, strata : array-like of shape (n,), optional
+    cluster, stratum : array-like of shape (n,), optional
     horizon : float or sequence of float, optional
         As in `bayescal.fit`. At several horizons families are compared at each.
 
@@ -153,10 +149,8 @@ def compare(
     over: dict[str, Any] = {"curves": curves, "prior_calibrated": prior_calibrated}
     over |= {"prior_weights": prior_weights, "draws": draws}
     if is_several(horizon):
-        refused = {
-            "pos_label": pos_label, "imputations": imputations, "draws_of_score": draws_of_score,
-        }  # fmt: skip
-        of_cases = {"sample_weight": sample_weight, "cluster": cluster, "strata": strata}
+        refused = {"pos_label": pos_label, "imputation": imputation}
+        of_cases = {"sample_weight": sample_weight, "cluster": cluster, "stratum": stratum}
         risks = risks_by(y_true, y_prob, horizon)
         each = partial(compare, **over, **fixed, **of_cases, weight_type=weight_type)
         return HorizonComparison(each_horizon(each, risks, refused), risks)
@@ -167,9 +161,8 @@ def compare(
         weight_type=weight_type,
         pos_label=pos_label,
         cluster=cluster,
-        strata=strata,
-        imputations=imputations,
-        draws_of_score=draws_of_score,
+        stratum=stratum,
+        imputation=imputation,
         takes_times=True,
         horizon=at,
         takes_classes=True,

@@ -47,7 +47,7 @@ ENGINES = ("auto", "importance", "nuts")
 
 
 class FitOptions(TypedDict, total=False):
-    """Options of `fit` other than `vary`, `groups`, `periods` and `imputations`."""
+    """Options of `fit` other than `vary`, `site`, `period`, `subgroup` and `imputation`."""
 
     curve: str | Curve | None
     curves: Sequence[str] | None
@@ -65,7 +65,7 @@ class FitOptions(TypedDict, total=False):
     edge: float | None
     pos_label: Any
     cluster: ArrayLike | None
-    strata: ArrayLike | None
+    stratum: ArrayLike | None
     horizon: float | None
     mode: ClassMode | None
 
@@ -93,7 +93,8 @@ def fit(
     y_true: Outcomes,
     y_prob: ArrayLike | None = None,
     *,
-    groups: None = None,
+    site: None = None,
+    subgroup: None = None,
     **options: Unpack[FitOptions],
 ) -> CalibrationPosterior: ...
 @overload
@@ -101,7 +102,7 @@ def fit(
     y_true: Outcomes,
     y_prob: ArrayLike | None = None,
     *,
-    groups: Crossed,
+    subgroup: Crossed,
     **options: Unpack[FitOptions],
 ) -> SubgroupPosterior: ...
 @overload
@@ -109,7 +110,7 @@ def fit(
     y_true: Outcomes,
     y_prob: ArrayLike | None = None,
     *,
-    groups: ArrayLike,
+    site: ArrayLike,
     **options: Unpack[FitOptions],
 ) -> HierarchicalPosterior: ...
 @overload
@@ -121,15 +122,7 @@ def fit(
     y_true: Outcomes,
     y_prob: None = None,
     *,
-    imputations: ArrayLike,
-    **options: Unpack[FitOptions],
-) -> ImputedPosterior: ...
-@overload
-def fit(
-    y_true: Outcomes,
-    y_prob: None = None,
-    *,
-    draws_of_score: ArrayLike,
+    imputation: ArrayLike,
     **options: Unpack[FitOptions],
 ) -> ImputedPosterior: ...
 @overload
@@ -137,7 +130,7 @@ def fit(
     y_true: Outcomes,
     y_prob: ArrayLike | None = None,
     *,
-    periods: ArrayLike,
+    period: ArrayLike,
     **options: Unpack[FitOptions],
 ) -> DriftPosterior: ...
 
@@ -155,7 +148,8 @@ def fit(
     sampler: Mapping[str, Any] | None = None,
     draws: int = 4000,
     vary: VaryBy | None = None,
-    groups: ArrayLike | Crossed | None = None,
+    site: ArrayLike | None = None,
+    subgroup: Crossed | None = None,
     heterogeneity_prior: Heterogeneity | Mapping[str, Any] | None = None,
     known: KnownSites = None,
     sample_weight: ArrayLike | None = None,
@@ -163,11 +157,10 @@ def fit(
     random_state: RandomState = None,
     edge: float | None = None,
     pos_label: Any = None,
-    imputations: ArrayLike | None = None,
-    draws_of_score: ArrayLike | None = None,
-    periods: ArrayLike | None = None,
+    imputation: ArrayLike | None = None,
+    period: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
-    strata: ArrayLike | None = None,
+    stratum: ArrayLike | None = None,
     horizon: float | Sequence[float] | None = None,
     mode: ClassMode | None = None,
 ) -> CalibrationPosterior | MultilevelPosterior | HorizonPosteriors:
@@ -188,7 +181,7 @@ def fit(
         By default "average": the average over families of curves that `bayescal.compare` makes,
         exact calibration among them. Or one family: "beta", "spline", "pieces", "saturated" (for at
         most 20 distinct scores), "lapse", "noise", "logistic", "temperature", "intercept" or
-        "identity". Sites, factors and periods have one family, by default "beta".
+        "identity". Sites, subgroups and periods have one family, by default "beta".
     curves : sequence of str, optional
     prior_calibrated : float in (0, 1)
     prior_weights : mapping of str to float, optional
@@ -209,17 +202,18 @@ def fit(
     vary : str, Vary or sequence of them, optional
         What curves vary by, of the roles of a table: "site", "sex", `bc.by("sex", "age")` (an
         interaction) or `bc.walk("period")`; of a list the effects add up, as in
-        `["site", bc.walk("period")]`. Sites, periods and factors that are not named are forgotten.
-        By default all that the table has, which `groups` and `periods` give it.
-    groups : array-like of shape (n,), data frame or mapping, optional
+        `["site", bc.walk("period")]`. Sites, periods and subgroups that are not named are
+        forgotten. By default all that the table has, which `site`, `period` and `subgroup` give it.
+    site : array-like of shape (n,), optional
         Site of each case, such as its hospital; at most 2000. Every site then has a shift and a
         slope of its own, drawn towards those of the average site as far as sites are alike;
         other coordinates are common. A site may be unlike the others, with probability 0.1 before
         the data; `vary=bc.by("site", robust=False)` leaves this out. Curves are "logistic",
         "beta", "intercept" or "temperature".
-        A table with several groups is fitted in the same way. A data frame with two or more
-        columns, or a mapping of names to labels, has crossed factors such as sex and age: every
-        combination that occurs, at most 12,000, then has a curve of its own.
+        A table with several groups is fitted in the same way.
+    subgroup : data frame or mapping, optional
+        Labels of each case by name, such as sex and age: every combination that occurs, at most
+        12,000, then has a curve of its own.
     heterogeneity_prior : Heterogeneity or mapping, optional
         How much sites are expected to differ: `bc.priors.Heterogeneity()` by default, with its
         scales 0.6 times as large where a site may be unlike the others: it is then of those that
@@ -227,12 +221,12 @@ def fit(
         the size of a sudden change, and of gradual drift over all periods together.
     known : pandas.DataFrame or mapping, optional
         Sites of which there are no patients but summaries, one row a site, beside those of
-        `groups`, or alone; beside cases without a label, these are of one site, "this site".
+        `site`, or alone; beside cases without a label, these are of one site, "this site".
         Columns `observed`, `expected` and `n` (events, sum of the predicted probabilities,
         patients); or `observed_expected`, `lower` and `upper`; and, also or alone,
         `calibration_slope`, `slope_lower` and `slope_upper`; NaN is not known. Labels are in
         `site`, or the index. Intervals are 95 % but for those with a `ci_prob`.
-    periods : array-like of shape (n,), optional
+    period : array-like of shape (n,), optional
         When each case was, such as its month, in any order: numbers, dates, texts such as
         "2024-03", or an ordered pandas Categorical; at most 60 periods. The curve may then change
         from period to period.
@@ -249,27 +243,24 @@ def fit(
         scores of exactly 0 and 1 are moved, by a quarter of the distance to the nearest other.
     pos_label : object, optional
         The label in `y_true` that counts as the event, when labels are not 0/1.
-    imputations : array-like of shape (m, n), optional
+    imputation : array-like of shape (m, n), optional
         In place of `y_prob`: the predicted probabilities of the same n cases from each of m
-        imputed data sets, at most 1000. Each is fitted, and their posteriors are mixed
+        imputed data sets, or from m draws of the posterior of a Bayesian model, at most 1000 (thin
+        draws first, such as `draws[::80]`). Each is fitted, and their posteriors are mixed
         (`bayescal.combine_imputations`). `draws` are of each imputation; of more than five, five
-        times `draws` in all, and at least 400 of each.
-    draws_of_score : array-like of shape (n_drawn, n), optional
-        In place of `y_prob`: draws of the predicted probabilities of the same n cases from the
-        posterior of a Bayesian model, one row a draw, two at least. Each is fitted and all are
-        mixed, as imputations are, so that the uncertainty of the model is added to that of its
-        calibration. Of more than 50 rows, 50 at even distances are fitted.
+        times `draws` in all, and at least 400 of each. Or, beside `y_prob`, the imputation of each
+        row of a long table, of shape (n,).
     cluster : array-like of shape (n,), optional
         Label of the cluster of each case, such as a patient seen several times, when cases of one
         cluster are not independent and clusters are of no interest themselves; at least two.
-        Intervals are then as wide as the clusters say. For clusters of interest see `groups`,
+        Intervals are then as wide as the clusters say. For clusters of interest see `site`,
         beside which clusters can stand: patients inside hospitals, or seen in two of them.
-    strata : array-like of shape (n,), optional
+    stratum : array-like of shape (n,), optional
         Label of the stratum from which the cluster of each case was drawn.
     horizon : float or sequence of float, optional
         Of times to an event, `bc.Survival(time, event)` in place of outcomes: by when the scores
         are risks of it. Cases that left before count as far as they were followed. Of sites,
-        factors and periods, when events come is the same in all of them, given the score.
+        subgroups and periods, when events come is the same in all of them, given the score.
         Several ascending horizons, such as [1, 3, 5], have a column of `y_prob`
         each, and no groups or imputations; or `y_prob` is a data frame of whole predicted
         curves, risks or probabilities of survival, whose columns are named by the times.
@@ -281,10 +272,10 @@ def fit(
     Returns
     -------
     CalibrationPosterior or MultilevelPosterior
-        The second as HierarchicalPosterior of several sites, SubgroupPosterior of several factors
-        and DriftPosterior of periods, and as it is of periods beside other terms. With
-        `imputations` an ImputedPosterior, which is a CalibrationPosterior; of several curves one of
-        the others, with `imputations` and `missing_information`. Of several horizons
+        The second as HierarchicalPosterior of several sites, SubgroupPosterior of several
+        columns of subgroups, DriftPosterior of periods, and as it is of periods beside other terms.
+        With `imputation` an ImputedPosterior, which is a CalibrationPosterior; of several curves
+        one of the others, with `imputations` and `missing_information`. Of several horizons
         HorizonPosteriors.
 
     Raises
@@ -315,8 +306,9 @@ def fit(
     With clusters the likelihood of independent cases is made flatter by the sandwich estimate of
     the information, in each direction of the coordinates by its own design effect; that of
     "pieces" and "saturated" by the design effect of the number of events. The score distribution is
-    drawn by the Bayesian bootstrap of clusters. The likelihood of each of several sites, factors or
-    periods is flattened by itself, with what the clusters of all say of how alike their cases are.
+    drawn by the Bayesian bootstrap of clusters. The likelihood of each of several sites, subgroups
+    or periods is flattened by itself, with what the clusters of all say of how alike their cases
+    are.
 
     References
     ----------
@@ -341,13 +333,13 @@ def fit(
     over |= {"prior_weights": prior_weights, "curve": curve}
     how: dict[str, Any] = {"engine": engine, "sampler": sampler, "draws": draws}
     roles: dict[str, Any] = {
-        "groups": groups, "periods": periods, "cluster": cluster, "strata": strata,
-        "imputations": imputations, "draws_of_score": draws_of_score, "mode": mode,
+        "site": site, "period": period, "subgroup": subgroup, "cluster": cluster,
+        "stratum": stratum, "imputation": imputation, "mode": mode,
     }  # fmt: skip
     if is_several(horizon):
         others = {"known": known, "heterogeneity_prior": heterogeneity_prior, "vary": vary}
         of_cases = {"sample_weight": sample_weight, "cluster": roles.pop("cluster")}
-        of_cases["strata"] = roles.pop("strata")
+        of_cases["stratum"] = roles.pop("stratum")
         others |= roles | {"pos_label": pos_label}
         each = partial(fit, **over, **how, **fixed, **of_cases, weight_type=weight_type)
         risks = risks_by(y_true, y_prob, horizon)
@@ -372,8 +364,8 @@ def fit(
     if not terms:
         if heterogeneity_prior is not None:
             raise InputError(
-                "heterogeneity_prior was given without groups: it is of how much sites differ. Say "
-                "which site each case is from with groups=."
+                "heterogeneity_prior was given without sites: it is of how much sites differ. Say "
+                "which site each case is from with site=."
             )
         family = averaging.family(curve)
         family_or_union = averaging.union if family is None else family
@@ -394,7 +386,7 @@ def _kind(terms: Sequence[Vary]) -> str:
     """What a fit of these terms is of."""
     if terms[0].kind == "walk":
         return "periods"
-    return "factors" if len(terms) > 1 else "sites"
+    return "subgroups" if len(terms) > 1 else "sites"
 
 
 def terms_of(data: CalibrationData, known: KnownSites) -> tuple[Vary, ...]:
@@ -402,8 +394,8 @@ def terms_of(data: CalibrationData, known: KnownSites) -> tuple[Vary, ...]:
     named = [name for name in data.levels if name != "imputation"]
     if not named:
         return () if known is None else (by("site"),)
-    several = len(data.factors) > 1
-    if len(named) > 1 and not (several and len(named) == len(data.factors)):
+    several = len(data.subgroups) > 1
+    if len(named) > 1 and not (several and len(named) == len(data.subgroups)):
         raise InputError(
             f"the table has {' and '.join(named)}. Say what curves vary by, one of them with "
             f"vary={named[0]!r} or several with vary={_together(named)}, forget the others, "
@@ -411,7 +403,7 @@ def terms_of(data: CalibrationData, known: KnownSites) -> tuple[Vary, ...]:
             f"data.select({named[0]}=...)."
         )
     if several:
-        return crossed(data.factors)
+        return crossed(data.subgroups)
     return (walk() if named == ["period"] else by(named[0]),)
 
 

@@ -223,7 +223,7 @@ class ModelComparison:
     >>> old = 1 / (1 + np.exp(-0.5 - 1.5 * np.log(new / (1 - new))))
     >>> site = np.repeat(["A", "B", "C"], 200)
     >>> models = {"old": old, "new": new}
-    >>> cmp = bc.compare_models(y_true, models, groups=site, draws=400, random_state=1)
+    >>> cmp = bc.compare_models(y_true, models, site=site, draws=400, random_state=1)
     >>> list(cmp.table("tce").columns)
     ['reference', 'estimate', 'difference', 'lower', 'upper', 'prob_better']
     >>> bool(cmp.at(site="B").summary().loc[("tce", "new"), "prob_better"] > 0.5)
@@ -359,7 +359,7 @@ def compare_models(
     y_true: Any,
     models: Mapping[str, ArrayLike],
     *,
-    groups: None = None,
+    site: None = None,
     horizon: float | None = None,
     cluster: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
@@ -373,7 +373,7 @@ def compare_models(
     y_true: Any,
     models: Mapping[str, ArrayLike],
     *,
-    groups: ArrayLike,
+    site: ArrayLike,
     horizon: float | None = None,
     cluster: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
@@ -386,7 +386,7 @@ def compare_models(
     y_true: Any,
     models: Mapping[str, ArrayLike],
     *,
-    groups: ArrayLike | None = None,
+    site: ArrayLike | None = None,
     horizon: float | None = None,
     cluster: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
@@ -408,7 +408,7 @@ def compare_models(
     models : mapping of str to arrays
         The predicted probabilities of each model, one for each case, by its name. Others are
         compared with the first.
-    groups : array-like of shape (n,), optional
+    site : array-like of shape (n,), optional
         Site of each case.
     horizon : float, optional
         With times to an event: the time by which all models predict the event.
@@ -465,7 +465,7 @@ def compare_models(
     >>> cmp = bc.compare_models(
     ...     y_true,
     ...     {"old": old, "new": new},
-    ...     groups=np.repeat(["A", "B", "C"], 200),
+    ...     site=np.repeat(["A", "B", "C"], 200),
     ...     random_state=1,
     ... )
     >>> bool(cmp.average().summary().loc[("tce", "new"), "prob_better"] > 0.5)
@@ -477,7 +477,7 @@ def compare_models(
     }
     for name, score in {"y_true": y_true, **given}.items():
         _refuse_several(score, name)
-    roles = as_roles(groups=groups, cluster=cluster)
+    roles = as_roles(site=site, cluster=cluster)
     values, roles = roles.aligned(y_true=y_true, sample_weight=sample_weight, **given)
     seen = _Seen.of(values[0], horizon, pos_label)
     counts = as_weights(values[1], seen.size)
@@ -488,13 +488,8 @@ def compare_models(
     of_cases: dict[str, Any] = {}
     kept = counts > 0
     unit: NDArray[Any] = np.arange(seen.size)
-    if groups is not None:
-        if "site" not in roles.columns:
-            raise InputError(
-                "groups has several factors, and models are compared by site: pass the site of "
-                "each case."
-            )
-        of_cases["site"] = _labels(roles.columns["site"], "groups", seen.size)[kept]
+    if site is not None:
+        of_cases["site"] = _labels(roles.columns["site"], "site", seen.size)[kept]
     if cluster is not None:
         unit = _labels(roles.columns["cluster"], "cluster", seen.size)
         of_cases["cluster"] = unit[kept]
@@ -507,11 +502,11 @@ def compare_models(
         for name, score in cases.items()
     }
     how: dict[str, Any] = {"prior": prior, "draws": draws, "random_state": as_seed(random_state)}
-    if groups is None:
+    if site is None:
         how["curve"] = FAMILY
     posts = {name: fit(table, **how) for name, table in tables.items()}
     patients, each, seed = seen.patients(horizon), list(cases.values()), how["random_state"]
-    if groups is not None:
+    if site is not None:
         sites = {name: as_hierarchical(post) for name, post in posts.items()}
         of_sites = (list(sites.values()), patients, each, counts, of_cases["site"], unit, seed)
         return ModelComparison(sites, SamePatients(*of_sites), _of_one_order(cases))

@@ -10,6 +10,7 @@ from bayescal.core.errors import InputError
 from bayescal.data.data import CalibrationData
 from bayescal.data.keywords import as_data
 from bayescal.data.read import Outcomes
+from bayescal.data.roles import Crossed
 from bayescal.data.survival import Survival
 from bayescal.data.weights import WeightType
 from bayescal.fitting._fit import fit
@@ -32,11 +33,12 @@ def update(
     y_true: Outcomes,
     y_prob: ArrayLike | None = None,
     *,
-    groups: ArrayLike | None = None,
-    periods: ArrayLike | None = None,
-    imputations: ArrayLike | None = None,
+    site: ArrayLike | None = None,
+    period: ArrayLike | None = None,
+    subgroup: Crossed | None = None,
+    imputation: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
-    strata: ArrayLike | None = None,
+    stratum: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     weight_type: WeightType | None = None,
     pos_label: Any = None,
@@ -58,13 +60,15 @@ def update(
         of times to an event, such times.
     y_prob : array-like of shape (n,), optional
         Predicted probabilities of the event, in [0, 1].
-    groups : array-like of shape (n,), optional
+    site : array-like of shape (n,), optional
         Site of each case, if the posterior is of several sites; new sites may be among them.
-    periods : array-like of shape (n,), optional
+    period : array-like of shape (n,), optional
         When each case was, if the posterior is of periods; new ones may be among them.
-    imputations : array-like of shape (m, n), optional
+    subgroup : data frame or mapping, optional
+        Labels of each case by name, if the posterior is of subgroups.
+    imputation : array-like of shape (m, n), optional
         In place of `y_prob`, if the posterior is of as many imputations: each gets its own.
-    cluster, strata : array-like of shape (n,), optional
+    cluster, stratum : array-like of shape (n,), optional
         Of each case, if the posterior has clusters. Those that it has already keep their labels.
     sample_weight : array-like of shape (n,), optional
         Counts of cases, or sampling weights on the scale of those before.
@@ -98,7 +102,7 @@ def update(
     if isinstance(post, CurveView):
         raise InputError(
             f"post is a view on one site, {post.title!r}, whose curve depends on the other sites. "
-            "Update the hierarchical posterior, with groups=."
+            "Update the hierarchical posterior, with site=."
         )
     if not isinstance(post, MultilevelPosterior):
         as_posterior(post)
@@ -111,11 +115,12 @@ def update(
         sample_weight=sample_weight,
         weight_type=weight_type,
         pos_label=pos_label,
-        groups=groups,
-        periods=periods,
+        site=site,
+        period=period,
+        subgroup=subgroup,
         cluster=cluster,
-        strata=strata,
-        imputations=imputations,
+        stratum=stratum,
+        imputation=imputation,
         check_sites=check_few_labels,
         takes_times=True,
         horizon=None if followed is None else followed.horizon,
@@ -124,7 +129,7 @@ def update(
     if len(mixed) != len(more.imputations):
         raise InputError(
             f"post is of {len(mixed) or 'no'} imputations and the new cases have "
-            f"{len(more.imputations) or 'none'}. Pass as many, imputations=, or fit all cases anew."
+            f"{len(more.imputations) or 'none'}. Pass as many, imputation=, or fit all cases anew."
         )
     if mixed:
         each: list[Any] = [
@@ -146,13 +151,13 @@ def _updated(
         beside = [name for name in several.levels if name != "period"]
         others = f"{' and '.join(beside)}, as its table has them" if beside else "no other role"
         raise InputError(
-            "post is of periods, so say with periods= when each of the new cases was, in the form "
+            "post is of periods, so say with period= when each of the new cases was, in the form "
             f"of those before, such as {several.levels['period'][-1]!r}, and give {others}."
         )
     if more.periods is not None and not (several and "period" in several.levels):
         raise InputError(
             "periods was given, but post is not of periods. Fit all cases with "
-            "bayescal.fit(..., periods=...), which updates can then be added to."
+            "bayescal.fit(..., period=...), which updates can then be added to."
         )
     structure: dict[str, Any] = {}
     if isinstance(post, MultilevelPosterior):

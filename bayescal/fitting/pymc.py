@@ -36,7 +36,7 @@ def build_model(
     curve: str | Curve | None = None,
     prior: str | Prior | Mapping[str, Any] = "neutral",
     offset: Any = None,
-    groups: ArrayLike | None = None,
+    site: ArrayLike | None = None,
     heterogeneity_prior: Heterogeneity | Mapping[str, Any] | None = None,
     known: KnownSites = None,
     sample_weight: ArrayLike | None = None,
@@ -66,7 +66,7 @@ def build_model(
         Added to the log-odds of the curve, such as a covariate times its coefficient, or the
         effect of a site. A PyMC variable is one of the model whose context this is called in, and
         that model is the one that is extended.
-    groups : array-like of shape (n,), optional
+    site : array-like of shape (n,), optional
         Site of each case: the model is then that of a hierarchical fit, whose sites have a shift
         and a slope of their own.
     heterogeneity_prior : Heterogeneity or mapping, optional
@@ -121,17 +121,17 @@ def build_model(
     ...     effect = pm.Normal("effect", 0, 0.5, shape=3)
     ...     bc.build_model(y_true, y_prob, curve="beta", offset=effect[hospital])
     """
-    y_true, y_prob, sample_weight, groups, offset = aligned(
-        y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, groups=groups, offset=offset
+    y_true, y_prob, sample_weight, site, offset = aligned(
+        y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, site=site, offset=offset
     )
     weights: dict[str, Any] = {"sample_weight": sample_weight, "weight_type": weight_type}
     if y_true is None:
-        data = scores_alone(y_prob, known, {"groups": groups}, **weights)
+        data = scores_alone(y_prob, known, {"site": site}, **weights)
     else:
-        of_cases = weights | {"groups": groups, "pos_label": pos_label}
+        of_cases = weights | {"site": site, "pos_label": pos_label}
         of_cases |= {"takes_times": True, "horizon": horizon}
         data = as_data(y_true, y_prob, check_sites=check_few_labels, **of_cases).independent()
-    for role in ("imputation", "period", *data.factors):
+    for role in ("imputation", "period", *data.subgroups):
         if role in data.levels:
             raise InputError(
                 f"the table has {role}, and the PyMC model is of one curve or of sites. Select or "
@@ -140,7 +140,7 @@ def build_model(
     if data.groups or known is not None:
         if offset is not None:
             raise InputError(
-                "offset was given beside groups. Sites are an offset of their own: drop one of the "
+                "offset was given beside sites. They are an offset of their own: drop one of the "
                 "two, or build the effect of a site as a PyMC variable and pass it as offset."
             )
         sites = prepare_terms(

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["KnownFit", "fit_known"]
 
-OF_CASES = ("sample_weight", "cluster", "strata")
-REFUSED = ("groups", "periods", "imputations", "known", "vary")
+OF_CASES = ("sample_weight", "cluster", "stratum")
+REFUSED = ("site", "period", "subgroup", "imputation", "known", "vary")
 FIFTHS = (0.2, 0.4, 0.6, 0.8)
 FURTHEST_DELTA, DELTA_STEP, DELTA_ERROR = 3.0, 0.25, 0.01
 """Log-odds up to which a change of the verdict is looked for, in which steps, and how exactly."""
@@ -207,7 +207,7 @@ def fit_known(y_true: ArrayLike, y_prob: ArrayLike, **options: Any) -> KnownFit:
     y_prob : array-like of shape (n,)
         Predicted probabilities of the event of all cases.
     **options
-        As of `bayescal.fit`, of all cases, but for sites, factors, periods and imputations.
+        As of `bayescal.fit`, of all cases, but for sites, subgroups, periods and imputations.
 
     Returns
     -------

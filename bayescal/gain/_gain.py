@@ -46,10 +46,11 @@ def recalibration_gain(
     weight_type: WeightType | None = None,
     random_state: int | np.random.Generator | None = None,
     pos_label: Any = None,
-    imputations: Any = None,
+    imputation: Any = None,
     cluster: Any = None,
-    strata: Any = None,
-    groups: Any = None,
+    stratum: Any = None,
+    site: Any = None,
+    subgroup: Any = None,
     vary: VaryBy | None = None,
     horizon: float | None = None,
 ) -> RecalibrationGain:
@@ -96,15 +97,16 @@ def recalibration_gain(
     random_state : int or numpy.random.Generator, optional
     pos_label : object, optional
         The label of the event, when outcomes are not 0 and 1.
-    imputations : array-like of shape (m, n), optional
+    imputation : array-like of shape (m, n), optional
         In place of `before`: the predictions before in each of m imputed data sets. `after` then
         has shape (m, n), or is a map. The gain is computed on each, and the draws are mixed. If
         outcomes were imputed too, `y_true` has the same number of rows.
-    cluster, strata : array-like of shape (n,), optional
+    cluster, stratum : array-like of shape (n,), optional
         As in `bayescal.fit`. Clusters are weighed by the paired route; with groups, by the fit of
         the curves.
-    groups : array-like of shape (n,), data frame or mapping, optional
-        Site of each case, or several factors, as in `bayescal.fit`. Curves of all groups are then
+    site : array-like of shape (n,), optional
+    subgroup : data frame or mapping, optional
+        Site of each case, or its subgroups, as in `bayescal.fit`. Curves of all groups are then
         fitted together, so that the gain is also that of the average site and of the next one;
         `after` is a map of `before`, for all groups or in each.
     vary : str, Vary or sequence of them, optional
@@ -115,7 +117,7 @@ def recalibration_gain(
     Returns
     -------
     RecalibrationGain
-        Of imputations an ImputedGain, with `missing_information`. Of sites, periods or factors a
+        Of imputations an ImputedGain, with `missing_information`. Of sites, periods or subgroups a
         SeveralGains, which has a RecalibrationGain of each, of the average and of the next one.
 
     Raises
@@ -192,25 +194,25 @@ def recalibration_gain(
     ['tce', 'brier', 'log_score']
     """
     check_choice(route, ROUTES, "route")
-    given, roles = as_roles(groups=groups).aligned(
+    given, roles = as_roles(site=site, subgroup=subgroup).aligned(
         y_true=y_true,
         before=before,
         after=after,
         sample_weight=sample_weight,
         cluster=cluster,
-        strata=strata,
-        imputations=imputations,
-        across={"after", "imputations", *(["y_true"] if is_matrix(y_true) else [])},
+        stratum=stratum,
+        imputation=imputation,
+        across={"after", "imputation", *(["y_true"] if is_matrix(y_true) else [])},
     )
-    y_true, before, after, sample_weight, cluster, strata, imputations = given
+    y_true, before, after, sample_weight, cluster, stratum, imputation = given
     are_imputed = (
         bool(y_true.imputations) if isinstance(y_true, CalibrationData) else is_matrix(y_true)
     )
-    is_imputed = are_imputed or imputations is not None
+    is_imputed = are_imputed or imputation is not None
     if _are_grouped(y_true, roles, vary):
         if is_imputed:
             raise InputError(
-                "imputations and groups (site, period or factors) cannot be given together to "
+                "imputations and groups (site, period or subgroups) cannot be given together to "
                 "recalibration_gain. Compute the gain on each imputation, or without groups."
             )
         if route == "paired":
@@ -221,7 +223,7 @@ def recalibration_gain(
         grouped = as_grouped(
             *(y_true, before, after, roles, sample_weight, pos_label, weight_type),
             cluster=cluster,
-            strata=strata,
+            stratum=stratum,
             horizon=horizon,
         )
         fixed: dict[str, Any] = {"vary": vary, "prior": as_prior(prior), "draws": draws}
@@ -235,12 +237,12 @@ def recalibration_gain(
             recalibration_gain,
             y_true,
             before,
-            imputations,
+            imputation,
             after,
             route=route,
             random_state=random_state,
             cluster=cluster,
-            strata=strata,
+            stratum=stratum,
             horizon=horizon,
             **how,
             **cases,
@@ -251,7 +253,7 @@ def recalibration_gain(
     pairs = as_paired(
         *(y_true, before, after, sample_weight, pos_label, weight_type),
         cluster=cluster,
-        strata=strata,
+        stratum=stratum,
         horizon=horizon,
     )
     if pairs.times is not None:
@@ -305,17 +307,17 @@ def _check_times(pairs: PairedPredictions, route: str) -> None:
 
 
 def _are_grouped(y_true: Any, roles: Roles, vary: VaryBy | None) -> bool:
-    """Whether there are sites, periods or factors."""
+    """Whether there are sites, periods or subgroups."""
     of_table = isinstance(y_true, CalibrationData) and set(y_true.levels) - {"imputation"}
     if of_table and roles.columns:
         raise InputError(
-            "groups was given beside a CalibrationData, which holds its own. Pass the table and "
-            "after=."
+            "site or subgroup was given beside a CalibrationData, which holds its own. Pass the "
+            "table and after=."
         )
     if vary is not None and not of_table and not roles.columns:
         raise InputError(
-            "vary was given without groups. Say with groups= which site each case is from, or pass "
-            "a table that has sites, periods or factors."
+            "vary was given without sites. Say with site= which site each case is from, or pass "
+            "a table that has sites, periods or subgroups."
         )
     return bool(of_table or roles.columns)
 
@@ -334,7 +336,7 @@ def _of_groups(
         raise InputError(
             "after is no map of before: equal scores before must have equal scores after, which "
             "rise or fall throughout, for all groups or in each. Pass the map itself; or leave "
-            "groups= out, and the gain is that of all cases by the paired route."
+            "site= or subgroup= out, and the gain is that of all cases by the paired route."
         )
     detected = _detected(grouped.pairs, accepted)
     options: dict[str, Any] = {**how, "random_state": seed}

@@ -1,4 +1,4 @@
-"""Paired predictions of cases in groups: of several sites, periods or factors."""
+"""Paired predictions of cases in groups: of several sites, periods or subgroups."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class GroupedPairs:
         of_groups = [role for role in ("site", "period") if role in columns]
         roles: dict[str, Any] = {role: columns.pop(role) for role in of_groups}
         if columns:
-            roles["factors"] = columns
+            roles["subgroup"] = columns
         options: dict[str, Any] = {"weight_type": pairs.weight_type, **pairs.labels, **roles}
         return pairs.table(score, sample_weight=pairs.weight, **options)
 
@@ -98,7 +98,7 @@ def as_grouped(
     weight_type: WeightType | None = None,
     *,
     cluster: Any = None,
-    strata: Any = None,
+    stratum: Any = None,
     horizon: float | None = None,
 ) -> GroupedPairs:
     """Check that outcomes, both predictions and groups describe the same cases.
@@ -109,11 +109,11 @@ def as_grouped(
         A table has the groups, and `after` is then a map.
     roles : Roles
         Of the columns that say which group each case is of.
-    sample_weight, pos_label, weight_type, cluster, strata, horizon
+    sample_weight, pos_label, weight_type, cluster, stratum, horizon
         As `as_paired` takes them.
     """
     cases = (before, after, sample_weight, pos_label, weight_type)
-    of_clusters = {"cluster": cluster, "strata": strata}
+    of_clusters = {"cluster": cluster, "stratum": stratum}
     if isinstance(y_true, CalibrationData):
         refuse_horizon(horizon)
         data = y_true.complete(takes_times=True)
@@ -147,7 +147,7 @@ def _together(parts: list[PairedPredictions]) -> PairedPredictions:
     }
     if parts[0].after.shape[0] > 1:
         raise InputError(
-            "after has several rows for each case. With sites, periods or factors give one "
+            "after has several rows for each case. With sites, periods or subgroups give one "
             "prediction after for each case, or the map."
         )
     times = [part.times for part in parts if part.times is not None]

@@ -97,7 +97,7 @@ def gain_of_imputations(
     recalibration_gain: Callable[..., RecalibrationGain],
     y_true: Any,
     before: Any,
-    imputations: Any,
+    imputation: Any,
     after: Any,
     *,
     route: str,
@@ -116,21 +116,21 @@ def gain_of_imputations(
         predictions before, too.
     before : array-like of shape (n,), optional
         The predictions before, where outcomes alone were imputed.
-    imputations : array-like of shape (m, n), optional
+    imputation : array-like of shape (m, n), optional
         The predictions before of each imputation.
     after : array-like of shape (n,) or (m, n), callable or fitted estimator
         The predictions after of each imputation, or the map that gives them. Where outcomes alone
         were imputed they may be the same for all, one row.
     """
-    if before is not None and imputations is not None:
+    if before is not None and imputation is not None:
         raise InputError(
-            "imputations was given beside before. Pass one of them: before for one score a case, "
-            "imputations for several."
+            "imputation was given beside before. Pass one of them: before for one score a case, "
+            "imputation for several."
         )
     if isinstance(y_true, CalibrationData):
-        if imputations is not None:
+        if imputation is not None:
             raise InputError(
-                "imputations was given beside a CalibrationData, which holds its own. Pass the "
+                "imputation was given beside a CalibrationData, which holds its own. Pass the "
                 "table and after=."
             )
         refuse_horizon(horizon)
@@ -138,13 +138,13 @@ def gain_of_imputations(
         cases = [(one, None) for one in table.imputations]
         maps, are_imputed = _by_imputation(after, len(cases)), table.has_imputed_outcomes
     elif is_matrix(y_true):
-        cases = _of_outcomes(y_true, before, imputations)
-        is_shared = imputations is None and not is_function(after) and not is_matrix(after)
+        cases = _of_outcomes(y_true, before, imputation)
+        is_shared = imputation is None and not is_function(after) and not is_matrix(after)
         maps = [after] * len(cases) if is_shared else _by_imputation(after, len(cases))
         are_imputed = True
     else:
         one = y_true.time if isinstance(y_true, Survival) else y_true
-        cases = [(y_true, score) for score in as_imputations(imputations, one)]
+        cases = [(y_true, score) for score in as_imputations(imputation, one)]
         maps, are_imputed = _by_imputation(after, len(cases)), False
     if are_imputed:
         warn_of_few_outcomes(len(cases), stacklevel=4)
@@ -160,20 +160,20 @@ def gain_of_imputations(
     return ImputedGain(each)
 
 
-def _of_outcomes(y_true: Any, before: Any, imputations: Any) -> list[tuple[Any, Any]]:
+def _of_outcomes(y_true: Any, before: Any, imputation: Any) -> list[tuple[Any, Any]]:
     """Outcomes and predictions before of each imputation of the outcomes."""
-    if imputations is None:
+    if imputation is None:
         if before is None:
             raise InputError(
                 "y_true has a row for each imputation of the outcomes, and before is missing. Pass "
-                "before, one prediction a case, or imputations, one row for each row of y_true."
+                "before, one prediction a case, or imputation, one row for each row of y_true."
             )
         return [(row, before) for row in as_imputed_outcomes(y_true, before, "before")]
-    scores = as_imputations(imputations, as_items(y_true, "y_true")[0], outcomes="y_true[0]")
-    outcomes = as_imputed_outcomes(y_true, scores[0], "imputations[0]")
+    scores = as_imputations(imputation, as_items(y_true, "y_true")[0], outcomes="y_true[0]")
+    outcomes = as_imputed_outcomes(y_true, scores[0], "imputation[0]")
     if len(outcomes) != len(scores):
         raise InputError(
-            f"y_true has {len(outcomes)} rows and imputations has {len(scores)}. Pass one row of "
+            f"y_true has {len(outcomes)} rows and imputation has {len(scores)}. Pass one row of "
             "each for every imputation."
         )
     return list(zip(outcomes, scores, strict=True))

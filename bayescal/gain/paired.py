@@ -188,7 +188,7 @@ def as_paired(
     weight_type: WeightType | None = None,
     *,
     cluster: Any = None,
-    strata: Any = None,
+    stratum: Any = None,
     horizon: float | None = None,
 ) -> PairedPredictions:
     """Check that outcomes and both predictions describe the same cases.
@@ -203,7 +203,7 @@ def as_paired(
         prediction for each row of it, or is the repeats of a cross-fit of its cases.
     sample_weight : array-like of shape (n,) or None
     weight_type : {"counts", "sampling"}, optional
-    cluster, strata : array-like of shape (n,), optional
+    cluster, stratum : array-like of shape (n,), optional
     horizon : float, optional
         Of times to an event.
     """
@@ -215,8 +215,8 @@ def as_paired(
             "them, as after=."
         )
     if isinstance(y_true, CalibrationData):
-        given = (before, sample_weight, pos_label, weight_type, cluster, strata)
-        names = ("before", "sample_weight", "pos_label", "weight_type", "cluster", "strata")
+        given = (before, sample_weight, pos_label, weight_type, cluster, stratum)
+        names = ("before", "sample_weight", "pos_label", "weight_type", "cluster", "stratum")
         for name, value in zip(names, given, strict=True):
             if value is not None:
                 raise InputError(
@@ -266,7 +266,7 @@ def as_paired(
         horizon=at,
         of_function=is_function(after),
     )
-    roles = as_roles(cluster=cluster, stratum=strata, called={"stratum": "strata"})
+    roles = as_roles(cluster=cluster, stratum=stratum)
     if not roles.columns:
         return pairs
     reader = ClusterReader()

@@ -97,7 +97,7 @@ class SeveralGains(GainOfCurve):
     ...     y_true,
     ...     y_prob,
     ...     lambda s: 1 / (1 + np.exp(0.4 - 0.6 * np.log(s / (1 - s)))),
-    ...     groups=np.repeat(["A", "B", "C"], 200),
+    ...     site=np.repeat(["A", "B", "C"], 200),
     ...     random_state=1,
     ... )
     >>> list(gains.table().index)

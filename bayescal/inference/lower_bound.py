@@ -79,7 +79,7 @@ def tce_lower_bound(
     prob: float = 0.95,
     blocks: int = 5,
     curve: str | Curve = "spline",
-    groups: ArrayLike | None = None,
+    site: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
@@ -103,7 +103,7 @@ def tce_lower_bound(
         From 2 to 1000. Of the first, outcomes are used for signs alone.
     curve : str or Curve
         Family of the curves that choose signs.
-    groups : array-like of shape (n,), optional
+    site : array-like of shape (n,), optional
         The site of each case. Sites stay together, and the error is that at sites like these.
     cluster : array-like of shape (n,), optional
         The cluster of each case, such as a patient seen several times; clusters stay together.
@@ -147,7 +147,7 @@ def tce_lower_bound(
     level, number = as_level(prob, "prob"), as_count(blocks, "blocks", 2, MOST_BLOCKS)
     rng = random_generator(random_state)
     data = as_data(
-        y_true, y_prob, groups=groups, cluster=cluster, sample_weight=sample_weight,
+        y_true, y_prob, site=site, cluster=cluster, sample_weight=sample_weight,
         pos_label=pos_label,
     )  # fmt: skip
     data = data.without([role for role in data.roles if role not in UNIT_ROLES])
@@ -209,7 +209,7 @@ def _in_blocks(
         unit = np.unique(groups, return_inverse=True)[1]
         row, size, kind = np.arange(unit.size), int(unit.max()) + 1, "site"
         trials, hits_ = data.trials, data.hits
-    _check_units(size, "cluster" if clusters is not None else "groups", f"{kind}s")
+    _check_units(size, "cluster" if clusters is not None else "site", f"{kind}s")
     block_of = rng.permutation(size) % blocks
     return _Entries(row, block_of[unit], trials, hits_, unit), kind
 

@@ -361,7 +361,7 @@ def prepare(
     random_state: RandomState = None,
     pos_label: Any = None,
     cluster: ArrayLike | None = None,
-    strata: ArrayLike | None = None,
+    stratum: ArrayLike | None = None,
     horizon: float | None = None,
     likelihood: Likelihood | None = None,
 ) -> Problem:
@@ -374,7 +374,7 @@ def prepare(
     prior : {"neutral", "clinical"}, Prior, or mapping
     sample_weight : array-like of shape (n,), optional
     weight_type : {"counts", "sampling"}, optional
-    cluster, strata : array-like of shape (n,), optional
+    cluster, stratum : array-like of shape (n,), optional
         All as in `bayescal.fit`.
     horizon : float, optional
         Of times to an event, as in `bayescal.fit`.
@@ -394,7 +394,7 @@ def prepare(
     data = as_data(
         *(y_true, y_prob),
         cluster=cluster,
-        strata=strata,
+        stratum=stratum,
         takes_times=True,
         horizon=horizon,
         **of_cases,

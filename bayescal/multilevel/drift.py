@@ -47,7 +47,7 @@ class DriftPosterior(MultilevelPosterior):
     >>> import numpy as np
     >>> import bayescal as bc
     >>> y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 600, random_state=1)
-    >>> post = bc.fit(y_true, y_prob, periods=np.repeat([1, 2, 3], 200), random_state=1)
+    >>> post = bc.fit(y_true, y_prob, period=np.repeat([1, 2, 3], 200), random_state=1)
     >>> post.labels
     ('1', '2', '3')
     >>> post.explanations.index.tolist()

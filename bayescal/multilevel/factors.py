@@ -46,7 +46,7 @@ class SubgroupPosterior(MultilevelPosterior):
     >>> import bayescal as bc
     >>> y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 600, random_state=1)
     >>> patients = {"sex": np.resize(["F", "M"], 600), "age": np.resize(["<80", "80+", "80+"], 600)}
-    >>> post = bc.fit(y_true, y_prob, groups=patients, curve="logistic", random_state=1)
+    >>> post = bc.fit(y_true, y_prob, subgroup=patients, curve="logistic", random_state=1)
     >>> post.factors
     {'sex': ('F', 'M'), 'age': ('<80', '80+')}
     >>> bool(post.subgroup(sex="F").data.n == 300)
@@ -217,5 +217,5 @@ class SubgroupPosterior(MultilevelPosterior):
 
 def as_subgroups(post: Any) -> SubgroupPosterior:
     """A posterior of crossed subgroups, and nothing else."""
-    cure = "Pass what bayescal.fit returns when groups= has a column for each of several factors."
+    cure = "Pass what bayescal.fit returns when site= has a column for each of several factors."
     return check_type(post, SubgroupPosterior, "post", cure)

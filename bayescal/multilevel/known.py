@@ -129,7 +129,7 @@ def check_few_sites(sites: int, sentence: str) -> None:
 
 def check_few_labels(groups: Any) -> None:
     """Refuse labels of more sites than one fit can hold, before any case is read."""
-    check_few_sites(count_labels(groups, "groups"), "groups holds {} distinct labels")
+    check_few_sites(count_labels(groups, "site"), "site holds {} distinct labels")
 
 
 def as_known(known: Any, groups: Iterable[str] = ()) -> tuple[KnownSite, ...]:

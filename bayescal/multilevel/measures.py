@@ -120,7 +120,7 @@ class SeveralMeasures(RelatedCurves):
         >>> import bayescal as bc
         >>> y_true, y_prob = bc.simulate.sample("calibrated", 300, random_state=1)
         >>> site = np.resize(["A", "B", "C"], 300)
-        >>> post = bc.fit(y_true, y_prob, groups=site, curve="logistic", random_state=1)
+        >>> post = bc.fit(y_true, y_prob, site=site, curve="logistic", random_state=1)
         >>> post.risks(0.25, at="A").index.get_level_values("curve").tolist()
         ['A', 'average site', 'new site']
         """

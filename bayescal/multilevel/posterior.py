@@ -54,7 +54,7 @@ class MultilevelPosterior(SeveralMeasures):
     >>> import bayescal as bc
     >>> y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 600, random_state=1)
     >>> site = np.repeat(["A", "B", "C"], 200)
-    >>> post = bc.fit(y_true, y_prob, groups=site, curve="logistic", random_state=1)
+    >>> post = bc.fit(y_true, y_prob, site=site, curve="logistic", random_state=1)
     >>> post.levels
     {'site': ('A', 'B', 'C')}
     >>> post.at(site="A").tce().dims

@@ -277,16 +277,16 @@ def prepare_terms(
     if len(data.levels) < 2:
         check_few_sites(len(data.groups), "the table holds {} groups")
         together = len(data.groups) + len(summaries)
-        check_few_sites(together, "groups and known hold {} sites together")
+        check_few_sites(together, "site and known hold {} sites together")
     if summaries and not data.groups and data.events:
         raise InputError(
             f"known has {count(len(summaries), 'site')}, and the patients have none. Say which "
-            "site each of them is from with groups=; one label will do."
+            "site each of them is from with site=; one label will do."
         )
     if not data.groups and not summaries:
         raise InputError(
-            "the table has no site, period or factor for vary= to name. Say which site each case "
-            "is from with groups=, or make the table with bc.CalibrationData(..., site=...)."
+            "the table has no site, period or subgroup for vary= to name. Say which site each case "
+            "is from with site=, or make the table with bc.CalibrationData(..., site=...)."
         )
     chosen = as_prior(prior)
     centred = replace(NEUTRAL if chosen == PRESETS["neutral"] else chosen, centre="mean")

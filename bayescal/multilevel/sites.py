@@ -51,7 +51,7 @@ class HierarchicalPosterior(MultilevelPosterior):
     >>> import bayescal as bc
     >>> y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 600, random_state=1)
     >>> post = bc.fit(
-    ...     y_true, y_prob, groups=np.repeat(["A", "B", "C"], 200), curve="logistic", random_state=1
+    ...     y_true, y_prob, site=np.repeat(["A", "B", "C"], 200), curve="logistic", random_state=1
     ... )
     >>> post.labels
     ('A', 'B', 'C')
@@ -261,5 +261,5 @@ class HierarchicalPosterior(MultilevelPosterior):
 
 def as_hierarchical(post: Any) -> HierarchicalPosterior:
     """A hierarchical posterior, and nothing else."""
-    cure = "Pass what bayescal.fit returns when groups= says which site each case is from."
+    cure = "Pass what bayescal.fit returns when site= says which site each case is from."
     return check_type(post, HierarchicalPosterior, "post", cure)

@@ -61,7 +61,7 @@ def drift(
     >>> import numpy as np
     >>> import bayescal as bc
     >>> y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=1)
-    >>> post = bc.fit(y_true, y_prob, periods=np.repeat([1, 2, 3], 100), random_state=1)
+    >>> post = bc.fit(y_true, y_prob, period=np.repeat([1, 2, 3], 100), random_state=1)
     >>> above, below = bc.plots.drift(post)
     >>> below.get_ylabel()
     'P(largest change)'

@@ -110,7 +110,7 @@ def reliability(
     One curve a group:
 
     >>> groups = ["north", "south"] * 100
-    >>> data = bc.CalibrationData(y_true, y_prob, groups=groups)
+    >>> data = bc.CalibrationData(y_true, y_prob, site=groups)
     >>> fits = {name: bc.fit(data.select(name), random_state=1) for name in data.groups}
     >>> ax = bc.plots.reliability(fits)
     """

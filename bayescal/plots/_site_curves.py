@@ -59,7 +59,7 @@ def site_curves(
     >>> import numpy as np
     >>> import bayescal as bc
     >>> y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=1)
-    >>> post = bc.fit(y_true, y_prob, groups=np.resize(["A", "B", "C"], 300), random_state=1)
+    >>> post = bc.fit(y_true, y_prob, site=np.resize(["A", "B", "C"], 300), random_state=1)
     >>> [ax.get_title(loc="left") for ax in bc.plots.site_curves(post)]
     ['A (100 cases)', 'B (100 cases)', 'C (100 cases)']
     """

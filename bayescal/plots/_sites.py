@@ -93,7 +93,7 @@ def sites(
     >>> import numpy as np
     >>> import bayescal as bc
     >>> y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=1)
-    >>> post = bc.fit(y_true, y_prob, groups=np.resize(["A", "B", "C"], 300), random_state=1)
+    >>> post = bc.fit(y_true, y_prob, site=np.resize(["A", "B", "C"], 300), random_state=1)
     >>> ax = bc.plots.sites(post)
     >>> [text.get_text() for text in ax.get_yticklabels()][-2:]
     ['Average site', 'New site']

@@ -81,7 +81,7 @@ def subgroups(
     >>> import bayescal as bc
     >>> y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=1)
     >>> patients = {"sex": np.resize(["F", "M"], 300), "age": np.resize(["<80", "80+", "80+"], 300)}
-    >>> post = bc.fit(y_true, y_prob, groups=patients, random_state=1)
+    >>> post = bc.fit(y_true, y_prob, subgroup=patients, random_state=1)
     >>> ax = bc.plots.subgroups(post)
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['sex', 'F', 'M', 'age', '<80', '80+']

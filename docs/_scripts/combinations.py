@@ -71,7 +71,7 @@ class Part:
 
 PARTS = {
     "sites": Part(
-        ("site", "groups"), {"site": np.array(list("ABCD"))[np.arange(N) % 4]}, terms=("site",)
+        ("site", "site"), {"site": np.array(list("ABCD"))[np.arange(N) % 4]}, terms=("site",)
     ),
     "known sites": Part(
         ("known", "site", "Site", "Sites"),
@@ -80,12 +80,12 @@ PARTS = {
     "periods": Part(("period",), {"period": np.arange(N) // 40 + 1}, terms=(bc.walk("period"),)),
     "factors": Part(
         ("factor", "sex", "age"),
-        {"factors": {"sex": ROWS % 2, "age": (ROWS // 2) % 2}},
+        {"subgroup": {"sex": ROWS % 2, "age": (ROWS // 2) % 2}},
         terms=("sex", "age"),
     ),
     "robust cells": Part(
         ("factor", "sex", "age", "vary"),
-        {"factors": {"sex": ROWS % 2, "age": (ROWS // 2) % 2}},
+        {"subgroup": {"sex": ROWS % 2, "age": (ROWS // 2) % 2}},
         options={
             "vary": ["sex", "age", bc.by("sex", "age", robust=True)],
             "engine": "importance",  # k-hat of so few draws would have NUTS run for minutes
@@ -189,7 +189,7 @@ def _of(door: Callable[..., Any], **fixed: Any) -> Callable[[tuple[str, ...]], A
 
 def _models(names: tuple[str, ...]) -> Any:
     """Two models, of which the door takes sites, clusters and times."""
-    keyword, given = {"site": "groups", "cluster": "cluster"}, {}
+    keyword, given = {"site": "site", "cluster": "cluster"}, {}
     seen: Any = OUTCOME
     for part in (PARTS[name] for name in names):
         if part.is_imputed or part.options or not part.roles.keys() <= keyword.keys():

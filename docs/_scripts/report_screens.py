@@ -52,8 +52,8 @@ def cases() -> Iterator[tuple[str, tuple[Any, Any], dict[str, Any]]]:
     yield "calibrated", sample("clinical-middle-calibrated", 4000, random_state=1), {}
     yield "rare", sample("clinical-low-shifted", 3000, random_state=1), {}
     thirty = [f"Hospital {1 + i % 30}" for i in range(3000)]
-    yield "groups", over, {"groups": thirty}
-    yield "hostile", some, {"groups": [HOSTILE[i % 4] for i in range(900)]}
+    yield "site", over, {"site": thirty}
+    yield "hostile", some, {"site": [HOSTILE[i % 4] for i in range(900)]}
     yield "reversed", (few[0], 1 - few[1]), {}
     yield "labels", (few[0], np.round(few[1])), {}
     yield "many", sample("clinical-middle-calibrated", 50_000, random_state=1), {}

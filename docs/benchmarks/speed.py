@@ -98,7 +98,7 @@ def calls(seed: int, repeats: int) -> list[Row]:
             "fit, clusters of 5": lambda y=y, s=s, c=cluster: bc.fit(y, s, cluster=c),
             "fit, 15 sites": lambda t=table: bc.fit(t, vary=bc.by("site"), random_state=0),
             "fit, 12 periods": lambda y=y, s=s, m=month: bc.fit(
-                y, s, periods=m, curve="logistic", random_state=0
+                y, s, period=m, curve="logistic", random_state=0
             ),
             "fit, times": lambda o=outcome, s=s: bc.fit(o, s, horizon=1, random_state=0),
             "ECE": lambda y=y, s=s: bc.estimators.ece(y, s),

@@ -117,7 +117,7 @@ def subgroups(seed: int, repeats: int) -> list[Row]:
                 factors = {f"factor {k}": code for k, code in enumerate(codes, 1)}
                 options: dict[str, Any] = {"engine": "importance", "draws": DRAWS}
                 post = bc.fit(
-                    outcomes(risk, rng), score, groups=factors, random_state=index, **options
+                    outcomes(risk, rng), score, subgroup=factors, random_state=index, **options
                 )
                 told = {"subgroups": count, "differ": "yes" if spread else "no"}
                 for k, (name, code) in enumerate(factors.items()):
@@ -157,7 +157,7 @@ def years(seed: int, repeats: int) -> list[dict[str, Any]]:
             x = rng.normal(-1.0, WIDTH, month.size)
             y, last = outcomes(expit(x + path[month]), rng), month == MONTHS - 1
             options: dict[str, Any] = {"draws": DRAWS, "random_state": index}
-            post = bc.fit(y, expit(x), periods=month, curve="logistic", **options)
+            post = bc.fit(y, expit(x), period=month, curve="logistic", **options)
             pooled = bc.fit(y, expit(x), curve="logistic", **options)
             true = errors(expit(x[last] + path[-1]), expit(x[last]))
             made.append(
@@ -312,7 +312,7 @@ def imputation(seed: int, repeats: int) -> list[Row]:
             "nothing is missing": bc.fit(y, score(x2), **how),
             "complete cases": bc.fit(y[~missing], score(x2)[~missing], **how),
             "one imputation": bc.fit(y, filled[0], **how),
-            "10 imputations": bc.fit(y, imputations=filled, **how),
+            "10 imputations": bc.fit(y, imputation=filled, **how),
         }
         for title, post in fits.items():
             for name, value in true.items():

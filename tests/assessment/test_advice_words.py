@@ -59,7 +59,7 @@ def test_a_slope_that_ends_leave_undefined_does_not_contradict_how_they_are_read
 def test_labels_that_are_written_alike_are_named() -> None:
     y, s = cases()
     hospital = np.resize(["St. Mary", "St. Mary ", "st. mary", "North"], 200)
-    a = bc.assess(y, s, groups=hospital, **CHEAP)
+    a = bc.assess(y, s, site=hospital, **CHEAP)
     (note,) = [text for text in a.notes if "capital letters or blanks" in text]
     assert "'St. Mary' and 'St. Mary ' and 'st. mary'. If they are one" in note
     assert len(a.data.groups) == 4
@@ -68,9 +68,9 @@ def test_labels_that_are_written_alike_are_named() -> None:
 def test_a_factor_of_many_numbers_is_to_be_cut_into_classes() -> None:
     y, s = cases()
     age = np.arange(200) % 40 + 30
-    data = bc.CalibrationData(y, s, factors={"age": age})
-    assert any("the factor age has 40 levels, which are all" in text for text in told(data))
-    few = bc.CalibrationData(y, s, factors={"age": age // 10})
+    data = bc.CalibrationData(y, s, subgroup={"age": age})
+    assert any("age has 40 levels, which are all" in text for text in told(data))
+    few = bc.CalibrationData(y, s, subgroup={"age": age // 10})
     assert not any("levels, which are all numbers" in text for text in told(few))
     site = bc.CalibrationData(y, s, site=age)
     assert not any("levels, which are all numbers" in text for text in told(site))

@@ -37,7 +37,7 @@ def off() -> bc.Assessment:
 def rare() -> bc.Assessment:
     y_true, y_prob = data("clinical-low-calibrated", 600)
     sites = np.array(["north", "south", "\x1b[31m" + "east" * 30])[np.arange(600) % 3]
-    return bc.assess(y_true, y_prob, groups=sites, **CHEAP)
+    return bc.assess(y_true, y_prob, site=sites, **CHEAP)
 
 
 # The parts
@@ -125,7 +125,7 @@ def test_groups_are_assessed_one_by_one(rare) -> None:
 
 def test_of_two_groups_each_is_assessed_by_itself() -> None:
     y_true, y_prob = data("calibrated", 120)
-    a = bc.assess(y_true, y_prob, groups=np.resize(["a", "b"], 120), **CHEAP)
+    a = bc.assess(y_true, y_prob, site=np.resize(["a", "b"], 120), **CHEAP)
     alone = bc.compare(a.data.select("a"), draws=1000, random_state=1)
     assert a.by_group.loc["a", "tce_estimate"] == alone.posterior.estimate("tce")
     assert "observed_expected_raw" not in a.by_group
@@ -134,7 +134,7 @@ def test_of_two_groups_each_is_assessed_by_itself() -> None:
 
 def test_a_group_with_one_score_has_no_slope() -> None:
     y_true, y_prob = data("calibrated", 60)
-    a = bc.assess(y_true, y_prob, groups=["a"] * 59 + ["b"], **CHEAP)
+    a = bc.assess(y_true, y_prob, site=["a"] * 59 + ["b"], **CHEAP)
     assert math.isnan(a.by_group.loc["b", "calibration_slope_estimate"])
     assert a.by_group.loc["b", "tce_upper"] > 0.2
     assert a.to_dict()["groups"]["b"]["calibration_slope_estimate"] is None
@@ -274,13 +274,13 @@ def test_a_class_wise_table_is_refused_and_other_groups_are_not() -> None:
     one = bc.assess(table.select("0"), **CHEAP)
     assert one.data.n == 90
     y, p = data("calibrated", 90)
-    assert bc.assess(y, p, groups=np.arange(90) % 3, **CHEAP).data.groups == ("0", "1", "2")
+    assert bc.assess(y, p, site=np.arange(90) % 3, **CHEAP).data.groups == ("0", "1", "2")
 
 
 def test_groups_are_in_the_order_of_their_numbers() -> None:
     y_true, y_prob = data("calibrated", 110)
     names = [f"site {i % 11}" for i in range(110)]
-    a = bc.assess(y_true, y_prob, groups=names, **CHEAP)
+    a = bc.assess(y_true, y_prob, site=names, **CHEAP)
     assert list(a.by_group.index) == [f"site {i}" for i in range(11)]
 
 
@@ -444,8 +444,8 @@ def test_equal_seeds_give_equal_words() -> None:
         ({"ci_prob": 95}, "ci_prob"),
         ({"prior": "flat"}, "prior must be one of"),
         ({"prior_calibrated": 0}, "prior_calibrated must lie strictly between"),
-        ({"groups": ["a"]}, "groups"),
-        ({"groups": np.arange(300)}, "groups holds 300 distinct labels"),
+        ({"site": ["a"]}, "site"),
+        ({"site": np.arange(300)}, "site holds 300 distinct labels"),
         ({"sample_weight": -np.ones(300)}, "sample_weight"),
     ],
 )
@@ -455,7 +455,7 @@ def test_bad_input_is_refused_with_a_lesson(options, message) -> None:
 
 
 def test_groups_must_have_been_given(off) -> None:
-    with pytest.raises(InputError, match="Pass groups= to assess"):
+    with pytest.raises(InputError, match="Pass site= to assess"):
         _ = off.by_group
 
 

@@ -29,7 +29,7 @@ def plain(cases):
 def grouped(cases):
     groups = np.array(["north", "south"])[np.arange(CASES) % 2]
     options = {"thresholds": [0.05, 0.3], "estimators": ("ece",), "draws": 400, "random_state": 1}
-    return bc.assess(*cases, groups=groups, **options)
+    return bc.assess(*cases, site=groups, **options)
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +124,7 @@ def test_levels_of_factors_have_theirs_and_tripod_tells_them(cases) -> None:
     y_true, y_prob = cases
     factors = {"sex": np.arange(CASES) % 2, "class": np.arange(CASES) % 3}
     options = {"estimators": (), "draws": 400, "random_state": 1}
-    a = bc.assess(y_true, y_prob, groups=factors, **options)
+    a = bc.assess(y_true, y_prob, subgroup=factors, **options)
     own = float(a.several.at({"sex": "1"}).performance()["c_statistic"].mean())
     assert a.essentials_by_subgroup.loc["sex: 1", "c_statistic_estimate"] == pytest.approx(own)
     in_data = bc.scores.c_statistic(y_true[1::2], y_prob[1::2])

@@ -119,8 +119,8 @@ def test_families_are_compared_at_each_horizon():
 def test_what_several_horizons_do_not_go_with_is_refused(door):
     outcome, risks = study(40)
     imputed = np.stack([risks[:, 0]] * 2)
-    with pytest.raises(InputError, match="imputations was given beside several horizons"):
-        door(outcome, risks, horizon=HORIZONS, imputations=imputed)
+    with pytest.raises(InputError, match="imputation was given beside several horizons"):
+        door(outcome, risks, horizon=HORIZONS, imputation=imputed)
     with pytest.raises(InputError, match="y_true is no Survival"):
         door(outcome.event, risks, horizon=HORIZONS)
 
@@ -128,7 +128,7 @@ def test_what_several_horizons_do_not_go_with_is_refused(door):
 @pytest.mark.slow
 def test_clusters_and_strata_at_several_horizons_reach_each_of_them():
     outcome, risks = study(120)
-    of_cases = {"cluster": np.arange(120) // 3, "strata": np.arange(120) // 60}
+    of_cases = {"cluster": np.arange(120) // 3, "stratum": np.arange(120) // 60}
     how = {"draws": 400, "random_state": 2, **of_cases}
     several = bc.assess(outcome, risks, horizon=HORIZONS, **how)
     alone = bc.assess(outcome, risks[:, 1], horizon=3, **how)

@@ -43,7 +43,7 @@ def head(a: bc.Assessment) -> str:
 @pytest.fixture(scope="module")
 def halves() -> bc.Assessment:
     y, s, group = outcomes(HALVES)
-    return bc.assess(y, s, groups=[f"H{k}" for k in group], **CHEAP)
+    return bc.assess(y, s, site=[f"H{k}" for k in group], **CHEAP)
 
 
 def test_errors_of_groups_do_not_cancel_in_the_error_that_leads(halves) -> None:
@@ -96,7 +96,7 @@ def test_that_no_update_for_all_helps_is_no_advice_to_leave_groups(halves) -> No
 @pytest.mark.slow
 def test_fifteen_hospitals_alike_are_not_named() -> None:
     y, s, group = outcomes([0.0] * 15, each=200)
-    a = bc.assess(y, s, groups=[f"H{k}" for k in group], **CHEAP)
+    a = bc.assess(y, s, site=[f"H{k}" for k in group], **CHEAP)
     assert a.clearly_off == {}
     assert a.error["lower"] == 0
     assert a.off.answer == "no sign"
@@ -111,7 +111,7 @@ def test_one_small_group_keeps_the_verdict_from_close_enough() -> None:
     y[few] = np.random.default_rng(4).random(120) < expit(np.log(s[few] / (1 - s[few])) + 1.8)
     keep = (group < 7) | np.isin(np.arange(y.size), few)
     label = [f"H{k}" for k in group[keep]]
-    a = bc.assess(y[keep], s[keep], groups=label, close=0.2, **CHEAP)
+    a = bc.assess(y[keep], s[keep], site=label, close=0.2, **CHEAP)
     assert list(a.clearly_off) == ["H7"]
     assert a.prob_tce_below(0.2) == 1
     assert (a.verdict, a.populations["verdict"]["these"]) == ("cannot tell", "cannot tell")
@@ -123,7 +123,7 @@ def test_one_small_group_keeps_the_verdict_from_close_enough() -> None:
 @pytest.mark.slow
 def test_two_groups_that_are_fitted_by_themselves_do_not_cancel_either() -> None:
     y, s, group = outcomes([0.8, -0.8], each=500)
-    a = bc.assess(y, s, groups=group, **CHEAP)
+    a = bc.assess(y, s, site=group, **CHEAP)
     assert a.several is None
     assert a.table.loc["tce", "upper"] < a.error["lower"]
     assert a.verdict == "miscalibrated"
@@ -135,7 +135,7 @@ def test_two_groups_that_are_fitted_by_themselves_do_not_cancel_either() -> None
     ("roles", "kind"),
     [
         (lambda group: {"period": [f"2024-{1 + k:02d}" for k in group]}, "period"),
-        (lambda group: {"factors": {"sex": group % 2, "age": group // 2}}, "subgroup"),
+        (lambda group: {"subgroup": {"sex": group % 2, "age": group // 2}}, "subgroup"),
     ],
 )
 def test_periods_and_subgroups_are_told_in_their_own_words(roles, kind) -> None:
@@ -154,7 +154,7 @@ def test_periods_and_subgroups_are_told_in_their_own_words(roles, kind) -> None:
 
 def test_one_curve_is_told_as_before() -> None:
     y, s, group = outcomes([0.0], each=400)
-    for a in (bc.assess(y, s, **CHEAP), bc.assess(y, s, groups=group, **CHEAP)):
+    for a in (bc.assess(y, s, **CHEAP), bc.assess(y, s, site=group, **CHEAP)):
         assert not a.has_own_curves
         assert a.prob_tce_below(0.03) == a.posterior.prob_tce_below(0.03)
         assert "own" not in a.headline()
@@ -189,7 +189,7 @@ def test_shares_are_those_of_cases_of_weights_and_of_clusters() -> None:
 def test_sites_known_by_summaries_have_no_patients() -> None:
     y, s, group = outcomes([0.5, -0.5, 0.5], each=150)
     known = {"site": ["K"], "observed": [90], "expected": [30], "n": [200]}
-    post = bc.fit(y, s, groups=group, known=known, curve="logistic", draws=1000, random_state=1)
+    post = bc.fit(y, s, site=group, known=known, curve="logistic", draws=1000, random_state=1)
     assert "K" in post.labels
     assert list(own_curves(post)) == ["0", "1", "2"]
     error = own_error(own_curves(post), post.data, post.at())
@@ -201,11 +201,11 @@ def test_imputations_and_times_have_it_too() -> None:
     y, s, group = outcomes([0.9, -0.9, 0.9, -0.9], each=250)
     x = np.log(s / (1 - s))
     noise = np.random.default_rng(3).normal(0, 0.1, (3, y.size))
-    imputed = bc.assess(y, imputations=expit(x + noise), groups=group, **CHEAP)
-    plain = bc.assess(y, s, groups=group, **CHEAP)
+    imputed = bc.assess(y, imputation=expit(x + noise), site=group, **CHEAP)
+    plain = bc.assess(y, s, site=group, **CHEAP)
     assert imputed.error["estimate"] == pytest.approx(plain.error["estimate"], abs=0.02)
     time = np.where(y == 1, 0.5, 2.0)
-    followed = bc.assess(bc.Survival(time, y), s, horizon=1.0, groups=group, **TIMES)
+    followed = bc.assess(bc.Survival(time, y), s, horizon=1.0, site=group, **TIMES)
     assert followed.error["estimate"] == pytest.approx(plain.error["estimate"], abs=0.02)
     assert followed.verdict == plain.verdict == "miscalibrated"
 
@@ -213,7 +213,7 @@ def test_imputations_and_times_have_it_too() -> None:
 @pytest.mark.slow
 def test_fifteen_studies_of_brain_injury(shared_data) -> None:
     cases = pd.read_csv(shared_data / "data/clinical/impact_tbi_iecv.csv")
-    a = bc.assess(cases.outcome, cases.score, groups=cases.study, random_state=1)
+    a = bc.assess(cases.outcome, cases.score, site=cases.study, random_state=1)
     assert [*a.error.values()] == pytest.approx([0.0444, 0.0380, 0.0511], abs=5e-4)
     assert list(a.clearly_off)[:3] == ["UK4", "TCDB", "PEG"]
     assert len(a.clearly_off) == 6

@@ -23,7 +23,7 @@ def assessed(groups: int, sd: float, n: int = 900):
     shifts = sd * np.linspace(-1.4, 1.4, groups)
     y = (rng.random(n) < expit(x + shifts[group])).astype(int)
     groups = [f"H{g}" for g in group]
-    return bc.assess(y, expit(x), groups=groups, thresholds=[0.4], draws=400, random_state=1)
+    return bc.assess(y, expit(x), site=groups, thresholds=[0.4], draws=400, random_state=1)
 
 
 @pytest.fixture(scope="module")

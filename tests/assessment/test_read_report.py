@@ -19,7 +19,7 @@ Place = tuple[str | int, ...]
 
 
 OPTIONS: Any = {
-    "groups": np.arange(300) % 3,
+    "site": np.arange(300) % 3,
     "thresholds": (0.1,),
     "estimators": ("ece",),
     "draws": 400,

@@ -97,7 +97,7 @@ def rare_page() -> str:
     a = bc.assess(
         y_true,
         y_prob,
-        groups=[names[i % len(names)] for i in range(420)],
+        site=[names[i % len(names)] for i in range(420)],
         estimators=("ece",),
         draws=1000,
         random_state=1,
@@ -112,7 +112,7 @@ def pages(off_page, rare_page) -> list[str]:
         *data("clinical-middle-overconfident", 40), estimators=("ece",), draws=1000, random_state=1
     )
     y_true, y_prob = data("clinical-middle-overconfident", 40)
-    zeros = bc.assess(y_true, (y_prob > 0.5) * 1.0, groups=y_true, draws=1000, random_state=1)
+    zeros = bc.assess(y_true, (y_prob > 0.5) * 1.0, site=y_true, draws=1000, random_state=1)
     return [off_page, rare_page, report.render(edges), report.render(zeros)]
 
 
@@ -261,7 +261,7 @@ def test_no_number_is_shown_in_two_tables_by_two_names(off_page) -> None:
 
 @pytest.mark.slow
 def test_the_title_names_score_file_and_outcome_and_no_path(off) -> None:
-    source = {"File": "/private/secret/predictions.csv", "Outcome": "died", "Score": "risk"}
+    source = {"File": "/private/secret/predictions.csv", "Outcome": "died", "Probability": "risk"}
     page = report.render(off, source=source)
     assert "<h1>risk in predictions.csv, outcome died</h1>" in page
     assert "secret" not in page
@@ -298,7 +298,7 @@ def test_the_limit_is_explained_where_it_is_used(off, off_page) -> None:
 def test_thresholds_bring_the_decision_curve(off_page) -> None:
     y_true, y_prob = data("clinical-middle-overconfident", 200)
     a = bc.assess(y_true, y_prob, thresholds=[0.2], estimators=("ece",), draws=1000, random_state=1)
-    page = report.render(a, source={"Score": "risk <b>"})
+    page = report.render(a, source={"Probability": "risk <b>"})
     assert "Net benefit per 1000 patients" in page
     assert "thresholds=[0.2], " in page
     assert "risk &lt;b&gt;" in page
@@ -310,7 +310,7 @@ def test_thresholds_bring_the_decision_curve(off_page) -> None:
 def test_many_groups_have_a_figure_and_a_table_that_stacks() -> None:
     y_true, y_prob = data("calibrated", 300)
     groups = [f"site {i % 12}" for i in range(300)]
-    a = bc.assess(y_true, y_prob, groups=groups, estimators=("ece",), draws=1000, random_state=1)
+    a = bc.assess(y_true, y_prob, site=groups, estimators=("ece",), draws=1000, random_state=1)
     page = report.render(a)
     assert 'id="by-group-title">True calibration error by group<' in page
     title = page.index("in which groups are drawn towards each other")
@@ -463,9 +463,9 @@ def test_it_is_written_as_asked(off, off_page, tmp_path) -> None:
 
 def test_a_page_can_be_read_back(off, off_page, rare_page, tmp_path) -> None:
     path = tmp_path / "report.html"
-    off.to_html(path, source={"File": "/private/a.csv", "Score": "</script><b>"})
+    off.to_html(path, source={"File": "/private/a.csv", "Probability": "</script><b>"})
     again = bc.read_report(path)
-    assert again.pop("source") == {"File": "a.csv", "Score": "</script><b>"}
+    assert again.pop("source") == {"File": "a.csv", "Probability": "</script><b>"}
     assert again == json.loads(json.dumps(off.to_dict()))
     (tmp_path / "record.json").write_text(json.dumps(off.to_dict()))
     assert bc.read_report(tmp_path / "record.json") == again

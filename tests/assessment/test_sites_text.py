@@ -18,7 +18,7 @@ def findings():
     y, s = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return bc.assess(y, s, groups=np.resize(["A", "B", "C"], 300), random_state=1)
+        return bc.assess(y, s, site=np.resize(["A", "B", "C"], 300), random_state=1)
 
 
 def test_both_sides_of_the_bayes_factor_have_the_prior_of_the_average(findings):
@@ -63,5 +63,5 @@ def test_tables_of_sites_hold_the_numbers_of_the_fit(findings):
     shown = " ".join(str(findings).split())
     assert f"Average group {cells}" in shown
     assert f"SD of the shift {findings.tables['spread'].texts()['shift']['spread']}" in shown
-    few = bc.assess([0, 1, 0, 1] * 9, [0.2, 0.7, 0.4, 0.6] * 9, groups=[0, 1] * 18, draws=400)
+    few = bc.assess([0, 1, 0, 1] * 9, [0.2, 0.7, 0.4, 0.6] * 9, site=[0, 1] * 18, draws=400)
     assert not {"populations", "spread"} & set(few.tables)

@@ -22,7 +22,7 @@ def a() -> bc.Assessment:
     patients = pd.DataFrame(
         {"sex": np.resize(["F", "M"], N), "<i>age": np.resize(["<60", "60+", "60+"], N)}
     )
-    return bc.assess(y, s, groups=patients, draws=800, random_state=4)
+    return bc.assess(y, s, subgroup=patients, draws=800, random_state=4)
 
 
 def test_all_cases_are_assessed_and_subgroups_beside_them(a):

@@ -60,7 +60,7 @@ def a():
         yield bc.assess(
             y,
             s,
-            groups=np.resize(["north", "south"], 200),
+            site=np.resize(["north", "south"], 200),
             estimators=("ece",),
             draws=400,
             random_state=1,

@@ -31,7 +31,7 @@ def plain(cases):
 @pytest.fixture(scope="module")
 def grouped(cases):
     groups = np.array(NAMES)[np.arange(240) % 3]
-    return bc.assess(*cases, thresholds=[0.1, 0.4], groups=groups, draws=400, random_state=1)
+    return bc.assess(*cases, thresholds=[0.1, 0.4], site=groups, draws=400, random_state=1)
 
 
 def text_of(a: bc.Assessment) -> dict[str, str]:
@@ -66,7 +66,7 @@ def test_what_was_not_done_is_said(plain, grouped) -> None:
 
 
 def test_two_groups_have_no_hierarchical_model(cases) -> None:
-    a = bc.assess(*cases, groups=np.arange(240) % 2, draws=400, random_state=1)
+    a = bc.assess(*cases, site=np.arange(240) % 2, draws=400, random_state=1)
     told = text_of(a)
     assert "fewer than 3 groups" in told["12d"]
     assert "hierarchical" not in told["12d"] + told["23b"]
@@ -135,6 +135,6 @@ def test_what_is_no_plan_is_refused(plain) -> None:
 def test_imputations_are_item_11(cases) -> None:
     y_true, y_prob = cases
     several = np.stack([y_prob, np.clip(y_prob * 1.03, 0, 1)])
-    a = bc.assess(y_true, imputations=several, estimators=(), draws=400, random_state=1)
+    a = bc.assess(y_true, imputation=several, estimators=(), draws=400, random_state=1)
     assert text_of(a)["11"].startswith("2 imputations were combined")
     assert "Nothing was imputed" not in text_of(a)["11"]

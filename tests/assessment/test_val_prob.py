@@ -93,7 +93,7 @@ def test_each_imputation_has_its_own_cases() -> None:
     rng = np.random.default_rng(7)
     score = rng.beta(2, 5, (2, 2500))
     outcome = (rng.random(2500) < score.mean(axis=0)).astype(float)
-    a = bc.assess(outcome, imputations=score, estimators=(), draws=400, random_state=1)
+    a = bc.assess(outcome, imputation=score, estimators=(), draws=400, random_state=1)
     expected = np.mean([bc.scores.brier_score(outcome, row) for row in score])
     assert a.val_prob()["Brier"] == pytest.approx(expected, rel=1e-12)
 

@@ -21,7 +21,7 @@ def grouped():
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 240, random_state=1)
     groups = np.array(NAMES, dtype=object)[np.arange(240) % 3]
     options = {"estimators": ("ece",), "draws": 400, "random_state": 1}
-    return bc.assess(y_true, y_prob, thresholds=[0.2], groups=groups, **options)
+    return bc.assess(y_true, y_prob, thresholds=[0.2], site=groups, **options)
 
 
 @pytest.fixture(scope="module")

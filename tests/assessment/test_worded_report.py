@@ -27,7 +27,7 @@ def answers(n: int = 240) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 @pytest.fixture(scope="module")
 def a() -> bc.Assessment:
     y, p, task = answers()
-    return bc.assess(y, p, groups=task, labels=ITEMS, **CHEAP)
+    return bc.assess(y, p, site=task, labels=ITEMS, **CHEAP)
 
 
 def check(text: str) -> None:
@@ -51,7 +51,7 @@ def test_the_report_says_items_tasks_and_correct(a) -> None:
 
 def test_names_from_the_data_numbers_and_the_record_stay(a) -> None:
     y, p, task = answers()
-    plain = bc.assess(y, p, groups=task, **CHEAP)
+    plain = bc.assess(y, p, site=task, **CHEAP)
     assert "event QA" in str(a)
     assert re.findall(r"\d\.\d+", str(a)) == re.findall(r"\d\.\d+", str(plain))
     assert a.to_dict() == plain.to_dict()

@@ -160,7 +160,7 @@ def test_assess_takes_groups(run, csv, patients, tmp_path) -> None:
     assert set(document["groups"]) == set(sites)
     assert document["cases"] == N
     assert document["source"]["site"] == "site"
-    a = bc.assess(patients["y"], patients["p"], groups=sites, random_state=7)
+    a = bc.assess(patients["y"], patients["p"], site=sites, random_state=7)
     for name, row in a.by_group.iterrows():
         assert document["groups"][name]["tce_estimate"] == row["tce_estimate"]
     line = complains(run("assess", csv, "--seed", 7, "--drop-missing", "--site=x"))

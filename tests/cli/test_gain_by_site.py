@@ -41,7 +41,7 @@ def test_every_site_and_population_has_a_row(capsys, table, tmp_path):
     assert "Method: curves of all sites, fitted together." in out
     frame = pd.read_csv(table)
     gains = bc.recalibration_gain(
-        frame["y"], frame["p"], frame["q"], groups=frame["clinic"], random_state=1
+        frame["y"], frame["p"], frame["q"], site=frame["clinic"], random_state=1
     )
     expected = gains.table()
     told = json.loads(record.read_text())

@@ -70,7 +70,7 @@ def test_it_is_the_assessment_of_the_imputations(long, tmp_path, run, refusal):
     assert f"{M} imputations of {N} cases (column .imp)" in result.output
     record = json.loads(file.read_text())
     y, scores = matrix(long)
-    expected = bc.assess(y, imputations=scores, random_state=1).to_dict()
+    expected = bc.assess(y, imputation=scores, random_state=1).to_dict()
     assert record["imputations"]["number"] == expected["imputations"]["number"]
     both = [
         (record["functionals"], expected["functionals"]),
@@ -168,5 +168,5 @@ def test_a_running_table_keeps_imputations_and_clusters(long, tmp_path, run, ref
     data = bc.CalibrationData.from_netcdf(tmp_path / "t.nc")
     assert data.roles == ("imputation", "cluster")
     assert data == bc.CalibrationData.from_frame(
-        long, outcome="died", score="risk", imputation=".imp", cluster=".id"
+        long, outcome="died", prob="risk", imputation=".imp", cluster=".id"
     )

@@ -38,7 +38,7 @@ def test_here_on_average_and_elsewhere(capsys, cases) -> None:
     code, out, _ = run(capsys, *told, "--json", "r.json", "--plot", "f.png")
     assert code == 0
     post = bc.fit(
-        cases["died"], cases["risk"], groups=cases["hospital"], curve="logistic", random_state=1
+        cases["died"], cases["risk"], site=cases["hospital"], curve="logistic", random_state=1
     )
     table = post.risks(0.18, 0.2, at="B")
     stored = json.loads(Path("r.json").read_text("utf-8"))["risks"]

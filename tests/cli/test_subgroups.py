@@ -57,7 +57,7 @@ def test_several_groups_are_subgroups(run, patients, tmp_path, kind) -> None:
     assert "The factors sex (2 levels) and age (2 levels)" in printed
     document = json.loads(record.read_text())
     assert document["source"]["factors"] == ["sex", "age"]
-    a = bc.assess(patients["y"], patients["p"], groups=patients[["sex", "age"]], random_state=7)
+    a = bc.assess(patients["y"], patients["p"], subgroup=patients[["sex", "age"]], random_state=7)
     rows = document["subgroups"]["rows"]
     assert [row["level"] for row in rows] == a.by_subgroup.index.get_level_values("level").tolist()
     np.testing.assert_allclose([row["tce"] for row in rows], a.by_subgroup["tce"], rtol=1e-9)

@@ -85,7 +85,7 @@ def test_groups_are_kept(done, months) -> None:
     for index in (0, 1):
         done("assess", f"{index}.csv", *NAMES, "--site", "site", "--update", "t.nc")
     together = pd.concat(months[:2])
-    assert table() == bc.CalibrationData(together.y, together.p, groups=together.site)
+    assert table() == bc.CalibrationData(together.y, together.p, site=together.site)
     assert table().groups == ("a", "b")
 
 

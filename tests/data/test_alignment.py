@@ -57,21 +57,21 @@ def test_labels_of_mixed_types_are_compared() -> None:
 @pytest.mark.parametrize(
     ("groups", "message"),
     [
-        (SHUFFLED, "y_true and groups have the same index labels"),
-        ([np.nan, *["a"] * (N - 1)], r"groups\[0\] is missing"),
-        (["a", None, *["a"] * (N - 2)], r"groups\[1\] is missing"),
-        (pd.Series([pd.NA, *["a"] * (N - 1)], dtype="string"), r"groups\[0\] is missing"),
-        (pd.Series([pd.NaT] * N), r"groups\[0\] is missing"),
-        (MASKED, r"groups\[7\] is masked"),
+        (SHUFFLED, "y_true and site have the same index labels"),
+        ([np.nan, *["a"] * (N - 1)], r"site\[0\] is missing"),
+        (["a", None, *["a"] * (N - 2)], r"site\[1\] is missing"),
+        (pd.Series([pd.NA, *["a"] * (N - 1)], dtype="string"), r"site\[0\] is missing"),
+        (pd.Series([pd.NaT] * N), r"site\[0\] is missing"),
+        (MASKED, r"site\[7\] is masked"),
     ],
 )
 def test_groups_without_a_name_are_refused(groups, message) -> None:
     with pytest.raises(InputError, match=message):
-        bc.CalibrationData(EVENT, SCORE, groups=groups)
+        bc.CalibrationData(EVENT, SCORE, site=groups)
 
 
 def test_a_group_may_be_called_nan() -> None:
-    assert bc.CalibrationData(EVENT, SCORE, groups=["nan", *["a"] * (N - 1)]).groups == ("a", "nan")
+    assert bc.CalibrationData(EVENT, SCORE, site=["nan", *["a"] * (N - 1)]).groups == ("a", "nan")
 
 
 @pytest.mark.parametrize("scores", [np.ma.masked_array(SCORE, mask=SCORE > 0.9), [10**400] * N])
@@ -164,19 +164,19 @@ def test_cases_that_do_not_are_refused(one, other, message) -> None:
 
 def test_every_two_arguments_are_compared() -> None:
     """Labels of the third and the fourth differ, and the first has the default labels."""
-    with pytest.raises(InputError, match="sample_weight and groups have the same"):
+    with pytest.raises(InputError, match="sample_weight and site have the same"):
         aligned(
             y_true=series(0, 1, 2),
             y_prob=VALUES,
             sample_weight=series(*NAMES),
-            groups=series("a", "c", "b"),
+            site=series("a", "c", "b"),
         )
 
 
 def test_what_a_column_says_of_itself_is_kept() -> None:
     ordered = pd.Series(["low", "high", "low"], dtype=pd.CategoricalDtype(["low", "high"], True))
     frame = pd.DataFrame({"age": VALUES, "sex": VALUES})
-    outcome, groups, matrix = aligned(y_true=pd.Series([0, 1, 1]), groups=ordered, X=frame)
+    outcome, groups, matrix = aligned(y_true=pd.Series([0, 1, 1]), site=ordered, X=frame)
     assert type(outcome) is np.ndarray
     assert (groups is ordered, matrix is frame) == (True, True)
 
@@ -229,15 +229,15 @@ def test_outcomes_of_training_with_scores_of_a_test_are_refused() -> None:
 
 def test_imputations_in_another_order_are_refused() -> None:
     named = [RISK, RISK.iloc[::-1]]
-    with pytest.raises(InputError, match=r"imputations\[0\] and imputations\[1\] have the same"):
-        bc.fit(DIED.to_numpy(), imputations=named)
-    with pytest.raises(InputError, match=r"y_true and imputations\[1\] have the same"):
-        bc.recalibration_gain(DIED, after=np.sqrt, imputations=named)
+    with pytest.raises(InputError, match=r"imputation\[0\] and imputation\[1\] have the same"):
+        bc.fit(DIED.to_numpy(), imputation=named)
+    with pytest.raises(InputError, match=r"y_true and imputation\[1\] have the same"):
+        bc.recalibration_gain(DIED, after=np.sqrt, imputation=named)
     columns = pd.DataFrame([RISK, RISK**0.9])
-    fitted = bc.fit(DIED, imputations=columns, draws=400, random_state=0)
+    fitted = bc.fit(DIED, imputation=columns, draws=400, random_state=0)
     assert len(fitted.imputations) == 2
-    with pytest.raises(InputError, match="y_true and imputations have the same"):
-        bc.fit(DIED, imputations=columns.iloc[:, ::-1])
+    with pytest.raises(InputError, match="y_true and imputation have the same"):
+        bc.fit(DIED, imputation=columns.iloc[:, ::-1])
 
 
 def test_predictions_after_that_are_shifted_are_refused() -> None:
@@ -289,7 +289,7 @@ def test_features_of_a_tree_go_by_name() -> None:
             [(y[:2], p[:2]), (y[2:], p[2:])], pos_label="dead"
         ),
         lambda y, p: bc.CalibrationData.from_frame(
-            pd.DataFrame({"y": y, "p": p}), outcome="y", score="p", pos_label="dead"
+            pd.DataFrame({"y": y, "p": p}), outcome="y", prob="p", pos_label="dead"
         ),
     ],
     ids=["arrays", "chunks", "frame"],

@@ -34,6 +34,10 @@ def cases(n, weights, labels, seed=0):
     return y, s, w, g
 
 
+def table(y_true, y_prob, sample_weight, site, **options):
+    return bc.CalibrationData(y_true, y_prob, sample_weight, site=site, **options)
+
+
 def split(columns, n_chunks, seed):
     """The cases in any order and in chunks of any sizes, some of them empty."""
     rng = np.random.default_rng(seed)
@@ -67,7 +71,7 @@ def assert_same(*tables):
 def test_any_number_of_chunks_gives_the_same_bits(n, labels, weights):
     columns = cases(n, weights, labels)
     given = None if weights == "none" else "sampling"
-    expected = bc.CalibrationData(*columns, weight_type=given)
+    expected = table(*columns, weight_type=given)
     for n_chunks in (1, 7, 1000):
         chunks = split(columns, n_chunks, seed=n_chunks)
         assert_same(expected, bc.CalibrationData.from_chunks(chunks, weight_type=given))
@@ -86,7 +90,7 @@ def test_few_cases_in_any_chunks_give_the_same_bits(n, n_chunks, weights, labels
     if weights == "counts":
         columns[2][0] = 1
     chunks = split(columns, n_chunks, seed + 1)
-    assert_same(bc.CalibrationData.from_chunks(chunks), bc.CalibrationData(*columns))
+    assert_same(bc.CalibrationData.from_chunks(chunks), table(*columns))
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)
@@ -97,12 +101,12 @@ def test_tables_add_to_the_same_bits_in_any_order(sizes, labels, weights):
     first, second, third = (
         cases(size, weights, labels, seed) for seed, size in enumerate((*sizes, 500))
     )
-    tables = [bc.CalibrationData(*part, weight_type=given) for part in (first, second, third)]
+    tables = [table(*part, weight_type=given) for part in (first, second, third)]
     joined = [
         None if column[0] is None else np.concatenate(column)
         for column in zip(first, second, third, strict=True)
     ]
-    expected = bc.CalibrationData(*joined, weight_type=given)
+    expected = table(*joined, weight_type=given)
     a, b, c = tables
     stored = [bc.CalibrationData.from_xarray(table.to_xarray()) for table in tables]
     assert_same(expected, (a + b) + c, a + (b + c), (c + b) + a, stored[0] + stored[1] + stored[2])
@@ -113,7 +117,7 @@ def test_tables_add_to_the_same_bits_in_any_order(sizes, labels, weights):
 def test_each_group_is_the_table_of_its_cases(n, weights):
     y, s, w, g = cases(n, weights, "numbers")
     given = None if w is None else "sampling"
-    data = bc.CalibrationData(y, s, w, g, weight_type=given)
+    data = bc.CalibrationData(y, s, w, site=g, weight_type=given)
     for name in data.groups:
         own = g == int(name)
         alone = bc.CalibrationData(y[own], s[own], None if w is None else w[own], weight_type=given)
@@ -125,9 +129,9 @@ def test_each_group_is_the_table_of_its_cases(n, weights):
 def test_counts_are_repeats_to_the_last_bit(n):
     y, s, w, g = cases(n, "counts", "texts")
     repeats = w.astype(int)
-    counted = bc.CalibrationData(y, s, w, g)
+    counted = bc.CalibrationData(y, s, w, site=g)
     repeated = bc.CalibrationData(
-        *(np.repeat(column, repeats) for column in (y, s)), groups=np.repeat(g, repeats)
+        *(np.repeat(column, repeats) for column in (y, s)), site=np.repeat(g, repeats)
     )
     for column in ("score", "trials", "hits"):
         np.testing.assert_array_equal(getattr(counted, column), getattr(repeated, column))
@@ -135,8 +139,8 @@ def test_counts_are_repeats_to_the_last_bit(n):
 
 def test_numeric_groups_stand_in_numeric_order():
     y, s = [0, 1, 1, 0], [0.1, 0.8, 0.9, 0.3]
-    assert bc.CalibrationData(y, s, groups=[10, 9, 100, 9]).groups == ("9", "10", "100")
-    mixed = bc.CalibrationData(y, s, groups=["10", "9", "b", "a"])
+    assert bc.CalibrationData(y, s, site=[10, 9, 100, 9]).groups == ("9", "10", "100")
+    mixed = bc.CalibrationData(y, s, site=["10", "9", "b", "a"])
     assert mixed.groups == ("10", "9", "a", "b")
 
 
@@ -160,7 +164,7 @@ def test_a_buffer_that_is_used_again_changes_nothing():
                 own[:] = column[start : start + 100]
             yield buffer[0], buffer[1], None, buffer[2]
 
-    assert_same(bc.CalibrationData.from_chunks(chunks()), bc.CalibrationData(y, s, None, g))
+    assert_same(bc.CalibrationData.from_chunks(chunks()), bc.CalibrationData(y, s, None, site=g))
 
 
 def test_progress_hears_the_number_of_cases():
@@ -184,7 +188,7 @@ GOOD = ([0, 1], [0.2, 0.8])
         ([GOOD, (*GOOD, [1.0, 2.0])], "chunk 1: this chunk has weights, and those before had none"),
         ([(*GOOD, None, ["a", "b"]), GOOD], "chunk 1: this chunk has no site.*had some"),
         ([GOOD, (*GOOD, None, ["a", None])], "chunk 1: this chunk has site"),
-        ([(*GOOD, None, ["a", None])], r"chunk 0: groups\[1\] is missing"),
+        ([(*GOOD, None, ["a", None])], r"chunk 0: site\[1\] is missing"),
         ([(*GOOD, [1.0, -2.0])], r"chunk 0: sample_weight\[1\] = -2 is not"),
         ([(*GOOD, [0.0, 0.0]), ([], [], [])], "sample_weight is zero everywhere"),
         ([GOOD, [0.2]], "chunk 1 is no tuple .* but list of length 1"),
@@ -253,10 +257,10 @@ def test_chunks_of_a_collapsed_table_are_counts_without_a_word():
 def test_the_sizes_of_blocks_change_nothing(monkeypatch, labels, weights):
     columns = cases(6000, weights, labels)
     given = None if weights == "none" else "sampling"
-    expected = bc.CalibrationData(*columns, weight_type=given)
+    expected = table(*columns, weight_type=given)
     monkeypatch.setattr("bayescal.data.build.builder.BLOCK", 70)
     monkeypatch.setattr("bayescal.data.build.labels.FEW_LABELS", 0)
-    assert_same(bc.CalibrationData(*columns, weight_type=given), expected)
+    assert_same(table(*columns, weight_type=given), expected)
 
 
 @pytest.mark.parametrize("outcome", [0, 1])

@@ -108,7 +108,7 @@ REFUSED = [
     ((INDEX > 0, ONE), {"mode": "class-wise"}, "mode='class-wise' was given without a matrix"),
     ((INDEX, PROBA), {"mode": "both"}, "mode must be one of"),
     ((TOP,), {"mode": "top-label"}, "mode was given beside a CalibrationData"),
-    ((INDEX, PROBA), {"mode": "class-wise", "groups": INDEX}, "groups was given with mode="),
+    ((INDEX, PROBA), {"mode": "class-wise", "site": INDEX}, "site was given with mode="),
     ((INDEX[:9], PROBA), {}, "y_true has 9 observations but y_prob has 120"),
     ((INDEX, PROBA / 2), {}, r"y_prob\[0\] sums to 0.5"),
 ]

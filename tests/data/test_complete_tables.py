@@ -94,8 +94,8 @@ def test_views_on_what_was_not_observed_have_no_outcomes(cases):
     y, s = cases
     site = np.repeat(["A", "B", "C"], 40)
     known = pd.DataFrame({"site": ["D"], "observed": [20], "expected": [18.0], "n": [90]})
-    post = bc.fit(y, s, groups=site, curve="logistic", known=known, draws=400, random_state=0)
-    drift = bc.fit(y, s, periods=np.repeat([1, 2, 3], 40), draws=400, random_state=0)
+    post = bc.fit(y, s, site=site, curve="logistic", known=known, draws=400, random_state=0)
+    drift = bc.fit(y, s, period=np.repeat([1, 2, 3], 40), draws=400, random_state=0)
     alone = bc.fit(None, s, known=known, curve="logistic", draws=400, random_state=0)
     unseen = (
         post.new_site(s[:30]), post.new_site(), post.site("D"), alone, alone.average_site(),

@@ -58,7 +58,7 @@ def weighted_patients(rows=200, factors=(4, 20)):
 
 def summary(weights, weight_type=None, groups=None):
     y, s, _ = weighted_patients()
-    data = bc.CalibrationData(y, s, weights, groups, weight_type=weight_type)
+    data = bc.CalibrationData(y, s, weights, site=groups, weight_type=weight_type)
     return bc.fit(data.pooled(), curve="beta", draws=400, random_state=1).summary()
 
 
@@ -97,7 +97,7 @@ def test_each_group_has_its_own_effective_size():
     y, s, _ = weighted_patients()
     site = np.where(np.arange(200) < 80, "often", "seldom")
     weights = np.where(site == "often", 4.0, 20.0)
-    data = bc.CalibrationData(y, s, weights, site, weight_type="sampling")
+    data = bc.CalibrationData(y, s, weights, site=site, weight_type="sampling")
     assert data.select("often").effective_size == pytest.approx(80)
     assert data.select("seldom").effective_size == pytest.approx(120)
     alone = bc.CalibrationData(y, s, weights, weight_type="sampling")
@@ -126,7 +126,7 @@ def test_a_table_stored_before_there_were_types_is_read_as_then():
     site = np.where(np.arange(200) < 80, "a", "b")
     for factor, fractional in ((0.3, 1), (1.0, 0)):
         kind = "sampling" if fractional else "counts"
-        data = bc.CalibrationData(y, s, factor * weights, site, weight_type=kind)
+        data = bc.CalibrationData(y, s, factor * weights, site=site, weight_type=kind)
         stored = data.to_xarray()
         squares = float((factor * weights) @ (factor * weights))
         stored.attrs = {"weight_squares": squares, "fractional": fractional}
@@ -213,7 +213,7 @@ def test_a_collapsed_table_is_counts_without_a_word():
     assert weights.mean() > 50
     assert bc.CalibrationData(y, s, weights) == table
     site = np.array(["a", "b"] * y.size)
-    twice = bc.CalibrationData(np.repeat(y, 2), np.repeat(s, 2), np.repeat(weights, 2), site)
+    twice = bc.CalibrationData(np.repeat(y, 2), np.repeat(s, 2), np.repeat(weights, 2), site=site)
     assert twice.select("b") == table
     with pytest.warns(WeightWarning):
         bc.CalibrationData(np.repeat(y, 2), np.repeat(s, 2), np.repeat(weights, 2))
@@ -305,16 +305,16 @@ def test_edges_that_nothing_explains_are_said_to_be_assumed():
 def test_groups_are_kept_selected_and_pooled():
     y, s = many_scores(400)
     site = np.where(np.arange(400) % 3 == 0, "north", "south")
-    data = bc.CalibrationData(y, s, groups=site)
+    data = bc.CalibrationData(y, s, site=site)
     assert data.groups == ("north", "south")
     assert data.select("north") == bc.CalibrationData(y[site == "north"], s[site == "north"])
     assert data.pooled() == bc.CalibrationData(y, s)
-    halves = bc.CalibrationData(y[:200], s[:200], groups=site[:200])
-    assert halves + bc.CalibrationData(y[200:], s[200:], groups=site[200:]) == data
+    halves = bc.CalibrationData(y[:200], s[:200], site=site[:200])
+    assert halves + bc.CalibrationData(y[200:], s[200:], site=site[200:]) == data
 
 
 def test_one_curve_is_not_fitted_to_several_groups_by_accident():
-    data = bc.CalibrationData([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3], groups=["a", "a", "b", "b"])
+    data = bc.CalibrationData([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3], site=["a", "a", "b", "b"])
     with pytest.raises(InputError, match=r"2 groups .*data.pooled\(\)"):
         bc.compare(data)
 
@@ -324,7 +324,7 @@ def test_one_curve_is_not_fitted_to_several_groups_by_accident():
 def test_xarray_round_trip(n, grouped, tmp_path):
     y, s = many_scores(n)
     groups = np.where(np.arange(n) < 150, "few", "rest") if grouped else None
-    data = bc.CalibrationData(y, s, groups=groups)
+    data = bc.CalibrationData(y, s, site=groups)
     dataset = data.to_xarray()
     dataset.to_netcdf(tmp_path / "table.nc", engine="h5netcdf")
     back = bc.CalibrationData.from_xarray(xr.load_dataset(tmp_path / "table.nc", engine="h5netcdf"))
@@ -379,7 +379,7 @@ REFUSED = [
         r"sample_weight\[1\] = 0.5 is not a whole number.*weight_type='sampling'",
     ),
     (([0, 1], [0.2, 0.3]), {"weight_type": "sampling"}, "says how sample_weight is read.*none"),
-    (([0, 1], [0.2, 0.3]), {"groups": ["a", None]}, r"groups\[1\] is missing"),
+    (([0, 1], [0.2, 0.3]), {"site": ["a", None]}, r"site\[1\] is missing"),
     (([0, 1], [0.2, 0.3 + 0.1j]), {}, "complex"),
     ((["a", "b", "c"], [0.1, 0.2, 0.3]), {"pos_label": "a"}, "not two classes"),
     ((["a", "b", "b"], [0.1, 0.2, 0.3]), {"pos_label": "z"}, "not two classes"),

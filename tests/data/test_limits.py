@@ -50,28 +50,28 @@ def refused(call, message):
 @pytest.mark.parametrize("kind", LABELS)
 def test_labels_past_the_limit(kind):
     labels = LABELS[kind]
-    message = "^groups holds 200,000 distinct labels, and at most 200 can be assessed"
-    refused(lambda: bc.assess(OUTCOME, SCORE, groups=labels), message)
-    message = "^groups holds 200,000 distinct labels, and at most 2,000 are fitted at once"
-    refused(lambda: bc.fit(OUTCOME, SCORE, groups=labels, curve="logistic"), message)
-    refused(lambda: bc.build_model(OUTCOME, SCORE, groups=labels, curve="logistic"), message)
+    message = "^site holds 200,000 distinct labels, and at most 200 can be assessed"
+    refused(lambda: bc.assess(OUTCOME, SCORE, site=labels), message)
+    message = "^site holds 200,000 distinct labels, and at most 2,000 are fitted at once"
+    refused(lambda: bc.fit(OUTCOME, SCORE, site=labels, curve="logistic"), message)
+    refused(lambda: bc.build_model(OUTCOME, SCORE, site=labels, curve="logistic"), message)
     crossed = {"a": labels, "b": CODES % 2}
-    message = r"^groups\['a'\] has 200,000 levels, and at most 12,000 combinations"
-    refused(lambda: bc.fit(OUTCOME, SCORE, groups=crossed, curve="logistic"), message)
-    refused(lambda: bc.assess(OUTCOME, SCORE, groups=crossed), message)
+    message = r"^subgroup\['a'\] has 200,000 levels, and at most 12,000 combinations"
+    refused(lambda: bc.fit(OUTCOME, SCORE, subgroup=crossed, curve="logistic"), message)
+    refused(lambda: bc.assess(OUTCOME, SCORE, subgroup=crossed), message)
 
 
 def test_an_update_past_the_limit():
     site = np.resize(["A", "B", "C"], 100)
-    post = bc.fit(OUTCOME[FEW], SCORE[FEW], groups=site, curve="logistic", draws=400)
-    message = "^groups holds 200,000 distinct labels, and at most 2,000"
-    refused(lambda: bc.update(post, OUTCOME, SCORE, groups=CODES), message)
+    post = bc.fit(OUTCOME[FEW], SCORE[FEW], site=site, curve="logistic", draws=400)
+    message = "^site holds 200,000 distinct labels, and at most 2,000"
+    refused(lambda: bc.update(post, OUTCOME, SCORE, site=CODES), message)
 
 
 @pytest.mark.slow
 def test_groups_of_a_table_past_the_limit():
-    table = bc.CalibrationData(OUTCOME, SCORE, groups=CODES)
-    refused(lambda: bc.assess(table), "^groups holds 200,000 distinct labels")
+    table = bc.CalibrationData(OUTCOME, SCORE, site=CODES)
+    refused(lambda: bc.assess(table), "^site holds 200,000 distinct labels")
     refused(lambda: bc.fit(table, curve="logistic"), "^the table holds 200,000 groups")
     start = time.process_time()
     assert sum(table.select(name).n for name in table.groups[::10]) == N / 10
@@ -90,8 +90,8 @@ def test_groups_of_a_table_past_the_limit():
     ids=["whole numbers", "numbers", "list", "times", "categories"],
 )
 def test_periods_past_the_limit(periods):
-    message = "^periods holds 200,000 periods, but at most 60 are compared"
-    refused(lambda: bc.fit(OUTCOME, SCORE, periods=periods), message)
+    message = "^period holds 200,000 periods, but at most 60 are compared"
+    refused(lambda: bc.fit(OUTCOME, SCORE, period=periods), message)
 
 
 def test_sites_known_by_summaries_past_the_limit():
@@ -99,38 +99,38 @@ def test_sites_known_by_summaries_past_the_limit():
     refused(lambda: bc.fit(None, SCORE[FEW], known=KNOWN, curve="logistic"), message)
     known = {name: values[:1500] for name, values in KNOWN.items()}
     sites = np.arange(600)
-    message = "^groups and known hold 2,100 sites together"
+    message = "^site and known hold 2,100 sites together"
     y, s = OUTCOME[:600], SCORE[:600]
-    refused(lambda: bc.fit(y, s, groups=sites, known=known, curve="logistic"), message)
+    refused(lambda: bc.fit(y, s, site=sites, known=known, curve="logistic"), message)
 
 
 def test_factors_past_the_limit():
     groups = {f"factor {k}": CODES[FEW] % 2 for k in range(N)}
-    message = "^groups has 200,000 factors, and at most 20 can be crossed"
-    refused(lambda: bc.fit(OUTCOME[FEW], SCORE[FEW], groups=groups, curve="logistic"), message)
+    message = "^subgroup has 200,000 columns, and at most 20 can be crossed"
+    refused(lambda: bc.fit(OUTCOME[FEW], SCORE[FEW], subgroup=groups, curve="logistic"), message)
 
 
 def test_imputations_past_the_limit():
     matrix = np.broadcast_to(SCORE[FEW], (N, 100))
-    message = "^imputations has 200,000 rows, one for each imputation, and at most 1,000"
-    refused(lambda: bc.fit(OUTCOME[FEW], curve="beta", imputations=matrix), message)
-    refused(lambda: bc.assess(OUTCOME[FEW], imputations=matrix), message)
+    message = "^imputation has 200,000 rows, one for each imputation, and at most 1,000"
+    refused(lambda: bc.fit(OUTCOME[FEW], curve="beta", imputation=matrix), message)
+    refused(lambda: bc.assess(OUTCOME[FEW], imputation=matrix), message)
     turned = np.broadcast_to(SCORE[:, None], (N, 5))
     refused(
-        lambda: bc.fit(OUTCOME, curve="beta", imputations=turned),
-        r"^imputations has .* imputations\.T",
+        lambda: bc.fit(OUTCOME, curve="beta", imputation=turned),
+        r"^imputation has .* imputation\.T",
     )
 
 
 def test_labels_are_counted_by_their_texts():
-    assert count_labels([1, "1", 2.5, "a", "a"], "groups") == 3
-    assert count_labels(np.array([3, 3, -1]), "groups") == 2
-    with pytest.raises(InputError, match=r"groups\[1\] is missing"):
-        count_labels(["a", None], "groups")
+    assert count_labels([1, "1", 2.5, "a", "a"], "site") == 3
+    assert count_labels(np.array([3, 3, -1]), "site") == 2
+    with pytest.raises(InputError, match=r"site\[1\] is missing"):
+        count_labels(["a", None], "site")
 
 
 def test_as_many_as_the_limit_are_taken():
     factors = {"a": CODES[:400] % 100, "b": CODES[:400] // 100 % 2}
-    crossed = CrossedTable(bc.CalibrationData(OUTCOME[:400], SCORE[:400], factors=factors))
+    crossed = CrossedTable(bc.CalibrationData(OUTCOME[:400], SCORE[:400], subgroup=factors))
     assert len(crossed.cells) == 200
     check_few_labels(CODES[:2000])

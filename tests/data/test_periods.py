@@ -142,6 +142,6 @@ def test_periods_that_cannot_be_told_apart_beside_the_others_are_refused():
     y, s = bc.simulate.sample("calibrated", 90, random_state=1)
     far = np.resize([0.04, 0.7, 1e15], 90)
     with pytest.raises(InputError, match=r"from period 0.04 to 0.7 is too short a time"):
-        bc.fit(y, s, periods=far, curve="logistic", draws=200)
+        bc.fit(y, s, period=far, curve="logistic", draws=200)
     seconds = np.array(["2001-01-01T00:00:00", "2001-01-01T00:00:01", "2020-01-01"], "M8[s]")
     assert read_periods(seconds)[2].checked().elapsed.min() > 0

@@ -19,15 +19,15 @@ ROLES = {
     "period": np.array(["2024-02", "2023-12"])[np.arange(N) // 120],
     "cluster": np.arange(N) // 4,
     "stratum": np.arange(N) // 60,
-    "factors": {"sex": np.array(["m", "f"])[np.arange(N) % 2], "age": np.arange(N) % 5 // 2},
+    "subgroup": {"sex": np.array(["m", "f"])[np.arange(N) % 2], "age": np.arange(N) % 5 // 2},
 }
 FRAME = pd.DataFrame(
     {"died": OUTCOME, "risk": SCORE}
     | {name: ROLES[name] for name in ("site", "period", "cluster", "stratum")}
-    | ROLES["factors"]
+    | ROLES["subgroup"]
 )
 COLUMNS = {
-    "outcome": "died", "score": "risk", "factors": ["sex", "age"],
+    "outcome": "died", "prob": "risk", "subgroup": ["sex", "age"],
     **{name: name for name in ("site", "period", "cluster", "stratum")},
 }  # fmt: skip
 
@@ -50,7 +50,7 @@ def same_clusters(one, two):
 
 def test_a_table_names_its_roles_and_their_levels(table):
     assert table.roles == ("site", "period", "sex", "age", "cluster", "stratum")
-    assert table.factors == ("sex", "age")
+    assert table.subgroups == ("sex", "age")
     assert table.levels == {
         "site": ("A", "B", "C"), "period": ("2023-12", "2024-02"), "sex": ("f", "m"),
         "age": ("0", "1", "2"),
@@ -67,8 +67,8 @@ def test_a_table_names_its_roles_and_their_levels(table):
 def chunks():
     for part in np.array_split(np.arange(N), 7):
         own = {name: ROLES[name][part] for name in ("site", "period", "cluster", "stratum")}
-        factors = {name: values[part] for name, values in ROLES["factors"].items()}
-        yield {"y_true": OUTCOME[part], "y_prob": SCORE[part], **own, "factors": factors}
+        factors = {name: values[part] for name, values in ROLES["subgroup"].items()}
+        yield {"y_true": OUTCOME[part], "y_prob": SCORE[part], **own, "subgroup": factors}
 
 
 def from_parquet(tmp_path):
@@ -202,7 +202,7 @@ def test_roles_of_two_tables_must_be_the_same():
     with pytest.raises(InputError, match="period holds numbers"):
         months[0] + bc.CalibrationData([0], [0.2], period=[1])
     other = bc.CalibrationData([0], [0.2], period=["2024-01"], site=["A"])
-    more = bc.CalibrationData([0], [0.2], factors={"sex": ["f"]}, site=["A"])
+    more = bc.CalibrationData([0], [0.2], subgroup={"sex": ["f"]}, site=["A"])
     with pytest.raises(InputError, match="groups by period"):
         other + more
 
@@ -227,20 +227,17 @@ def test_more_cases_of_clusters_than_can_be_kept_are_refused(monkeypatch):
         bc.CalibrationData.from_chunks(chunks())
 
 
-def test_groups_are_sites_or_factors():
+def test_a_site_is_one_column_and_subgroups_are_named():
     labels = ["A", "B", "A", "B"]
     y, s = [0, 1, 0, 1], [0.2, 0.3, 0.4, 0.6]
-    sites = bc.CalibrationData(y, s, site=labels)
-    for groups in (labels, {"x": labels}, pd.DataFrame({"x": labels})):
-        assert bc.CalibrationData(y, s, groups=groups) == sites
-    factors = {"sex": ["f", "m", "m", "f"], "age": [1, 1, 2, 2]}
-    assert bc.CalibrationData(y, s, groups=factors) == bc.CalibrationData(y, s, factors=factors)
-    with pytest.raises(InputError, match="groups was given beside site"):
-        bc.CalibrationData(y, s, groups=labels, site=labels)
-    with pytest.raises(InputError, match="factors must be a data frame, or a mapping"):
-        bc.CalibrationData(y, s, factors=labels)
-    with pytest.raises(InputError, match="factor called 'site', which is a role"):
-        bc.CalibrationData(y, s, factors={"site": labels, "sex": labels})
+    for columns in ({"x": labels}, pd.DataFrame({"x": labels})):
+        assert bc.CalibrationData(y, s, subgroup=columns).subgroups == ("x",)
+        with pytest.raises(InputError, match="site is a table of columns. Pass one column"):
+            bc.CalibrationData(y, s, site=columns)
+    with pytest.raises(InputError, match="subgroup must be a data frame, or a mapping"):
+        bc.CalibrationData(y, s, subgroup=labels)
+    with pytest.raises(InputError, match="column called 'site', which is a role"):
+        bc.CalibrationData(y, s, subgroup={"site": labels, "sex": labels})
     with pytest.raises(InputError, match="stratum was given without cluster"):
         bc.CalibrationData(y, s, stratum=labels)
 
@@ -249,16 +246,16 @@ def test_a_categorical_column_keeps_its_order_from_a_frame():
     age = pd.Categorical(["80+", "<60", "<60", "60-79"], ["<60", "60-79", "80+"], ordered=True)
     frame = pd.DataFrame({"y": [0, 1, 0, 1], "p": [0.2, 0.3, 0.4, 0.6], "age": age})
     read = bc.CalibrationData.from_frame
-    assert read(frame, outcome="y", score="p", factors=["age"]).levels["age"] == tuple(
+    assert read(frame, outcome="y", prob="p", subgroup=["age"]).levels["age"] == tuple(
         age.categories
     )
-    by_period = read(frame, outcome="y", score="p", period="age")
+    by_period = read(frame, outcome="y", prob="p", period="age")
     assert by_period.levels["period"] == ("<60", "60-79", "80+")
     polars = pytest.importorskip("polars")
     kind = polars.Enum(list(age.categories))
     other = polars.DataFrame(frame.assign(age=frame["age"].astype(str)).to_dict("list"))
     other = other.with_columns(polars.col("age").cast(kind))
-    assert read(other, outcome="y", score="p", period="age") == by_period
+    assert read(other, outcome="y", prob="p", period="age") == by_period
 
 
 IMPUTED = np.clip(SCORE + np.array([[0.0], [0.02], [-0.02]]), 0.01, 0.99)

@@ -17,7 +17,7 @@ def table(n=400, weighted=True, grouped=True):
     y = rng.random(n) < s
     w = rng.lognormal(0, 2, n) if weighted else None
     g = np.where(rng.random(n) < 0.1, "Zürich", "10") if grouped else None
-    return bc.CalibrationData(y, s, w, g)
+    return bc.CalibrationData(y, s, w, site=g)
 
 
 @pytest.mark.parametrize("n", [400, 30_000])
@@ -37,7 +37,7 @@ def test_a_table_comes_back_to_the_last_bit(tmp_path, n, weighted, grouped):
 def test_many_groups_fit_into_a_file(tmp_path):
     size = 20_000
     data = bc.CalibrationData(
-        np.arange(size) % 2, np.full(size, 0.5), np.full(size, 0.1), np.arange(size)
+        np.arange(size) % 2, np.full(size, 0.5), np.full(size, 0.1), site=np.arange(size)
     )
     data.to_netcdf(tmp_path / "table.nc")
     again = bc.CalibrationData.from_netcdf(tmp_path / "table.nc")

@@ -249,7 +249,7 @@ def frame():
     return pd.DataFrame({"years": time, "died": event, "since": entry, "risk": risk})
 
 
-COLUMNS = {"time": "years", "event": "died", "entry": "since", "score": "risk", "horizon": 4}
+COLUMNS = {"time": "years", "event": "died", "entry": "since", "prob": "risk", "horizon": 4}
 
 
 @pytest.fixture(scope="module")

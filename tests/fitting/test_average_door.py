@@ -44,14 +44,14 @@ def test_the_default_is_the_posterior_of_compare_to_the_bit(options):
 
 def test_imputations_are_averaged_one_by_one():
     scores = np.stack([P, np.clip(P + 0.05, 0, 1)])
-    post = bc.fit(Y, imputations=scores, **QUICK, **OVER)
+    post = bc.fit(Y, imputation=scores, **QUICK, **OVER)
     assert post.is_average
-    expected = bc.compare(Y, imputations=scores, **QUICK, **OVER).posterior
+    expected = bc.compare(Y, imputation=scores, **QUICK, **OVER).posterior
     assert post.summary().equals(expected.summary())
 
 
 @pytest.mark.filterwarnings("ignore::bayescal.errors.DiagnosticWarning")
-@pytest.mark.parametrize("how", [{"groups": SITE}, {"periods": SITE}])
+@pytest.mark.parametrize("how", [{"site": SITE}, {"period": SITE}])
 def test_sites_and_periods_have_one_family(how):
     default = bc.fit(Y, P, **QUICK, **how)
     named = bc.fit(Y, P, curve="beta", **QUICK, **how)
@@ -64,7 +64,7 @@ def test_sites_and_periods_have_one_family(how):
 
 
 @pytest.mark.parametrize("option", OVER)
-@pytest.mark.parametrize("how", [{"curve": "beta"}, {"groups": SITE}, {"periods": SITE}])
+@pytest.mark.parametrize("how", [{"curve": "beta"}, {"site": SITE}, {"period": SITE}])
 def test_options_of_the_average_are_refused_beside_one_family(option, how):
     with pytest.raises(InputError, match=f"{option} was given beside"):
         bc.fit(Y, P, **{option: OVER[option]}, **how)

@@ -144,7 +144,7 @@ def test_what_saturated_cannot_do_is_refused_by_name():
     with pytest.raises(InputError, match="curves"):
         bc.compare(Y, np.linspace(0, 1, Y.size), curves=["saturated"])
     with pytest.raises(InputError, match="several sites"):
-        bc.fit(Y, S, curve="saturated", groups=np.arange(Y.size) % 2)
+        bc.fit(Y, S, curve="saturated", site=np.arange(Y.size) % 2)
     with pytest.raises(InputError, match="no common prior density"):
         bc.prior_sensitivity(bc.fit(Y, S, curve="saturated", random_state=1, draws=400))
 

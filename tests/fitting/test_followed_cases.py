@@ -177,7 +177,7 @@ def test_equal_imputations_are_the_plain_fit(seen):
     outcome, risk, patient = seen
     options = {"horizon": 1, "curve": "logistic", "cluster": patient, **FAST}
     plain = bc.fit(outcome, risk, **options)
-    pooled = bc.fit(outcome, imputations=[risk, risk, risk], **options)
+    pooled = bc.fit(outcome, imputation=[risk, risk, risk], **options)
     for name in ("tce", "observed_expected", "calibration_slope"):
         assert pooled.interval(name) == pytest.approx(plain.interval(name), abs=2e-3)
     assert pooled.data.follow_up.censored == pytest.approx(plain.data.follow_up.censored)
@@ -186,7 +186,7 @@ def test_equal_imputations_are_the_plain_fit(seen):
 
 def test_imputations_without_censoring_are_those_of_the_binomial_fit(imputed):
     event, *_ = patients()
-    options = {"imputations": imputed, "curve": "logistic", **FAST}
+    options = {"imputation": imputed, "curve": "logistic", **FAST}
     post = bc.fit(bc.Survival(event, np.ones(event.size)), horizon=1, **options)
     known = bc.fit((event <= 1).astype(int), **options)
     np.testing.assert_allclose(sorted_curves(post), sorted_curves(known), rtol=1e-6)
@@ -195,7 +195,7 @@ def test_imputations_without_censoring_are_those_of_the_binomial_fit(imputed):
 def test_imputations_in_a_long_table_are_those_of_a_matrix(seen, imputed, tmp_path):
     outcome, *_ = seen
     options = {"curve": "logistic", **FAST}
-    post = bc.fit(outcome, imputations=imputed, horizon=1, **options)
+    post = bc.fit(outcome, imputation=imputed, horizon=1, **options)
     several = bc.Survival(np.tile(outcome.time, 3), np.tile(outcome.event, 3))
     number = np.repeat([1, 2, 3], outcome.time.size)
     table = bc.CalibrationData(several, imputed.ravel(), horizon=1, imputation=number)
@@ -224,11 +224,11 @@ def test_sampling_weights_and_strata_beside_times(seen):
     post = bc.fit(outcome, risk, **sampled, **given)
     scaled = bc.fit(outcome, risk, **(sampled | {"sample_weight": 7 * weight}), **given)
     assert scaled.interval("tce") == pytest.approx(post.interval("tce"), rel=1e-6)
-    layered = bc.fit(outcome, risk, strata=patient % 2, **sampled, **given)
+    layered = bc.fit(outcome, risk, stratum=patient % 2, **sampled, **given)
     assert (post.design.strata, layered.design.strata) == (1, 2)
     event, *_ = patients()
     every = bc.Survival(event, np.ones(risk.size))
-    followed = bc.fit(every, risk, strata=patient % 2, **sampled, **given)
+    followed = bc.fit(every, risk, stratum=patient % 2, **sampled, **given)
     options = {name: value for name, value in given.items() if name != "horizon"}
-    known = bc.fit((event <= 1).astype(int), risk, strata=patient % 2, **sampled, **options)
+    known = bc.fit((event <= 1).astype(int), risk, stratum=patient % 2, **sampled, **options)
     np.testing.assert_allclose(sorted_curves(followed), sorted_curves(known), rtol=1e-6)

@@ -64,7 +64,7 @@ def test_frames_labels_competing_events_and_late_entry_are_taken():
         ({"horizon": []}, "from 1 to 20 ascending times, got none"),
         ({"horizon": [0.5, 1, 9]}, "no case was followed beyond"),
         ({"horizon": [0, 1, 2]}, "horizon must be a positive time, got 0"),
-        ({"groups": np.arange(60) % 2}, "groups was given beside several horizons"),
+        ({"site": np.arange(60) % 2}, "site was given beside several horizons"),
         ({"y_true": np.arange(60) % 2}, "y_true is no Survival"),
     ],
 )

@@ -36,12 +36,12 @@ def cases():
 @pytest.fixture(scope="module")
 def comparison(cases):
     y, old, new, site = cases
-    return bc.compare_models(y, {"old": old, "new": new}, groups=site, **FIXED)
+    return bc.compare_models(y, {"old": old, "new": new}, site=site, **FIXED)
 
 
 def test_a_model_differs_from_itself_by_exactly_nothing(cases):
     y, old, _, site = cases
-    same = bc.compare_models(y, {"old": old, "again": old}, groups=site, **FIXED)
+    same = bc.compare_models(y, {"old": old, "again": old}, site=site, **FIXED)
     for of in (same.at(), same.at("H2"), same.average(), same.new()):
         table = of.summary(measures=["tce", "observed_expected", "c_statistic"])
         assert (table[["difference", "lower", "upper", "prob_better"]] == 0).all(axis=None)
@@ -50,7 +50,7 @@ def test_a_model_differs_from_itself_by_exactly_nothing(cases):
 def test_each_model_keeps_its_own_posterior(comparison, cases):
     y, old, new, site = cases
     for name, score in {"old": old, "new": new}.items():
-        alone = bc.fit(y, score, groups=site, **FIXED)
+        alone = bc.fit(y, score, site=site, **FIXED)
         pairs = {
             alone.at(): comparison.at(),
             alone.site("H1"): comparison.at("H1"),
@@ -89,7 +89,7 @@ def test_true_differences_are_inside(comparison):
 def test_at_one_site_it_is_the_paired_bootstrap(cases):
     """Of one site with many patients, the standard deviations of both differences are alike."""
     y, old, new, _ = cases
-    pair = bc.compare_models(y, {"old": old, "new": new}, groups=["A"] * y.size, **FIXED)
+    pair = bc.compare_models(y, {"old": old, "new": new}, site=["A"] * y.size, **FIXED)
     gain = bc.recalibration_gain(y, old, new, route="paired", draws=2000, random_state=2)
     for measure in ("brier", "log_score"):
         drawn = pair.at().draws(measure)
@@ -123,7 +123,7 @@ def test_three_models_are_compared_with_the_first(cases):
     y, old, new, site = cases
     some = slice(0, 600)
     models = {"old": old[some], "new": new[some], "mean": (old[some] + new[some]) / 2}
-    three = bc.compare_models(y[some], models, groups=site[some], **FIXED)
+    three = bc.compare_models(y[some], models, site=site[some], **FIXED)
     table = three.table("brier")
     assert list(table.loc["H0"].index) == ["new", "mean"]
     assert table.index.names == ["population", "model"]
@@ -139,7 +139,7 @@ def test_cases_told_several_times_differ_as_they_do_once(cases):
     lengths = []
     for values, more in ((often, {"cluster": patient}), ([v[some] for v in cases], {})):
         pair = bc.compare_models(
-            values[0], {"old": values[1], "new": values[2]}, groups=values[3], **more, **FIXED
+            values[0], {"old": values[1], "new": values[2]}, site=values[3], **more, **FIXED
         )
         drawn = pair.at().draws("brier")
         lengths.append(np.std(drawn["new"] - drawn["old"]))
@@ -147,7 +147,7 @@ def test_cases_told_several_times_differ_as_they_do_once(cases):
     counted = bc.compare_models(
         y[some],
         {"old": old[some], "new": new[some]},
-        groups=site[some],
+        site=site[some],
         sample_weight=np.full(600, 4.0),
         **FIXED,
     )
@@ -161,8 +161,8 @@ def test_cases_told_several_times_differ_as_they_do_once(cases):
         ({"models": {"old": [0.5] * 1200}}, "predictions of 1 model"),
         ({"models": [0.5] * 1200}, "models must be the predictions of each model by its name"),
         ({"models": {1: [0.5] * 1200, 2: [0.5] * 1200}}, "by its name"),
-        ({"groups": {"a": [0] * 1200, "b": [1] * 1200}}, "groups has several factors"),
-        ({"groups": ["A", "B"]}, "groups has 2"),
+        ({"site": {"a": [0] * 1200, "b": [1] * 1200}}, "site is a table of columns"),
+        ({"site": ["A", "B"]}, "site has 2"),
         ({"cluster": ["A", "B"]}, "cluster has 2"),
         ({"models": {"old": [0.5] * 1200, "new": [0.5]}}, r"models\['new'\] has 1"),
         ({"models": {"old": [0.5] * 1200, "new": [1.5] * 1200}}, r"models\['new'\]"),
@@ -170,7 +170,7 @@ def test_cases_told_several_times_differ_as_they_do_once(cases):
 )
 def test_what_cannot_be_is_refused(cases, change, match):
     y, old, new, site = cases
-    given = {"models": {"old": old, "new": new}, "groups": site} | change
+    given = {"models": {"old": old, "new": new}, "site": site} | change
     with pytest.raises(InputError, match=match):
         bc.compare_models(y, **given, **FIXED)
 
@@ -187,13 +187,13 @@ def test_labels_of_cases_that_differ_are_refused(cases):
     outcome = pd.Series(y, index=[f"case {k}" for k in range(y.size)])
     models = {"old": old, "new": pd.Series(new, index=outcome.index[::-1])}
     with pytest.raises(InputError, match="models"):
-        bc.compare_models(outcome, models, groups=site, **FIXED)
+        bc.compare_models(outcome, models, site=site, **FIXED)
 
 
 @pytest.mark.parametrize("sites", [False, True])
 def test_models_that_put_the_cases_in_one_order_have_one_c_statistic(sites):
     y, a = bc.simulate.sample("clinical-middle-overconfident", 200, random_state=4)
-    options = {"groups": np.arange(200) % 2} if sites else {}
+    options = {"site": np.arange(200) % 2} if sites else {}
     models = {"a": a, "half": a / 2, "other": np.roll(a, 1)}
     cmp = bc.compare_models(y, models, draws=200, random_state=1, **options)
     rows = (cmp.at() if sites else cmp).summary().loc["c_statistic"]

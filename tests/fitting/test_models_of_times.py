@@ -125,7 +125,7 @@ def test_sites_competing_events_and_late_entries_are_taken(cases, outcome, told)
     site, code = np.array(list("ABCDE"))[np.arange(SIZE) % 5], outcome.event.astype(int)
     code[(np.arange(SIZE) % 7 == 0) & ~outcome.event] = 2
     several = bc.Survival(outcome.time, code, entry=outcome.time * 0.2 * (np.arange(SIZE) % 2))
-    of_sites = bc.compare_models(several, cases[-1], horizon=1, groups=site, **FIXED)
+    of_sites = bc.compare_models(several, cases[-1], horizon=1, site=site, **FIXED)
     assert type(of_sites) is ModelComparison
     assert np.isfinite(of_sites.table("tce")["difference"]).all()
     clusters = {"cluster": np.arange(SIZE) // 4}

@@ -21,23 +21,23 @@ IMPUTED = np.clip(SCORE + np.array([[0.0], [0.03]]), 0.01, 0.99)
 WEIGHT = np.linspace(0.5, 1.5, N)
 
 ROLES = {
-    "site": ({"site": SITE}, {"groups": SITE}),
-    "period": ({"period": MONTH}, {"periods": MONTH}),
-    "factors": ({"factors": FACTORS}, {"groups": FACTORS}),
-    "one factor": ({"factors": {"sex": FACTORS["sex"]}}, {"groups": FACTORS["sex"]}),
+    "site": ({"site": SITE}, {"site": SITE}),
+    "period": ({"period": MONTH}, {"period": MONTH}),
+    "factors": ({"subgroup": FACTORS}, {"subgroup": FACTORS}),
+    "one factor": ({"subgroup": {"sex": FACTORS["sex"]}}, {"subgroup": {"sex": FACTORS["sex"]}}),
     "cluster": ({"cluster": CLUSTER}, {"cluster": CLUSTER}),
     "stratum": (
-        {"cluster": CLUSTER, "stratum": STRATUM}, {"cluster": CLUSTER, "strata": STRATUM},
+        {"cluster": CLUSTER, "stratum": STRATUM}, {"cluster": CLUSTER, "stratum": STRATUM},
     ),
-    "imputation": ({}, {"imputations": IMPUTED}),
+    "imputation": ({}, {"imputation": IMPUTED}),
     "weights": ({"sample_weight": WEIGHT}, {"sample_weight": WEIGHT}),
-    "imputation and cluster": ({"cluster": CLUSTER}, {"imputations": IMPUTED, "cluster": CLUSTER}),
-    "site and period": ({"site": SITE, "period": MONTH}, {"groups": SITE, "periods": MONTH}),
-    "site and cluster": ({"site": SITE, "cluster": CLUSTER}, {"groups": SITE, "cluster": CLUSTER}),
+    "imputation and cluster": ({"cluster": CLUSTER}, {"imputation": IMPUTED, "cluster": CLUSTER}),
+    "site and period": ({"site": SITE, "period": MONTH}, {"site": SITE, "period": MONTH}),
+    "site and cluster": ({"site": SITE, "cluster": CLUSTER}, {"site": SITE, "cluster": CLUSTER}),
     "period and cluster": (
-        {"period": MONTH, "cluster": CLUSTER}, {"periods": MONTH, "cluster": CLUSTER},
+        {"period": MONTH, "cluster": CLUSTER}, {"period": MONTH, "cluster": CLUSTER},
     ),
-    "imputation and site": ({"site": SITE}, {"imputations": IMPUTED, "groups": SITE}),
+    "imputation and site": ({"site": SITE}, {"imputation": IMPUTED, "site": SITE}),
 }  # fmt: skip
 """What makes a table of each kind, and the keywords of the same."""
 
@@ -102,7 +102,7 @@ def by_keyword(name, kind):
     known = inspect.signature(DOORS[name].func).parameters
     if not set(given) <= set(known):
         return None
-    scores = () if "imputations" in given else (SCORE,)
+    scores = () if "imputation" in given else (SCORE,)
     return DOORS[name](OUTCOME, *scores, **given)
 
 
@@ -154,7 +154,7 @@ def test_more_cases_are_added_with_their_roles(kind):
     for own in (some, ~some):
         roles = {
             role: {name: each[own] for name, each in labels.items()}
-            if role == "factors"
+            if role == "subgroup"
             else labels[own]
             for role, labels in given.items()
         }
@@ -173,7 +173,7 @@ def test_more_cases_are_added_with_their_roles(kind):
 
 def test_outcomes_are_not_simulated_of_several_imputations():
     post = DOORS["fit"](table("imputation"))
-    with pytest.raises(InputError, match="imputations"):
+    with pytest.raises(InputError, match="imputation"):
         bc.check_consistency(post, n_resamples=20)
 
 
@@ -199,15 +199,13 @@ def test_roles_are_forgotten():
         table("imputation").without("imputation")
 
 
-@pytest.mark.parametrize("keyword", ["groups", "periods", "cluster", "strata", "imputations"])
+@pytest.mark.parametrize("keyword", ["site", "period", "cluster", "stratum", "imputation"])
 def test_keywords_beside_a_table_are_refused_with_the_role(keyword):
-    role = {"groups": "site", "periods": "period", "strata": "stratum",
-            "imputations": "imputation"}.get(keyword, keyword)  # fmt: skip
-    with pytest.raises(InputError, match=f"{keyword} was given beside .* made with {role}="):
+    with pytest.raises(InputError, match=f"{keyword} was given beside .* made with {keyword}="):
         bc.fit(bc.CalibrationData(OUTCOME, SCORE), **{keyword: SITE})
 
 
-@pytest.mark.parametrize(("keyword", "kind"), [("periods", "periods"), ("groups", "sites")])
+@pytest.mark.parametrize(("keyword", "kind"), [("period", "periods"), ("site", "sites")])
 def test_several_curves_of_more_than_one_family_are_refused_by_kind(keyword, kind):
     y, s = np.arange(60) % 2, np.linspace(0.1, 0.9, 60)
     with pytest.raises(InputError, match=f"curve='average' was given beside {kind}"):

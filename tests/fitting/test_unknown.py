@@ -110,7 +110,7 @@ def test_complete_outcomes_change_nothing():
         ({"y_true": [None, np.nan]}, "all are missing"),
         ({"y_prob": [0.2]}, "y_true"),
         ({"y_prob": [0.2, None]}, "y_prob"),
-        ({"groups": ["A", "B"]}, "groups cannot be given"),
+        ({"site": ["A", "B"]}, "site cannot be given"),
         ({"y_true": bc.CalibrationData([0, 1], [0.2, 0.4])}, "table"),
         ({"sample_weight": [1, 2, 3]}, "sample_weight"),
         ({"y_true": [0, 3]}, "neither 0 nor 1"),

@@ -114,7 +114,7 @@ def test_groups_are_refused():
     y, s = cases()
     part = bc.fit(y[:100], s[:100], curve="beta", draws=200)
     with pytest.raises(InputError, match="one table has groups by site and the other has none"):
-        bc.update(part, bc.CalibrationData(y, s, groups=np.arange(300) % 2))
+        bc.update(part, bc.CalibrationData(y, s, site=np.arange(300) % 2))
 
 
 @pytest.mark.slow

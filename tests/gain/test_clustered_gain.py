@@ -39,8 +39,8 @@ def test_the_curve_route_and_bad_clusters_are_refused(cases):
         bc.recalibration_gain(y, before, after, cluster=half, route="curve")
     with pytest.raises(bc.errors.InputError, match="cluster has 3"):
         bc.recalibration_gain(y, before, after, cluster=half[:3])
-    with pytest.raises(bc.errors.InputError, match="strata was given without"):
-        bc.recalibration_gain(y, before, after, strata=half)
+    with pytest.raises(bc.errors.InputError, match="stratum was given without"):
+        bc.recalibration_gain(y, before, after, stratum=half)
     with pytest.raises(bc.errors.InputError, match="cluster was given beside a CalibrationData"):
         bc.recalibration_gain(bc.CalibrationData(y, before), after=np.sqrt, cluster=half)
     with pytest.raises(bc.errors.InputError, match="sample_weight"):

@@ -578,5 +578,5 @@ def test_twenty_of_each_are_enough_in_clusters_as_well() -> None:
         y, s, sample_weight=np.linspace(0.5, 1.5, 40), weight_type="sampling"
     )
     assert "non-events" in str(bc.recommend(weighted, **options))
-    imputed = bc.compare(y[1:], imputations=[s[1:], s[1:] ** 1.1], **options)
+    imputed = bc.compare(y[1:], imputation=[s[1:], s[1:] ** 1.1], **options)
     assert recommendation(imputed).too_few == "19 events"

@@ -146,7 +146,7 @@ def test_counts_of_patients_are_those_of_the_weights_or_of_any_repeat(patients) 
     assert gain.contradicted["after"] == wrong
     assert gain.summary().loc["log_score", "estimate"] == -np.inf
     several = bc.recalibration_gain(
-        y, imputations=np.stack([s, s**1.01]), after=np.stack([s**0.9, after]), **OPTIONS
+        y, imputation=np.stack([s, s**1.01]), after=np.stack([s**0.9, after]), **OPTIONS
     )
     table = several.summary(parts=True)
     assert table.loc["log_score", "estimate"] == table.loc["log_score", "lower"] == -np.inf

@@ -153,7 +153,7 @@ def test_what_cases_belong_to_goes_with_times(seen, kind):
     if kind in ("clusters", "strata"):
         roles["cluster"] = np.arange(n) // 5
     if kind == "strata":
-        roles["strata"] = np.arange(n) // 5 % 2
+        roles["stratum"] = np.arange(n) // 5 % 2
     if kind == "sampling weights":
         weights = {"sample_weight": np.linspace(0.5, 1.5, n), "weight_type": "sampling"}
     if kind == "competing":
@@ -163,7 +163,7 @@ def test_what_cases_belong_to_goes_with_times(seen, kind):
         times = bc.Survival(times.time, times.event, entry)
     options = {"horizon": 1} | roles | weights
     gain = bc.recalibration_gain(times, score, mapped, **options, **FAST)
-    in_table = {{"strata": "stratum"}.get(name, name): each for name, each in options.items()}
+    in_table = {{"stratum": "stratum"}.get(name, name): each for name, each in options.items()}
     table = bc.CalibrationData(times, score, **in_table)
     other = bc.recalibration_gain(table, after=mapped, **FAST)
     mine, theirs = other.summary(), gain.summary()
@@ -238,7 +238,7 @@ def test_what_needs_outcomes_of_single_cases_is_refused(seen):
 def test_hospitals_have_gains_and_recommendations_of_times(seen):
     score, event, left = seen
     times, site = censored_of(event, left), np.array(list("ABC"))[np.arange(score.size) % 3]
-    gains = bc.recalibration_gain(times, score, mapped, horizon=1, groups=site, **FAST)
+    gains = bc.recalibration_gain(times, score, mapped, horizon=1, site=site, **FAST)
     data = bc.CalibrationData(times, score, horizon=1, site=site)
     other = bc.recalibration_gain(data, after=mapped, **FAST)
     np.testing.assert_allclose(other.table(), gains.table(), rtol=1e-6, atol=1e-9)

@@ -48,7 +48,7 @@ def large() -> Any:
 
 @cache
 def two_groups() -> Any:
-    return bc.CalibrationData(*clinical(), groups=np.repeat(["north", "south"], [120, 80]))
+    return bc.CalibrationData(*clinical(), site=np.repeat(["north", "south"], [120, 80]))
 
 
 @cache
@@ -91,7 +91,7 @@ def cross_fitted() -> Any:
 @cache
 def assessed() -> Any:
     groups = np.repeat(["north", "south"], 100)
-    options: Any = {"close": 0.05, "draws": DRAWS, "groups": groups, "random_state": 13}
+    options: Any = {"close": 0.05, "draws": DRAWS, "site": groups, "random_state": 13}
     return bc.assess(*clinical(), **options).to_dict()
 
 

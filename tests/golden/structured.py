@@ -40,7 +40,7 @@ def periods() -> dict[str, Any]:
 def imputed() -> Any:
     y_true, y_prob = clinical()
     scores = np.array([y_prob, y_prob**1.1, y_prob**0.9])
-    return bc.fit(y_true, imputations=scores, curve="beta", draws=DRAWS, random_state=72)
+    return bc.fit(y_true, imputation=scores, curve="beta", draws=DRAWS, random_state=72)
 
 
 def followed() -> Any:

@@ -56,14 +56,14 @@ def test_it_is_the_mean_of_signed_errors_less_students_quantile(cases, monkeypat
     assert bound.units == 300
 
 
-@pytest.mark.parametrize("kind", ["cluster", "groups"])
+@pytest.mark.parametrize("kind", ["cluster", "site"])
 def test_clusters_and_sites_stay_together(cases, kind):
     y, s = cases
     each = np.arange(300).astype(str)
     alone = bc.tce_lower_bound(y, s, random_state=1)
     twice = {kind: np.tile(each, 2)}
     doubled = bc.tce_lower_bound(np.tile(y, 2), np.tile(s, 2), random_state=1, **twice)
-    assert doubled.unit == {"cluster": "cluster", "groups": "site"}[kind]
+    assert doubled.unit == kind
     assert alone.unit == "case"
     assert doubled.units == 240
     assert alone.estimate - alone.lower == pytest.approx(doubled.estimate - doubled.lower, rel=0.25)
@@ -87,8 +87,8 @@ def test_it_finds_a_large_error_and_is_the_same_again(cases):
         ({"prob": 95}, "divide by 100"),
         ({"blocks": 1}, "blocks must be"),
         ({"cluster": ["a", "b"] * 150}, r"at least 10 clusters.*there are 2"),
-        ({"groups": ["a", "b", "c"] * 100}, r"at least 10 sites.*there are 3"),
-        ({"cluster": list(range(300)), "groups": ["a", "b"] * 150}, "clusters or sites"),
+        ({"site": ["a", "b", "c"] * 100}, r"at least 10 sites.*there are 3"),
+        ({"cluster": list(range(300)), "site": ["a", "b"] * 150}, "clusters or sites"),
         ({"sample_weight": [0.5, 1.5] * 150}, "sampling weights"),
         ({"curve": "no curve"}, "curve"),
     ],

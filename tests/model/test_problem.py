@@ -21,7 +21,7 @@ CASES = [0, 1, 1, 0, 1, 0], [0.0, 0.4, 1.0, 0.3, 0.4, 0.7]
 
 
 def grouped():
-    return bc.CalibrationData(*CASES, groups=["a", "b", "a", "b", "a", "b"])
+    return bc.CalibrationData(*CASES, site=["a", "b", "a", "b", "a", "b"])
 
 
 @pytest.mark.parametrize("door", [bc.compare, prepare])

@@ -32,7 +32,7 @@ def simulated(seed, sites=6, n=100, sd=0.0, shift=0.0):
 
 def fitted(seed, curve="logistic", draws=400, **options):
     y, s, label = simulated(seed, **options)
-    return bc.fit(y, s, groups=label, curve=curve, draws=draws, random_state=seed)
+    return bc.fit(y, s, site=label, curve=curve, draws=draws, random_state=seed)
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def test_the_likelihood_of_exact_calibration_is_that_of_sites_that_are_alike(cur
             ("calibration_slope", "slope_lower", "slope_upper"), (0.9, 0.6, 1.2), strict=True
         )
     }
-    data = bc.CalibrationData(y, s, groups=label)
+    data = bc.CalibrationData(y, s, site=label)
     options = {"curve": curve, "known": known, "random_state": 1}
     problem = prepare_terms(data, bc.by("site", robust=False), prior="neutral", **options)
     density, d = PopulationDensity(problem), len(problem.pooled.curve.coordinates)
@@ -169,7 +169,7 @@ def test_what_is_no_distance_is_read_as_it_is(calibrated):
 def test_factors_know_exact_calibration():
     y, s, _ = simulated(5, sites=4, n=120)
     factors = {"sex": np.resize(["F", "M"], y.size), "age": np.repeat(["a", "b", "c"], y.size // 3)}
-    post = bc.fit(y, s, groups=factors, curve="logistic", draws=400, random_state=1)
+    post = bc.fit(y, s, subgroup=factors, curve="logistic", draws=400, random_state=1)
     assert post.prob_calibrated["every_site"] > 0.2
     for view in (post.at(), post.at(sex="F"), post.at(sex="M", age="a"), post.new("age")):
         assert view.interval("tce")[0] < 1e-12
@@ -181,13 +181,13 @@ def test_periods_begin_calibrated_and_some_stay_so():
     x = rng.normal(-1.2, 1.1, 3600)
     period = np.repeat([1, 2, 3, 4], 900)
     y = (rng.random(x.size) < expit(x + 1.2 * (period > 2))).astype(int)
-    post = bc.fit(y, expit(x), periods=period, curve="logistic", draws=400, random_state=1)
+    post = bc.fit(y, expit(x), period=period, curve="logistic", draws=400, random_state=1)
     assert post.prob_calibrated["every_site"] < 1e-6 < post.prob_calibrated["average_site"]
     lower = post.interval("tce")["lower"].to_numpy()
     assert lower[:2].max() == 0
     assert lower[2:].min() > 0.05
     assert post.new().interval("tce")[0] > 0.05
-    still = bc.fit(y[:1800], expit(x[:1800]), periods=period[:1800], draws=400, random_state=1)
+    still = bc.fit(y[:1800], expit(x[:1800]), period=period[:1800], draws=400, random_state=1)
     assert still.prob_calibrated["every_site"] > 0.2
     for view in (still.now(), still.new(), still.average()):
         assert view.interval("tce")[0] == 0
@@ -235,7 +235,7 @@ def test_an_uncertain_evidence_is_a_warning(calibrated, monkeypatch):
 def test_imputations_of_a_site_mix_its_draws_of_distances():
     y, s, label = simulated(1, sites=3, n=60)
     posts = [
-        bc.fit(y, np.clip(s + off, 0.01, 0.99), groups=label, draws=400, random_state=1)
+        bc.fit(y, np.clip(s + off, 0.01, 0.99), site=label, draws=400, random_state=1)
         for off in (0.0, 0.01)
     ]
     views = [post.site("1") for post in posts]
@@ -250,7 +250,7 @@ def test_imputations_of_a_site_mix_its_draws_of_distances():
 
 def test_sites_are_drawn_for_a_calibrated_average_only_if_it_has_a_share(calibrated, monkeypatch):
     y, s, label = simulated(2, sites=12, n=200, shift=1.5)
-    far = bc.fit(y, s, groups=label, curve="logistic", draws=400, random_state=1)
+    far = bc.fit(y, s, site=label, curve="logistic", draws=400, random_state=1)
     asked = []
     draw = PopulationDensity.draw_sites
     monkeypatch.setattr(

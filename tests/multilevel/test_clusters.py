@@ -92,11 +92,11 @@ def test_every_case_of_a_month_told_ten_times_is_told_once():
 def test_every_case_of_a_cell_told_ten_times_is_told_once():
     factors = {"sex": PATIENT % 2, "age": (PATIENT // 2) % 2}
     vary = ["sex", "age", bc.by("sex", "age")]
-    once = bc.fit(bc.CalibrationData(OUTCOME, SCORE, factors=factors), vary=vary, **OPTIONS)
+    once = bc.fit(bc.CalibrationData(OUTCOME, SCORE, subgroup=factors), vary=vary, **OPTIONS)
     told = {name: np.repeat(values, 10) for name, values in factors.items()}
     often = bc.CalibrationData(
         *(np.repeat(values, 10) for values in (OUTCOME, SCORE)),
-        factors=told,
+        subgroup=told,
         cluster=np.repeat(np.arange(SITE.size), 10),
     )
     check_alike(once.at(sex="1", age="0"), bc.fit(often, vary=vary, **OPTIONS).at(sex="1", age="0"))

@@ -68,7 +68,7 @@ def by_grid(problem, months, outcome, score):
 
 def test_explanations_have_the_evidence_of_numerical_integration():
     outcome, score, label, month = quarters()
-    post = bc.fit(outcome, score, periods=label, curve="intercept", draws=8000, random_state=1)
+    post = bc.fit(outcome, score, period=label, curve="intercept", draws=8000, random_state=1)
     assert post.data.periods.elapsed == pytest.approx([0.25, 0.5, 0.25])
     evidence, last = by_grid(post.problem, month, outcome, score)
     np.testing.assert_allclose(post._drawn.log_evidence, evidence, atol=0.03)
@@ -84,9 +84,9 @@ def test_explanations_have_the_evidence_of_numerical_integration():
 def test_rows_need_no_order_and_units_of_time_have_no_part():
     outcome, score, month = year(patients=30, months=5)
     order = np.random.default_rng(1).permutation(month.size)
-    one = bc.fit(outcome, score, periods=month, random_state=1)
+    one = bc.fit(outcome, score, period=month, random_state=1)
     for labels in (month[order], 7.5 * month[order] - 30):
-        other = bc.fit(outcome[order], score[order], periods=labels, random_state=1)
+        other = bc.fit(outcome[order], score[order], period=labels, random_state=1)
         np.testing.assert_allclose(one.explanations, other.explanations, rtol=1e-6)
         curves = (each.now().curve([0.1, 0.5]) for each in (one, other))
         np.testing.assert_allclose(*curves, rtol=1e-6)
@@ -110,7 +110,7 @@ def test_the_present_may_be_what_the_last_month_shows():
     outcome = (below < risk).astype(int)
     post = bc.fit(
         *(outcome.ravel(), np.tile(score, 7)),
-        periods=np.repeat(np.arange(7), score.size),
+        period=np.repeat(np.arange(7), score.size),
         curve="logistic",
         draws=1000,
         random_state=1,
@@ -127,14 +127,14 @@ def test_an_update_is_one_fit_of_everything(kind):
     outcome, score, month = year(patients=40, months=5)
     labels, old = np.array([f"2024-{k + 1:02}" for k in month]), month < 4
     options = {"curve": "logistic", "draws": 1000, "random_state": 1}
-    before = bc.fit(outcome[old], score[old], periods=labels[old], **options)
+    before = bc.fit(outcome[old], score[old], period=labels[old], **options)
     if kind == "cases":
-        more = bc.update(before, outcome[~old], score[~old], periods=labels[~old])
+        more = bc.update(before, outcome[~old], score[~old], period=labels[~old])
     else:
         more = bc.update(
             before, bc.CalibrationData(outcome[~old], score[~old], period=labels[~old])
         )
-    expected = bc.fit(outcome, score, periods=labels, **options)
+    expected = bc.fit(outcome, score, period=labels, **options)
     assert more.labels == expected.labels
     assert more.tree["posterior"].equals(expected.tree["posterior"])
 
@@ -144,12 +144,12 @@ def test_a_category_is_added_after_the_last():
     names, old = np.array(["spring", "summer", "autumn"]), month < 2
     first = pd.Categorical(names[month[old]], categories=names[:2], ordered=True)
     more = pd.Categorical(names[month[~old]], categories=names, ordered=True)
-    post = bc.fit(outcome[old], score[old], periods=first, draws=400, random_state=1)
-    assert bc.update(post, outcome[~old], score[~old], periods=more).labels == tuple(names)
+    post = bc.fit(outcome[old], score[old], period=first, draws=400, random_state=1)
+    assert bc.update(post, outcome[~old], score[~old], period=more).labels == tuple(names)
 
 
 def test_a_large_sudden_change_is_placed():
-    post = bc.fit(*year(size=1.2)[:2], periods=year()[2], curve="logistic", random_state=1)
+    post = bc.fit(*year(size=1.2)[:2], period=year()[2], curve="logistic", random_state=1)
     assert post.prob_changed > 0.99
     assert post.explanations["sudden"] > post.explanations["gradual"]
     when = post.when_changed()
@@ -160,7 +160,7 @@ def test_a_large_sudden_change_is_placed():
 
 def test_without_a_change_the_present_is_near_one_fit():
     outcome, score, month = year(patients=200)
-    post = bc.fit(outcome, score, periods=month, curve="logistic", random_state=1)
+    post = bc.fit(outcome, score, period=month, curve="logistic", random_state=1)
     assert post.prob_changed < 1 - PROB_CONSTANT
     single = bc.fit(outcome, score, curve="logistic", random_state=1)
     assert post.now().estimate("observed_expected") == pytest.approx(
@@ -174,7 +174,7 @@ def test_equal_periods_say_that_nothing_changed_where_it_could_have():
     """The same cases in both periods: the evidence is against every explanation but the first."""
     outcome, score, _ = year(patients=400, months=1)
     twice = [np.tile(each, 2) for each in (outcome, score)]
-    post = bc.fit(*twice, periods=np.repeat([1, 2], outcome.size), curve="logistic", random_state=1)
+    post = bc.fit(*twice, period=np.repeat([1, 2], outcome.size), curve="logistic", random_state=1)
     assert post.explanations["constant"] > PROB_CONSTANT + 0.1
     steps = post._steps[0]
     assert (steps[post._drawn.explanation == 0] == 0).all()
@@ -187,7 +187,7 @@ def test_hard_periods_have_an_answer(curve):
     outcome = np.concatenate([outcome, np.zeros(8, int), [1, 1, 1, 0]])
     score = np.concatenate([score, np.linspace(0.05, 0.6, 8), [0.2, 0.3, 0.9, 0.4]])
     month = np.concatenate([month, np.repeat([3, 4, 5], [8, 3, 1])])
-    post = bc.fit(outcome, score, periods=month, curve=curve, random_state=1)
+    post = bc.fit(outcome, score, period=month, curve=curve, random_state=1)
     assert post.diagnostics["verdict"] == "ok"
     table = post.periods
     assert np.isnan(table.loc["3", "calibration_slope_raw"])
@@ -199,20 +199,20 @@ def test_counts_are_repeats():
     counts = np.random.default_rng(3).integers(1, 4, month.size)
     options = {"draws": 400, "random_state": 5}
     one = bc.fit(
-        outcome, score, periods=month, sample_weight=counts, weight_type="counts", **options
+        outcome, score, period=month, sample_weight=counts, weight_type="counts", **options
     )
     repeated = [np.repeat(each, counts) for each in (outcome, score, month)]
-    other = bc.fit(*repeated[:2], periods=repeated[2], **options)
+    other = bc.fit(*repeated[:2], period=repeated[2], **options)
     np.testing.assert_allclose(one.now().tce(), other.now().tce(), rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"periods": ["a", "b"] * 30}, "order is not plain"),
-        ({"periods": [1] * 60}, "one period only"),
-        ({"periods": [1, 2] * 20}, "y_true has 60 observations but periods has 40"),
-        ({"groups": [1, 2] * 30}, "the table has site and period"),
+        ({"period": ["a", "b"] * 30}, "order is not plain"),
+        ({"period": [1] * 60}, "one period only"),
+        ({"period": [1, 2] * 20}, "y_true has 60 observations but period has 40"),
+        ({"site": [1, 2] * 30}, "the table has site and period"),
         ({"engine": "nuts"}, "engine='nuts'"),
         ({"curve": "spline"}, "curve='spline'"),
     ],
@@ -220,27 +220,27 @@ def test_counts_are_repeats():
 def test_errors_teach(options, message):
     outcome, score, month = year(patients=20, months=3)
     with pytest.raises(InputError, match=message):
-        bc.fit(outcome, score, **{"periods": month, **options})
+        bc.fit(outcome, score, **{"period": month, **options})
 
 
 def test_cases_of_a_table_have_no_periods():
     outcome, score, month = year(patients=20, months=3)
-    table = bc.CalibrationData(outcome, score, groups=month)
-    with pytest.raises(InputError, match=r"periods was given beside a CalibrationData.*period="):
-        bc.fit(table, periods=month)
+    table = bc.CalibrationData(outcome, score, site=month)
+    with pytest.raises(InputError, match=r"period was given beside a CalibrationData.*period="):
+        bc.fit(table, period=month)
     by_period = bc.CalibrationData(outcome, score, period=month)
     assert bc.fit(by_period, draws=400).labels == ("0", "1", "2")
 
 
 def test_updates_say_when_cases_were():
     outcome, score, month = year(patients=20, months=3)
-    post = bc.fit(outcome, score, periods=month, draws=400)
-    with pytest.raises(InputError, match="periods="):
+    post = bc.fit(outcome, score, period=month, draws=400)
+    with pytest.raises(InputError, match="period="):
         bc.update(post, outcome, score)
     with pytest.raises(InputError, match="months"):
-        bc.update(post, outcome, score, periods=["2024-01"] * 60)
+        bc.update(post, outcome, score, period=["2024-01"] * 60)
     with pytest.raises(InputError, match="periods was given"):
-        bc.update(bc.fit(outcome, score, curve="beta", draws=400), outcome, score, periods=month)
+        bc.update(bc.fit(outcome, score, curve="beta", draws=400), outcome, score, period=month)
 
 
 def test_a_problem_is_read_back_from_its_attributes():

@@ -23,7 +23,7 @@ def post():
     x = rng.normal(-1, 1.2, month.size)
     outcome = (rng.random(month.size) < expit(x + 0.6 * (month >= 3))).astype(int)
     labels = np.array(MONTHS)[month]
-    return bc.fit(outcome, expit(x), periods=labels, curve="logistic", draws=2000, random_state=1)
+    return bc.fit(outcome, expit(x), period=labels, curve="logistic", draws=2000, random_state=1)
 
 
 def test_periods_answer_as_any_posterior_does(post):
@@ -169,7 +169,7 @@ def test_what_is_not_defined_has_a_reason():
     score = np.tile([0.2, 0.4, 0.6], 20)
     outcome, month = np.tile([0, 1, 1, 0, 0, 1], 10), np.repeat([1, 2, 3], 20)
     post = bc.fit(
-        *(outcome, score), periods=month, curve="logistic", draws=400, random_state=1, **options
+        *(outcome, score), period=month, curve="logistic", draws=400, random_state=1, **options
     )
     assert list(post.refused) == ["lower_bound"]
     assert post.lower_bound is None

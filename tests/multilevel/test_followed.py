@@ -105,7 +105,7 @@ def test_without_leaving_it_is_the_likelihood_of_known_outcomes(curve):
 
 def test_without_leaving_the_summaries_are_those_of_known_outcomes():
     _, event, risk = study(leaving=0)
-    ours, plain = bc.fit(table("site", leaving=0), **FAST), bc.fit(event, risk, groups=SITE, **FAST)
+    ours, plain = bc.fit(table("site", leaving=0), **FAST), bc.fit(event, risk, site=SITE, **FAST)
     np.testing.assert_allclose(ours.sites, plain.sites, atol=1e-5)
     known = plain.summary()
     np.testing.assert_allclose(ours.summary().loc[known.index], known, atol=1e-5)
@@ -291,15 +291,15 @@ def test_factors_and_competing_events():
     time, event, risk = study()
     code = np.where(event, 1, np.where(np.arange(time.size) % 3, 0, 2))
     factors = {"sex": np.arange(time.size) % 2, "age": np.arange(time.size) // 2 % 2}
-    post = bc.fit(bc.Survival(time, code), risk, horizon=5, groups=factors, **FAST)
+    post = bc.fit(bc.Survival(time, code), risk, horizon=5, subgroup=factors, **FAST)
     assert np.isfinite(post.tce().to_numpy()).all()
 
 
 def test_what_cannot_stand_beside_groups_of_times_is_refused():
     time, event, risk = study()
     outcome = bc.Survival(time, event)
-    with pytest.raises(InputError, match="groups was given beside several horizons"):
-        bc.fit(outcome, np.column_stack([risk / 2, risk]), groups=SITE, horizon=[2, 5])
+    with pytest.raises(InputError, match="site was given beside several horizons"):
+        bc.fit(outcome, np.column_stack([risk / 2, risk]), site=SITE, horizon=[2, 5])
 
 
 @pytest.mark.slow

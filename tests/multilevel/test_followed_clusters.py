@@ -193,12 +193,12 @@ def test_imputations_of_scores_beside_sites(beside):
     time, event = np.minimum(COMES, LEFT), COMES <= LEFT
     noise = 0.3 * np.random.default_rng(0).standard_normal((2, X.size))
     outcome, risks = bc.Survival(time, event), expit(X + noise)
-    options = {"horizon": 5, "groups": SITE, **beside, **FAST}
-    both = bc.fit(outcome, imputations=risks, **options)
+    options = {"horizon": 5, "site": SITE, **beside, **FAST}
+    both = bc.fit(outcome, imputation=risks, **options)
     each = [bc.fit(outcome, risk, **options) for risk in risks]
     mean = np.mean([one.sites["observed_expected"] for one in each], axis=0)
     np.testing.assert_allclose(both.sites["observed_expected"], mean, atol=0.03)
-    same = bc.fit(outcome, imputations=np.stack([RISK, RISK]), **options)
+    same = bc.fit(outcome, imputation=np.stack([RISK, RISK]), **options)
     one = bc.fit(outcome, RISK, **options)
     ours, theirs = (float(post.sites["observed_expected"].mean()) for post in (same, one))
     assert ours == pytest.approx(theirs, abs=0.02)
@@ -206,7 +206,7 @@ def test_imputations_of_scores_beside_sites(beside):
 
 def test_imputations_without_leaving_are_those_of_known_outcomes():
     noise = 0.3 * np.random.default_rng(0).standard_normal((2, X.size))
-    options = {"groups": SITE, "cluster": PATIENT, "imputations": expit(X + noise), **FAST}
+    options = {"site": SITE, "cluster": PATIENT, "imputation": expit(X + noise), **FAST}
     ours = bc.fit(bc.Survival(COMES, HAD), horizon=5, **options)
     theirs = bc.fit(HAD.astype(int), **options)
     pd.testing.assert_frame_equal(ours.sites, theirs.sites, atol=1e-5)
@@ -218,7 +218,7 @@ def test_months_and_factors_have_repeated_patients():
     factors = {"sex": PATIENT % 2, "age": PATIENT // 2 % 2}
     time, event = np.minimum(COMES, LEFT), COMES <= LEFT
     crossed = bc.fit(
-        bc.Survival(time, event), RISK, horizon=5, groups=factors, cluster=PATIENT, **FAST
+        bc.Survival(time, event), RISK, horizon=5, subgroup=factors, cluster=PATIENT, **FAST
     )
     assert np.isfinite(crossed.tce().to_numpy()).all()
 
@@ -292,7 +292,7 @@ def test_an_update_of_factors_is_one_fit_of_all():
     def of(some):
         roles = {name: each[some] for name, each in factors.items()}
         outcome = bc.Survival(time[some], event[some])
-        return bc.CalibrationData(outcome, RISK[some], horizon=5, factors=roles)
+        return bc.CalibrationData(outcome, RISK[some], horizon=5, subgroup=roles)
 
     grown = bc.update(bc.fit(of(early), **FAST), of(~early))
     once = bc.fit(of(np.full(SITE.size, fill_value=True)), **FAST)

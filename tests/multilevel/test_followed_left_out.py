@@ -32,7 +32,7 @@ def fitted(times, kept, *, clustered=False):
     roles = {"cluster": CLUSTER[kept]} if clustered else {}
     outcome = bc.Survival(times[0][kept], times[1][kept])
     how = {"horizon": 5, "curve": "logistic", "draws": 1000, "random_state": 1}
-    return bc.fit(outcome, RISK[kept], groups=SITE[kept], **roles, **how)
+    return bc.fit(outcome, RISK[kept], site=SITE[kept], **roles, **how)
 
 
 def predicted(post, every, times, cases):

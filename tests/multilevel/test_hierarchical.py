@@ -14,7 +14,7 @@ LABELS = ("north", "south", "west")
 @pytest.fixture(scope="module")
 def post():
     y, s = bc.simulate.sample("clinical-middle-overconfident", 900, random_state=1)
-    return bc.fit(y, s, groups=np.resize(LABELS, y.size), curve="logistic", random_state=1)
+    return bc.fit(y, s, site=np.resize(LABELS, y.size), curve="logistic", random_state=1)
 
 
 def test_measures_have_a_dimension_of_sites(post):
@@ -66,7 +66,7 @@ def test_scores_of_a_new_site_are_those_of_one_site_a_draw():
     rng = np.random.default_rng(1)
     s = np.concatenate([rng.uniform(0.05, 0.1, 100), rng.uniform(0.8, 0.9, 100)])
     y = (rng.random(200) < s).astype(int)
-    post = bc.fit(y, s, groups=np.repeat(["low", "high"], 100), curve="intercept", random_state=1)
+    post = bc.fit(y, s, site=np.repeat(["low", "high"], 100), curve="intercept", random_state=1)
     new = post.new_site()
     parts = [drawn for _, drawn in new._posterior.populations("bootstrap")]
     means = np.concatenate([drawn.weight @ drawn.score for drawn in parts])
@@ -120,7 +120,7 @@ def test_names_that_are_unknown_are_refused(post):
 
 def test_labels_are_untrusted_text(post):
     y, s = bc.simulate.sample("calibrated", 60, random_state=1)
-    hostile = bc.fit(y, s, groups=np.resize(["<script>", "b"], 60), random_state=1)
+    hostile = bc.fit(y, s, site=np.resize(["<script>", "b"], 60), random_state=1)
     assert "<script>" in hostile.labels
     assert "<script>" not in hostile._repr_html_()
     assert "HierarchicalPosterior" in post._repr_html_()

@@ -111,7 +111,7 @@ def test_errors_teach(known, message):
     y, s = bc.simulate.sample("calibrated", 60, random_state=1)
     groups = np.resize(["north", "south"], 60)
     with pytest.raises(InputError, match=message):
-        bc.fit(y, s, groups=groups, known=known, curve="logistic")
+        bc.fit(y, s, site=groups, known=known, curve="logistic")
 
 
 def test_summaries_alone_need_scores():
@@ -119,14 +119,14 @@ def test_summaries_alone_need_scores():
         bc.fit(None, known=COUNTS)
     with pytest.raises(InputError, match="y_true is None"):
         bc.fit(None, [0.2, 0.3])
-    with pytest.raises(InputError, match="groups was given without outcomes"):
-        bc.fit(None, [0.2, 0.3], groups=["a", "b"], known=COUNTS)
+    with pytest.raises(InputError, match="site was given without outcomes"):
+        bc.fit(None, [0.2, 0.3], site=["a", "b"], known=COUNTS)
 
 
 def test_the_mean_score_of_a_site_is_that_of_the_scores_as_they_came_in():
     """Scores of 0 and 1, which a fit moves inside, count as 0 and 1 among expected events."""
     score = np.repeat([0.0, 0.4, 1.0], 100)
-    data = bc.CalibrationData(np.resize([0, 1], 300), score, groups=np.repeat(["B", "C", "D"], 100))
+    data = bc.CalibrationData(np.resize([0, 1], 300), score, site=np.repeat(["B", "C", "D"], 100))
     problem = prepare_terms(data, prior="neutral", known=RATIO, curve="logistic", random_state=1)
     assert problem.pooled.edges.moved > 0
     assert problem.summaries["A"].mean_score == pytest.approx(score.mean(), abs=1e-9)

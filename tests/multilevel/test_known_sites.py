@@ -26,7 +26,7 @@ KNOWN = {
 def post():
     y, s = bc.simulate.sample("clinical-middle-overconfident", 400, random_state=1)
     groups = np.resize(["north", "south"], y.size)
-    return bc.fit(y, s, groups=groups, known=KNOWN, curve="logistic", random_state=1)
+    return bc.fit(y, s, site=groups, known=KNOWN, curve="logistic", random_state=1)
 
 
 @pytest.fixture(scope="module")

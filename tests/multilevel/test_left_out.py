@@ -30,7 +30,7 @@ ALIKE = (RNG.random(SITE.size) < expit(0.8 * X + SHIFT + EFFECT[CLUSTER])).astyp
 def fitted(y: Any, kept: Any, **options: Any) -> Any:
     roles = {name: values[kept] for name, values in options.items()}
     return bc.fit(
-        y[kept], S[kept], groups=SITE[kept], curve="logistic", draws=1000, random_state=1, **roles
+        y[kept], S[kept], site=SITE[kept], curve="logistic", draws=1000, random_state=1, **roles
     )
 
 
@@ -133,7 +133,7 @@ def test_sites_known_alone_and_imputations_are_refused() -> None:
     alone = bc.fit(None, S, known=known, curve="intercept", draws=400, random_state=1)
     with pytest.raises(bc.errors.InputError, match="known by their summaries alone"):
         _ = alone.loo
-    twice = bc.fit(Y, imputations=[S, S**1.1], groups=SITE, draws=400, random_state=1)
+    twice = bc.fit(Y, imputation=[S, S**1.1], site=SITE, draws=400, random_state=1)
     with pytest.raises(bc.errors.InputError, match=r"imputations\[0\].loo"):
         _ = twice.loo
     assert np.isfinite(twice.imputations[0].loo.elpd)

@@ -21,7 +21,7 @@ def site_problem(curve: str, mean: float):
     rng = np.random.default_rng(1)
     x = rng.normal(mean, 1.2, CASES)
     y = (rng.random(CASES) < expit(0.3 + 0.8 * x)).astype(int)
-    data = bc.CalibrationData(y, expit(x), groups=np.repeat("site", CASES))
+    data = bc.CalibrationData(y, expit(x), site=np.repeat("site", CASES))
     return prepare_terms(data, prior="neutral", curve=curve, random_state=1).groups["site"]
 
 

@@ -77,7 +77,7 @@ def test_the_view_of_a_mixture_is_consistent():
     """O/E of a mixture is the mean over cases of their own cells' curves, whatever the scores."""
     y, s = bc.simulate.sample("clinical-middle-overconfident", 800, random_state=3)
     factors = {"a": np.resize(["x", "y"], 800), "b": (s > np.median(s)).astype(int)}
-    post = bc.fit(y, s, groups=factors, curve="logistic", draws=400, random_state=3)
+    post = bc.fit(y, s, subgroup=factors, curve="logistic", draws=400, random_state=3)
     view = post.subgroup(a="x")
     total = expected = 0.0
     for level in ("0", "1"):

@@ -15,10 +15,10 @@ import bayescal as bc
 Y, P = bc.simulate.sample("clinical-middle-overconfident", 150, random_state=3)
 GROUP = np.arange(150) % 3
 FITS: dict[str, dict[str, Any]] = {
-    "sites": {"groups": GROUP},
-    "periods": {"periods": GROUP},
-    "factors": {"groups": {"a": GROUP, "b": np.arange(150) % 2}},
-    "sites of imputations": {"groups": GROUP, "imputations": np.array([P, P**1.1])},
+    "sites": {"site": GROUP},
+    "periods": {"period": GROUP},
+    "factors": {"subgroup": {"a": GROUP, "b": np.arange(150) % 2}},
+    "sites of imputations": {"site": GROUP, "imputation": np.array([P, P**1.1])},
 }
 VIEWS: dict[str, Callable[[Any], Any]] = {
     "sites": lambda post: post.average(),
@@ -30,7 +30,7 @@ VIEWS: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("kind", FITS)
 def test_posteriors_and_their_views_can_be_pickled_after_use(kind: str) -> None:
-    scores = () if "imputations" in FITS[kind] else (P,)
+    scores = () if "imputation" in FITS[kind] else (P,)
     post = bc.fit(Y, *scores, curve="logistic", draws=100, random_state=1, **FITS[kind])
     view = VIEWS[kind](post)
     told, of_view = post.summary(), view.summary()
@@ -47,15 +47,15 @@ def test_answers_that_hold_such_posteriors_can_be_pickled() -> None:
     models = bc.compare_models(Y, {"a": P, "b": P**1.1}, draws=100, random_state=1)
     told = models.summary()
     pd.testing.assert_frame_equal(pickle.loads(pickle.dumps(models)).summary(), told)
-    of_sites = bc.compare_models(Y, {"a": P, "b": P**1.1}, groups=GROUP, draws=100, random_state=1)
+    of_sites = bc.compare_models(Y, {"a": P, "b": P**1.1}, site=GROUP, draws=100, random_state=1)
     told = of_sites.table("tce")
     pd.testing.assert_frame_equal(pickle.loads(pickle.dumps(of_sites)).table("tce"), told)
     average = of_sites.average()
     told = average.summary()
     pd.testing.assert_frame_equal(pickle.loads(pickle.dumps(average)).summary(), told)
-    gain = bc.recalibration_gain(Y, P, P**1.1, groups=GROUP, draws=100, random_state=1)
+    gain = bc.recalibration_gain(Y, P, P**1.1, site=GROUP, draws=100, random_state=1)
     told = gain.summary()
     pd.testing.assert_frame_equal(pickle.loads(pickle.dumps(gain)).summary(), told)
-    a = bc.assess(Y, P, groups=GROUP, draws=100, random_state=1)
+    a = bc.assess(Y, P, site=GROUP, draws=100, random_state=1)
     headline = a.headline()
     assert pickle.loads(pickle.dumps(a)).headline() == headline

@@ -167,7 +167,7 @@ def test_it_is_stored_and_an_update_keeps_the_kind_of_effects(one_unlike, tmp_pa
     assert again.vary == (bc.by("site"),)
     y, s, site = simulated([0.0] * 3, 60)
     normal = fitted(y, s, site, bc.by("site", robust=False), draws=200)
-    more = bc.update(normal, y, s, groups=site)
+    more = bc.update(normal, y, s, site=site)
     assert repr(more.vary) == "(by('site', robust=False),)"
     assert more._drawn.unlike is None
 
@@ -200,7 +200,7 @@ def test_effects_are_robust_where_a_term_stands_alone():
     }
     options = {"curve": "logistic", "prior": "neutral", "random_state": 1}
     one = prepare_terms(bc.CalibrationData(y, s, site=site), "site", **options)
-    two = prepare_terms(bc.CalibrationData(y, s, factors=factors), ["sex", "age"], **options)
+    two = prepare_terms(bc.CalibrationData(y, s, subgroup=factors), ["sex", "age"], **options)
     assert [term.robust for term in one.terms] == [True]
     assert [term.robust for term in two.terms] == [False, False]
     usual = bc.priors.Heterogeneity()

@@ -36,7 +36,7 @@ def simulated(shifts=(1.5, 0.0, 0.1, -0.1), n=60, seed=1, slope=1.0):
     y = (
         rng.random(cell.size) < expit(np.where(cell == 0, slope, 1) * x + np.array(shifts)[cell])
     ).astype(int)
-    return bc.CalibrationData(y, expit(x), factors=factors_of(cell)), y, x, cell
+    return bc.CalibrationData(y, expit(x), subgroup=factors_of(cell)), y, x, cell
 
 
 def prepared(data, vary=TERMS, curve="intercept", **options):
@@ -180,7 +180,7 @@ def test_two_bad_cells_are_both_named():
     data = bc.CalibrationData(
         (rng.random(cell.size) < expit(x + shift)).astype(int),
         expit(x),
-        factors={"sex": sex, "age": age},
+        subgroup={"sex": sex, "age": age},
     )
     drawn = draw_effects(prepared(data, curve="logistic"), 1000)
     prob = dict(zip(drawn.problem.cells, drawn.unlike.mean(axis=1), strict=True))
@@ -225,7 +225,7 @@ def test_the_order_of_terms_and_labels_of_outcomes_do_not_matter():
     one = draw_effects(prepared(data), 8000)
     turned = draw_effects(prepared(data, TERMS[::-1]), 8000)
     np.testing.assert_allclose(one.unlike.mean(axis=1), turned.unlike.mean(axis=1), atol=0.03)
-    other = bc.CalibrationData(1 - y, expit(-x), factors=factors_of(cell))
+    other = bc.CalibrationData(1 - y, expit(-x), subgroup=factors_of(cell))
     mirrored = draw_effects(prepared(other), 8000)
     np.testing.assert_allclose(one.unlike.mean(axis=1), mirrored.unlike.mean(axis=1), atol=0.03)
 

@@ -34,7 +34,7 @@ def patients():
 @pytest.fixture(scope="module")
 def post():
     y, s, frame = patients()
-    return bc.fit(y, s, groups=frame, curve="logistic", draws=2000, random_state=5)
+    return bc.fit(y, s, subgroup=frame, curve="logistic", draws=2000, random_state=5)
 
 
 @pytest.mark.slow
@@ -213,7 +213,7 @@ def test_combinations_that_do_not_occur():
     sex, ward = np.resize(["F", "M", "M"], 300), np.resize(["x", "y", "z"], 300)
     s = rng.uniform(0.1, 0.9, 300)
     y = (rng.random(300) < s).astype(int)
-    post = bc.fit(y, s, groups={"sex": sex, "ward": ward}, curve="intercept", draws=1000)
+    post = bc.fit(y, s, subgroup={"sex": sex, "ward": ward}, curve="intercept", draws=1000)
     assert len(post.table.cells) == 3
     with pytest.raises(InputError, match="no case has sex='F', ward='z'"):
         post.subgroup(sex="F", ward="z")
@@ -221,7 +221,7 @@ def test_combinations_that_do_not_occur():
         (term, "shift") for term in ("sex", "ward", "sex x ward")
     ]
     with pytest.raises(InputError, match="cannot be fitted"):
-        bc.fit(y, s, groups={"sex": sex, "ward": ward}, curve="spline")
+        bc.fit(y, s, subgroup={"sex": sex, "ward": ward}, curve="spline")
 
 
 def test_labels_are_untrusted_text():
@@ -230,13 +230,13 @@ def test_labels_are_untrusted_text():
         "<b>": np.resize(["<script>", "x\n\x1b[31m"], 80),
         "$\\frac{": np.resize([0, 0, 1], 80),
     }
-    post = bc.fit(y, s, groups=hostile, curve="logistic", draws=1000, random_state=1)
+    post = bc.fit(y, s, subgroup=hostile, curve="logistic", draws=1000, random_state=1)
     assert "<script>" in post.factors["<b>"]
     shown = post._repr_html_()
     assert "<script>" not in shown
     assert "<b>" not in shown.replace("</b>", "")
     bc.plots.subgroups(post, of="all").figure.canvas.draw()
-    a = bc.assess(y, s, groups=hostile, draws=1000, random_state=1)
+    a = bc.assess(y, s, subgroup=hostile, draws=1000, random_state=1)
     assert "\x1b" not in str(a)
 
 
@@ -244,9 +244,9 @@ def test_one_column_is_a_fit_of_sites():
     y, s = bc.simulate.sample("calibrated", 120, random_state=1)
     labels = np.resize(["a", "b", "c"], 120)
     options = {"curve": "logistic", "draws": 1000, "random_state": 1}
-    frame = bc.fit(y, s, groups=pd.DataFrame({"ward": labels}), **options)
+    frame = bc.fit(y, s, subgroup=pd.DataFrame({"ward": labels}), **options)
     assert isinstance(frame, bc.HierarchicalPosterior)
-    np.testing.assert_array_equal(frame.tce(), bc.fit(y, s, groups=labels, **options).tce())
+    np.testing.assert_array_equal(frame.tce(), bc.fit(y, s, site=labels, **options).tce())
 
 
 @pytest.mark.slow
@@ -257,14 +257,14 @@ def test_weights_and_the_order_of_cases_do_not_matter():
     s = np.round(s, 2)
     factors = pd.DataFrame({"a": np.resize([0, 1], 200), "b": np.resize([0, 0, 1], 200)})
     options = {"curve": "logistic", "draws": 1000, "random_state": 2}
-    post = bc.fit(y, s, groups=factors, **options)
+    post = bc.fit(y, s, subgroup=factors, **options)
     order = rng.permutation(200)
-    again = bc.fit(y[order], s[order], groups=factors.iloc[order], **options)
+    again = bc.fit(y[order], s[order], subgroup=factors.iloc[order], **options)
     pd.testing.assert_frame_equal(again.subgroups, post.subgroups)
     twice = np.tile(np.arange(200), 2)
-    repeated = bc.fit(y[twice], s[twice], groups=factors.iloc[twice], **options)
+    repeated = bc.fit(y[twice], s[twice], subgroup=factors.iloc[twice], **options)
     counted = bc.fit(
-        y, s, groups=factors, sample_weight=np.full(200, 2), weight_type="counts", **options
+        y, s, subgroup=factors, sample_weight=np.full(200, 2), weight_type="counts", **options
     )
     pd.testing.assert_frame_equal(counted.subgroups, repeated.subgroups)
 
@@ -273,7 +273,7 @@ def test_more_cases_are_added_to_subgroups():
     y, s, frame = patients()
     frame = frame[["sex", "device"]]
     options = {"curve": "intercept", "draws": 1000, "random_state": 5}
-    first = bc.fit(y[:2000], s[:2000], groups=frame.iloc[:2000], **options)
-    both = bc.update(first, y[2000:], s[2000:], groups=frame.iloc[2000:])
-    again = bc.fit(y, s, groups=frame, **options)
+    first = bc.fit(y[:2000], s[:2000], subgroup=frame.iloc[:2000], **options)
+    both = bc.update(first, y[2000:], s[2000:], subgroup=frame.iloc[2000:])
+    again = bc.fit(y, s, subgroup=frame, **options)
     np.testing.assert_array_equal(both.functional("tce"), again.functional("tce"))

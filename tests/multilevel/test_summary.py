@@ -144,11 +144,11 @@ def test_summaries_of_five_studies_stand_in_for_their_patients(impact):
         "heterogeneity_prior": {"shift": 0.5, "log_slope": 0.5},
         "random_state": 1,
     }
-    full = bc.fit(impact["outcome"], impact["score"], groups=impact["study"], **options)
+    full = bc.fit(impact["outcome"], impact["score"], site=impact["study"], **options)
     first = sorted(impact["study"].unique())[:5]
     known = pd.DataFrame({name: summary_of(impact[impact["study"] == name]) for name in first}).T
     rest = impact[~impact["study"].isin(first)]
-    part = bc.fit(rest["outcome"], rest["score"], groups=rest["study"], known=known, **options)
+    part = bc.fit(rest["outcome"], rest["score"], site=rest["study"], known=known, **options)
     assert part.labels == full.labels
     for name in ("shift", "log_slope"):
         one, other = full.heterogeneity.loc[name], part.heterogeneity.loc[name]
@@ -259,12 +259,12 @@ def test_patients_and_summaries_are_updated():
     known = {"site": ["z"], "observed": [12], "expected": [9.5], "n": [40]}
     site = np.resize(["a", "b"], 60)
     options = {"known": known, "curve": "logistic", "random_state": 1}
-    post = bc.fit(y[:60], s[:60], groups=site, **options)
-    both = bc.update(post, y[60:], s[60:], groups=site)
-    again = bc.fit(y, s, groups=np.tile(site, 2), **options)
+    post = bc.fit(y[:60], s[:60], site=site, **options)
+    both = bc.update(post, y[60:], s[60:], site=site)
+    again = bc.fit(y, s, site=np.tile(site, 2), **options)
     np.testing.assert_array_equal(both.tce(), again.tce())
     alone = bc.fit(None, s, **options)
-    first = bc.update(alone, y, s, groups=np.tile(site, 2))
+    first = bc.update(alone, y, s, site=np.tile(site, 2))
     np.testing.assert_array_equal(first.tce(), again.tce())
     with pytest.raises(InputError, match="'z' of known is among the groups"):
-        bc.update(post, y[60:], s[60:], groups=np.resize(["a", "z"], 60))
+        bc.update(post, y[60:], s[60:], site=np.resize(["a", "z"], 60))

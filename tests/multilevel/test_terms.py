@@ -32,7 +32,7 @@ def crossed(*names):
     """The table of some factors, or of the site and factors."""
     site = {"site": FACTORS["site"]} if "site" in names else {}
     factors = {name: FACTORS[name] for name in names if name != "site"}
-    return bc.CalibrationData(*cases(), factors=factors, **site)
+    return bc.CalibrationData(*cases(), subgroup=factors, **site)
 
 
 def test_terms_are_named():
@@ -68,10 +68,10 @@ def test_sites_are_one_exchangeable_term():
 
 
 def test_one_factor_is_fitted_as_sites_are_and_keeps_its_name():
-    data = bc.CalibrationData(*cases(), factors={"sex": FACTORS["sex"]})
+    data = bc.CalibrationData(*cases(), subgroup={"sex": FACTORS["sex"]})
     post, sites = (
         fit_terms(data, bc.by("sex"), **OPTIONS),
-        bc.fit(*cases(), groups=FACTORS["sex"], **OPTIONS),
+        bc.fit(*cases(), site=FACTORS["sex"], **OPTIONS),
     )
     assert post.levels == {"sex": ("F", "M")}
     assert post.at(sex="F").title == "sex F"
@@ -84,7 +84,7 @@ def test_factors_are_a_term_each_and_their_interaction():
     data = crossed("sex", "age")
     terms = ["sex", bc.by("age"), bc.by("sex", "age")]
     post = fit_terms(data, terms, **OPTIONS)
-    sugar = bc.fit(*cases(), groups={name: FACTORS[name] for name in ("sex", "age")}, **OPTIONS)
+    sugar = bc.fit(*cases(), subgroup={name: FACTORS[name] for name in ("sex", "age")}, **OPTIONS)
     assert isinstance(post, bc.SubgroupPosterior)
     assert post.heterogeneity.equals(sugar.heterogeneity)
     np.testing.assert_array_equal(post.functional("tce"), sugar.functional("tce"))
@@ -93,7 +93,7 @@ def test_factors_are_a_term_each_and_their_interaction():
 def test_periods_are_a_walk():
     data = bc.CalibrationData(*cases(), period=MONTH)
     post = fit_terms(data, bc.walk(), **OPTIONS)
-    sugar = bc.fit(*cases(), periods=MONTH, **OPTIONS)
+    sugar = bc.fit(*cases(), period=MONTH, **OPTIONS)
     assert isinstance(post, bc.DriftPosterior)
     assert post.labels == sugar.labels
     np.testing.assert_array_equal(post.functional("tce"), sugar.functional("tce"))
@@ -147,15 +147,15 @@ def test_the_door_takes_terms_and_forgets_other_roles():
     y, s = cases()
     data = bc.CalibrationData(y, s, site=FACTORS["site"], period=MONTH)
     site, period = bc.fit(data, vary="site", **OPTIONS), bc.fit(data, vary=bc.walk(), **OPTIONS)
-    np.testing.assert_array_equal(site.tce(), bc.fit(y, s, groups=FACTORS["site"], **OPTIONS).tce())
-    np.testing.assert_array_equal(period.tce(), bc.fit(y, s, periods=MONTH, **OPTIONS).tce())
+    np.testing.assert_array_equal(site.tce(), bc.fit(y, s, site=FACTORS["site"], **OPTIONS).tce())
+    np.testing.assert_array_equal(period.tce(), bc.fit(y, s, period=MONTH, **OPTIONS).tce())
     both = bc.fit(data.without("period"), vary=site.vary, **OPTIONS)
     np.testing.assert_array_equal(both.tce(), site.tce())
     with pytest.raises(InputError, match="vary='site'"):
         bc.fit(data, **OPTIONS)
     with pytest.raises(InputError, match="vary must be one of 'period', 'site'"):
         bc.fit(data, vary="ward", **OPTIONS)
-    with pytest.raises(InputError, match="no site, period or factor"):
+    with pytest.raises(InputError, match="no site, period or subgroup"):
         bc.fit(y, s, vary="site", **OPTIONS)
 
 
@@ -171,9 +171,9 @@ def test_a_posterior_of_one_term_of_several_roles_gives_its_data_back():
 def test_a_walk_by_another_name_has_a_last_level_and_a_next_one():
     y, s = cases()
     by_factor = bc.fit(
-        y, s, groups={"month": MONTH, "sex": FACTORS["sex"]}, vary=bc.walk("month"), **OPTIONS
+        y, s, subgroup={"month": MONTH, "sex": FACTORS["sex"]}, vary=bc.walk("month"), **OPTIONS
     )
-    by_period = bc.fit(y, s, periods=MONTH, **OPTIONS)
+    by_period = bc.fit(y, s, period=MONTH, **OPTIONS)
     assert by_factor.now().title == f"month {by_factor.labels[-1]}"
     assert repr(by_factor) == repr(by_period)
     assert by_factor.prob_now_above(0.05) == pytest.approx(by_period.prob_now_above(0.05), abs=0.05)

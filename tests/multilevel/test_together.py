@@ -32,9 +32,9 @@ def cases(seed=3):
 
 def table(which=slice(None), *, as_factor=False, **more):
     y, score, site, month, sex = (each[which] for each in cases())
-    roles = {"factors": {"month": month}} if as_factor else {"period": month}
+    roles = {"subgroup": {"month": month}} if as_factor else {"period": month}
     if more.pop("sex", False):
-        roles["factors"] = {"sex": sex}
+        roles["subgroup"] = {"sex": sex}
     return bc.CalibrationData(y, score, site=site, **roles, **more)
 
 
@@ -135,7 +135,7 @@ def test_an_update_is_one_fit_of_all():
     )
     y, score, _, month, _ = cases()
     with pytest.raises(InputError, match="and give site, as its table has them"):
-        bc.update(old, y, score, periods=month)
+        bc.update(old, y, score, period=month)
 
 
 def test_three_terms_and_sites_with_a_factor():
@@ -176,7 +176,7 @@ def test_what_cannot_stand_together_is_refused(vary, options, message):
 
 def test_without_periods_none_is_now():
     y, score, site, *_ = cases()
-    post = bc.fit(y, score, groups=site, **OPTIONS)
+    post = bc.fit(y, score, site=site, **OPTIONS)
     with pytest.raises(InputError, match=r"now\(\) is the last period, .* of site alone"):
         post.now()
 
@@ -185,7 +185,7 @@ def test_patients_without_a_label_are_one_site_beside_known_ones():
     y, score = (each[:300] for each in cases()[:2])
     known = {"site": ["K", "L"], "observed": [30, 20], "expected": [22.0, 25.0], "n": [80, 90]}
     post = bc.fit(y, score, known=known, **OPTIONS)
-    named = bc.fit(y, score, groups=["this site"] * 300, known=known, **OPTIONS)
+    named = bc.fit(y, score, site=["this site"] * 300, known=known, **OPTIONS)
     assert post.labels == ("K", "L", "this site")
     np.testing.assert_array_equal(post.new().tce(), named.new().tce())
     first = bc.fit(y[:100], score[:100], known=known, **OPTIONS)

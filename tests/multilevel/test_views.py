@@ -28,10 +28,10 @@ def cases():
 def posteriors(cases):
     options = {"curve": "logistic", "draws": 400, "random_state": 1}
     return {
-        "sites": bc.fit(*cases, groups=SITE, **options),
-        "known": bc.fit(*cases, groups=SITE, known=KNOWN, **options),
-        "factors": bc.fit(*cases, groups={"ward": SITE, "sex": SEX}, **options),
-        "periods": bc.fit(*cases, periods=MONTH, **options),
+        "sites": bc.fit(*cases, site=SITE, **options),
+        "known": bc.fit(*cases, site=SITE, known=KNOWN, **options),
+        "factors": bc.fit(*cases, subgroup={"ward": SITE, "sex": SEX}, **options),
+        "periods": bc.fit(*cases, period=MONTH, **options),
     }
 
 
@@ -192,10 +192,10 @@ def test_the_spread_of_periods_is_none_where_nothing_changed(posteriors):
 
 
 COMBINED = {
-    "a site": ({"groups": SITE}, lambda post: post.at(site="B")),
-    "all sites": ({"groups": SITE}, lambda post: post.at()),
-    "a level": ({"groups": {"ward": SITE, "sex": SEX}}, lambda post: post.at(sex="F")),
-    "now": ({"periods": MONTH}, lambda post: post.now()),
+    "a site": ({"site": SITE}, lambda post: post.at(site="B")),
+    "all sites": ({"site": SITE}, lambda post: post.at()),
+    "a level": ({"subgroup": {"ward": SITE, "sex": SEX}}, lambda post: post.at(sex="F")),
+    "now": ({"period": MONTH}, lambda post: post.now()),
 }
 
 

@@ -30,9 +30,9 @@ def cases():
 def posteriors(cases):
     outcome, score, hospital, sex = cases
     options = {"curve": "logistic", "draws": 1000, "random_state": 0}
-    sites = bc.fit(outcome, score, groups=hospital, **options)
-    crossed = bc.fit(outcome, score, groups={"hospital": hospital, "sex": sex}, **options)
-    periods = bc.fit(outcome, score, periods=pd.Categorical(hospital, ordered=True), **options)
+    sites = bc.fit(outcome, score, site=hospital, **options)
+    crossed = bc.fit(outcome, score, subgroup={"hospital": hospital, "sex": sex}, **options)
+    periods = bc.fit(outcome, score, period=pd.Categorical(hospital, ordered=True), **options)
     return sites, crossed, periods
 
 

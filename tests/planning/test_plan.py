@@ -197,7 +197,7 @@ def test_truths_can_be_posteriors_priors_and_evidence() -> None:
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=1)
     sites = np.repeat(["A", "B", "C"], 100)
     pilot = bc.fit(y_true, y_prob, curve="beta", random_state=1)
-    several = bc.fit(y_true, y_prob, groups=sites, random_state=1)
+    several = bc.fit(y_true, y_prob, site=sites, random_state=1)
     evidence = bc.priors.from_studies(
         calibration_slope=[(0.9, 0.8, 1.0), (1.1, 0.9, 1.3), (0.8, 0.7, 0.9)]
     )
@@ -292,10 +292,10 @@ def test_a_size_far_from_the_goal_is_given_up_after_a_part_of_the_studies() -> N
 def test_periods_are_planned_for_the_next_and_factors_one_at_a_time() -> None:
     y_true, y_prob = bc.simulate.sample("calibrated", 120, random_state=1)
     options = {"curve": "logistic", "draws": 400, "random_state": 1}
-    periods = bc.fit(y_true, y_prob, periods=np.repeat([1, 2], 60), **options)
+    periods = bc.fit(y_true, y_prob, period=np.repeat([1, 2], 60), **options)
     assert as_truth(periods) is periods.new()
     factors = {"sex": np.resize(["F", "M"], 120), "age": np.resize([0, 0, 1], 120)}
-    crossed = bc.fit(y_true, y_prob, groups=factors, **options)
+    crossed = bc.fit(y_true, y_prob, subgroup=factors, **options)
     with pytest.raises(InputError, match="truth is a posterior of sex and age"):
         as_truth(crossed)
     assert as_truth(crossed.at(sex="F")).title == "sex F"

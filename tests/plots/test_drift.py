@@ -14,7 +14,7 @@ from bayescal.errors import InputError
 def post():
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=1)
     months = np.repeat(["2024-01", "2024-02", "2024-03"], 100)
-    return bc.fit(y_true, y_prob, periods=months, draws=800, random_state=1)
+    return bc.fit(y_true, y_prob, period=months, draws=800, random_state=1)
 
 
 @pytest.fixture(autouse=True)

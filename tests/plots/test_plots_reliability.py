@@ -84,7 +84,7 @@ def test_each_model_has_a_line_a_band_and_scores(off, calibrated, ax) -> None:
 
 def test_groups_of_a_table_are_drawn_as_models() -> None:
     y_true, y_prob = bc.simulate.sample("clinical-low-shifted", 300, random_state=0)
-    data = bc.CalibrationData(y_true, y_prob, groups=np.repeat(["a", "b", "c"], 100))
+    data = bc.CalibrationData(y_true, y_prob, site=np.repeat(["a", "b", "c"], 100))
     fits = {name: bc.fit(data.select(name), curve="beta", random_state=0) for name in data.groups}
     figure = Figure(layout="constrained")
     ax = bc.plots.reliability(fits, figure.subplots(), n_bins=4, limits="full")

@@ -14,7 +14,7 @@ from bayescal.errors import InputError
 def post():
     y, s = bc.simulate.sample("clinical-middle-overconfident", 400, random_state=1)
     factors = {"sex": np.resize(["F", "M"], 400), "age": np.resize(["<60", "60+", "60+"], 400)}
-    return bc.fit(y, s, groups=factors, curve="logistic", draws=1000, random_state=1)
+    return bc.fit(y, s, subgroup=factors, curve="logistic", draws=1000, random_state=1)
 
 
 @pytest.mark.parametrize("name", ["observed_expected", "tce", "signed_error"])

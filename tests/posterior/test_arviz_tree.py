@@ -40,7 +40,7 @@ def test_a_loaded_tree_says_it_too(post, tmp_path):
 def test_trees_of_several_curves_say_it(post):
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 120, random_state=1)
     sites = bc.fit(
-        y_true, y_prob, groups=np.resize(["A", "B"], 120), curve="logistic", draws=400,
+        y_true, y_prob, site=np.resize(["A", "B"], 120), curve="logistic", draws=400,
         random_state=1,
     )  # fmt: skip
     with pytest.raises(TypeError, match="arviz_stats"):

@@ -161,7 +161,7 @@ def test_where_calibration_is_plausible_its_interval_begins_at_0() -> None:
 def test_it_knows_imputations_and_every_population(a) -> None:
     y, s = bc.simulate.sample(OFF, 150, random_state=2)
     moved = expit(logit(s) + np.random.default_rng(1).normal(0, 0.2, (3, 150)))
-    imputed = bc.fit(y, imputations=moved, draws=300, random_state=1)
+    imputed = bc.fit(y, imputation=moved, draws=300, random_state=1)
     table = imputed.summary(names=(), thresholds=[0.1, 0.3])
     assert (table["lower"] <= table["estimate"]).all()
     assert (table["estimate"] <= table["upper"]).all()

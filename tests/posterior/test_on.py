@@ -32,13 +32,13 @@ def average(cases):
 @pytest.fixture(scope="module")
 def sites(cases):
     groups = np.repeat(list("ABCDE"), 60)
-    return bc.fit(*cases, groups=groups, curve="logistic", draws=DRAWS, random_state=1)
+    return bc.fit(*cases, site=groups, curve="logistic", draws=DRAWS, random_state=1)
 
 
 @pytest.fixture(scope="module")
 def imputed(cases):
     y, s = cases
-    return bc.fit(y, imputations=[s, 0.95 * s, s**1.05], draws=DRAWS, random_state=1)
+    return bc.fit(y, imputation=[s, 0.95 * s, s**1.05], draws=DRAWS, random_state=1)
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +115,7 @@ def test_what_belongs_to_a_view_stays_with_it(sites, new):
 
 def test_a_later_period_is_seen_on_its_scores(cases, new):
     months = np.repeat(["2024-01", "2024-02", "2024-03"], 100)
-    drift = bc.fit(*cases, periods=months, curve="logistic", draws=DRAWS, random_state=1)
+    drift = bc.fit(*cases, period=months, curve="logistic", draws=DRAWS, random_state=1)
     ratio = {view: getattr(drift, view)().on(new).values_of("observed_expected") for view in
              ("now", "new")}  # fmt: skip
     assert ratio["new"].std() >= ratio["now"].std() * 0.9
@@ -151,7 +151,7 @@ def test_weights_and_tables_are_taken(average, cases, new):
     expected = twice.values_of("tce", "sample")
     assert np.array_equal(counted.values_of("tce", "sample"), expected)
     assert np.array_equal(table.values_of("tce", "sample"), expected)
-    grouped = bc.CalibrationData(cases[0], new, groups=np.repeat(["A", "B"], 150))
+    grouped = bc.CalibrationData(cases[0], new, site=np.repeat(["A", "B"], 150))
     for scores in (grouped, grouped.without_outcomes(), pd.Series(new)):
         assert np.array_equal(average.on(scores).tce(), average.on(new).tce())
 

@@ -248,8 +248,8 @@ def _imputed(curve=None, m=3):
     noise = np.random.default_rng(0).normal(0, 0.6, (m, 150))
     scores = expit(np.log(p / (1 - p)) + noise)
     if curve:
-        return bc.fit(y, imputations=scores, curve=curve, **FEW)
-    return bc.compare(y, imputations=scores, **FEW).posterior
+        return bc.fit(y, imputation=scores, curve=curve, **FEW)
+    return bc.compare(y, imputation=scores, **FEW).posterior
 
 
 def _weighted():

@@ -21,7 +21,7 @@ def cases():
 @pytest.fixture(scope="module")
 def sites(cases):
     y, s, site = cases
-    return bc.fit(y, s, groups=site, **HOW)
+    return bc.fit(y, s, site=site, **HOW)
 
 
 @pytest.fixture(scope="module")
@@ -57,14 +57,14 @@ def test_of_sites_here_on_average_and_in_a_new_one(sites) -> None:
 
 def test_of_periods_now_and_next(cases) -> None:
     y, s, _ = cases
-    drift = bc.fit(y, s, periods=np.repeat([1, 2, 3], 100), **HOW)
+    drift = bc.fit(y, s, period=np.repeat([1, 2, 3], 100), **HOW)
     table = drift.risks([0.1, 0.4])
     assert table.index.tolist() == [(w, k) for w in ("now", "next period") for k in (0, 1)]
 
 
 def test_an_assessment_takes_its_own_thresholds(cases) -> None:
     y, s, site = cases
-    a = bc.assess(y, s, groups=site, thresholds=[0.2], ci_prob=0.9, draws=400, random_state=1)
+    a = bc.assess(y, s, site=site, thresholds=[0.2], ci_prob=0.9, draws=400, random_state=1)
     assert a.risks(0.25, at="A").equals(a.sites.risks(0.25, (0.2,), 0.9, at="A"))
 
 

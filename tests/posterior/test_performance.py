@@ -135,7 +135,7 @@ def test_summary_reads_the_draws(post, new):
 def test_imputations_are_mixed(cases, new):
     y, s = cases
     options = {"curve": "logistic", "draws": DRAWS, "random_state": 1}
-    alike = bc.fit(y, imputations=[s, s], **options).on(new).performance_summary([0.3])
+    alike = bc.fit(y, imputation=[s, s], **options).on(new).performance_summary([0.3])
     one = bc.fit(y, s, **options).on(new).performance_summary([0.3])
     numbers = ["mean", "lower", "upper"]
     assert np.allclose(alike[numbers].astype(float), one[numbers].astype(float), atol=0.01)

@@ -104,7 +104,7 @@ def test_averages_and_views_answer_too():
     average = bc.fit(y, s, draws=DRAWS, random_state=1).at_prevalence(0.1)
     assert average.values_of("tce").mean() > 0.05
     assert average.summary().notna().all(axis=None)
-    sites = bc.fit(y, s, groups=np.arange(300) % 5, curve="logistic", draws=DRAWS, random_state=1)
+    sites = bc.fit(y, s, site=np.arange(300) % 5, curve="logistic", draws=DRAWS, random_state=1)
     for view in (sites.average(), sites.new("site"), sites.at(site="2")):
         seen = view.at_prevalence(0.1)
         assert float(seen.performance(population="sample")["events"].mean()) == pytest.approx(
@@ -140,6 +140,6 @@ def test_what_it_cannot_do_is_refused(sampled, population):
         _ = sampled.prevalence_told
     assert not seen.has_outcomes
     y, s = population[0][population[2]], population[1][population[2]]
-    imputed = bc.fit(y, imputations=[s, s**1.1], curve="logistic", draws=DRAWS, random_state=1)
+    imputed = bc.fit(y, imputation=[s, s**1.1], curve="logistic", draws=DRAWS, random_state=1)
     with pytest.raises(InputError, match="imputations"):
         imputed.at_prevalence(0.1)

@@ -650,7 +650,7 @@ def test_a_table_comes_alone(options: Any, message: str) -> None:
 
 
 def test_a_table_says_what_it_cannot_be() -> None:
-    table = CalibrationData([0, 1, 1, 0], [0.2, 0.4, 0.3, 0.5], groups=["a", "a", "b", "b"])
+    table = CalibrationData([0, 1, 1, 0], [0.2, 0.4, 0.3, 0.5], site=["a", "a", "b", "b"])
     with pytest.raises(InputError, match="the table holds 2 groups"):
         IsotonicRecalibrator().fit(table)
     fitted = IsotonicRecalibrator().fit(table.pooled())

@@ -595,6 +595,6 @@ def test_on_the_grid_ranks_and_thresholds_are_lost(function: Any) -> None:
 
 @pytest.mark.parametrize("function", EVENT_SCORES)
 def test_groups_are_refused(function: Any) -> None:
-    table = CalibrationData([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], groups=list("aabb"))
+    table = CalibrationData([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], site=list("aabb"))
     with pytest.raises(InputError, match="holds 2 groups"):
         function(table)

@@ -105,7 +105,7 @@ def test_a_natural_wrong_call_is_told_the_right_one(call) -> None:
 
 @pytest.mark.xfail(reason="an xarray Dataset is no data frame", raises=InputError)
 def test_variables_of_a_dataset_are_columns() -> None:
-    data = bc.CalibrationData.from_frame(DATASET, outcome="y", score="p")
+    data = bc.CalibrationData.from_frame(DATASET, outcome="y", prob="p")
     assert data == bc.CalibrationData(DIED, RISK)
 
 

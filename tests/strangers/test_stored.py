@@ -103,7 +103,7 @@ def test_brackets_without_end_are_refused(stored, tmp_path) -> None:
 def test_periods_over_many_orders_of_magnitude_are_fitted_or_refused() -> None:
     period = np.array([0, 1.2e-12, 1])[np.arange(N) % 3]
     try:
-        post = bc.fit(DIED, RISK, periods=period, draws=200, random_state=0)
+        post = bc.fit(DIED, RISK, period=period, draws=200, random_state=0)
     except InputError:
         return
     assert np.isfinite(post.summary().to_numpy(dtype=float)).all()

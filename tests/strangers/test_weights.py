@@ -201,7 +201,7 @@ def test_leaving_before_the_horizon_keeps_the_weights() -> None:
 
 
 def test_drift_keeps_sampling_weights() -> None:
-    of = {"periods": ALL % 3, "curve": "intercept", "draws": 200, "random_state": 0}
+    of = {"period": ALL % 3, "curve": "intercept", "draws": 200, "random_state": 0}
     one = bc.fit(OUTCOME, SCORE, sample_weight=SAMPLING, **of)
     other = bc.fit(OUTCOME, SCORE, sample_weight=7 * SAMPLING, **of)
     assert_same(numbers(one), numbers(other))

@@ -70,6 +70,6 @@ def ward() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 @pytest.mark.xfail(reason="only hospitals are named", raises=AssertionError)
 def test_an_odd_subgroup_is_named_as_a_hospital_is() -> None:
     y, risk, name = ward()
-    data = bc.CalibrationData(y, risk, factors={"ward": name})
+    data = bc.CalibrationData(y, risk, subgroup={"ward": name})
     told = bc.assess(data, **CHEAP)
     assert "Q17" in " ".join(f"{told} {told.headline()}".split())

@@ -274,7 +274,7 @@ def imputed(kind: str, n: int, rng: np.random.Generator, seed: int) -> Said:
         centre = true[0] + toward * (x - model[0]) / spread
         return logit(expit(centre[:, None] + rest_sd * NODES) @ WEIGHTS / WEIGHTS.sum())
 
-    post = bc.fit(y, imputations=np.array(scores), draws=DRAWS, random_state=seed)
+    post = bc.fit(y, imputation=np.array(scores), draws=DRAWS, random_state=seed)
     return of_one_curve(post, Population(lambda z: model[0] + spread * z, curve))
 
 
@@ -339,7 +339,7 @@ def sites(kind: str, count: int, rng: np.random.Generator, seed: int) -> Said:
     true = curves(at[site], x)
     y = (rng.random(x.size) < true).astype(int)
     labels = [f"{k:02}" for k in range(count)]
-    post = bc.fit(y, expit(x), groups=np.array(labels)[site], draws=DRAWS, random_state=seed)
+    post = bc.fit(y, expit(x), site=np.array(labels)[site], draws=DRAWS, random_state=seed)
 
     def per_site(values: Any) -> Any:
         return np.bincount(site, values) / np.bincount(site)
@@ -388,7 +388,7 @@ def periods(kind: str, count: int, rng: np.random.Generator, seed: int) -> Said:
     x = rng.normal(-1, 1.2, period.size)
     true = expit(x + float(size) * path[period])
     y = (rng.random(x.size) < true).astype(int)
-    post = bc.fit(y, expit(x), periods=period, draws=DRAWS, random_state=seed)
+    post = bc.fit(y, expit(x), period=period, draws=DRAWS, random_state=seed)
 
     def per_period(values: Any) -> Any:
         return np.bincount(period, values) / np.bincount(period)

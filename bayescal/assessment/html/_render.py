@@ -119,7 +119,7 @@ def write(
     title : str, optional
         Heading of the page. By default it is made of the source.
     source : mapping of str to object, optional
-        Where the data came from, as lines of a table: {"File": "predictions.csv", "Score":
+        Where the data came from, as lines of a table: {"File": "predictions.csv", "Probability":
         "risk", "Outcome": "died"}. Of a path, only the file's name is shown.
 
     Examples
@@ -170,7 +170,7 @@ def page_title(source: Mapping[str, object], title: str | None = None) -> str:
     """The title as told, or score, file and outcome: "risk in predictions.csv, outcome died"."""
     if title:
         return shortened(title, LONGEST_TITLE)
-    score, file, outcome = (source.get(key) for key in ("Score", "File", "Outcome"))
+    score, file, outcome = (source.get(key) for key in ("Probability", "File", "Outcome"))
     if not score or not file:
         return REPORT_TITLE
     ending = f", outcome {outcome}" if outcome else ""
@@ -253,7 +253,7 @@ def figures_of(f: Findings, source: Mapping[str, object]) -> dict[str, _figures.
         "reliability": _figures.reliability_figure(f),
         "error": _figures.error_figure(f),
         "calibration": _figures.calibration_figure(f),
-        "benefit": _figures.benefit_figure(f, label(source.get("Score") or MODEL)),
+        "benefit": _figures.benefit_figure(f, label(source.get("Probability") or MODEL)),
         "risks": _figures.risks_figure(f),
         "groups": _figures.groups_figure(f) if f.data.groups else None,
         "sites": _figures.sites_figure(f),
@@ -312,8 +312,10 @@ def call_again(f: Findings) -> str:
         cases = f"bayescal.Survival(time, event), y_prob, horizon={f.data.follow_up.horizon:g}, "
     elif f.data.periods is not None:
         cases = "bayescal.CalibrationData(y_true, y_prob, period=period), "
-    elif f.data.groups or f.crossed is not None:
-        cases += "groups=groups, "
+    elif f.crossed is not None:
+        cases += "subgroup=subgroup, "
+    elif f.data.groups:
+        cases += "site=site, "
     risks = ", ".join(f"{threshold:g}" for threshold in f.thresholds)
     thresholds = f"thresholds=[{risks}], " if risks else ""
     return (

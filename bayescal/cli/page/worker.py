@@ -128,7 +128,7 @@ def columns_of(upload: Upload, options: Mapping[str, Any] | None = None) -> dict
         chosen = choose_columns(frame, reading, reading.form().scale)
     except InputError as error:
         return told | {"outcome": None, "prob": None, "question": str(error)}
-    return told | {"outcome": chosen.outcome, "prob": chosen.score, "question": None}
+    return told | {"outcome": chosen.outcome, "prob": chosen.prob, "question": None}
 
 
 def word_of(last: Assessed | None) -> bytes:

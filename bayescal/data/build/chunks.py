@@ -38,7 +38,7 @@ from bayescal.data.weights import (
 )
 
 TIME_COLUMNS = ("time", "event", "entry")
-CHUNK_COLUMNS = ("y_true", *TIME_COLUMNS, "y_prob", "sample_weight", "groups", *NAMED, "factors")
+CHUNK_COLUMNS = ("y_true", *TIME_COLUMNS, "y_prob", "sample_weight", *NAMED, "subgroup")
 """What a chunk can have."""
 
 
@@ -263,7 +263,7 @@ def _columns(chunk: Any, name: str) -> dict[str, Any]:
             + type(chunk).__name__
             + (f" of length {len(chunk)}." if isinstance(chunk, (tuple, list)) else ".")
         )
-    return dict(zip(("y_true", "y_prob", "sample_weight", "groups"), chunk, strict=False))
+    return dict(zip(("y_true", "y_prob", "sample_weight", "site"), chunk, strict=False))
 
 
 def _look_collapsed(weighted: list[Rows], rows: list[Rows]) -> bool:
@@ -410,6 +410,6 @@ def _refuse_imputations(roles: Roles) -> None:
     """Refuse imputations in chunks of times to an event."""
     if IMPUTATION in roles.columns:
         raise InputError(
-            f"{roles.name(IMPUTATION)} was given beside times to an event in chunks. Make the "
+            "imputation was given beside times to an event in chunks. Make the "
             "table of all cases at once: CalibrationData(..., imputation=number)."
         )

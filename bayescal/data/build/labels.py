@@ -35,7 +35,7 @@ class GroupNames:
         return self._code.setdefault(name, len(self._code))
 
     def codes(
-        self, groups: Any, size: int | None, name: str = "groups", first: str = "y_true"
+        self, groups: Any, size: int | None, name: str = "site", first: str = "y_true"
     ) -> NDArray[np.int64]:
         """The number of each case's group.
 
@@ -166,6 +166,5 @@ def is_missing(value: Any) -> bool:
 
 
 def _refuse(at: int, name: str) -> None:
-    what = {"groups": "group", "strata": "stratum"}.get(name, name)
-    cure = f"Name every case's {what}, or drop the case."
+    cure = f"Name every case's {name}, or drop the case."
     raise CaseError(name, "is missing", row=at, cure=cure)

@@ -82,30 +82,27 @@ class FromCollapsed(GroupedRows):
     @classmethod
     def from_counts(
         cls,
-        score: ArrayLike,
+        prob: ArrayLike,
         trials: ArrayLike,
         hits: ArrayLike,
-        groups: ArrayLike | Crossed | None = None,
         *,
         site: ArrayLike | None = None,
         period: ArrayLike | None = None,
+        subgroup: Crossed | None = None,
         cluster: ArrayLike | None = None,
         stratum: ArrayLike | None = None,
         imputation: ArrayLike | None = None,
-        factors: Crossed | None = None,
     ) -> Self:
         """Build a table from counts that are collapsed already.
 
         Parameters
         ----------
-        score : array-like of shape (rows,)
-            Predicted probabilities in [0, 1]; repeated scores are added up.
+        prob : array-like of shape (rows,)
+            Predicted probabilities in [0, 1]; equal ones are added up.
         trials, hits : array-like of shape (rows,)
             Cases and events at each score; whole numbers, `0 <= hits <= trials`.
-        groups : array-like of shape (rows,), data frame or mapping, optional
-            Another name of `site`, or of `factors`.
         site, period, cluster, stratum, imputation : array-like of shape (rows,), optional
-        factors : data frame or mapping, optional
+        subgroup : data frame or mapping, optional
             Roles of each row, as in the constructor.
 
         Returns
@@ -133,10 +130,10 @@ class FromCollapsed(GroupedRows):
         CalibrationData(6,580 cases, 260 events, 2 rows, 2 groups)
         """
         roles = as_roles(
-            groups=groups, site=site, period=period, cluster=cluster, stratum=stratum,
-            imputation=imputation, factors=factors,
+            site=site, period=period, subgroup=subgroup, cluster=cluster, stratum=stratum,
+            imputation=imputation,
         )  # fmt: skip
-        return cls._new(as_tables(score, trials, hits, roles))
+        return cls._new(as_tables(prob, trials, hits, roles))
 
     @classmethod
     def from_imputations(
@@ -196,10 +193,10 @@ class FromCollapsed(GroupedRows):
         weight_type: WeightType | None = None,
         site: ArrayLike | None = None,
         period: ArrayLike | None = None,
+        subgroup: Crossed | None = None,
         cluster: ArrayLike | None = None,
         stratum: ArrayLike | None = None,
         imputation: ArrayLike | None = None,
-        factors: Crossed | None = None,
     ) -> Self:
         """Reduce a multi-class classifier to binary calibration.
 
@@ -211,7 +208,7 @@ class FromCollapsed(GroupedRows):
             Predicted class probabilities; every row sums to 1 within 1e-3.
         mode : {"top-label", "class-wise"}
             "top-label": the largest probability against whether that class was right.
-            "class-wise": every class against the rest, with the classes as a factor, `class`.
+            "class-wise": every class against the rest, with the classes as subgroups, `class`.
         classes : sequence of length k, optional
             Names of the columns. By default those of a data frame, if every label is one of them;
             else the categories of a pandas Categorical, in their order; else 0, 1, ..., k - 1, if
@@ -221,7 +218,7 @@ class FromCollapsed(GroupedRows):
         weight_type : {"counts", "sampling"}, optional
             What `sample_weight` is; by default counts if all are whole numbers.
         site, period, cluster, stratum, imputation : array-like of shape (n,), optional
-        factors : data frame or mapping, optional
+        subgroup : data frame or mapping, optional
             Roles of each case, as in the constructor; for the top label.
 
         Returns
@@ -242,8 +239,8 @@ class FromCollapsed(GroupedRows):
         CalibrationData(2 cases, 1 event, 2 rows)
         """
         roles = as_roles(
-            site=site, period=period, cluster=cluster, stratum=stratum, imputation=imputation,
-            factors=factors,
+            site=site, period=period, subgroup=subgroup, cluster=cluster, stratum=stratum,
+            imputation=imputation,
         )  # fmt: skip
         return cls._new(
             contents_of_classes(

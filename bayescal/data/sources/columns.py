@@ -13,8 +13,10 @@ from bayescal.core.text import shortened
 
 __all__ = ["Columns", "Encoded", "listed", "may_be_groups", "may_be_sites"]
 
-ARGUMENTS = {"y_true": "outcome", "y_prob": "score", "sample_weight": "weight"}
+ARGUMENTS = {"y_true": "outcome", "y_prob": "prob", "sample_weight": "sample_weight"}
 """What the checks of arrays call by these names; a role is called by its own."""
+WORDS = {"prob": "probability", "sample_weight": "weight"}
+"""What columns hold, where it is not called as their role."""
 TIME_COLUMNS = ("time", "event", "entry")
 ONE_COLUMN = ("site", "period", "cluster", "stratum", "imputation")
 
@@ -49,14 +51,14 @@ class Columns(NamedTuple):
     """The columns of a table that matter; of times to an event there is no outcome."""
 
     outcome: str | None
-    score: str
-    weight: str | None = None
+    prob: str
+    sample_weight: str | None = None
     site: str | None = None
     period: str | None = None
     cluster: str | None = None
     stratum: str | None = None
     imputation: str | None = None
-    factors: tuple[str, ...] = ()
+    subgroup: tuple[str, ...] = ()
     time: str | None = None
     event: str | None = None
     entry: str | None = None
@@ -64,24 +66,26 @@ class Columns(NamedTuple):
     @property
     def needed(self) -> list[str]:
         """The columns to read, each once."""
-        return list(dict.fromkeys([*self.given.values(), *self.factors]))
+        return list(dict.fromkeys([*self.given.values(), *self.subgroup]))
 
     @property
     def given(self) -> dict[str, str]:
-        """The columns that are named, by what each holds; but for factors."""
-        named = {role: name for role, name in self._asdict().items() if role != "factors"}
+        """The columns that are named, by what each holds; but for those of subgroups."""
+        named = {role: name for role, name in self._asdict().items() if role != "subgroup"}
         return {role: name for role, name in named.items() if name is not None}
 
     @property
     def told(self) -> dict[str, Any]:
         """The columns by what they hold, for a record; of roles those that are named."""
-        always = {role: getattr(self, role) for role in ("outcome", "score", "weight", "site")}
-        return always | self.given | ({"factors": self.factors} if self.factors else {})
+        always = {
+            role: getattr(self, role) for role in ("outcome", "prob", "sample_weight", "site")
+        }
+        return always | self.given | ({"subgroup": self.subgroup} if self.subgroup else {})
 
     @property
     def labelled(self) -> list[str]:
-        """The columns of roles, the factors among them."""
-        return [*(self.given[role] for role in ONE_COLUMN if role in self.given), *self.factors]
+        """The columns of roles, those of subgroups among them."""
+        return [*(self.given[role] for role in ONE_COLUMN if role in self.given), *self.subgroup]
 
     def chunk(self, values_of: Callable[[str], Any]) -> dict[str, Any]:
         """The columns by the names of the constructor's arguments."""
@@ -94,8 +98,8 @@ class Columns(NamedTuple):
         """The columns of roles, by the names of the constructor's arguments."""
         given = self.given
         roles = {role: values_of(given[role]) for role in ONE_COLUMN if role in given}
-        if self.factors:
-            roles["factors"] = {name: values_of(name) for name in self.factors}
+        if self.subgroup:
+            roles["subgroup"] = {name: values_of(name) for name in self.subgroup}
         return roles
 
     def check(self, names: Collection[str], source: str) -> None:
@@ -111,15 +115,15 @@ class Columns(NamedTuple):
         timed = any(getattr(self, role) is not None for role in TIME_COLUMNS)
         if timed and self.outcome is not None:
             raise InputError("outcome was given beside time, event or entry. Leave one out.")
-        for role in (*(("time", "event") if timed else ("outcome",)), "score"):
+        for role in (*(("time", "event") if timed else ("outcome",)), "prob"):
             if getattr(self, role) is None:
                 raise InputError(f"{role} must be the name of a column, got None.")
-        for role, name in [*self.given.items(), *(("factors", name) for name in self.factors)]:
+        for role, name in [*self.given.items(), *(("subgroup", name) for name in self.subgroup)]:
             same = _count(names, name)
             if not same:
                 given = shortened(repr(name))
                 raise InputError(
-                    f"{source} has no column {given}, which is to hold the {role}. "
+                    f"{source} has no column {given}, which is to hold the {WORDS.get(role, role)}. "
                     f"There are {listed(names)}."
                 )
             if same > 1:
@@ -131,7 +135,7 @@ class Columns(NamedTuple):
     def called(self, argument: str) -> str:
         """What a message on arrays calls a column here: "y_prob" is "column 'p'"."""
         name_of = {name: getattr(self, column) for name, column in ARGUMENTS.items()}
-        name_of |= self.given | {f"factors[{name!r}]": name for name in self.factors}
+        name_of |= self.given | {f"subgroup[{name!r}]": name for name in self.subgroup}
         return f"column {name_of[argument]!r}" if argument in name_of else argument
 
 

@@ -42,14 +42,14 @@ class FromSources(FromCollapsed):
         frame: Any,
         *,
         outcome: str | None = None,
-        score: str,
-        weight: str | None = None,
+        prob: str,
+        sample_weight: str | None = None,
         site: str | None = None,
         period: str | None = None,
         cluster: str | None = None,
         stratum: str | None = None,
         imputation: str | None = None,
-        factors: Sequence[str] = (),
+        subgroup: str | Sequence[str] = (),
         time: str | None = None,
         event: str | None = None,
         entry: str | None = None,
@@ -68,14 +68,14 @@ class FromSources(FromCollapsed):
         outcome : str
             Column of outcomes, 0/1 or boolean; other labels need `pos_label`. Needed, but for times
             to an event.
-        score : str
+        prob : str
             Column of predicted probabilities of the event, in [0, 1].
-        weight : str, optional
+        sample_weight : str, optional
             Column of counts of cases, or of sampling weights.
         site, period, cluster, stratum, imputation : str, optional
             Columns of these roles, as in the constructor.
-        factors : sequence of str
-            Columns of factors, such as sex and age group.
+        subgroup : sequence of str
+            Columns of subgroups, such as sex and age group.
         time, event : str, optional
             In place of `outcome`, columns of times to an event and of whether it ended them, as in
             `Survival`.
@@ -103,7 +103,7 @@ class FromSources(FromCollapsed):
         -----
         GroupWarning
             If a column is called site, hospital, centre, clinic, region, study, month, date or the
-            like, its values repeat, and no site, period, cluster or factor is named.
+            like, its values repeat, and no site, period, cluster or subgroup is named.
         WeightWarning
             As the constructor, when weights can be either type.
 
@@ -112,11 +112,13 @@ class FromSources(FromCollapsed):
         >>> import bayescal as bc
         >>> import pandas as pd
         >>> frame = pd.DataFrame({"died": [0, 1, 1, 0], "risk": [0.2, 0.8, 0.8, 0.2]})
-        >>> bc.CalibrationData.from_frame(frame, outcome="died", score="risk")
+        >>> bc.CalibrationData.from_frame(frame, outcome="died", prob="risk")
         CalibrationData(4 cases, 2 events, 2 rows)
         """
         roles = (site, period, cluster, stratum, imputation)
-        columns = Columns(outcome, score, weight, *roles, as_names(factors), time, event, entry)
+        columns = Columns(
+            outcome, prob, sample_weight, *roles, as_names(subgroup), time, event, entry
+        )
         reader = ChunkReader(weight_type=weight_type, pos_label=pos_label, horizon=horizon)
         _add(reader, frame, columns, "frame")
         _note_groups(groups_unnamed(frame, columns, _as_ignored(ignore)))
@@ -128,14 +130,14 @@ class FromSources(FromCollapsed):
         path: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
         *,
         outcome: str | None = None,
-        score: str,
-        weight: str | None = None,
+        prob: str,
+        sample_weight: str | None = None,
         site: str | None = None,
         period: str | None = None,
         cluster: str | None = None,
         stratum: str | None = None,
         imputation: str | None = None,
-        factors: Sequence[str] = (),
+        subgroup: str | Sequence[str] = (),
         time: str | None = None,
         event: str | None = None,
         entry: str | None = None,
@@ -156,8 +158,8 @@ class FromSources(FromCollapsed):
             A file; a folder, in which all Parquet files are read at any depth, but for those whose
             names begin with a dot or an underscore; or a list of files. Folders may be called
             after the values of a column, as in ``site=north``.
-        outcome, score, weight, site, period, cluster, stratum, imputation : str
-        factors : sequence of str
+        outcome, prob, sample_weight, site, period, cluster, stratum, imputation : str
+        subgroup : sequence of str
         time, event, entry : str, optional
             Columns, as in `from_frame`; they may stand in another order in each file. The cluster
             of each case is kept until all are read, so that clusters are refused of more than
@@ -195,14 +197,16 @@ class FromSources(FromCollapsed):
         --------
         >>> import bayescal as bc
         >>> table = bc.CalibrationData.from_parquet(
-        ...     "predictions/", outcome="died", score="risk"
+        ...     "predictions/", outcome="died", prob="risk"
         ... )  # doctest: +SKIP
         """
         from bayescal.data.sources.ahead import ahead
         from bayescal.data.sources.parquet import ParquetFiles
 
         roles = (site, period, cluster, stratum, imputation)
-        columns = Columns(outcome, score, weight, *roles, as_names(factors), time, event, entry)
+        columns = Columns(
+            outcome, prob, sample_weight, *roles, as_names(subgroup), time, event, entry
+        )
         reader = ChunkReader(weight_type=weight_type, pos_label=pos_label, horizon=horizon)
         size = as_count(batch_size, "batch_size")
         check_callable(progress, "progress", "the numbers of rows that are read, and of all rows")
@@ -223,14 +227,14 @@ class FromSources(FromCollapsed):
         frame: Any,
         *,
         outcome: str | None = None,
-        score: str | None = None,
-        weight: str | None = None,
+        prob: str | None = None,
+        sample_weight: str | None = None,
         site: str | None = None,
         period: str | None = None,
         cluster: str | None = None,
         stratum: str | None = None,
         imputation: str | None = None,
-        factors: Sequence[str] = (),
+        subgroup: str | Sequence[str] = (),
         time: str | None = None,
         event: str | None = None,
         entry: str | None = None,
@@ -248,8 +252,8 @@ class FromSources(FromCollapsed):
         ----------
         frame : dask.dataframe.DataFrame, or tuple of dask.array.Array
             Arrays as ``(y_true, y_prob)``, with weights (or None) and sites behind, if any.
-        outcome, score, weight, site, period, cluster, stratum, imputation : str, optional
-        factors : sequence of str
+        outcome, prob, sample_weight, site, period, cluster, stratum, imputation : str, optional
+        subgroup : sequence of str
         time, event, entry : str, optional
             Columns of the data frame, as in `from_frame`.
         horizon : float, optional
@@ -273,21 +277,21 @@ class FromSources(FromCollapsed):
         --------
         >>> import bayescal as bc
         >>> table = bc.CalibrationData.from_dask(
-        ...     frame, outcome="died", score="risk"
+        ...     frame, outcome="died", prob="risk"
         ... )  # doctest: +SKIP
         """
         from bayescal.data.sources.dask import added_up, partitions_of
 
-        columns, names = None, (weight, site, period, cluster, stratum, imputation)
+        columns, names = None, (sample_weight, site, period, cluster, stratum, imputation)
         times = (time, event, entry)
-        if score is not None and (outcome is not None or time is not None):
-            columns = Columns(outcome, score, *names, as_names(factors), *times)
-        elif any(name is not None for name in (outcome, score, *names, *times)) or as_names(
-            factors
+        if prob is not None and (outcome is not None or time is not None):
+            columns = Columns(outcome, prob, *names, as_names(subgroup), *times)
+        elif any(name is not None for name in (outcome, prob, *names, *times)) or as_names(
+            subgroup
         ):
             raise InputError(
-                "name the columns of a Dask data frame with both outcome= and score= (or time=, "
-                "event= and score=); arrays are passed without names."
+                "name the columns of a Dask data frame with both outcome= and prob= (or time=, "
+                "event= and prob=); arrays are passed without names."
             )
         read = {"weight_type": weight_type, "pos_label": pos_label, "horizon": horizon}
         make = partial(_contents_of, columns, read)
@@ -302,7 +306,7 @@ class FromSources(FromCollapsed):
         return table
 
 
-def as_names(columns: Any, name: str = "factors") -> tuple[str, ...]:
+def as_names(columns: Any, name: str = "subgroup") -> tuple[str, ...]:
     """Columns as they were named; `name` is the argument."""
     return tuple(as_items(columns, name))
 

@@ -56,7 +56,7 @@ def partitions_of(frame: Any, columns: Columns | None) -> list[Partition]:
         return _of_arrays(frame)
     if not hasattr(frame, "to_delayed") or not hasattr(frame, "columns"):
         raise InputError(
-            f"frame is a {type(frame).__name__}, and outcome= and score= name the columns of a "
+            f"frame is a {type(frame).__name__}, and outcome= and prob= name the columns of a "
             "Dask data frame. Pass one, or a tuple of Dask arrays without names."
         )
     columns.check(list(frame.columns), "frame")
@@ -146,7 +146,7 @@ def _fails(tables: Sequence[Any]) -> bool:
 def _of_arrays(arrays: Any) -> list[Partition]:
     if not isinstance(arrays, tuple | list) or not 2 <= len(arrays) <= 4:
         raise InputError(
-            f"frame is a {type(arrays).__name__}. Pass a Dask data frame with outcome= and score=, "
+            f"frame is a {type(arrays).__name__}. Pass a Dask data frame with outcome= and prob=, "
             "or a tuple of Dask arrays: (y_true, y_prob), or (y_true, y_prob, weight or None, "
             "group)."
         )

@@ -63,14 +63,14 @@ def read_frame(frame: Any, columns: Columns, source: str = "frame") -> dict[str,
 def groups_unnamed(frame: Any, columns: Columns, ignore: Collection[str]) -> list[str]:
     """Columns that by name and values may be of hospitals or dates, of which nothing is said.
 
-    None where a site, a period, a cluster or a factor is named.
+    None where a site, a period, a cluster or a subgroup is named.
 
     Parameters
     ----------
     ignore : collection of str
         Columns that do not matter.
     """
-    if columns.factors or any((columns.site, columns.period, columns.cluster)):
+    if columns.subgroup or any((columns.site, columns.period, columns.cluster)):
         return []
     nw = _narwhals()
     wrapped = nw.from_native(frame)
@@ -119,7 +119,7 @@ def as_plain(values: Any, name: str) -> Any:
         raise InputError(
             f"{name} is a lazy table, the rows of which have no order, so that outcomes and scores "
             "cannot be paired. Name both columns: CalibrationData.from_frame(table, outcome=..., "
-            "score=...)."
+            "prob=...)."
         )
     return values
 

@@ -91,8 +91,8 @@ def check_groups(outcome: Floats, group: NDArray[np.int64], names: Sequence[str]
     """
     if len(names) < 2:
         raise InputError(
-            f"groups has one group, {shortened(repr(names[0]))}, and the model is fitted to the "
-            "cases of all groups but one. Leave groups= out."
+            f"site has one site, {shortened(repr(names[0]))}, and the model is fitted to the "
+            "cases of all sites but one. Leave site= out."
         )
     for number, name in enumerate(names):
         rest = outcome[group != number]

@@ -143,7 +143,7 @@ def optimism(
     random_state: RandomState = None,
     pos_label: Any = None,
     progress: Callable[[int, int], object] | None = None,
-    groups: ArrayLike | None = None,
+    site: ArrayLike | None = None,
 ) -> Optimism:
     """What new patients will meet, from the data a model was developed on.
 
@@ -177,10 +177,10 @@ def optimism(
         The label that counts as the event.
     progress : callable, optional
         Called after each fit with the number of fits that are done, and of all.
-    groups : array-like of shape (n,), optional
+    site : array-like of shape (n,), optional
         Site of each case. The model is then fitted without each site in turn, which it predicts
         (internal-external validation), and the curves of these predictions are fitted together, as
-        by `bayescal.fit` with groups. There are no folds, so that `n_folds` and `n_repeats` are
+        by `bayescal.fit` with sites. There are no folds, so that `n_folds` and `n_repeats` are
         left out.
 
     Returns
@@ -229,7 +229,7 @@ def optimism(
     True
     """
     _check_estimator(estimator)
-    (X, y), roles = as_roles(groups=groups).aligned(X=X, y=y)
+    (X, y), roles = as_roles(site=site).aligned(X=X, y=y)
     outcome = as_outcomes(y, "y", pos_label=pos_label)
     _check_features(X, outcome.size)
     check_callable(progress, "progress", "the numbers of fits that are done, and of all")
@@ -241,7 +241,7 @@ def optimism(
         for name, value in (("n_folds", n_folds), ("n_repeats", n_repeats)):
             if value is not None:
                 raise InputError(
-                    f"{name} was given with groups, where each group is left out in turn and "
+                    f"{name} was given with site, where each site is left out in turn and "
                     f"nothing is divided at random. Leave {name} out."
                 )
         group = _numbered(roles, outcome)
@@ -273,7 +273,7 @@ def optimism(
     fixed: dict[str, Any] = {"draws": draws, "random_state": seed}
     apparent = compare(outcome, score, **fixed).posterior
     if group is not None:
-        by_group = fit(outcome, predictions[0], groups=roles.columns["site"], **fixed)
+        by_group = fit(outcome, predictions[0], site=roles.columns["site"], **fixed)
         return Optimism(by_group.new_site(), apparent, predictions, resampled, by_group)
     repeats = [compare(outcome, row, **fixed).posterior for row in predictions]
     posterior = repeats[0] if len(repeats) == 1 else combine_imputations(repeats)

@@ -34,7 +34,8 @@ def recommend(
     weight_type: WeightType | None = None,
     random_state: int | np.random.Generator | None = None,
     pos_label: Any = None,
-    groups: Any = None,
+    site: Any = None,
+    subgroup: Any = None,
     vary: VaryBy | None = None,
     horizon: float | None = None,
 ) -> Recommendation:
@@ -64,8 +65,9 @@ def recommend(
     random_state : int or numpy.random.Generator, optional
     pos_label : object, optional
         As in `bayescal.fit`.
-    groups : array-like of shape (n,), data frame or mapping, optional
-        Site of each case, or several factors, as in `bayescal.fit`. The update is one for all
+    site : array-like of shape (n,), optional
+    subgroup : data frame or mapping, optional
+        Site of each case, or its subgroups, as in `bayescal.fit`. The update is one for all
         groups; what it gains in each of them, in the average one and in one that has not been seen
         follows from curves of all groups, which are fitted together. Updates are those up to the
         family of these curves, which tell nothing of others: of beta curves intercept, logistic and
@@ -79,7 +81,7 @@ def recommend(
     Returns
     -------
     Recommendation
-        Of sites, periods or factors a SeveralRecommendations.
+        Of sites, periods or subgroups a SeveralRecommendations.
 
     Raises
     ------
@@ -126,7 +128,8 @@ def recommend(
         sample_weight=sample_weight,
         weight_type=weight_type,
         pos_label=pos_label,
-        groups=groups,
+        site=site,
+        subgroup=subgroup,
         takes_times=True,
         horizon=horizon,
         takes_classes=True,
@@ -136,8 +139,8 @@ def recommend(
     if not names:
         if vary is not None:
             raise InputError(
-                "vary was given without groups. Say with groups= which site each case is from, or "
-                "pass a table that has sites, periods or factors."
+                "vary was given without sites. Say with site= which site each case is from, or "
+                "pass a table that has sites, periods or subgroups."
             )
         return recommendation(compare(data, **fixed), risks, level)
     of_groups: dict[str, Any] = {**fixed, "vary": vary}

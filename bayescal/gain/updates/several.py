@@ -41,7 +41,7 @@ class SeveralRecommendations(Recommendation):
     >>> import bayescal as bc
     >>> y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 600, random_state=1)
     >>> advice = bc.recommend(
-    ...     y_true, y_prob, groups=np.repeat(["A", "B", "C"], 200), random_state=1
+    ...     y_true, y_prob, site=np.repeat(["A", "B", "C"], 200), random_state=1
     ... )
     >>> list(advice.by_curve().index)
     ['All cases', 'The average of 3 sites', 'A', 'B', 'C']

@@ -65,7 +65,7 @@ def from_posterior(post: Any, site: str = NEW_SITE, *, name: str | None = None) 
     >>> import bayescal as bc
     >>> y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 600, random_state=1)
     >>> sites = np.repeat(["A", "B", "C"], 200)
-    >>> post = bc.fit(y_true, y_prob, groups=sites, curve="logistic", random_state=1)
+    >>> post = bc.fit(y_true, y_prob, site=sites, curve="logistic", random_state=1)
     >>> bc.priors.from_posterior(post, "new site").name
     'new site'
     """

@@ -24,7 +24,7 @@ def scores():
 @pytest.fixture(scope="module")
 def assessment(scores):
     y, imputations = scores
-    return bc.assess(y, imputations=imputations, thresholds=[0.3], **OPTIONS)
+    return bc.assess(y, imputation=imputations, thresholds=[0.3], **OPTIONS)
 
 
 def test_estimates_are_means_over_imputations(scores, assessment):
@@ -61,7 +61,7 @@ def test_the_page_is_written(assessment, tmp_path):
 def test_equal_imputations_are_one_assessment(scores):
     y, imputations = scores
     one = bc.assess(y, imputations[0], **OPTIONS)
-    same = bc.assess(y, imputations=[imputations[0]] * 2, **OPTIONS)
+    same = bc.assess(y, imputation=[imputations[0]] * 2, **OPTIONS)
     numbers = one.estimators.select_dtypes("number").columns
     np.testing.assert_allclose(same.estimators[numbers], one.estimators[numbers])
     assert same.headline() == one.headline()
@@ -88,5 +88,5 @@ def test_intervals_have_the_variance_between_imputations():
 def test_a_large_fraction_with_few_imputations_is_noted():
     y, s = bc.simulate.sample("calibrated", 150, random_state=2)
     noise = np.random.default_rng(2).normal(0, 2.5, (3, 150))
-    a = bc.assess(y, imputations=expit(logit(s) + noise), **OPTIONS)
+    a = bc.assess(y, imputation=expit(logit(s) + noise), **OPTIONS)
     assert any("impute at least 20 times" in note for note in a.notes)

@@ -124,7 +124,7 @@ def a():
     y, s = bc.simulate.sample("clinical-middle-overconfident", 200, random_state=1)
     patients = pd.DataFrame({"sex": np.resize(["F", "M"], 200), "old": np.resize([0, 1, 1], 200)})
     return bc.assess(
-        y, s, groups=patients, thresholds=[0.2], estimators=("ece",), draws=400, random_state=1
+        y, s, subgroup=patients, thresholds=[0.2], estimators=("ece",), draws=400, random_state=1
     )
 
 

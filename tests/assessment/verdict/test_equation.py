@@ -53,7 +53,7 @@ def test_equal_imputations_have_the_equation_of_one() -> None:
     y, s = bc.simulate.sample("clinical-middle-overconfident", 400, random_state=2)
     options = {"draws": 800, "random_state": 1}
     one = update_equation(bc.compare(y, s, **options), "logistic")
-    same = update_equation(bc.compare(y, imputations=[s, s], **options), "logistic")
+    same = update_equation(bc.compare(y, imputation=[s, s], **options), "logistic")
     assert same.coefficients == pytest.approx(one.coefficients, abs=0.03)
 
 

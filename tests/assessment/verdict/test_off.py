@@ -158,7 +158,7 @@ def test_imputations_and_clusters_have_an_answer() -> None:
     rng = np.random.default_rng(5)
     y, s = bc.simulate.sample("clinical-middle-overconfident", 900, random_state=5)
     noisy = expit(logit(s) + 0.1 * rng.standard_normal((3, 900)))
-    imputed = bc.assess(y, imputations=noisy, **CHEAP)
+    imputed = bc.assess(y, imputation=noisy, **CHEAP)
     grouped = bc.assess(y, s, cluster=np.arange(900) // 6, **CHEAP)
     for a in (imputed, grouped):
         assert a.off.answer == "yes"

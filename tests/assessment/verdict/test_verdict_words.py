@@ -37,7 +37,7 @@ def sites() -> bc.Assessment:
     x = -1.2 + rng.standard_normal(1500)
     effect = np.array([0, 0, 0, 0, 0.2, -1.3])[site]
     y = (rng.random(1500) < expit(x + effect)).astype(int)
-    return bc.assess(y, expit(x), groups=[f"ward {k}" for k in site], **CHEAP)
+    return bc.assess(y, expit(x), site=[f"ward {k}" for k in site], **CHEAP)
 
 
 def test_both_answers_are_in_the_headline(calibrated, off) -> None:
@@ -145,7 +145,7 @@ def test_a_page_with_groups_says_what_the_next_group_meets(sites) -> None:
 
 def test_two_groups_clusters_and_weights_are_named() -> None:
     y, s = bc.simulate.sample("calibrated", 120, random_state=1)
-    two = words.whom(bc.assess(y, s, groups=np.arange(120) % 2, **CHEAP))
+    two = words.whom(bc.assess(y, s, site=np.arange(120) % 2, **CHEAP))
     assert two.startswith(
         "This is of the patients of 2 groups taken together; with fewer than 5 groups nothing can "
         "be said of a next one. In O/E, slope and curve of all together, errors of groups cancel: "

@@ -72,11 +72,11 @@ BAD = {
     "one cluster": (lambda c: (np.zeros(N), None), r"cluster holds one cluster, '0\.0'"),
     "too few": (lambda c: (c[:5], None), "cluster has 5"),
     "missing": (lambda c: ([None, *c[1:]], None), r"cluster\[0\] is missing"),
-    "strata too few": (lambda c: (c, c[:5]), "strata has 5"),
-    "strata missing": (lambda c: (c, [*c[:-1], np.nan]), rf"strata\[{N - 1}\] is missing"),
+    "strata too few": (lambda c: (c, c[:5]), "stratum has 5"),
+    "strata missing": (lambda c: (c, [*c[:-1], np.nan]), rf"stratum\[{N - 1}\] is missing"),
     "in two strata": (lambda c: (c, np.arange(N)), "lies in several strata"),
-    "alone": (lambda c: (c, c == 1), "strata: 'True' holds one cluster"),
-    "strata alone": (lambda c: (None, c), "strata was given without cluster"),
+    "alone": (lambda c: (c, c == 1), "stratum: 'True' holds one cluster"),
+    "strata alone": (lambda c: (None, c), "stratum was given without cluster"),
 }
 
 
@@ -87,7 +87,7 @@ def test_bad_clusters_are_refused_in_words(cases, function, case):
     make, message = BAD[case]
     given, strata = make(cluster)
     with pytest.raises(bc.errors.InputError, match=message):
-        function(y, s, cluster=given, strata=strata)
+        function(y, s, cluster=given, stratum=strata)
 
 
 def test_clusters_do_not_go_with_tables_or_nuts(cases):

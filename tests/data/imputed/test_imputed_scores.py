@@ -30,14 +30,14 @@ def with_value(value):
 @pytest.mark.parametrize(
     ("imputations", "told"),
     [
-        ([SCORES[0], SCORES[1, :5]], r"imputations\[0\] has 6 scores and imputations\[1\] has 5"),
+        ([SCORES[0], SCORES[1, :5]], r"imputation\[0\] has 6 scores and imputation\[1\] has 5"),
         (SCORES[:1], "at least 2 imputations.*got 1.*y_prob"),
-        (SCORES[0], r"imputations\[0\] must be a list or array"),
-        (0.3, "imputations must be a list"),
-        (SCORES.T, r"imputations has 6 rows of 3 scores.*Transpose it.*imputations\.T"),
-        (SCORES[:, :5], "imputations has 3 rows of 5 scores, and y_true has 6"),
-        (with_value(np.nan), r"imputations\[1\]\[2\] = nan is missing"),
-        (with_value(1.2), r"imputations\[1\]\[2\] = 1.2 is outside \[0, 1\]"),
+        (SCORES[0], r"imputation\[0\] must be a list or array"),
+        (0.3, "imputation must be a list"),
+        (SCORES.T, r"imputation has 6 rows of 3 scores.*Transpose it.*imputation\.T"),
+        (SCORES[:, :5], "imputation has 3 rows of 5 scores, and y_true has 6"),
+        (with_value(np.nan), r"imputation\[1\]\[2\] = nan is missing"),
+        (with_value(1.2), r"imputation\[1\]\[2\] = 1.2 is outside \[0, 1\]"),
     ],
 )
 def test_bad_imputations_are_named(imputations, told):
@@ -55,12 +55,12 @@ DOORS = (
 
 @pytest.mark.parametrize("door", DOORS)
 def test_every_door_refuses_two_kinds_of_scores(door):
-    with pytest.raises(InputError, match=r"imputations was given beside (y_prob|before)"):
-        door(Y, SCORES[0], imputations=SCORES)
-    with pytest.raises(InputError, match="imputations was given beside a CalibrationData"):
-        door(bc.CalibrationData(Y, SCORES[0]), imputations=SCORES)
-    with pytest.raises(InputError, match=r"imputations\[0\] has 6 scores"):
-        door(Y, imputations=[SCORES[0], SCORES[1, :4]])
+    with pytest.raises(InputError, match=r"imputation was given beside (y_prob|before)"):
+        door(Y, SCORES[0], imputation=SCORES)
+    with pytest.raises(InputError, match="imputation was given beside a CalibrationData"):
+        door(bc.CalibrationData(Y, SCORES[0]), imputation=SCORES)
+    with pytest.raises(InputError, match=r"imputation\[0\] has 6 scores"):
+        door(Y, imputation=[SCORES[0], SCORES[1, :4]])
 
 
 @given(st.integers(2, 6), st.integers(0, 2**32 - 1), st.booleans())

@@ -20,7 +20,7 @@ da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 
 N = 5000
-NAMES = {"outcome": "y", "score": "p"}
+NAMES = {"outcome": "y", "prob": "p"}
 
 
 def cases(n=N):
@@ -50,10 +50,10 @@ def test_the_table_is_the_same_for_any_partitions(frame, partitions, scheduler):
     with dask.config.set(scheduler=scheduler):
         plain = bc.CalibrationData.from_dask(parts, **NAMES)
         table = bc.CalibrationData.from_dask(
-            parts, **NAMES, weight="w", site="site", weight_type="counts"
+            parts, **NAMES, sample_weight="w", site="site", weight_type="counts"
         )
     assert plain == bc.CalibrationData(frame.y, frame.p)
-    expected = bc.CalibrationData(frame.y, frame.p, frame.w, frame.site, weight_type="counts")
+    expected = bc.CalibrationData(frame.y, frame.p, frame.w, site=frame.site, weight_type="counts")
     assert table == expected
     np.testing.assert_array_equal(table.group, expected.group)
 
@@ -65,7 +65,7 @@ def test_partitions_without_cases_or_weights(frame):
     assert bc.CalibrationData.from_dask(some, **NAMES) == bc.CalibrationData(kept.y, kept.p)
     weighted = frame.assign(w=(frame.id < N // 3).astype(float))
     table = bc.CalibrationData.from_dask(
-        dd.from_pandas(weighted, npartitions=10), **NAMES, weight="w"
+        dd.from_pandas(weighted, npartitions=10), **NAMES, sample_weight="w"
     )
     assert table == bc.CalibrationData(kept.y, kept.p)
     with pytest.raises(InputError, match="the partitions hold no cases"):
@@ -83,7 +83,9 @@ def test_arrays(frame):
     site = da.from_array(frame["site"].to_numpy(dtype=object), chunks=700)
     for arrays, groups in (((y, p, w), None), ((y, p, w, site), frame.site)):
         table = bc.CalibrationData.from_dask(arrays, weight_type="counts")
-        assert table == bc.CalibrationData(frame.y, frame.p, frame.w, groups, weight_type="counts")
+        assert table == bc.CalibrationData(
+            frame.y, frame.p, frame.w, site=groups, weight_type="counts"
+        )
     assert bc.CalibrationData.from_dask((y, p, None, site)).groups == ("east", "north", "south")
 
 
@@ -111,7 +113,7 @@ def test_a_table_travels_light(frame):
     scores = np.random.default_rng(0).random(100_000)
     many = bc.CalibrationData(scores > 0.5, scores)
     assert many.is_compressed
-    for table in (many, bc.CalibrationData(frame.y, frame.p, groups=frame.site)):
+    for table in (many, bc.CalibrationData(frame.y, frame.p, site=frame.site)):
         content = pickle.dumps(table)
         assert pickle.loads(content) == table
         assert len(content) < 200_000
@@ -197,10 +199,10 @@ def test_what_is_not_of_dask_is_refused(frame):
         with pytest.raises(InputError, match=match):
             bc.CalibrationData.from_dask(value, **options)
 
-    refused("frame has no column 'q', which is to hold the score", parts, outcome="y", score="q")
+    refused("frame has no column 'q', which is to hold the prob", parts, outcome="y", prob="q")
     refused("frame is a DataFrame, .* a Dask data frame", frame, **NAMES)
     refused("frame is a DataFrame. Pass a Dask data frame with outcome=", parts)
-    refused("both outcome= and score=", parts, outcome="y")
+    refused("both outcome= and prob=", parts, outcome="y")
     refused("frame is a tuple", (y, p), **NAMES)
     refused("no Dask array", (frame.y, frame.p))
     refused("5000 and 4000 observations", (y, p[:4000]))
@@ -239,7 +241,7 @@ def client():
 def test_a_cluster_gives_the_same_table(client, frame):
     parts = dd.from_pandas(frame, npartitions=7)
     table = bc.CalibrationData.from_dask(parts, **NAMES, site="site")
-    assert table == bc.CalibrationData(frame.y, frame.p, groups=frame.site)
+    assert table == bc.CalibrationData(frame.y, frame.p, site=frame.site)
     bad = frame.assign(p=frame.p.where(frame.id != 1500, 1.2))
     with pytest.raises(InputError, match=r"partition 2: column 'p'\[\d+\] = 1.2 is outside"):
         bc.CalibrationData.from_dask(dd.from_pandas(bad, npartitions=7), **NAMES)

@@ -14,7 +14,7 @@ from bayescal.errors import InputError
 Y, P = [0, 1, 1, 0, 1], [0.25, 0.75, 0.75, 0.125, 1.0]
 WEIGHT, SITE = [1, 2, 1, 3, 1], ["b", "a", "a", "b", "b"]
 COLUMNS = {"x": list("vwxyz"), "y": Y, "p": P, "w": WEIGHT, "site": SITE}
-NAMES = {"outcome": "y", "score": "p", "weight": "w", "site": "site"}
+NAMES = {"outcome": "y", "prob": "p", "sample_weight": "w", "site": "site"}
 
 
 def of_polars(columns):
@@ -41,16 +41,18 @@ FRAMES = [pd.DataFrame, of_polars, of_lazy_polars, of_arrow, of_duckdb]
 @pytest.mark.parametrize("frame_of", FRAMES)
 def test_a_frame_of_any_library_gives_the_same_table(frame_of):
     table = bc.CalibrationData.from_frame(frame_of(COLUMNS), **NAMES)
-    assert table == bc.CalibrationData(Y, P, WEIGHT, SITE)
-    named = {"outcome": "y", "score": "p", "ignore": "site"}
+    assert table == bc.CalibrationData(Y, P, WEIGHT, site=SITE)
+    named = {"outcome": "y", "prob": "p", "ignore": "site"}
     plain = bc.CalibrationData.from_frame(frame_of(COLUMNS), **named)
     assert plain == bc.CalibrationData(Y, P)
 
 
 @pytest.mark.parametrize("frame_of", FRAMES)
 def test_a_missing_column_is_named_with_those_there_are(frame_of):
-    with pytest.raises(InputError, match=r"no column 'q', .* the score. There are 'x', 'y', 'p'"):
-        bc.CalibrationData.from_frame(frame_of(COLUMNS), outcome="y", score="q")
+    with pytest.raises(
+        InputError, match=r"no column 'q', .* the probability. There are 'x', 'y', 'p'"
+    ):
+        bc.CalibrationData.from_frame(frame_of(COLUMNS), outcome="y", prob="q")
 
 
 @pytest.mark.parametrize("frame_of", FRAMES)
@@ -74,7 +76,7 @@ def test_a_value_that_is_not_valid_is_named_with_its_column(frame_of, change, re
 @pytest.mark.parametrize("value", [Y, None, 3, np.ones((3, 2)), "table"])
 def test_what_is_no_frame_is_refused(value):
     with pytest.raises(InputError, match="which is no data frame"):
-        bc.CalibrationData.from_frame(value, outcome="y", score="p")
+        bc.CalibrationData.from_frame(value, outcome="y", prob="p")
 
 
 def test_only_the_named_columns_of_a_query_are_computed():
@@ -86,7 +88,7 @@ def test_only_the_named_columns_of_a_query_are_computed():
     lazy = polars.DataFrame(COLUMNS).lazy()
     bad = polars.col("x").map_batches(fail, return_dtype=polars.String)
     cases = lazy.with_columns(x=bad)
-    table = bc.CalibrationData.from_frame(cases, outcome="y", score="p", ignore="site")
+    table = bc.CalibrationData.from_frame(cases, outcome="y", prob="p", ignore="site")
     assert table == bc.CalibrationData(Y, P)
 
 
@@ -111,17 +113,18 @@ SERIES = [polars_series, arrow_array, arrow_chunks]
 
 @pytest.mark.parametrize("series_of", SERIES)
 def test_series_are_taken_where_arrays_are(series_of):
-    expected = bc.CalibrationData(Y, P, WEIGHT, SITE)
-    columns = [series_of(values) for values in (Y, P, WEIGHT, SITE)]
-    assert bc.CalibrationData(*columns) == expected
+    expected = bc.CalibrationData(Y, P, WEIGHT, site=SITE)
+    columns = [series_of(values) for values in (Y, P, WEIGHT)]
+    site = series_of(SITE)
+    assert bc.CalibrationData(*columns, site=site) == expected
     assert bc.estimators.ece(*columns[:2]) == bc.estimators.ece(Y, P)
     assert bc.scores.brier_score(*columns[:2]) == bc.scores.brier_score(Y, P)
     booleans = series_of([bool(value) for value in Y])
     decimals = series_of([Decimal(value) for value in P])
-    assert bc.CalibrationData(booleans, decimals, *columns[2:]) == expected
+    assert bc.CalibrationData(booleans, decimals, columns[2], site=site) == expected
     assert bc.CalibrationData(series_of([Decimal(v) for v in Y]), P) == bc.CalibrationData(Y, P)
     labels = series_of(["yes" if value else "no" for value in Y])
-    assert bc.CalibrationData(labels, *columns[1:], pos_label="yes") == expected
+    assert bc.CalibrationData(labels, *columns[1:], site=site, pos_label="yes") == expected
 
 
 @pytest.mark.parametrize("kind", ["Categorical", "Enum"])
@@ -130,14 +133,14 @@ def test_categories_of_polars_are_their_labels(kind):
     dtype = polars.Categorical if kind == "Categorical" else polars.Enum(["no", "yes"])
     labels = polars.Series(["yes" if value else "no" for value in Y], dtype=dtype)
     assert bc.CalibrationData(labels, P, pos_label="yes") == bc.CalibrationData(Y, P)
-    grouped = bc.CalibrationData(Y, P, groups=labels)
-    assert grouped == bc.CalibrationData(Y, P, groups=labels.to_list())
+    grouped = bc.CalibrationData(Y, P, site=labels)
+    assert grouped == bc.CalibrationData(Y, P, site=labels.to_list())
 
 
 def test_categories_of_arrow_are_their_labels():
     pa = pytest.importorskip("pyarrow")
     labels = pa.array(SITE).dictionary_encode()
-    assert bc.CalibrationData(Y, P, groups=labels) == bc.CalibrationData(Y, P, groups=SITE)
+    assert bc.CalibrationData(Y, P, site=labels) == bc.CalibrationData(Y, P, site=SITE)
 
 
 @pytest.mark.parametrize("series_of", SERIES)

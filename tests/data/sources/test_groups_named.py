@@ -11,7 +11,7 @@ import pytest
 import bayescal as bc
 from bayescal.errors import GroupWarning, InputError
 
-NAMED = {"outcome": "died", "score": "risk"}
+NAMED = {"outcome": "died", "prob": "risk"}
 
 
 @pytest.fixture

@@ -20,8 +20,8 @@ pa = pytest.importorskip("pyarrow", reason="needs pyarrow, of the extra 'parquet
 pq = pytest.importorskip("pyarrow.parquet")
 
 N = 5000
-NAMES = {"outcome": "y", "score": "p"}
-ALL = {**NAMES, "weight": "w", "site": "site"}
+NAMES = {"outcome": "y", "prob": "p"}
+ALL = {**NAMES, "sample_weight": "w", "site": "site"}
 
 
 def cases(n=N, seed=1):
@@ -75,7 +75,7 @@ def test_the_table_is_the_same_for_any_files_and_batches(tmp_path_factory, colum
     size = data.draw(st.integers(50, 9000))
     options = {"weight_type": "counts"}
     table = bc.CalibrationData.from_parquet(folder, **ALL, **options, batch_size=size)
-    expected = table_of(columns, sample_weight=columns["w"], groups=columns["site"], **options)
+    expected = table_of(columns, sample_weight=columns["w"], site=columns["site"], **options)
     assert table == expected
     np.testing.assert_array_equal(table.group, expected.group)
     for name in ("score", "trials", "hits"):
@@ -116,7 +116,7 @@ def test_folders_named_after_a_column(tmp_path, columns, names):
         write(tmp_path / "in" / f"site={quote(name, safe='')}" / "part-0.parquet", part)
     groups = [renamed[site] for site in columns["site"].tolist()]
     table = bc.CalibrationData.from_parquet(tmp_path / "in", **NAMES, site="site")
-    assert table == table_of(columns, groups=groups)
+    assert table == table_of(columns, site=groups)
 
 
 def test_outcomes_in_the_names_of_folders(tmp_path, columns):
@@ -157,13 +157,13 @@ def test_weights_that_can_be_either_are_warned_of(tmp_path, columns):
     weights = np.resize([1, 40], N)
     path = write(tmp_path / "a.parquet", columns | {"w": weights}, row_group_size=1000)
     with pytest.warns(WeightWarning, match="whole numbers that can be counts of cases"):
-        table = bc.CalibrationData.from_parquet(path, **NAMES, weight="w", batch_size=700)
+        table = bc.CalibrationData.from_parquet(path, **NAMES, sample_weight="w", batch_size=700)
     assert table.n == weights.sum()
     frame = pq.read_table(path)
     with pytest.warns(WeightWarning, match="whole numbers that can be counts of cases"):
-        again = bc.CalibrationData.from_frame(frame, **NAMES, weight="w", ignore="site")
+        again = bc.CalibrationData.from_frame(frame, **NAMES, sample_weight="w", ignore="site")
     assert again == table
-    stated = bc.CalibrationData.from_parquet(path, **NAMES, weight="w", weight_type="counts")
+    stated = bc.CalibrationData.from_parquet(path, **NAMES, sample_weight="w", weight_type="counts")
     assert stated == table
 
 
@@ -201,7 +201,7 @@ def test_a_bad_value_is_named_with_file_and_row_group(tmp_path, columns, change,
     (name, value), *_ = change.items()
     bad = columns | {name: [*columns[name].tolist()[:3234], value, *columns[name].tolist()[3235:]]}
     write(tmp_path / "b.parquet", bad, row_group_size=1000)
-    options = {"weight": "w", "site": "site"}
+    options = {"sample_weight": "w", "site": "site"}
     refused(tmp_path, rf"b\.parquet, row group 3: {reason}", **options)
     later = reason.replace("234", "34")
     refused(
@@ -219,7 +219,7 @@ def test_scores_that_are_no_numbers(tmp_path, columns):
 def test_a_missing_column_is_named_before_any_row_is_read(tmp_path, columns):
     write(tmp_path / "a.parquet", columns | {"p": columns["p"] + 1})
     write(tmp_path / "b.parquet", {"y": columns["y"], "score": columns["p"]})
-    refused(tmp_path, r"b\.parquet has no column 'p', .* the score. There are 'y', 'score'\.")
+    refused(tmp_path, r"b\.parquet has no column 'p', .* the probability. There are 'y', 'score'\.")
 
 
 @pytest.mark.parametrize("size", [0, 3, 100, 20_000])

@@ -30,7 +30,7 @@ def write(path, seed=0, n=N, **options):
 
 
 def read(path):
-    return bc.CalibrationData.from_parquet(path, outcome="y", score="p")
+    return bc.CalibrationData.from_parquet(path, outcome="y", prob="p")
 
 
 def row_groups(*paths):

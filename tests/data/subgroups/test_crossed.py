@@ -15,7 +15,7 @@ Y, S = [0, 1, 0, 1], [0.2, 0.3, 0.4, 0.6]
 
 
 def crossed(groups):
-    return CrossedTable(bc.CalibrationData(Y, S, groups=groups))
+    return CrossedTable(bc.CalibrationData(Y, S, subgroup=groups))
 
 
 def test_a_frame_and_a_mapping_are_the_same_factors():
@@ -54,26 +54,26 @@ def test_cells_of_a_table_have_their_levels():
 @pytest.mark.parametrize(
     ("groups", "message"),
     [
-        ({"sex": ["F", None, "F", "M"], "age": AGE}, r"groups\['sex'\]\[1\] is missing"),
-        ({"sex": ["F"] * 4, "age": AGE}, "the factor 'sex' has one level, 'F'"),
-        ({"sex": SEX, "age": AGE[:3]}, r"groups\['age'\] has 3"),
+        ({"sex": ["F", None, "F", "M"], "age": AGE}, r"subgroup\['sex'\]\[1\] is missing"),
+        ({"sex": ["F"] * 4, "age": AGE}, "'sex' has one level, 'F'"),
+        ({"sex": SEX, "age": AGE[:3]}, r"subgroup\['age'\] has 3"),
         ({"sex": SEX[:3], "age": AGE[:3]}, "y_true has 4"),
-        ({}, "groups has no columns"),
-        ({"sex": SEX, " ": AGE}, "factor without a name"),
-        ({"1": SEX, 1: AGE}, "2 factors called '1'"),
-        (pd.DataFrame([*zip(SEX, AGE, strict=True)], columns=["a", "a"]), "2 factors called 'a'"),
-        ({"sex": SEX, "age": np.ones((4, 2))}, r"groups\['age'\] must be one-dimensional"),
+        ({}, "subgroup has no columns"),
+        ({"sex": SEX, " ": AGE}, "column without a name"),
+        ({"1": SEX, 1: AGE}, "2 columns called '1'"),
+        (pd.DataFrame([*zip(SEX, AGE, strict=True)], columns=["a", "a"]), "2 columns called 'a'"),
+        ({"sex": SEX, "age": np.ones((4, 2))}, r"subgroup\['age'\] must be one-dimensional"),
     ],
 )
 def test_bad_factors_are_refused(groups, message):
     with pytest.raises(InputError, match=message):
-        bc.fit(Y, S, groups=groups, curve="logistic")
+        bc.fit(Y, S, subgroup=groups, curve="logistic")
 
 
 def test_too_many_cells_are_refused():
     cells = np.arange(12_002)
     many = {"x": cells % 6001, "y": cells % 2}
-    table = bc.CalibrationData(cells % 2, np.linspace(0.1, 0.9, 12_002), factors=many)
+    table = bc.CalibrationData(cells % 2, np.linspace(0.1, 0.9, 12_002), subgroup=many)
     message = r"12,002 combinations of levels, and at most 12,000 .*minutes: x has 6001"
     with pytest.raises(InputError, match=message):
         CrossedTable(table)
@@ -82,11 +82,11 @@ def test_too_many_cells_are_refused():
 def test_factors_in_another_order_than_each_other_are_refused():
     factors = {"sex": pd.Series(SEX, index=[3, 2, 1, 0]), "age": pd.Series(AGE)}
     with pytest.raises(
-        InputError, match=r"groups\['sex'\] and groups\['age'\] have the same index"
+        InputError, match=r"subgroup\['sex'\] and subgroup\['age'\] have the same index"
     ):
         crossed(factors)
 
 
 def test_factors_beside_a_table_are_refused():
-    with pytest.raises(InputError, match="groups was given beside"):
-        bc.fit(bc.CalibrationData(Y, S), groups={"sex": SEX, "age": AGE})
+    with pytest.raises(InputError, match="subgroup was given beside"):
+        bc.fit(bc.CalibrationData(Y, S), subgroup={"sex": SEX, "age": AGE})

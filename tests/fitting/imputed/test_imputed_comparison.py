@@ -22,7 +22,7 @@ def scores():
 @pytest.fixture(scope="module")
 def comparison(scores):
     y, imputations = scores
-    return bc.compare(y, imputations=imputations, draws=400, random_state=1)
+    return bc.compare(y, imputation=imputations, draws=400, random_state=1)
 
 
 def test_probabilities_are_means_and_evidence_is_the_mean_evidence(comparison):
@@ -43,7 +43,7 @@ def test_equal_imputations_are_one_comparison(scores):
     y, imputations = scores
     options = {"draws": 400, "random_state": 1}
     one = bc.compare(y, imputations[0], **options)
-    same = bc.compare(y, imputations=[imputations[0]] * 2, **options)
+    same = bc.compare(y, imputation=[imputations[0]] * 2, **options)
     for table in ("table", "prob_by_prior"):
         np.testing.assert_allclose(getattr(same, table), getattr(one, table), rtol=1e-9)
     assert same.prob_tce_below(0.05) == pytest.approx(one.prob_tce_below(0.05))
@@ -52,7 +52,7 @@ def test_equal_imputations_are_one_comparison(scores):
 
 def test_another_prior_is_that_of_every_imputation(scores, comparison):
     y, imputations = scores
-    clinical = bc.compare(y, imputations=imputations, prior="clinical", draws=400, random_state=1)
+    clinical = bc.compare(y, imputation=imputations, prior="clinical", draws=400, random_state=1)
     under = comparison.under(clinical.problem.prior)
     assert under.posterior.summary().equals(clinical.posterior.summary())
 

@@ -17,10 +17,10 @@ KNOWN = {"site": ["D"], "observed": [30], "expected": [32.0], "n": [100]}
 OPTIONS = {"curve": "logistic", "draws": 400, "random_state": 1}
 
 KINDS = {
-    "sites": ({"groups": SITE}, bc.HierarchicalPosterior),
-    "known sites": ({"groups": SITE, "known": KNOWN}, bc.HierarchicalPosterior),
-    "factors": ({"groups": FACTORS}, bc.SubgroupPosterior),
-    "periods": ({"periods": MONTH}, bc.DriftPosterior),
+    "sites": ({"site": SITE}, bc.HierarchicalPosterior),
+    "known sites": ({"site": SITE, "known": KNOWN}, bc.HierarchicalPosterior),
+    "factors": ({"subgroup": FACTORS}, bc.SubgroupPosterior),
+    "periods": ({"period": MONTH}, bc.DriftPosterior),
 }
 AXIS = {"sites": "site", "known sites": "site", "factors": "sex", "periods": "period"}
 
@@ -40,7 +40,7 @@ def kind(request):
 @pytest.fixture(scope="module")
 def post(kind, cases):
     y, scores = cases
-    return bc.fit(y, imputations=scores, **KINDS[kind][0], **OPTIONS)
+    return bc.fit(y, imputation=scores, **KINDS[kind][0], **OPTIONS)
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def test_means_and_variances_are_rubins(title, post, each):
 def test_equal_imputations_are_one_fit(kind, cases):
     y, scores = cases
     how = KINDS[kind][0] | OPTIONS
-    one, three = bc.fit(y, scores[0], **how), bc.fit(y, imputations=[scores[0]] * M, **how)
+    one, three = bc.fit(y, scores[0], **how), bc.fit(y, imputation=[scores[0]] * M, **how)
     shown = one.summary()
     np.testing.assert_allclose(three.summary(), shown, atol=0.02)
     np.testing.assert_allclose(three.summary()["mean"], shown["mean"], atol=1e-9)
@@ -179,7 +179,7 @@ def test_scales_are_widened_to_rubins_variance(kind, post, each):
 @pytest.mark.slow
 def test_a_next_site_with_scores_of_its_own(cases, tmp_path):
     y, scores = cases
-    post = bc.fit(y, imputations=scores, groups=SITE, **OPTIONS)
+    post = bc.fit(y, imputation=scores, site=SITE, **OPTIONS)
     view = post.new("site", [0.2, 0.4, 0.6])
     each = [one.new("site", [0.2, 0.4, 0.6]) for one in post.imputations]
     means = [float(one.functional("signed_error").mean()) for one in each]
@@ -191,7 +191,7 @@ def test_a_next_site_with_scores_of_its_own(cases, tmp_path):
 
 def test_explanations_of_periods_are_means(cases):
     y, scores = cases
-    post = bc.fit(y, imputations=scores, periods=MONTH, **OPTIONS)
+    post = bc.fit(y, imputation=scores, period=MONTH, **OPTIONS)
     for name in ("explanations", "prob_changed"):
         mean = sum(getattr(one, name) for one in post.imputations) / M
         np.testing.assert_allclose(getattr(post, name), mean, rtol=1e-9)
@@ -208,18 +208,18 @@ def test_explanations_of_periods_are_means(cases):
 @pytest.mark.slow
 def test_tables_of_sites_and_of_subgroups(cases):
     y, scores = cases
-    sites = bc.fit(y, imputations=scores, groups=SITE, **OPTIONS)
+    sites = bc.fit(y, imputation=scores, site=SITE, **OPTIONS)
     each = [one.sites for one in sites.imputations]
     for column in ("observed_expected_raw", "calibration_slope_raw", "prob_differs", "cases"):
         mean = np.mean([one[column] for one in each], axis=0)
         np.testing.assert_allclose(sites.sites[column], mean)
-    subgroups = bc.fit(y, imputations=scores, groups=FACTORS, **OPTIONS)
+    subgroups = bc.fit(y, imputation=scores, site=FACTORS, **OPTIONS)
     raw = [one.subgroups["tce_raw"] for one in subgroups.imputations]
     np.testing.assert_allclose(subgroups.subgroups["tce_raw"], np.mean(raw, axis=0))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", [{}, {"groups": SITE}, {"periods": MONTH}, {"groups": FACTORS}])
+@pytest.mark.parametrize("how", [{}, {"site": SITE}, {"period": MONTH}, {"subgroup": FACTORS}])
 def test_more_cases_with_as_many_imputations(how, cases):
     y, scores = cases
     some = np.arange(N) % 5 < 3
@@ -246,20 +246,20 @@ def test_new_cases_with_imputations_need_a_posterior_that_has_them(cases):
     y, scores = cases
     post = bc.fit(y, scores[0], **OPTIONS)
     with pytest.raises(InputError, match=r"post is of no imputations and the new cases have 3"):
-        bc.update(post, y, imputations=scores)
+        bc.update(post, y, imputation=scores)
 
 
 def test_posteriors_of_several_curves_that_differ_are_refused(cases):
     y, scores = cases
-    first = bc.fit(y, scores[0], groups=SITE, **OPTIONS)
+    first = bc.fit(y, scores[0], site=SITE, **OPTIONS)
     others = {
-        "the type": bc.fit(y, scores[1], periods=MONTH, **OPTIONS),
-        "levels": bc.fit(y, scores[1], groups=np.resize(["A", "B", "X"], N), **OPTIONS),
+        "the type": bc.fit(y, scores[1], period=MONTH, **OPTIONS),
+        "levels": bc.fit(y, scores[1], site=np.resize(["A", "B", "X"], N), **OPTIONS),
         "the prior of scales": bc.fit(
-            y, scores[1], groups=SITE, heterogeneity_prior={"shift": 0.5}, **OPTIONS
+            y, scores[1], site=SITE, heterogeneity_prior={"shift": 0.5}, **OPTIONS
         ),
-        "the family": bc.fit(y, scores[1], groups=SITE, **OPTIONS | {"curve": "beta"}),
-        r"\(chains, draws\)": bc.fit(y, scores[1], groups=SITE, **OPTIONS | {"draws": 800}),
+        "the family": bc.fit(y, scores[1], site=SITE, **OPTIONS | {"curve": "beta"}),
+        r"\(chains, draws\)": bc.fit(y, scores[1], site=SITE, **OPTIONS | {"draws": 800}),
     }
     for word, other in others.items():
         with pytest.raises(InputError, match=rf"posts\[0\] has {word}.*posts\[1\]"):
@@ -276,11 +276,11 @@ def test_an_assessment_of_sites_and_of_factors_with_imputations(cases):
     y, scores = cases
     options = {"draws": 400, "estimators": (), "random_state": 1}
     for groups in (SITE, FACTORS):
-        a = bc.assess(y, imputations=scores, groups=groups, **options)
+        a = bc.assess(y, imputation=scores, site=groups, **options)
         assert "3 imputations were combined" in str(a)
         assert a.data.imputations
         table = a.by_subgroup if groups is FACTORS else a.by_group
         assert table["events"].iloc[:2].sum() <= y.sum()
         posterior = a.subgroups if groups is FACTORS else a.sites
         assert len(posterior.imputations) == M
-        assert a.to_dict()["imputations"]["number"] == M
+        assert a.to_dict()["imputation"]["number"] == M

@@ -33,7 +33,7 @@ def published(shared_data):
 
 def test_it_agrees_with_rubins_rules_where_these_hold(published):
     y, scores = published
-    post = bc.fit(y, imputations=scores, curve="logistic", prior=VAGUE, random_state=1)
+    post = bc.fit(y, imputation=scores, curve="logistic", prior=VAGUE, random_state=1)
     table = post.missing_information
     for name, (estimate, error, share) in PSFMI.items():
         values = post.functional(name)
@@ -56,7 +56,7 @@ def test_options_reach_every_imputation():
     labels = np.where(y == 1, "dead", "alive")
     post = bc.fit(
         labels,
-        imputations=scores,
+        imputation=scores,
         curve="logistic",
         prior="clinical",
         sample_weight=np.full(60, 2),
@@ -78,7 +78,7 @@ def test_imputations_by_nuts():
     y, s = bc.simulate.sample("calibrated", 80, random_state=1)
     scores = np.stack([s, np.clip(s + 0.02, 0, 1)])
     options = {"curve": "logistic", "random_state": 3, "draws": 2000}
-    nuts, fast = (bc.fit(y, imputations=scores, engine=e, **options) for e in ("nuts", "auto"))
+    nuts, fast = (bc.fit(y, imputation=scores, engine=e, **options) for e in ("nuts", "auto"))
     assert nuts.engine == "nuts"
     name = "calibration_slope"
     assert nuts.estimate(name) == pytest.approx(fast.estimate(name), abs=0.05)
@@ -100,8 +100,8 @@ def visits():
 def test_clusters_reach_every_imputation(visits, of, tmp_path):
     y, scores, patient = visits
     options = {"random_state": 1, "draws": 1500}
-    clustered = of(y, imputations=scores, cluster=patient, **options)
-    alone = of(y, imputations=scores, **options)
+    clustered = of(y, imputation=scores, cluster=patient, **options)
+    alone = of(y, imputation=scores, **options)
     each = [of(y, score, cluster=patient, **options) for score in scores]
     assert bc.combine_imputations(each).summary().equals(clustered.summary())
     effects = [one.design.effect for one in each]

@@ -64,7 +64,7 @@ def test_twenty_imputations_are_enough_and_the_same_outcomes_are_no_imputations(
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         bc.fit(np.tile(outcomes, (5, 1)), score, **HOW)
-        same = bc.fit(outcomes[0], imputations=np.tile(score, (3, 1)), **HOW)
+        same = bc.fit(outcomes[0], imputation=np.tile(score, (3, 1)), **HOW)
     assert not same.data.has_imputed_outcomes
 
 
@@ -81,4 +81,4 @@ def test_other_shapes_are_refused(cases) -> None:
     with pytest.raises(InputError, match="1 row, one for each imputation"):
         bc.fit(outcomes[:1], score)
     with pytest.raises(InputError, match="Pass a long table that has both"):
-        bc.fit(outcomes, imputations=np.tile(score, (M, 1)))
+        bc.fit(outcomes, imputation=np.tile(score, (M, 1)))

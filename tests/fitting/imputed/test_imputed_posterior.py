@@ -34,12 +34,12 @@ def analyse(request):
 @pytest.fixture(scope="module")
 def post(cases, analyse):
     y, scores = cases
-    return analyse(y, imputations=scores)
+    return analyse(y, imputation=scores)
 
 
 def test_equal_imputations_are_one_fit(cases, analyse):
     y, scores = cases
-    one, three = analyse(y, scores[0]), analyse(y, imputations=[scores[0]] * 3)
+    one, three = analyse(y, scores[0]), analyse(y, imputation=[scores[0]] * 3)
     shown = one.summary()
     np.testing.assert_allclose(three.summary(), shown, atol=0.01)
     assert three.summary()["estimate"].to_numpy() == pytest.approx(shown["estimate"], abs=1e-9)
@@ -57,7 +57,7 @@ def test_equal_imputations_are_one_fit(cases, analyse):
 
 def test_the_order_of_imputations_is_irrelevant(cases, analyse, post):
     y, scores = cases
-    turned = analyse(y, imputations=scores[::-1])
+    turned = analyse(y, imputation=scores[::-1])
     np.testing.assert_allclose(turned.summary(), post.summary(), atol=1e-9)
     np.testing.assert_allclose(turned.missing_information, post.missing_information, atol=1e-9)
 
@@ -171,7 +171,7 @@ def test_a_tree_of_one_fit_is_not_of_imputations(cases):
 
 def test_a_tree_that_lacks_an_imputation_is_refused(cases):
     y, scores = cases
-    tree = bc.fit(y, curve="beta", imputations=scores, draws=400, random_state=1).tree.copy()
+    tree = bc.fit(y, curve="beta", imputation=scores, draws=400, random_state=1).tree.copy()
     del tree["imputation_2"]
     with pytest.raises(InputError, match="imputation_2"):
         bc.ImputedPosterior(tree)
@@ -184,7 +184,7 @@ def test_coordinates_are_those_of_the_curves(curve, prior):
     y, s = bc.simulate.sample("clinical-middle-overconfident", N, random_state=3)
     scores = expit(logit(s) + np.array([[-0.4], [0.0], [0.5]]))
     options = {"curve": curve, "prior": prior, "random_state": 2, "draws": 400}
-    post = bc.fit(y, imputations=scores, **options)
+    post = bc.fit(y, imputation=scores, **options)
     centre = post.problem.frame.centre
     each = np.stack([one.curve([centre]).to_numpy().ravel() for one in post.imputations])
     shifts = logit(each) - logit(centre)
@@ -198,19 +198,19 @@ def test_coordinates_are_those_of_the_curves(curve, prior):
 def test_a_prior_and_its_sensitivity_are_read_off_as_of_one_fit(cases):
     y, scores = cases
     options = {"curve": "logistic", "prior": "clinical", "random_state": 2, "draws": 2000}
-    one, same = bc.fit(y, scores[0], **options), bc.fit(y, imputations=[scores[0]] * M, **options)
+    one, same = bc.fit(y, scores[0], **options), bc.fit(y, imputation=[scores[0]] * M, **options)
     first, second = (bc.priors.from_posterior(post) for post in (one, same))
     for name in ("shift", "log_slope"):
         assert getattr(second, name).mu == pytest.approx(getattr(first, name).mu, abs=1e-6)
         assert getattr(second, name).sigma == pytest.approx(getattr(first, name).sigma, rel=1e-5)
-    several = bc.fit(y, imputations=scores, **options)
+    several = bc.fit(y, imputation=scores, **options)
     within = [bc.priors.from_posterior(one).log_slope.sigma for one in several.imputations]
     assert bc.priors.from_posterior(several).log_slope.sigma > np.mean(within)
     columns = ["prior", "likelihood"]
     alone, of_same = (bc.prior_sensitivity(post)[columns] for post in (one, same))
     np.testing.assert_allclose(of_same, alone, atol=2e-3)
     assert (bc.prior_sensitivity(several)[columns] > 0).all(axis=None)
-    average = bc.compare(y, imputations=scores, draws=400, random_state=2).posterior
+    average = bc.compare(y, imputation=scores, draws=400, random_state=2).posterior
     for read in (bc.priors.from_posterior, bc.prior_sensitivity):
         with pytest.raises(InputError, match="post is of the family"):
             read(average)
@@ -223,7 +223,7 @@ FEW_SCORES = np.linspace(0.02, 0.3, 12)
 def of_scores_times(factor, **options):
     return bc.fit(
         FEW_EVENTS,
-        imputations=[FEW_SCORES, factor * FEW_SCORES],
+        imputation=[FEW_SCORES, factor * FEW_SCORES],
         curve="logistic",
         draws=200,
         random_state=1,

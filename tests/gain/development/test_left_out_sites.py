@@ -31,7 +31,7 @@ def patients():
 @pytest.fixture(scope="module")
 def left_out(patients):
     X, y, site = patients
-    return bc.optimism(MODEL, X, y, groups=site, **CALM)
+    return bc.optimism(MODEL, X, y, site=site, **CALM)
 
 
 def test_predictions_are_those_of_scikit_learn_without_each_site(patients, left_out):
@@ -45,7 +45,7 @@ def test_predictions_are_those_of_scikit_learn_without_each_site(patients, left_
 
 def test_the_posterior_is_of_a_site_that_has_not_been_seen(patients, left_out):
     _, y, site = patients
-    by_group = bc.fit(y, left_out.predictions[0], groups=site, draws=400, random_state=7)
+    by_group = bc.fit(y, left_out.predictions[0], site=site, draws=400, random_state=7)
     assert left_out.by_group.labels == by_group.labels
     assert left_out.posterior.is_new
     ours, theirs = (
@@ -65,14 +65,14 @@ def test_the_posterior_is_of_a_site_that_has_not_been_seen(patients, left_out):
 
 def test_whole_sites_are_resampled(patients):
     X, y, site = patients
-    some = bc.optimism(MODEL, X, y, groups=site, **CALM | {"n_resamples": 12})
+    some = bc.optimism(MODEL, X, y, site=site, **CALM | {"n_resamples": 12})
     alone = bc.optimism(MODEL, X, y, n_folds=2, n_repeats=1, **CALM | {"n_resamples": 12})
     row = list(some.summary().index).index("observed_expected")
     spread = [np.std(each.resampled.all_cases[:, row]) for each in (some, alone)]
     assert spread[0] > 1.5 * spread[1]
     counted = []
     bc.optimism(
-        MODEL, X, y, groups=site, **CALM | {"n_resamples": 2},
+        MODEL, X, y, site=site, **CALM | {"n_resamples": 2},
         progress=lambda *told: counted.append(told),
     )  # fmt: skip
     assert counted == [(k + 1, 8) for k in range(8)]
@@ -81,20 +81,20 @@ def test_whole_sites_are_resampled(patients):
 @pytest.mark.parametrize(
     ("change", "match"),
     [
-        ({"n_folds": 5}, "n_folds was given with groups"),
-        ({"n_repeats": 1}, "n_repeats was given with groups"),
-        ({"groups": ["A"] * 720}, "one group"),
-        ({"groups": ["A", "B"]}, "groups has 2"),
-        ({"groups": {"a": np.arange(720), "b": np.arange(720)}}, "several columns"),
+        ({"n_folds": 5}, "n_folds was given with site"),
+        ({"n_repeats": 1}, "n_repeats was given with site"),
+        ({"site": ["A"] * 720}, "one site"),
+        ({"site": ["A", "B"]}, "site has 2"),
+        ({"site": {"a": np.arange(720), "b": np.arange(720)}}, "table of columns"),
     ],
 )
 def test_what_cannot_be_is_refused(patients, change, match):
     X, y, site = patients
     with pytest.raises(InputError, match=match):
-        bc.optimism(MODEL, X, y, **{"groups": site, **CALM, **change})
+        bc.optimism(MODEL, X, y, **{"site": site, **CALM, **change})
 
 
 def test_a_site_with_all_events_is_refused(patients):
     X, y, site = patients
     with pytest.raises(InputError, match="without the cases of 'H5' all outcomes are 0"):
-        bc.optimism(MODEL, X, y * (site == "H5"), groups=site, **CALM)
+        bc.optimism(MODEL, X, y * (site == "H5"), site=site, **CALM)

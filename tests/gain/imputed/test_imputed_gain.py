@@ -28,7 +28,7 @@ def test_equal_imputations_are_one_gain(scores, route):
     options = OPTIONS | {"route": route}
     one = bc.recalibration_gain(y, before[0], shrunk(before[0]), **options)
     same = bc.recalibration_gain(
-        y, imputations=[before[0]] * 3, after=[shrunk(before[0])] * 3, **options
+        y, imputation=[before[0]] * 3, after=[shrunk(before[0])] * 3, **options
     )
     shown, expected = same.summary(parts=True), one.summary(parts=True)
     np.testing.assert_allclose(shown, expected, atol=1e-3)
@@ -41,8 +41,8 @@ def test_equal_imputations_are_one_gain(scores, route):
 
 def test_a_map_is_applied_to_every_imputation(scores):
     y, before = scores
-    by_map = bc.recalibration_gain(y, imputations=before, after=shrunk, **OPTIONS)
-    by_rows = bc.recalibration_gain(y, imputations=before, after=shrunk(before), **OPTIONS)
+    by_map = bc.recalibration_gain(y, imputation=before, after=shrunk, **OPTIONS)
+    by_rows = bc.recalibration_gain(y, imputation=before, after=shrunk(before), **OPTIONS)
     assert by_map.summary().equals(by_rows.summary())
     assert by_map.draws.sizes["draw"] == 3 * 200
     assert "3 imputations of 200 cases" in repr(by_map)
@@ -55,7 +55,7 @@ def test_one_route_for_all_imputations(scores):
     y, before = scores
     after = shrunk(before)
     after[1] = np.random.default_rng(0).random(200)
-    gain = bc.recalibration_gain(y, imputations=before, after=after, **OPTIONS)
+    gain = bc.recalibration_gain(y, imputation=before, after=after, **OPTIONS)
     assert {one.route for one in gain.gains} == {"paired"}
 
 
@@ -63,4 +63,4 @@ def test_one_route_for_all_imputations(scores):
 def test_predictions_after_must_be_of_each_imputation(scores, rows):
     y, before = scores
     with pytest.raises(InputError, match="after"):
-        bc.recalibration_gain(y, imputations=before, after=rows(shrunk(before)), **OPTIONS)
+        bc.recalibration_gain(y, imputation=before, after=rows(shrunk(before)), **OPTIONS)

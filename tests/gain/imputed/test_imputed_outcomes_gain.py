@@ -62,7 +62,7 @@ def test_a_map_and_the_same_rows_are_one_gain(cases):
     one_row = bc.recalibration_gain(outcomes, before, shrunk(before), **options).summary()
     each = bc.recalibration_gain(outcomes, before, [shrunk(before)] * 3, **options).summary()
     scores = bc.recalibration_gain(
-        outcomes, imputations=[before] * 3, after=shrunk, **options
+        outcomes, imputation=[before] * 3, after=shrunk, **options
     ).summary()
     for other in (one_row, each, scores):
         np.testing.assert_allclose(other, by_map, atol=1e-12)
@@ -96,8 +96,8 @@ def test_a_long_table_is_the_same(cases):
         ({"y_true": "turned"}, "Transpose imputed outcomes"),
         ({"before": None}, "before is missing"),
         ({"after": [0.5] * 7}, "after"),
-        ({"groups": ["a", "b"] * (N // 2)}, "imputations and groups"),
-        ({"before": None, "imputations": "two"}, "20 rows and imputations has 2"),
+        ({"site": ["a", "b"] * (N // 2)}, "imputations and groups"),
+        ({"before": None, "imputation": "two"}, "20 rows and imputation has 2"),
     ],
 )
 def test_other_shapes_are_refused(cases, change, told):
@@ -105,7 +105,7 @@ def test_other_shapes_are_refused(cases, change, told):
     given = {"y_true": outcomes, "before": before, "after": shrunk} | change
     if change.get("y_true") == "turned":
         given["y_true"] = outcomes.T
-    if change.get("imputations") == "two":
-        given["imputations"] = [before] * 2
+    if change.get("imputation") == "two":
+        given["imputation"] = [before] * 2
     with pytest.raises(InputError, match=told):
         bc.recalibration_gain(**given, **OPTIONS)

@@ -17,9 +17,7 @@ BEFORE, AFTER = expit(X), expit(X + 0.5)
 
 
 def gain(before: Any, after: Any, **options: Any) -> Any:
-    return bc.recalibration_gain(
-        Y, before, after, groups=SITE, draws=200, random_state=1, **options
-    )
+    return bc.recalibration_gain(Y, before, after, site=SITE, draws=200, random_state=1, **options)
 
 
 def test_rounding_hardly_changes_the_gain() -> None:

@@ -38,7 +38,7 @@ def cases():
 @pytest.fixture(scope="module")
 def gains(cases):
     y, score, site, _ = cases
-    return bc.recalibration_gain(y, score, better, groups=site, thresholds=[0.2], **FIXED)
+    return bc.recalibration_gain(y, score, better, site=site, thresholds=[0.2], **FIXED)
 
 
 def test_gains_of_sites_are_those_of_their_true_curves(gains, cases):
@@ -79,7 +79,7 @@ def test_one_curve_of_all_cases_gains_nearly_as_much(gains, cases):
 
 def test_equal_predictions_gain_exactly_nothing(cases):
     y, score, site, _ = cases
-    same = bc.recalibration_gain(y, score, score, groups=site, thresholds=[0.2], **FIXED)
+    same = bc.recalibration_gain(y, score, score, site=site, thresholds=[0.2], **FIXED)
     for measure in ("tce", "brier", "log_score", "net_benefit@0.2"):
         table = same.table(measure)
         assert (table[["estimate", "lower", "upper", "prob_improved"]] == 0).all(axis=None)
@@ -97,7 +97,7 @@ def test_a_table_with_sites_is_the_same_as_arrays(gains, cases):
 def test_a_map_of_each_site_gains_in_the_sites_and_in_all_patients(cases):
     y, score, site, shift = cases
     own = true_curve(score, shift)
-    each = bc.recalibration_gain(y, score, own, groups=site, **FIXED)
+    each = bc.recalibration_gain(y, score, own, site=site, **FIXED)
     assert list(each.table().index) == ["All cases", *each.before.labels]
     for measure in ("brier", "tce"):
         table = each.table(measure)
@@ -122,7 +122,7 @@ def test_periods_and_factors_have_gains_too(cases):
     assert brier[1] == pytest.approx(brier[0], abs=0.01)
     sex, age = np.arange(600) % 2, np.arange(600) // 2 % 2
     factors = {"sex": sex, "age": age}
-    by_factor = bc.recalibration_gain(y[some], score[some], better, groups=factors, **FIXED)
+    by_factor = bc.recalibration_gain(y[some], score[some], better, subgroup=factors, **FIXED)
     assert by_factor.at(sex="1", age="0").n == 150
     assert np.isfinite(by_factor.table()["estimate"]).all()
 
@@ -132,9 +132,9 @@ def test_whole_clusters_widen_the_gain(cases):
     often = [np.repeat(values[:600], 4) for values in (y, score, site)]
     cluster = np.repeat(np.arange(600), 4)
     wide = bc.recalibration_gain(
-        often[0], often[1], better, groups=often[2], cluster=cluster, **FIXED
+        often[0], often[1], better, site=often[2], cluster=cluster, **FIXED
     )
-    narrow = bc.recalibration_gain(often[0], often[1], better, groups=often[2], **FIXED)
+    narrow = bc.recalibration_gain(often[0], often[1], better, site=often[2], **FIXED)
     length = [np.diff(gain.interval("brier"))[0] for gain in (wide, narrow)]
     assert length[0] > 1.4 * length[1]
 
@@ -144,13 +144,13 @@ def test_whole_clusters_widen_the_gain(cases):
     [
         ({"after": np.random.default_rng(0).random(1500)}, "after is no map of before"),
         ({"route": "paired"}, "route='paired' weighs the cases of one group"),
-        ({"groups": None, "vary": "site"}, "vary was given without groups"),
-        ({"groups": ["A"]}, "groups has 1"),
+        ({"site": None, "vary": "site"}, "vary was given without sites"),
+        ({"site": ["A"]}, "site has 1"),
     ],
 )
 def test_what_cannot_be_is_refused(cases, change, match):
     y, score, site, _ = cases
-    given = {"after": better, "groups": site} | change
+    given = {"after": better, "site": site} | change
     with pytest.raises(InputError, match=match):
         bc.recalibration_gain(y, score, **given, **FIXED)
 
@@ -158,7 +158,7 @@ def test_what_cannot_be_is_refused(cases, change, match):
 def test_imputations_and_a_second_source_of_groups_are_refused(cases):
     y, score, site, _ = cases
     with pytest.raises(InputError, match="imputations and groups"):
-        bc.recalibration_gain(y, after=better, imputations=[score, score], groups=site)
+        bc.recalibration_gain(y, after=better, imputation=[score, score], site=site)
     data = bc.CalibrationData(y, score, site=site)
-    with pytest.raises(InputError, match="groups was given beside a CalibrationData"):
-        bc.recalibration_gain(data, after=better, groups=site)
+    with pytest.raises(InputError, match="site or subgroup was given beside a CalibrationData"):
+        bc.recalibration_gain(data, after=better, site=site)

@@ -29,7 +29,7 @@ def cases():
 @pytest.fixture(scope="module")
 def advice(cases):
     y, score, site = cases
-    return bc.recommend(y, score, groups=site, **FIXED)
+    return bc.recommend(y, score, site=site, **FIXED)
 
 
 def test_an_update_that_helps_most_sites_harms_one(advice):
@@ -64,7 +64,7 @@ def test_each_row_is_the_recommendation_of_that_curve(advice):
 
 def test_it_is_that_of_an_assessment(advice, cases):
     y, score, site = cases
-    a = bc.assess(y, score, groups=site, estimators=(), **FIXED)
+    a = bc.assess(y, score, site=site, estimators=(), **FIXED)
     theirs = a.recommendation.table
     assert list(advice.table.index) == ["identity", "intercept", "logistic", "beta"]
     assert list(theirs.index) == ["identity", "intercept", "logistic"]  # its curves are logistic
@@ -88,7 +88,7 @@ def test_calibrated_sites_need_no_update():
     rng = np.random.default_rng(2)
     score = expit(rng.normal(-1, 1, 900))
     y = (rng.random(900) < score).astype(int)
-    advice = bc.recommend(y, score, groups=np.arange(900) % 5, **FIXED)
+    advice = bc.recommend(y, score, site=np.arange(900) % 5, **FIXED)
     assert advice.choice == "identity"
     assert (advice.by_curve()["choice"] == "identity").all()
     assert advice.by_curve().attrs["update"] == advice.asked != "identity"
@@ -97,7 +97,7 @@ def test_calibrated_sites_need_no_update():
 
 def test_what_cannot_be_is_refused(cases):
     y, score, site = cases
-    with pytest.raises(InputError, match="vary was given without groups"):
+    with pytest.raises(InputError, match="vary was given without sites"):
         bc.recommend(y, score, vary="site", **FIXED)
     month = np.repeat(["2024-01", "2024-02"], y.size // 2)
     data = bc.CalibrationData(y, score, site=site, period=month)

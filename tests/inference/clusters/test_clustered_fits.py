@@ -132,7 +132,7 @@ def test_a_stored_posterior_gives_equal_numbers(cases, tmp_path):
             s,
             curve="beta",
             cluster=cluster,
-            strata=cluster // 5,
+            stratum=cluster // 5,
             sample_weight=weight,
             random_state=5,
         ),

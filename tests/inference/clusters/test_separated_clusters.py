@@ -132,7 +132,7 @@ def test_one_separated_imputation_is_enough():
     post = bc.fit(
         SEPARATED,
         curve="beta",
-        imputations=[SCORE, other],
+        imputation=[SCORE, other],
         cluster=CLUSTER,
         draws=400,
         random_state=0,

@@ -56,7 +56,7 @@ def test_groups_keep_their_draws_as_well(monkeypatch):
     monkeypatch.setattr(several, "sample_terms_nuts", late)
     label = np.arange(200) % 3
     for groups in (label, {"a": label, "b": np.arange(200) % 2}):
-        post, told = fit(groups=groups, curve="intercept", draws=400)
+        post, told = fit(site=groups, curve="intercept", draws=400)
         assert post.engine == "importance"
         assert len(told) == 2
         assert "at most 120 s" in told[0]

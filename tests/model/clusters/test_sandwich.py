@@ -74,7 +74,7 @@ def test_strata_take_what_differs_between_them_out():
     y = (rng.random(cluster.size) < expit(logit(score) + effect[cluster])).astype(int)
     ignored = cluster_design(prepare(y, score, cluster=cluster, random_state=0))
     known = cluster_design(
-        prepare(y, score, cluster=cluster, strata=stratum[cluster], random_state=0)
+        prepare(y, score, cluster=cluster, stratum=stratum[cluster], random_state=0)
     )
     assert ignored.effect > 3
     assert known.effect < 1.6

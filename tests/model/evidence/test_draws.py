@@ -15,7 +15,7 @@ SITES = np.repeat(["A", "B", "C"], 300)
 
 @pytest.fixture(scope="module")
 def post():
-    return bc.fit(Y, P, groups=SITES, curve="logistic", random_state=1)
+    return bc.fit(Y, P, site=SITES, curve="logistic", random_state=1)
 
 
 def test_a_new_site_is_where_the_next_hospital_starts(post) -> None:

@@ -33,7 +33,7 @@ def table(of_group, n=80, seed=1, shifts=None, mean=-1.0):
     moved = np.zeros(of_group) if shifts is None else np.asarray(shifts)
     y = (rng.random(group.size) < expit(x + moved[group])).astype(int)
     labels = np.array([f"group {k:02d}" for k in group])
-    return bc.CalibrationData(y, expit(x), groups=labels)
+    return bc.CalibrationData(y, expit(x), site=labels)
 
 
 def prepared(data, terms, **options):
@@ -172,7 +172,7 @@ def test_the_interaction_of_two_factors_is_eliminated_group_by_group(monkeypatch
 
 def test_the_weights_correct_laplaces_integral_to_the_exact_one():
     """Of two sites of a few patients, against sums over grids of the average and of each site."""
-    data = bc.CalibrationData([0, 1, 1, 0, 0], [0.2, 0.3, 0.6, 0.4, 0.1], groups=list("aabbb"))
+    data = bc.CalibrationData([0, 1, 1, 0, 0], [0.2, 0.3, 0.6, 0.4, 0.1], site=list("aabbb"))
     term = Term("site", "exchangeable", ("a", "b"), (0, 1), Heterogeneity(shift=2.0))
     problem = prepared(data, [term], prior="neutral", curve="intercept", random_state=1)
     density, point = EffectsDensity(problem), np.array([[1.0]])
@@ -232,7 +232,7 @@ def test_one_exchangeable_term_is_sites_whose_coordinates_are_independent():
 
 def test_laplace_is_exact_where_the_curve_has_no_part():
     """Without a case that informs, the integral over the latent variables is the likelihood."""
-    data = bc.CalibrationData.from_counts([0.5, 0.5], [2, 2], [1, 1], groups=["a", "b"])
+    data = bc.CalibrationData.from_counts([0.5, 0.5], [2, 2], [1, 1], site=["a", "b"])
     tight = Prior(shift=Normal(0, 1e-3), log_slope=Normal(0, 1e-3))
     scales = Heterogeneity(shift=1e-3, log_slope=1e-3)
     term = Term("site", "exchangeable", ("a", "b"), (0, 1), scales)
@@ -263,7 +263,7 @@ def test_hard_groups_have_an_answer(curve):
     s = np.concatenate([np.linspace(0.1, 0.9, 40), np.linspace(0.05, 0.6, 8), [0.2, 0.3, 0.9, 0.4]])
     s = np.concatenate([s, [0.3, 0.3, 0.3]])
     labels = np.repeat(["usual", "no event", "events", "single", "one score"], [40, 8, 3, 1, 3])
-    data = bc.CalibrationData(y, s, groups=labels)
+    data = bc.CalibrationData(y, s, site=labels)
     term = Term("site", "exchangeable", data.groups, tuple(range(5)), SCALES)
     problem = prepared(data, [term], prior="neutral", curve=curve, random_state=1)
     drawn = draw_effects(problem, 4000)

@@ -20,7 +20,7 @@ def sites(sizes, mean=-1.0, seed=3, events=None):
     y = (rng.random(label.size) < expit(0.9 * x + 0.3)).astype(int)
     for name, value in (events or {}).items():
         y[label == name] = value
-    return bc.CalibrationData(y, expit(x), groups=label)
+    return bc.CalibrationData(y, expit(x), site=label)
 
 
 def by_brute_force(problem, mean, scales, correlation):

@@ -129,8 +129,8 @@ def test_both_engines_agree():
 def test_equal_seeds_give_equal_draws_whatever_the_order_of_cases():
     y, s, site = simulated()
     order = np.random.default_rng(2).permutation(y.size)
-    one = bc.fit(y, s, groups=site, random_state=5).tree["posterior"]
-    other = bc.fit(y[order], s[order], groups=site[order], random_state=5).tree["posterior"]
+    one = bc.fit(y, s, site=site, random_state=5).tree["posterior"]
+    other = bc.fit(y[order], s[order], site=site[order], random_state=5).tree["posterior"]
     for name in one.data_vars:
         np.testing.assert_allclose(one[name], other[name], rtol=1e-9, atol=1e-12)
 
@@ -138,9 +138,9 @@ def test_equal_seeds_give_equal_draws_whatever_the_order_of_cases():
 def test_weights_are_repeats():
     y, s, site = simulated(n=40)
     counts = np.random.default_rng(3).integers(1, 4, y.size)
-    one = bc.fit(y, s, groups=site, sample_weight=counts, weight_type="counts", random_state=5)
+    one = bc.fit(y, s, site=site, sample_weight=counts, weight_type="counts", random_state=5)
     repeated = [np.repeat(each, counts) for each in (y, s, site)]
-    other = bc.fit(*repeated[:2], groups=repeated[2], random_state=5)
+    other = bc.fit(*repeated[:2], site=repeated[2], random_state=5)
     np.testing.assert_allclose(one.tce(), other.tce(), rtol=1e-9, atol=1e-12)
 
 
@@ -148,8 +148,8 @@ def test_weights_are_repeats():
 def test_other_labels_turn_shifts_round():
     """Relabelling (1 - y, 1 - s) mirrors the curves, up to Monte Carlo error."""
     y, s, site = simulated(sd=0.5)
-    one = bc.fit(y, s, groups=site, curve="logistic", draws=16_000, random_state=1)
-    other = bc.fit(1 - y, 1 - s, groups=site, curve="logistic", draws=16_000, random_state=2)
+    one = bc.fit(y, s, site=site, curve="logistic", draws=16_000, random_state=1)
+    other = bc.fit(1 - y, 1 - s, site=site, curve="logistic", draws=16_000, random_state=2)
     a = one.tree["posterior"]["site_shift"].mean(("chain", "draw")).to_numpy()
     b = other.tree["posterior"]["site_shift"].mean(("chain", "draw")).to_numpy()
     np.testing.assert_allclose(a, -b, atol=0.02)
@@ -163,7 +163,7 @@ def test_other_labels_turn_shifts_round():
 
 def test_sites_are_drawn_towards_each_other():
     y, s, site = simulated(sites=8, n=60, sd=0.3, seed=4)
-    table = bc.fit(y, s, groups=site, curve="logistic", random_state=1).sites
+    table = bc.fit(y, s, site=site, curve="logistic", random_state=1).sites
     raw, shrunk = table["observed_expected_raw"], table["observed_expected"]
     assert shrunk.std() < 0.8 * raw.std()
     assert np.corrcoef(raw, shrunk)[0, 1] > 0.9
@@ -173,7 +173,7 @@ def test_more_heterogeneity_is_found_where_there_is_more():
     spread = []
     for sd in (0.0, 0.3, 0.9):
         y, s, site = simulated(sites=15, n=150, sd=sd, seed=6)
-        post = bc.fit(y, s, groups=site, curve="intercept", random_state=1)
+        post = bc.fit(y, s, site=site, curve="intercept", random_state=1)
         spread.append(post.heterogeneity.loc["shift", "median"])
     assert spread[0] < 0.15 < spread[1] < 0.5 < spread[2] < 1.5
 
@@ -185,7 +185,7 @@ def test_hard_sites_have_an_answer(curve):
     y = np.concatenate([y, [1], np.zeros(8, int), np.ones(3, int), [0, 1, 0]])
     s = np.concatenate([s, [0.4], np.linspace(0.05, 0.6, 8), [0.2, 0.3, 0.9], [0.3, 0.3, 0.3]])
     more = np.repeat(["single", "no event", "events", "one score"], [1, 8, 3, 3])
-    post = bc.fit(y, s, groups=np.concatenate([site, more]), curve=curve, random_state=1)
+    post = bc.fit(y, s, site=np.concatenate([site, more]), curve=curve, random_state=1)
     assert post.diagnostics["verdict"] == "ok"
     table = post.sites
     assert table.loc["single", "cases"] == 1
@@ -196,7 +196,7 @@ def test_hard_sites_have_an_answer(curve):
 
 def test_one_site_is_fitted_and_its_spread_is_the_prior():
     y, s, site = simulated(sites=1, n=300)
-    post = bc.fit(y, s, groups=site, curve="logistic", random_state=1)
+    post = bc.fit(y, s, site=site, curve="logistic", random_state=1)
     alone = bc.fit(y, s, curve="logistic", prior="clinical", random_state=1)
     median = post.heterogeneity.loc["shift", "median"]
     assert median == pytest.approx(0.765 * 0.18, abs=0.03)  # of a half-t law with 3 degrees
@@ -210,18 +210,18 @@ def test_one_site_is_fitted_and_its_spread_is_the_prior():
         ({"heterogeneity_prior": 3}, "heterogeneity_prior must be"),
         ({"heterogeneity_prior": {"scale": 1}}, "heterogeneity_prior"),
         ({"heterogeneity_prior": {"shift": -1}}, "shift of the heterogeneity prior"),
-        ({"groups": ["a", None] * 360}, "groups"),
+        ({"site": ["a", None] * 360}, "site"),
     ],
 )
 def test_errors_teach(options, message):
     y, s, site = simulated()
     with pytest.raises(InputError, match=message):
-        bc.fit(y, s, **{"groups": site, **options})
+        bc.fit(y, s, **{"site": site, **options})
 
 
 def test_a_spread_without_sites_is_refused():
     y, s, _ = simulated()
-    with pytest.raises(InputError, match="without groups"):
+    with pytest.raises(InputError, match="without sites"):
         bc.fit(y, s, curve="beta", heterogeneity_prior={"shift": 1})
     with pytest.raises(InputError, match="no site, period or factor"):
         prepare_terms(bc.CalibrationData(y, s), prior="neutral")
@@ -229,12 +229,12 @@ def test_a_spread_without_sites_is_refused():
 
 def test_the_model_for_pymc_has_the_same_variables():
     y, s, site = simulated(sites=3, n=20)
-    model = bc.build_model(y, s, groups=site, curve="beta")
+    model = bc.build_model(y, s, site=site, curve="beta")
     assert model.coords["site"] == ("site 0", "site 1", "site 2")
     names = {variable.name for variable in model.free_RVs}
     assert {"shift", "log_slope", "asymmetry", "sd_shift", "sd_log_slope"} <= names
     with pytest.raises(InputError, match="offset"):
-        bc.build_model(y, s, groups=site, offset=np.zeros(60))
+        bc.build_model(y, s, site=site, offset=np.zeros(60))
 
 
 def test_sites_known_by_their_counts_alone(shared_data):
@@ -245,7 +245,7 @@ def test_sites_known_by_their_counts_alone(shared_data):
     events = [int(row["n.events"]) for row in rows]
     expected = np.array([float(row["e.events"]) for row in rows])
     labels = [f"{index} {row['Study']}" for index, row in enumerate(rows)]
-    data = bc.CalibrationData.from_counts(expected / n, n, events, groups=labels)
+    data = bc.CalibrationData.from_counts(expected / n, n, events, site=labels)
     post = bc.fit(
         data,
         vary=bc.by("site", robust=False),  # as the random-effects meta-analysis
@@ -265,33 +265,31 @@ def test_sites_known_by_their_counts_alone(shared_data):
 def test_counts_by_group_are_cases_by_group():
     y, s, site = simulated(sites=3, n=30)
     s = s.round(1)
-    data = bc.CalibrationData(y, s, groups=site)
-    counts = bc.CalibrationData.from_counts(s, np.ones(y.size), y, groups=site)
+    data = bc.CalibrationData(y, s, site=site)
+    counts = bc.CalibrationData.from_counts(s, np.ones(y.size), y, site=site)
     assert counts == data
-    with pytest.raises(InputError, match="groups"):
-        bc.CalibrationData.from_counts(s, np.ones(y.size), y, groups=site[:5])
+    with pytest.raises(InputError, match="site"):
+        bc.CalibrationData.from_counts(s, np.ones(y.size), y, site=site[:5])
     with pytest.raises(InputError, match=r"hits\[2\]"):
-        bc.CalibrationData.from_counts(
-            [0.1, 0.2, 0.3], [1, 1, 1], [0, 0, 2], groups=["a", "b", "b"]
-        )
+        bc.CalibrationData.from_counts([0.1, 0.2, 0.3], [1, 1, 1], [0, 0, 2], site=["a", "b", "b"])
 
 
 def test_more_cases_and_sites_are_added():
     y, s, site = simulated(sites=4, n=60)
     first = site != "site 3"
-    post = bc.fit(y[first], s[first], groups=site[first], curve="logistic", random_state=1)
-    both = bc.update(post, y[~first], s[~first], groups=site[~first])
-    again = bc.fit(y, s, groups=site, curve="logistic", random_state=1)
+    post = bc.fit(y[first], s[first], site=site[first], curve="logistic", random_state=1)
+    both = bc.update(post, y[~first], s[~first], site=site[~first])
+    again = bc.fit(y, s, site=site, curve="logistic", random_state=1)
     assert both.labels == again.labels
     np.testing.assert_array_equal(both.tce(), again.tce())
-    with pytest.raises(InputError, match="groups"):
+    with pytest.raises(InputError, match="site"):
         bc.update(post, y[~first], s[~first])
 
 
 def test_two_seeds_agree_within_monte_carlo_error():
     """Means by two seeds differ by a few standard errors of as many independent draws."""
     y, s, site = simulated(sites=8, n=90)
-    options = {"groups": site, "curve": "logistic", "draws": 8000}
+    options = {"site": site, "curve": "logistic", "draws": 8000}
     one, other = (
         bc.fit(y, s, random_state=seed, **options).tree["posterior"].to_dataset() for seed in (1, 2)
     )

@@ -22,7 +22,7 @@ def problem_of(sizes, curve="logistic", known=None, seed=3):
     x = rng.normal(-1, 1.2, site.size)
     shift, slope = rng.normal(0.2, 0.4, len(sizes)), np.exp(rng.normal(-0.1, 0.2, len(sizes)))
     y = rng.random(site.size) < expit(shift[site] + slope[site] * x)
-    data = bc.CalibrationData(y, expit(x), groups=np.array([f"site {k:03d}" for k in site]))
+    data = bc.CalibrationData(y, expit(x), site=np.array([f"site {k:03d}" for k in site]))
     return prepare_terms(data, prior="neutral", curve=curve, known=known, random_state=1)
 
 

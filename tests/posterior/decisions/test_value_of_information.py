@@ -36,7 +36,7 @@ def post(request, cases):
         return bc.fit(y_true, y_prob, curve="spline", **options)
     if request.param == "average":
         return bc.compare(y_true, y_prob, **options).posterior
-    sites = bc.fit(y_true, y_prob, groups=np.arange(y_true.size) % 3, **options)
+    sites = bc.fit(y_true, y_prob, site=np.arange(y_true.size) % 3, **options)
     return sites.new_site()
 
 
@@ -176,7 +176,7 @@ def test_the_same_when_asked_twice_and_after_loading(cases, tmp_path) -> None:
 
 def test_sites(cases) -> None:
     y_true, y_prob = cases
-    sites = bc.fit(y_true, y_prob, groups=np.arange(y_true.size) % 3, draws=400, random_state=0)
+    sites = bc.fit(y_true, y_prob, site=np.arange(y_true.size) % 3, draws=400, random_state=0)
     worth = sites.value_of_information(AT, 100)
     assert worth.sizes == {"site": 3, "threshold": 4, "strategy": 4}
     own = sites.site("1").value_of_information(AT, 100)

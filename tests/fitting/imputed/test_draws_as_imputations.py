@@ -17,7 +17,7 @@ CHEAP = {"curve": "intercept", "draws": 400, "random_state": 1}
 
 @pytest.fixture(scope="module")
 def post() -> bc.ImputedPosterior:
-    return bc.fit(EVENT, draws_of_score=DRAWN, **CHEAP)
+    return bc.fit(EVENT, imputation=DRAWN, **CHEAP)
 
 
 def test_the_variance_is_that_of_separate_fits_and_between_them(post) -> None:
@@ -40,25 +40,17 @@ def test_it_is_wider_than_the_fit_to_the_mean_of_the_draws(post) -> None:
     assert upper - lower > high - low
 
 
-def test_it_enters_as_imputations_do(post) -> None:
-    other = bc.fit(EVENT, imputations=DRAWN, **CHEAP)
-    assert np.array_equal(post.functional("tce"), other.functional("tce"))
-    assert isinstance(post, bc.ImputedPosterior)
-
-
-def test_of_many_draws_fifty_at_even_distances_are_fitted() -> None:
-    many = np.linspace(0.2, 0.6, 99)[:, None] * np.ones(160)
-    table = bc.fit(EVENT, draws_of_score=many, **CHEAP).data
-    assert len(table.imputations) == 50
-    ends = [float(table.imputations[k].score[0]) for k in (0, -1)]
-    assert ends == pytest.approx([0.2, 0.6])
+def test_of_too_many_draws_it_says_how_to_thin_them() -> None:
+    many = np.broadcast_to(EVENT * 0.2 + 0.3, (4000, 160))
+    with pytest.raises(InputError, match=r"at most 1,000 are fitted\. .*imputation\[::80\]"):
+        bc.fit(EVENT, imputation=many, **CHEAP)
 
 
 def test_the_other_doors_take_it() -> None:
     options = {"draws": 400, "random_state": 1}
     two = DRAWN[:2]
-    cmp = bc.compare(EVENT, draws_of_score=two, **options)
-    a = bc.assess(EVENT, draws_of_score=two, **options)
+    cmp = bc.compare(EVENT, imputation=two, **options)
+    a = bc.assess(EVENT, imputation=two, **options)
     assert cmp.prob_calibrated == a.prob_calibrated
     assert a.missing_information is not None
 
@@ -66,11 +58,10 @@ def test_the_other_doors_take_it() -> None:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"y_prob": DRAWN[0], "draws_of_score": DRAWN}, "draws_of_score was given beside y_prob"),
-        ({"imputations": DRAWN, "draws_of_score": DRAWN}, "beside draws_of_score"),
-        ({"draws_of_score": DRAWN.T}, r"Transpose it: one row a draw, draws_of_score\.T"),
-        ({"draws_of_score": DRAWN[:1]}, "draws_of_score must hold at least 2"),
-        ({"draws_of_score": DRAWN * 2}, r"draws_of_score\[0\]\[\d+\] = .* outside"),
+        ({"y_prob": DRAWN[0], "imputation": DRAWN}, "imputation was given beside y_prob"),
+        ({"imputation": DRAWN.T}, r"Transpose it: one row an imputation, imputation\.T"),
+        ({"imputation": DRAWN[:1]}, "imputation must hold at least 2"),
+        ({"imputation": DRAWN * 2}, r"imputation\[0\]\[\d+\] = .* outside"),
     ],
 )
 def test_what_cannot_be_read_is_refused(given, told) -> None:
