@@ -20,6 +20,7 @@ CURES = {
     "percent sign": "Pass percentages as numbers without the sign, / 100.",
     "logit": "If these are log-odds, pass scipy.special.expit(values).",
     "drop": "Drop or impute it first.",
+    "months": "Use longer ones, such as months: period=dates.astype('datetime64[M]').",
     "pos_label": "Say which label is the event with pos_label=.",
 }
 """What to do about a fault, in Python; a door can have other words for the same."""
@@ -94,7 +95,7 @@ class CaseError(InputError):
     def worded(
         self,
         name: Callable[[str], str],
-        place: Callable[[int], str],
+        where: Callable[[int], str],
         cures: Mapping[str, str] | None = None,
     ) -> str:
         """The fault in the words of a door.
@@ -103,7 +104,7 @@ class CaseError(InputError):
         ----------
         name : callable
             What an argument is called there, such as ``column 'risk'``.
-        place : callable
+        where : callable
             Where the case of a row stands, such as ``line 4 of a.csv``.
         cures : mapping of str to str, optional
             Its sentences for keys of `CURES`.
@@ -114,7 +115,7 @@ class CaseError(InputError):
         if self.row is None:
             return f"{name(self.argument)} {fault}{self.more}. {cure}".rstrip()
         value = "" if self.value is None else f"{self.value} "
-        at = f"on {place(self.row)}"
+        at = f"on {where(self.row)}"
         return f"{name(self.argument)}: {value}{fault} {at}{self.more}. {cure}".rstrip()
 
 
@@ -138,6 +139,10 @@ class GroupWarning(UserWarning):
     """A table has a column of hospitals or dates, and nothing says what it means."""
 
 
+class GuessWarning(UserWarning):
+    """Columns of a file were taken that nobody named."""
+
+
 class ImputationWarning(UserWarning):
     """Outcomes were imputed too few times for intervals to know how uncertain they are."""
 
@@ -155,7 +160,15 @@ class ScoreWarning(UserWarning):
 
 
 class WeightWarning(UserWarning):
-    """Whole-number weights were read as counts, but can be sampling weights as well."""
+    """Whole-number weights were read as counts, but can be sampling weights as well.
+
+    Attributes
+    ----------
+    types : str
+        What they can be, in words.
+    """
+
+    types = ""
 
 
 MOST_DRAWS = 1_000_000

@@ -15,6 +15,7 @@ from bayescal.data.build.chunks import contents_at, contents_of
 from bayescal.data.contents import added, pooled, selected
 from bayescal.data.edges import Edges, edges_of
 from bayescal.data.roles import IMPUTATION, NO_STRUCTURE, Crossed, Structure, as_roles
+from bayescal.data.sources.collapsed import FromCollapsed
 from bayescal.data.sources.constructors import FromSources
 from bayescal.data.survival import Survival, refuse_horizon
 from bayescal.data.validate import check_choice
@@ -26,7 +27,7 @@ SUMS_SAME = 1e-9
 """Relative difference of equal sums of weights that were added up in another order."""
 
 
-class CalibrationData(FromSources):
+class CalibrationData(FromSources, FromCollapsed):
     """Scores and outcomes, collapsed to a binomial table.
 
     The likelihood of a calibration curve depends only on the rows `(score, trials, hits)`. Equal

@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike
 
 from bayescal.core.errors import InputError
 from bayescal.data.build.chunks import contents_at, contents_of
+from bayescal.data.columns import listed, may_be_groups, may_be_sites
 from bayescal.data.data import CalibrationData
 from bayescal.data.imputations import as_imputations, as_imputed_outcomes
 from bayescal.data.multiclass import MODES, ClassMode, contents_of_classes
 from bayescal.data.predicted import risk_at
 from bayescal.data.roles import Crossed, as_roles
-from bayescal.data.sources.columns import listed, may_be_groups, may_be_sites
 from bayescal.data.survival import Survival, refuse_horizon
 from bayescal.data.validate import check_choice, is_matrix
 from bayescal.data.weights import WeightType

@@ -30,8 +30,8 @@ from bayescal.core.errors import (
     check_choice,
 )
 from bayescal.core.text import exact, shortened
+from bayescal.data.frames import as_plain
 from bayescal.data.sources.alignment import columns_in_order
-from bayescal.data.sources.frames import as_plain
 
 __all__ = [
     "MOST_DRAWS",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.errors import CaseError
 from bayescal.core.text import shortened
-from bayescal.data.sources.columns import Encoded
+from bayescal.data.columns import Encoded
 from bayescal.data.validate import as_vector, check_same_length
 
 Factorised = tuple[NDArray[np.intp], NDArray[np.intp], list[Any]]
