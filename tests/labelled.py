@@ -151,7 +151,9 @@ class Paired:
         """Which arguments of cases are passed together."""
         for names in ((), *((name,) for name in self.optional)):
             needed = tuple(WITH[name] for name in names if name in WITH)
-            is_matrix = any(isinstance(self.value(name, EVERY), list) for name in names)
+            is_matrix = any(
+                name == "imputation" and np.ndim(self.value(name, EVERY)) == 2 for name in names
+            )
             refused = IN_PLACE_OF if is_matrix else set()
             together = *(one for one in self.columns if one not in refused), *needed, *names
             single = {one for name in names for one in ONE_OF_EACH_CASE.get(name, ())}
@@ -170,7 +172,7 @@ class Paired:
         """The value of an argument for some cases."""
         if self.form is not None and self.form[0] == name:
             return self.form[1][:, at] if self.form[2] else self.form[1][at]
-        values = SPECIAL.get(self.name, {}).get(name, COLUMNS[name])
+        values = SPECIAL.get(self.name.removesuffix(" of clusters"), {}).get(name, COLUMNS[name])
         return [each[at] for each in values] if isinstance(values, list) else values[at]
 
     def labelled(self, name: str, at: Any, labels: Any) -> Any:
@@ -225,7 +227,7 @@ def paired(call: Call, described: Callable[..., Any] | None = None) -> Iterator[
     about = _described(inspect.getdoc(function) or "")
     for name in arguments:
         for shape, (values, across) in OTHER_FORMS.items():
-            known = SPECIAL.get(call.name, {}).get(name, COLUMNS[name])
+            known = SPECIAL.get(call.name.removesuffix(" of clusters"), {}).get(name, COLUMNS[name])
             if re.search(shape, about.get(name, "")) and np.shape(known) != values.shape:
                 yield replace(base, form=(name, values, across))
 

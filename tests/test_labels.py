@@ -170,10 +170,10 @@ def test_a_mapping_of_factors_has_labels_of_each() -> None:
     factors = {"sex": np.arange(N) % 2, "age": pd.Series(np.arange(N) % 3, index=LABELS)}
     outcome = pd.Series(OUTCOME, index=LABELS[SHUFFLED])
     for function in (bc.fit, bc.assess):
-        with pytest.raises(InputError, match=r"y_true and groups\['age'\] have the same"):
+        with pytest.raises(InputError, match=r"y_true and subgroup\['age'\] have the same"):
             function(outcome, SCORE, subgroup=factors)
     frame = pd.DataFrame(factors).set_axis(LABELS)
-    with pytest.raises(InputError, match="y_true and groups have the same"):
+    with pytest.raises(InputError, match="y_true and subgroup have the same"):
         bc.fit(outcome, SCORE, subgroup=frame)
 
 

@@ -189,8 +189,8 @@ def as_roles(*, subgroup: Any = None, **columns: Any) -> Roles:
     for name, labels in columns.items():
         if name == "site" and is_several(labels):
             raise InputError(
-                "site is a table of columns. Pass one column, the site of each case; columns such as "
-                "sex and age group are subgroup=."
+                "site is a table of columns. Pass one column, the site of each case; columns such "
+                "as sex and age group are subgroup=."
             )
     if subgroup is not None:
         if not is_several(subgroup):

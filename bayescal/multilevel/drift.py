@@ -297,7 +297,7 @@ class DriftPosterior(MultilevelPosterior):
 
 def as_drift(post: Any) -> DriftPosterior:
     """A posterior of ordered periods, and nothing else."""
-    cure = "Pass what bayescal.fit returns when periods= says when each case was."
+    cure = "Pass what bayescal.fit returns when period= says when each case was."
     return check_type(post, DriftPosterior, "post", cure)
 
 

@@ -103,7 +103,7 @@ def _posterior(
     """By the fast engine, or by NUTS where it was asked for or takes over."""
     if problem.is_walk and engine == "nuts":
         raise InputError(
-            "engine='nuts' cannot be used with periods=: explanations of a change are averaged by "
+            "engine='nuts' cannot be used with period=: explanations of a change are averaged by "
             "their evidence, which NUTS does not compute. Use engine='auto'."
         )
     of_draws = _face(problem).of_draws

@@ -232,7 +232,7 @@ def test_a_site_is_one_column_and_subgroups_are_named():
     y, s = [0, 1, 0, 1], [0.2, 0.3, 0.4, 0.6]
     for columns in ({"x": labels}, pd.DataFrame({"x": labels})):
         assert bc.CalibrationData(y, s, subgroup=columns).subgroups == ("x",)
-        with pytest.raises(InputError, match="site is a table of columns. Pass one column"):
+        with pytest.raises(InputError, match="site is a table of columns"):
             bc.CalibrationData(y, s, site=columns)
     with pytest.raises(InputError, match="subgroup must be a data frame, or a mapping"):
         bc.CalibrationData(y, s, subgroup=labels)

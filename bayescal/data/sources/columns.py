@@ -121,9 +121,9 @@ class Columns(NamedTuple):
         for role, name in [*self.given.items(), *(("subgroup", name) for name in self.subgroup)]:
             same = _count(names, name)
             if not same:
-                given = shortened(repr(name))
+                given, held = shortened(repr(name)), WORDS.get(role, role)
                 raise InputError(
-                    f"{source} has no column {given}, which is to hold the {WORDS.get(role, role)}. "
+                    f"{source} has no column {given}, which is to hold the {held}. "
                     f"There are {listed(names)}."
                 )
             if same > 1:

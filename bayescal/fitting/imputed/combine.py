@@ -105,7 +105,7 @@ def combine_imputations(
 
     See Also
     --------
-    bayescal.fit : with `imputations=`, fits and combines in one call.
+    bayescal.fit : with `imputation=`, fits and combines in one call.
 
     References
     ----------

@@ -54,7 +54,7 @@ WORST: dict[str, Callable[[Sequence[float]], float]] = {
 class ImputedPosterior(CalibrationPosterior):
     """The posterior of a calibration curve when scores were imputed several times.
 
-    Made by `bayescal.fit(y_true, imputations=...)` and by `bayescal.combine_imputations`. It
+    Made by `bayescal.fit(y_true, imputation=...)` and by `bayescal.combine_imputations`. It
     answers as the posterior of one fit does. The draws of a measure are those of all imputations,
     each measured on the scores of its own imputation; nothing is assumed to be normal.
 
@@ -93,7 +93,7 @@ class ImputedPosterior(CalibrationPosterior):
     >>> y_true, y_prob = bc.simulate.sample("calibrated", 200, random_state=1)
     >>> noise = np.random.default_rng(1).normal(0, 0.3, (5, 200))
     >>> imputed = 1 / (1 + np.exp(-np.log(y_prob / (1 - y_prob)) - noise))
-    >>> post = bc.fit(y_true, imputations=imputed, random_state=1)
+    >>> post = bc.fit(y_true, imputation=imputed, random_state=1)
     >>> bool(post.missing_information.loc["calibration_slope", "missing_information"] < 0.5)
     True
     """
