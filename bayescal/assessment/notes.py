@@ -59,6 +59,12 @@ def _about_data(post: CalibrationPosterior) -> Iterator[str]:
                 "much clusters differ: the intervals are wide for it, and rough."
             )
     yield from _about_edges(post)
+    if data.unknown is not None:
+        yield (
+            f"{count(data.unknown.n, 'case')} of {data.n + data.unknown.n:,.6g} have no known "
+            "outcome, and the results are of the others. bayescal.fit_known shows what they could "
+            "change."
+        )
     if data.events in (0, data.n):
         which = "no case" if data.events == 0 else "every case"
         yield f"{which} had the event, so the results depend more on the prior than on the data."

@@ -22,13 +22,13 @@ from bayescal.cli._terminal import STDOUT, as_command, note, output
 from bayescal.cli.form import PERCENT, Scale
 from bayescal.core.errors import InputError, LabelWarning, WeightWarning
 from bayescal.core.text import count, shortened
+from bayescal.data.cases import are_binary_integers, without_rounding
 from bayescal.data.sources.columns import Columns
-from bayescal.data.validate import are_binary_integers, without_rounding
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayescal.data.data import CalibrationData
+    from bayescal.data.table import CalibrationData
 
 __all__ = [
     "Cases",

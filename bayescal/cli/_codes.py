@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
 from bayescal.core.text import count, shortened
-from bayescal.data.build.labels import is_missing
+from bayescal.data.cases import is_missing
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,8 +13,8 @@ from bayescal.cli.form import Scale
 from bayescal.cli.reading import Reading
 from bayescal.core.errors import InputError
 from bayescal.core.text import shortened
+from bayescal.data.cases import OVERSHOOT
 from bayescal.data.sources.columns import Columns, listed
-from bayescal.data.validate import OVERSHOOT
 
 if TYPE_CHECKING:
     import pandas as pd

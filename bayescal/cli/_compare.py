@@ -42,7 +42,7 @@ def compare(
     from bayescal.cli._terminal import output, say, wrote
     from bayescal.cli._times import TimeColumns, read_times
     from bayescal.cli._write import check_targets, write_record, write_report
-    from bayescal.data.validate import as_level
+    from bayescal.core.errors import as_level
     from bayescal.model.priors import as_prior
 
     level, chosen = as_level(ci_prob), as_prior(prior)

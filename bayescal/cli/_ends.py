@@ -11,7 +11,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.text import count, shortened
 
 if TYPE_CHECKING:
-    from bayescal.data.survival import Survival
+    from bayescal.data.times import Survival
 
 __all__ = ["Ends"]
 

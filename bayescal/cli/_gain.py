@@ -82,9 +82,9 @@ def gain(
     from bayescal.cli._times import TimeColumns, read_timed_pairs
     from bayescal.cli._write import check_targets, write_record
     from bayescal.core.arrays import as_seed
-    from bayescal.core.errors import InputError
+    from bayescal.core.errors import InputError, as_count, as_level
     from bayescal.core.text import chance, count
-    from bayescal.data.validate import as_count, as_level, as_outcomes
+    from bayescal.data.cases import as_outcomes
     from bayescal.model.priors import as_prior
 
     level = as_level(ci_prob)
@@ -115,7 +115,7 @@ def gain(
         assert before is not None  # without --folds both are named
         assert after is not None
         pairs = read_timed_pairs(reading, followed, before, after)
-    from bayescal.data.data import CalibrationData
+    from bayescal.data.table import CalibrationData
     from bayescal.gain import SeveralGains, cross_fit, recalibration_gain
 
     if folds is not None:

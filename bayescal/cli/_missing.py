@@ -56,9 +56,9 @@ def missing(
     from bayescal.cli._terminal import output, say, wrote
     from bayescal.cli._write import check_targets, save_figure, write_record
     from bayescal.core.arrays import as_seed
-    from bayescal.core.errors import InputError
+    from bayescal.core.errors import InputError, as_level
     from bayescal.core.text import count, shortened
-    from bayescal.data.validate import as_floats, as_level
+    from bayescal.data.cases import as_floats
     from bayescal.model.priors import as_prior
 
     level, chosen, seed = as_level(ci_prob), as_prior(prior), as_seed(seed)
@@ -126,7 +126,7 @@ def _read(reading: MissingReading) -> tuple[Any, Any, tuple[str, str], dict[str,
     from bayescal.cli._predictions import Selected
     from bayescal.cli._recalibrate import scores_of
     from bayescal.core.errors import InputError
-    from bayescal.data.data import CalibrationData
+    from bayescal.data.table import CalibrationData
 
     form = reading.form()
     scale = form.scale

@@ -18,7 +18,7 @@ from bayescal.cli._terminal import say
 from bayescal.cli.form import PROBABILITY, Form
 from bayescal.cli.reading import Reading
 from bayescal.core.text import count, shortened
-from bayescal.data.data import CalibrationData
+from bayescal.data.table import CalibrationData
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -176,7 +176,7 @@ def _raw(cases: Cases, data: CalibrationData, event: str | None) -> tuple[RawCas
     if not table.is_compressed:
         return ()
     from bayescal.assessment.val_prob import raw_cases
-    from bayescal.data.build.cases import check_cases
+    from bayescal.data.cases import check_cases
 
     given = cases.given
     outcome, score, weight = check_cases(

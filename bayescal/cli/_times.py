@@ -32,10 +32,10 @@ from bayescal.cli._terminal import STDOUT, note, output
 from bayescal.cli.reading import TimedRowReading, TimeReading
 from bayescal.core.errors import InputError
 from bayescal.core.text import count, shortened
-from bayescal.data.data import CalibrationData
+from bayescal.data.cases import check_scores
 from bayescal.data.sources.columns import Columns
-from bayescal.data.survival import Survival
-from bayescal.data.validate import check_scores
+from bayescal.data.table import CalibrationData
+from bayescal.data.times import Survival
 
 __all__ = [
     "TimeColumns",

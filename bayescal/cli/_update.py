@@ -12,7 +12,7 @@ from bayescal.core.text import count
 
 if TYPE_CHECKING:
     from bayescal.cli._predictions import Predictions
-    from bayescal.data.data import CalibrationData
+    from bayescal.data.table import CalibrationData
 
 __all__ = ["RunningTable"]
 
@@ -47,8 +47,8 @@ class RunningTable:
         """Read a table, or begin one where there is no file."""
         if not path.exists():
             return cls(path, None, (), None)
-        from bayescal.data.data import CalibrationData
         from bayescal.data.stored import read_dataset
+        from bayescal.data.table import CalibrationData
 
         state = _state(path)
         try:
@@ -69,7 +69,7 @@ class RunningTable:
         force : bool
             Add cases that are there already, or whose columns have other names.
         """
-        from bayescal.data.fingerprint import fingerprint
+        from bayescal.data.stored import fingerprint
 
         new = {
             "file": str(predictions.path),

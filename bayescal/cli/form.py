@@ -18,7 +18,7 @@ from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
 
 if TYPE_CHECKING:
-    from bayescal.data.data import CalibrationData
+    from bayescal.data.table import CalibrationData
 
 __all__ = ["AS_IS", "LOGIT", "PERCENT", "PROBABILITY", "SURVIVAL", "Form", "Scale"]
 

@@ -49,7 +49,7 @@ class Reading:
 
     def __post_init__(self) -> None:
         """Refuse options that contradict each other."""
-        from bayescal.data.validate import check_choice
+        from bayescal.core.errors import check_choice
         from bayescal.data.weights import WEIGHT_TYPES
 
         if self.weight_type is not None:

@@ -9,11 +9,11 @@ from typing import Any, TypedDict, Unpack, overload
 from numpy.typing import ArrayLike
 
 from bayescal.core.arrays import RandomState
+from bayescal.core.errors import as_draws
 from bayescal.data.keywords import as_data
 from bayescal.data.predicted import risks_by
 from bayescal.data.read import Outcomes
-from bayescal.data.survival import Survival
-from bayescal.data.validate import as_draws
+from bayescal.data.times import Survival
 from bayescal.data.weights import WeightType
 from bayescal.fitting.horizons import HorizonComparison, each_horizon, is_several
 from bayescal.fitting.imputed.combine import each_imputation

@@ -10,16 +10,15 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 from numpy.typing import ArrayLike
 
 from bayescal.core.arrays import RandomState
-from bayescal.core.errors import EdgeWarning, InputError
-from bayescal.data.data import CalibrationData
+from bayescal.core.errors import EdgeWarning, InputError, as_draws, check_choice
+from bayescal.data.classes import ClassMode
 from bayescal.data.imputations import warn_of_few_outcomes
 from bayescal.data.keywords import as_data
-from bayescal.data.multiclass import ClassMode
 from bayescal.data.predicted import risks_by
 from bayescal.data.read import Outcomes
 from bayescal.data.roles import Crossed
-from bayescal.data.survival import Survival
-from bayescal.data.validate import as_draws, check_choice
+from bayescal.data.table import CalibrationData
+from bayescal.data.times import Survival
 from bayescal.data.weights import WeightType
 from bayescal.fitting.horizons import HorizonPosteriors, each_horizon, is_several
 from bayescal.fitting.imputed.combine import combine_imputations, each_imputation

@@ -7,11 +7,11 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from bayescal.core.errors import InputError
-from bayescal.data.data import CalibrationData
 from bayescal.data.keywords import as_data
 from bayescal.data.read import Outcomes
 from bayescal.data.roles import Crossed
-from bayescal.data.survival import Survival
+from bayescal.data.table import CalibrationData
+from bayescal.data.times import Survival
 from bayescal.data.weights import WeightType
 from bayescal.fitting._fit import fit
 from bayescal.fitting.imputed.combine import combine_imputations

@@ -9,7 +9,7 @@ from bayescal.core.arrays import is_single
 from bayescal.core.errors import InputError
 from bayescal.core.text import count
 from bayescal.data.predicted import Risks
-from bayescal.data.survival import as_horizon
+from bayescal.data.times import as_horizon
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError, as_items
-from bayescal.data.validate import check_choice
+from bayescal.core.errors import InputError, as_items, check_choice
 from bayescal.fitting.imputed.pooled import in_turn
 from bayescal.fitting.imputed.posterior import by_imputation
 from bayescal.inference.density import density_of

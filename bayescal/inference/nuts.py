@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, as_count, as_number, check_choice
 from bayescal.core.text import shortened
 from bayescal.core.versions import sample_nuts
-from bayescal.data.validate import as_count, as_number, check_choice
 from bayescal.model.problem import Problem
 from bayescal.model.pymc.model import model_of
 from bayescal.posterior.tree import CHAINS, coordinates_of

@@ -8,8 +8,8 @@ import numpy as np
 
 from bayescal.core.arrays import Floats
 from bayescal.core.text import excludes
-from bayescal.data.data import CalibrationData
-from bayescal.data.table import add_up
+from bayescal.data.rows import add_up
+from bayescal.data.table import CalibrationData
 from bayescal.multilevel.drift import DriftPosterior
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.sites import HierarchicalPosterior

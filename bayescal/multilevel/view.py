@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError
-from bayescal.data.validate import check_choice
+from bayescal.core.errors import InputError, check_choice
 from bayescal.model.problem import Problem
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.posterior.departures import Departure

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import as_items
-from bayescal.data.validate import as_level, as_number, check_choice
+from bayescal.core.errors import as_items, as_level, as_number, check_choice
 from bayescal.posterior.evaluation import FunctionalCalls, SampledCurves, evaluate
 from bayescal.posterior.functionals import FUNCTIONALS, usual_functionals
 from bayescal.posterior.intervals import equal_tailed, share_below

@@ -16,8 +16,8 @@ from scipy.special import expit, logit
 
 from bayescal.core import decision
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError, as_flag
-from bayescal.data.validate import as_level, as_levels, as_vector
+from bayescal.core.errors import InputError, as_flag, as_level, as_levels
+from bayescal.data.cases import as_vector
 from bayescal.posterior.curve_draws import CurveDraws
 from bayescal.posterior.decisions.measures import DecisionMeasures
 from bayescal.posterior.decisions.strategies import Treated, by_score

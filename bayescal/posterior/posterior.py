@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
 from bayescal.core.arrays import Floats, is_single
-from bayescal.core.errors import InputError, check_type
+from bayescal.core.errors import InputError, as_level, check_type
 from bayescal.core.files import as_path, replacing
 from bayescal.core.optimise import clipped
 from bayescal.core.text import card, chance, count, interval
 from bayescal.core.versions import one_blas_thread
-from bayescal.data.validate import as_level, as_scores
+from bayescal.data.cases import as_scores
 from bayescal.model.lapse.bounds import RATES
 from bayescal.model.lapse.family import RATE_PRIORS
 from bayescal.posterior.checks.rates import learnt_rates

@@ -13,8 +13,8 @@ from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
 from bayescal.core.sampling import Sample
 from bayescal.core.versions import library_versions
-from bayescal.data.data import CalibrationData
 from bayescal.data.stored import reading_tree
+from bayescal.data.table import CalibrationData
 from bayescal.model.curves import Curve
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.times.cases import cases_of_times

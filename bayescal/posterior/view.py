@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError, check_type
+from bayescal.core.errors import InputError, as_level, check_choice, check_type
 from bayescal.core.text import shortened
-from bayescal.data.data import CalibrationData
+from bayescal.data.cases import as_floats, as_scores, as_vector
 from bayescal.data.sources.alignment import aligned
-from bayescal.data.validate import as_floats, as_level, as_scores, as_vector, check_choice
+from bayescal.data.table import CalibrationData
 from bayescal.model.clusters.design import Design, cluster_design
 from bayescal.model.curves import Curve
 from bayescal.model.problem import Problem

@@ -17,7 +17,7 @@ import bayescal as bc
 from bayescal.assessment.html import render
 from bayescal.assessment.record import schema
 from bayescal.assessment.verdict.words import title, to_do
-from bayescal.data.data import CalibrationData
+from bayescal.data.table import CalibrationData
 from bayescal.multilevel.populations import _shares, own_curves, own_error
 
 CHEAP: Any = {"estimators": ("ece",), "draws": 1000, "random_state": 1}

@@ -12,7 +12,7 @@ from bayescal.cli._predictions import read_predictions
 from bayescal.cli.form import LOGIT, PERCENT
 from bayescal.cli.reading import Reading
 from bayescal.core.errors import InputError
-from bayescal.data.validate import as_scores
+from bayescal.data.cases import as_scores
 
 
 def refused(path: Path) -> str:

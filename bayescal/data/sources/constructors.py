@@ -5,36 +5,39 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial, reduce
+from functools import partial
 from typing import Any, Self, TypeAlias
 
 from bayescal.core.errors import (
     CaseError,
     GroupWarning,
     InputError,
+    as_count,
     as_items,
     check_callable,
     check_type,
 )
 from bayescal.core.text import shortened
-from bayescal.data.build.chunks import ChunkReader
-from bayescal.data.contents import Contents, added
-from bayescal.data.sources.collapsed import FromCollapsed
+from bayescal.data.contents import Contents, Reader, added, check_labels
 from bayescal.data.sources.columns import Columns, may_be_sites
 from bayescal.data.sources.frames import groups_unnamed, read_frame
-from bayescal.data.validate import as_count, warn_of_absent
 from bayescal.data.weights import WeightType
 
 __all__ = ["FromSources"]
 
 
-Part: TypeAlias = tuple[Contents, Any, bool]
-"""What is known of some cases: the contents of their table, their label beside the event, and
+Part: TypeAlias = tuple[Contents, set[Any], bool]
+"""What is known of some cases: the contents of their table, their labels beside the event, and
 whether one of them has the event."""
 
 
-class FromSources(FromCollapsed):
+class FromSources:
     """Tables that are read from where the cases lie."""
+
+    @classmethod
+    def _new(cls, contents: Contents) -> Self:
+        """A table with these contents."""
+        raise NotImplementedError
 
     @classmethod
     def from_frame(
@@ -119,7 +122,7 @@ class FromSources(FromCollapsed):
         columns = Columns(
             outcome, prob, sample_weight, *roles, as_names(subgroup), time, event, entry
         )
-        reader = ChunkReader(weight_type=weight_type, pos_label=pos_label, horizon=horizon)
+        reader = Reader(weight_type=weight_type, pos_label=pos_label, horizon=horizon)
         _add(reader, frame, columns, "frame")
         _note_groups(groups_unnamed(frame, columns, _as_ignored(ignore)))
         return cls._new(reader.finished())
@@ -207,7 +210,7 @@ class FromSources(FromCollapsed):
         columns = Columns(
             outcome, prob, sample_weight, *roles, as_names(subgroup), time, event, entry
         )
-        reader = ChunkReader(weight_type=weight_type, pos_label=pos_label, horizon=horizon)
+        reader = Reader(weight_type=weight_type, pos_label=pos_label, horizon=horizon)
         size = as_count(batch_size, "batch_size")
         check_callable(progress, "progress", "the numbers of rows that are read, and of all rows")
         files = ParquetFiles.of(path)
@@ -298,12 +301,11 @@ class FromSources(FromCollapsed):
         total = added_up(make, _sum_of_tables, partitions_of(frame, columns))
         if total is None:
             raise InputError("the partitions hold no cases that count: one at least is needed.")
-        table = cls._new(total[0])
-        if table.follow_up is not None:
-            table.follow_up.check()
+        if total[0].follow_up is not None:
+            total[0].follow_up.check()
         if pos_label is not None and not total[2]:
-            warn_of_absent(pos_label, total[1])
-        return table
+            check_labels(pos_label, total[1])
+        return cls._new(total[0])
 
 
 def as_names(columns: Any, name: str = "subgroup") -> tuple[str, ...]:
@@ -332,7 +334,7 @@ def _note_groups(names: Sequence[str]) -> None:
         )
 
 
-def _add(reader: ChunkReader, frame: Any, columns: Columns, name: str) -> None:
+def _add(reader: Reader, frame: Any, columns: Columns, name: str) -> None:
     """Take in the columns of a data frame, and say what is wrong in their names."""
     try:
         reader.add(read_frame(frame, columns, name), name)
@@ -347,27 +349,21 @@ def _contents_of(
     name: str,
 ) -> Part | None:
     """What is known of the cases of a partition; None if none counts."""
-    reader = ChunkReader(**read)
+    reader = Reader(**read)
     if columns is None:
         reader.add(tuple(values), name)
     else:
         _add(reader, values[0], columns, name)
     if reader.is_empty:
         return None
-    return reader.contents(), reader.other_label, reader.has_event
+    return reader.contents(), reader.other_labels, reader.has_event
 
 
 def _sum_of_tables(tables: Sequence[Part | None]) -> Part | None:
-    """The sum of the tables, whose outcomes have at most one label beside the event."""
+    """The sum of the tables."""
     counted = [part for part in tables if part is not None]
     if not counted:
         return None
-    others = list(dict.fromkeys(label for _, label, _ in counted if label is not None))
-    if len(others) > 1:
-        raise InputError(
-            f"the outcomes hold {others[0]!r} and {others[1]!r} beside the event. Pass two "
-            "classes, one of them the event."
-        )
-    total = reduce(added, (contents for contents, *_ in counted))
-    has_event = any(known for *_, known in counted)
-    return total, others[0] if others else None, has_event
+    total = added([contents for contents, *_ in counted])
+    others = set().union(*(labels for _, labels, _ in counted))
+    return total, others, any(known for *_, known in counted)

@@ -11,9 +11,8 @@ import numpy as np
 from scipy.special import logit, logsumexp
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError, check_type
-from bayescal.data.data import CalibrationData
-from bayescal.data.validate import as_level
+from bayescal.core.errors import InputError, as_level, check_type
+from bayescal.data.table import CalibrationData
 from bayescal.fitting.imputed.pooled import Pooled, in_turn, missing_information, widened
 from bayescal.fitting.imputed.tree import (
     imputed_tree,

@@ -11,7 +11,7 @@ import numpy as np
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, check_type
-from bayescal.data.data import CalibrationData
+from bayescal.data.table import CalibrationData
 from bayescal.fitting.imputed.pooled import in_turn, widened
 from bayescal.fitting.imputed.posterior import (
     ImputedPosterior,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bayescal.core.errors import InputError
-from bayescal.data.data import CalibrationData
+from bayescal.data.table import CalibrationData
 from bayescal.model.problem import Problem
 from bayescal.posterior.functionals import FUNCTIONALS
 

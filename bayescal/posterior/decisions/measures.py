@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError, as_count, as_items
-from bayescal.data.validate import as_levels, as_vector, check_choice
+from bayescal.core.errors import InputError, as_count, as_items, as_levels, check_choice
+from bayescal.data.cases import as_vector
 from bayescal.posterior.decisions.information import ROUNDING, Information, by_cells, by_curve
 from bayescal.posterior.decisions.strategies import by_score
 from bayescal.posterior.functionals import net_benefit, net_benefit_of_all
