@@ -1,6 +1,6 @@
 # The command line and `bayescal app`, on a processor, as a user without rights.
 #   docker build -t bayescal .
-#   docker run --rm --user "$(id -u):$(id -g)" -v "$PWD:/data" bayescal assess predictions.csv --outcome died --score risk
+#   docker run --rm --user "$(id -u):$(id -g)" -v "$PWD:/data" bayescal assess predictions.csv --outcome died --prob risk
 FROM python:3.13-slim AS build
 WORKDIR /source
 COPY pyproject.toml README.md LICENSE ./

@@ -117,7 +117,7 @@ def read_cases(
     if missing.any() and not drop_missing:
         told = about_missing(np.asarray(missing), needed, source)
         if not others and (frame[outcome].isna().to_numpy(dtype=bool) | ~missing).all():
-            named = ["--outcome", outcome, "--score", columns.prob]
+            named = ["--outcome", outcome, "--prob", columns.prob]
             command = as_command(["bayescal", "missing", str(source.path), *named])
             told += f" To keep the scores of those without an outcome: {command}"
         raise InputError(told)

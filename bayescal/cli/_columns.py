@@ -39,6 +39,8 @@ ID_NAMES = {
 }  # fmt: skip
 IMPUTATION_NAMES = {"_imp", "imp", "imputation", "m"}
 """Names of columns that say which imputation a row is of, as mice calls it `.imp`."""
+CALLED = {"outcome": "outcome", "prob": "score"}
+"""What the columns that are guessed are called, by their options."""
 CLASSES = 2
 """Values of a column of outcomes."""
 FIRST = 1000
@@ -48,7 +50,7 @@ FIRST = 1000
 def choose_columns(frame: pd.DataFrame, reading: Reading, scale: Scale) -> Columns:
     """Check the columns that were named, and guess outcome and score if they were not."""
     names = [str(name) for name in frame.columns]
-    outcome, score, told = reading.outcome, reading.score, reading.told
+    outcome, score, told = reading.outcome, reading.prob, reading.told
     for option, name in told:
         check_column(name, names, option)
     taken = {name for _, name in told}
@@ -68,7 +70,7 @@ def choose_columns(frame: pd.DataFrame, reading: Reading, scale: Scale) -> Colum
         taken.add(outcome)
     if score is None:
         score = _guess(
-            "score",
+            "prob",
             names,
             [name for name in _free(names, taken) if _is_named(name, SCORE_NAMES)],
             lambda name: _holds_scores(frame[name], scale),
@@ -133,11 +135,12 @@ def _guess(
         return candidates[0]
     if candidates:
         raise InputError(
-            f"several columns could be the {role}: {listed(candidates)}. Say which with --{role}."
+            f"several columns could be the {CALLED[role]}: {listed(candidates)}. "
+            f"Say which with --{role}."
         )
-    other = " Log-odds are read with --logit, percentages with --percent." * (role == "score")
+    other = " Log-odds are read with --logit, percentages with --percent." * (role == "prob")
     raise InputError(
-        f"no column looks like the {role}.{why_none()} Say which it is with --{role}: "
+        f"no column looks like the {CALLED[role]}.{why_none()} Say which it is with --{role}: "
         f"{listed(names)}.{other}"
     )
 

@@ -50,7 +50,7 @@ def gain(
     folds: Annotated[
         int | None,
         typer.Option(
-            help="Instead of --before and --after: recalibrate --score by cross-fitting with this "
+            help="Instead of --before and --after: recalibrate --prob by cross-fitting with this "
             "number of folds."
         ),
     ] = None,
@@ -89,7 +89,7 @@ def gain(
 
     level = as_level(ci_prob)
     check_targets(plot, json, inputs=[reading.file])
-    _check_columns(before, after, folds, reading.score, method, in_sample)
+    _check_columns(before, after, folds, reading.prob, method, in_sample)
     chosen = as_prior(prior)
     thresholds = tuple(as_level(risk, "threshold") for risk in threshold or ())
     if folds is not None:
@@ -110,7 +110,7 @@ def gain(
             "of all cases. Name the predictions with --before and --after."
         )
     if followed is None:
-        pairs = read_pairs(reading, before if folds is None else reading.score, after)
+        pairs = read_pairs(reading, before if folds is None else reading.prob, after)
     else:
         assert before is not None  # without --folds both are named
         assert after is not None
@@ -124,9 +124,9 @@ def gain(
     cases, before = pairs.cases.given, pairs.columns.prob
     of_cases: dict[str, Any] = {name: cases.get(name) for name in ("y_true", "sample_weight")}
     of_cases |= {"weight_type": reading.weight_type}
-    happens = f"{pairs.columns.outcome} is {reading.event or '1'}"
+    happens = f"{pairs.columns.outcome} is {reading.positive or '1'}"
     if followed is None:
-        of_cases["pos_label"] = reading.event
+        of_cases["pos_label"] = reading.positive
     else:
         of_cases["horizon"] = at = followed.one_horizon
         happens = f"{followed.event} is {followed.cause or 1} {followed.by(at)}"
@@ -134,7 +134,7 @@ def gain(
         data = CalibrationData(y_prob=cases["y_prob"], **of_cases)
     outcome = None
     if folds is not None:
-        outcome = as_outcomes(cases["y_true"], pos_label=reading.event)
+        outcome = as_outcomes(cases["y_true"], pos_label=reading.positive)
         _check_folds(outcome, folds, str(pairs.columns.outcome))
     mark = None if after is None or followed is not None else find_mark(reading.file, data, after)
     title = f"{method or BAYESIAN} recalibration of {before}" if folds else f"{after} over {before}"
@@ -175,7 +175,7 @@ def gain(
         say(console, f"{pairs.cases.dropped} of {pairs.rows} rows left out: a value is missing.")
     else_say = "" if folds is not None or result.in_sample else "; if not: --in-sample"
     say(console, f"{count(result.n, 'case')}; {result.evidence}{else_say}.")
-    if reading.weight is not None:
+    if reading.sample_weight is not None:
         say(console, about_weights(data, len(pairs.cases.rows)))
     if mark is not None:
         say(console, f"{mark.name} says that the map was fitted to these patients.")
@@ -245,13 +245,13 @@ def _check_columns(
     if folds is None and (before is None or after is None):
         raise InputError(
             "name two columns of predictions with --before and --after, or give --folds to "
-            "cross-fit a recalibration of the column --score."
+            "cross-fit a recalibration of the column --prob."
         )
     if folds is None and (score is not None or method is not None):
-        raise InputError("--score and --method need --folds, which is missing.")
+        raise InputError("--prob and --method need --folds, which is missing.")
     if folds is not None and (before is not None or after is not None or in_sample):
         raise InputError(
-            "--folds cross-fits a recalibration of the column --score, so --before, --after and "
+            "--folds cross-fits a recalibration of the column --prob, so --before, --after and "
             "--in-sample cannot be used with it."
         )
 

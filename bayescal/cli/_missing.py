@@ -74,7 +74,7 @@ def missing(
     say(
         console,
         f"Calibration of {shortened(names[1])} as the probability that {shortened(names[0])} is "
-        f"{shortened(reading.event or '1')}, of all patients ({shortened(reading.file.name)})",
+        f"{shortened(reading.positive or '1')}, of all patients ({shortened(reading.file.name)})",
         "bold",
     )
     with working("Fitting the curve"):
@@ -150,11 +150,15 @@ def _read(reading: MissingReading) -> tuple[Any, Any, tuple[str, str], dict[str,
     rows = np.flatnonzero(is_known)
     selected = Selected.of(source, rows)
     of_known = read_cases(
-        frame[is_known], columns._replace(sample_weight=None), selected, scale, event=reading.event
+        frame[is_known],
+        columns._replace(sample_weight=None),
+        selected,
+        scale,
+        event=reading.positive,
     )
     outcome = np.full(len(frame), None, dtype=object)
     outcome[is_known] = of_known.given["y_true"]
-    options: dict[str, Any] = {"pos_label": reading.event}
+    options: dict[str, Any] = {"pos_label": reading.positive}
     if columns.sample_weight is not None:
         options["sample_weight"] = as_numbers(frame[columns.sample_weight], source)
         options["weight_type"] = reading.weight_type

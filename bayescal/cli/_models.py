@@ -50,10 +50,10 @@ def compare_models(
 
     level, chosen, seed = as_level(ci_prob), as_prior(prior), as_seed(seed)
     names = list(dict.fromkeys(model or ()))
-    if reading.score is not None or len(names) < 2 or len(names) < len(model or ()):
+    if reading.prob is not None or len(names) < 2 or len(names) < len(model or ()):
         raise InputError(
             "name two columns of predictions or more with --model, each once, such as --model old "
-            "--model new. --score is for one model."
+            "--model new. --prob is for one model."
         )
     for role in ("stratum", "weight_type"):
         if getattr(reading, role) is not None:
@@ -132,11 +132,11 @@ def _of_outcomes(reading: TimedRowReading, names: list[str], how: dict[str, Any]
             site=cases.get("site"),
             cluster=cases.get("cluster"),
             sample_weight=cases.get("sample_weight"),
-            pos_label=reading.event,
+            pos_label=reading.positive,
             **how,
         )
     outcome = str(read.columns.outcome)
-    event = f"that {shortened(outcome)} is {shortened(reading.event or '1')}"
+    event = f"that {shortened(outcome)} is {shortened(reading.positive or '1')}"
     return Told(result, event, {"outcome": outcome}, read.cases.dropped, read.rows)
 
 

@@ -54,8 +54,8 @@ def monitor(
     thresholds = tuple(as_level(risk, "threshold") for risk in threshold or DEFAULT_THRESHOLDS)
     if len(reading.roles.keys() & {"site", "period"}) > 1:
         raise InputError("--site and --period each say what the new patients are of. Take one.")
-    if reading.factors:
-        raise InputError("--factor names no new patients. Take --site or --period, or neither.")
+    if reading.subgroups:
+        raise InputError("--subgroup names no new patients. Take --site or --period, or neither.")
     check_targets(None, json, inputs=[reading.file, unlabelled])
     form = reading.form(unlabelled)
     predictions = read_predictions(reading)

@@ -35,8 +35,8 @@ OPTIONS = {
     "prior='clinical'": "--prior clinical",
     "weight_type='counts'": "--weight-type counts",
     "weight_type='sampling'": "--weight-type sampling",
-    "pos_label= (--event on the command line)": "--event",
-    "with pos_label=": "with --event",
+    "pos_label= (--positive on the command line)": "--positive",
+    "with pos_label=": "with --positive",
     "event pos_label=": "event ",
     "Convert the column to numbers, and drop or impute missing values, first.": "Write only "
     "numbers in this column, and leave a cell empty where the value is missing.",
@@ -51,7 +51,7 @@ OPTIONS = {
     "else, or name another with --outcome.",
     "with close= or --close": "with --close",
     "Leave site= out": "Leave --site out",
-    "Pass two classes, one of them the event.": "Name the event with --event, or another column "
+    "Pass two classes, one of them the event.": "Name the event with --positive, or another column "
     "with --outcome.",
 }
 """How Python's arguments, as texts name them, are typed on the command line."""

@@ -24,7 +24,6 @@ __all__ = [
     "Entry",
     "Event",
     "Every",
-    "Factor",
     "File",
     "Horizon",
     "Html",
@@ -35,17 +34,19 @@ __all__ = [
     "Outcome",
     "Percent",
     "Period",
+    "Positive",
     "Prior",
+    "Prob",
     "Record",
-    "Score",
+    "SampleWeight",
     "Seed",
     "Sheet",
     "Site",
     "Stratum",
+    "Subgroup",
     "Survival",
     "Threshold",
     "Time",
-    "Weight",
     "WeightType",
     "Word",
     "bundled",
@@ -53,19 +54,14 @@ __all__ = [
 
 PYTHON_NAMES = {
     "delta": "deltas",
-    "event": "pos_label",
-    "factor": "factors",
     "folds": "n_folds",
-    "imputation": "imputations",
     "jobs": "n_jobs",
     "outcome": "y_true",
-    "score": "y_prob",
+    "positive": "pos_label",
+    "prob": "y_prob",
     "seed": "random_state",
     "simulations": "n_simulations",
-    "site": "groups",
-    "stratum": "strata",
     "threshold": "thresholds",
-    "weight": "sample_weight",
 }
 """Options whose argument has another name in Python, by which they can be given as well."""
 
@@ -79,16 +75,20 @@ File = Annotated[
 Outcome = Annotated[
     str | None, typer.Option(help="Column with the outcome. Not needed if only one column fits.")
 ]
-Score = Annotated[
+Prob = Annotated[
     str | None,
     typer.Option(help="Column with the predicted probability. Not needed if only one column fits."),
 ]
 Event = Annotated[
     str | None,
     typer.Option(
-        help="Value of the outcome that is the event, if outcomes are not 0 and 1. With --time: "
-        "column of what ended it: 1 the event, 0 the case left, 2, 3, ... a competing event."
+        help="With --time: column of what ended it: 1 the event, 0 the case left, 2, 3, ... a "
+        "competing event."
     ),
+]
+Positive = Annotated[
+    str | None,
+    typer.Option(help="Value of the outcome that is the event, if outcomes are not 0 and 1."),
 ]
 Cause = Annotated[
     str | None,
@@ -116,10 +116,10 @@ Horizon = Annotated[
     str | None,
     typer.Option(
         help="With --time: by when the scores are risks of the event, in its units. Several are "
-        "typed as 1,3,5, beside --score r1,r3,r5, a column for each."
+        "typed as 1,3,5, beside --prob r1,r3,r5, a column for each."
     ),
 ]
-Weight = Annotated[
+SampleWeight = Annotated[
     str | None, typer.Option(help="Column with the weight of each row; see --weight-type.")
 ]
 WeightType = Annotated[
@@ -177,9 +177,7 @@ Close = Annotated[
 ]
 Site = Annotated[
     list[str] | None,
-    typer.Option(
-        "--site", "--group", help="Column with the site of each case, such as its hospital."
-    ),
+    typer.Option(help="Column with the site of each case, such as its hospital."),
 ]
 Period = Annotated[
     str | None, typer.Option(help="Column with the time of each case, such as its month.")
@@ -197,11 +195,9 @@ IgnoreColumn = Annotated[
         "means. Repeat it for several."
     ),
 ]
-Factor = Annotated[
+Subgroup = Annotated[
     list[str] | None,
-    typer.Option(
-        help="Column of a factor, for subgroups. Repeat it for several: --factor sex --factor age."
-    ),
+    typer.Option(help="Column of subgroups. Repeat it for several: --subgroup sex --subgroup age."),
 ]
 Imputation = Annotated[
     str | None,

@@ -85,13 +85,13 @@ def _read(
             for option, name in each.items():
                 if name is not None:
                     check_column(name, [str(column) for column in frame.columns], option)
-        columns = choose_columns(frame, replace(reading, score=score), form.scale)
+        columns = choose_columns(frame, replace(reading, prob=score), form.scale)
         cases = read_cases(
             frame,
             columns,
             source,
             form.scale,
-            event=reading.event,
+            event=reading.positive,
             drop_missing=reading.drop_missing,
             others=others,
         )

@@ -109,8 +109,8 @@ def plan(
         int, typer.Option(min=50, help="Number of studies simulated at each size.")
     ] = 400,
     outcome: option.Outcome = None,
-    score: option.Score = None,
-    event: option.Event = None,
+    prob: option.Prob = None,
+    positive: option.Positive = None,
     drop_missing: option.DropMissing = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed.")] = 0,
     jobs: Annotated[int, typer.Option(help="Number of parallel processes; -1 is one a core.")] = -1,
@@ -133,7 +133,7 @@ def plan(
     check_targets(plot, inputs=[pilot] if pilot is not None else [])
     data = None
     if pilot is not None:
-        reading = Reading(pilot, outcome, score, event, drop_missing=drop_missing)
+        reading = Reading(pilot, outcome, prob, positive, drop_missing=drop_missing)
         data = read_predictions(reading).data
     elif prevalence is None or c_statistic is None:
         raise InputError("--prevalence and --c-statistic are missing; or name the file of a pilot.")

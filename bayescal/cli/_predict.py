@@ -32,7 +32,7 @@ def predict(
     ] = None,
     at: Annotated[
         str | None,
-        typer.Option(help="With --site or one --factor: where the patients are, such as H3."),
+        typer.Option(help="With --site or one --subgroup: where the patients are, such as H3."),
     ] = None,
     threshold: option.Threshold = None,
     prior: option.Prior = "neutral",
@@ -65,12 +65,12 @@ def predict(
         raise InputError("--risk is needed: the model's probability of the patient, such as 0.23.")
     if plot is not None and (len(risk) > 1 or len(threshold or ()) > 1):
         raise InputError("--plot draws one patient and one threshold. Give one --risk for it.")
-    if len(reading.roles.keys() & {"site", "period"}) + bool(reading.factors) > 1:
-        raise InputError("--site, --period and --factor each say whose risk it is. Take one.")
-    if len(reading.factors) > 1:
-        raise InputError("--factor was given twice, and patients are of one. Take one of them.")
-    if at is not None and "site" not in reading.roles and not reading.factors:
-        raise InputError("--at goes with --site or --factor, whose level it is.")
+    if len(reading.roles.keys() & {"site", "period"}) + bool(reading.subgroups) > 1:
+        raise InputError("--site, --period and --subgroup each say whose risk it is. Take one.")
+    if len(reading.subgroups) > 1:
+        raise InputError("--subgroup was given twice, and patients are of one. Take one of them.")
+    if at is not None and "site" not in reading.roles and not reading.subgroups:
+        raise InputError("--at goes with --site or --subgroup, whose level it is.")
     scores = scores_of(risk, reading.form().scale)
     thresholds = tuple(as_level(each, "threshold") for each in threshold or ())
     followed = TimeColumns.of(reading)

@@ -147,7 +147,7 @@ def read_predictions(reading: Reading) -> Predictions:
             at = np.flatnonzero(kept)
             source = Selected.of(source, at)
             frame = frame[kept]
-        event, drop = reading.event, reading.drop_missing
+        event, drop = reading.positive, reading.drop_missing
         cases = read_cases(frame, columns, source, form.scale, event=event, drop_missing=drop)
         with in_file(columns, cases.location(source), form.scale):
             data = CalibrationData(**cases.given, **reading.of_outcomes)

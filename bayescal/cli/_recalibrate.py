@@ -141,9 +141,9 @@ def gain_command(predictions: Predictions, method: str, prior: str) -> str:
 
     columns = predictions.columns
     words = ["gain", str(predictions.path), "--outcome", str(columns.outcome)]
-    words += ["--score", columns.prob]
-    words += [] if columns.sample_weight is None else ["--weight", columns.sample_weight]
-    words += [] if predictions.event == "1" else ["--event", predictions.event]
+    words += ["--prob", columns.prob]
+    words += [] if columns.sample_weight is None else ["--sample-weight", columns.sample_weight]
+    words += [] if predictions.event == "1" else ["--positive", predictions.event]
     words += predictions.form.words
     words += [] if method == BAYESIAN else ["--method", method]
     words += [] if prior == "neutral" else ["--prior", prior]

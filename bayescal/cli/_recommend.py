@@ -28,7 +28,7 @@ def recommend(
 ) -> None:
     """Say whether to update the model, and how, by what an update probably gains on new patients.
 
-    With --site, --period or --factor also in each of them, on average, and in the next site.
+    With --site, --period or --subgroup also in each of them, on average, and in the next site.
     """
     from bayescal.cli._predictions import read_predictions
     from bayescal.cli._progress import working

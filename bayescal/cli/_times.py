@@ -64,7 +64,7 @@ class TimeColumns(NamedTuple):
     cause, censored : str or None
         What the event and a case that left are written as, as typed.
     options : tuple of str
-        By which options the scores were named, where that is not --score.
+        By which options the scores were named, where that is not --prob.
     """
 
     time: str
@@ -103,6 +103,12 @@ class TimeColumns(NamedTuple):
             Whether the command takes several horizons.
         """
         if reading.time is None:
+            if reading.event is not None:
+                raise InputError(
+                    "--event goes with --time: it is the column of what ended the time. The value "
+                    "of the outcome that is the event is named with --positive "
+                    f"{reading.event}."
+                )
             for name in ("entry", "horizon", "cause", "censored", "survival"):
                 if getattr(reading, name) not in (None, False):
                     raise InputError(f"--{name} goes with --time, the column of times to an event.")
@@ -119,11 +125,13 @@ class TimeColumns(NamedTuple):
             )
         others = {
             "--outcome": reading.outcome,
+            "--positive": reading.positive,
             "--update": update,
         }
         for name, value in others.items():
             if value:
-                raise InputError(f"{name} does not go with --time.")
+                cause = " Name the event with --cause." * (name == "--positive")
+                raise InputError(f"{name} does not go with --time.{cause}")
         horizons = _as_horizons(reading.horizon)
         if len(horizons) > 1 and not takes_several:
             raise InputError(
@@ -138,7 +146,7 @@ class TimeColumns(NamedTuple):
                     f"{name} does not go with several horizons. Name one, such as "
                     f"--horizon {horizons[0]:g}."
                 )
-        scores = _score_columns(reading.score, horizons) if len(horizons) > 1 else ()
+        scores = _score_columns(reading.prob, horizons) if len(horizons) > 1 else ()
         used = (reading.time, reading.event, reading.entry)
         return cls(*used, horizons, scores, reading.cause, reading.censored)
 
@@ -249,16 +257,16 @@ def _read(
         frame = source.load(labels=reading.labels)
     names = [str(name) for name in frame.columns]
     used = {"time": times.time, "event": times.event, "entry": times.entry}
-    options = times.options or ("score",) * len(times.scores)
+    options = times.options or ("prob",) * len(times.scores)
     named_scores = [*zip(options, times.scores, strict=True)]
     for option, name in [*used.items(), *named_scores]:
         if name is not None:
             check_column(name, names, option)
     _refuse_shared(used, named_scores, reading)
     others = [name for name in (times.time, times.entry) if name is not None]
-    of_event = replace(reading, outcome=times.event, event=None)
+    of_event = replace(reading, outcome=times.event)
     if times.scores:
-        of_event = replace(of_event, score=times.scores[0])
+        of_event = replace(of_event, prob=times.scores[0])
     columns = choose_columns(frame.drop(columns=others), of_event, form.scale)
     scores = times.scores or (columns.prob,)
     ask_about_ids(frame, reading, [*columns.needed, *others, *scores])
@@ -356,15 +364,15 @@ def _score_columns(typed: str | None, horizons: tuple[float, ...]) -> tuple[str,
     example = ",".join(f"r{at:g}" for at in horizons)
     if typed is None:
         raise InputError(
-            f"--score is missing: with {size} horizons it names a column of risks for each, in "
-            f"their order, such as --score {example}."
+            f"--prob is missing: with {size} horizons it names a column of risks for each, in "
+            f"their order, such as --prob {example}."
         )
     names = tuple(part.strip() for part in typed.split(","))
     if len(names) != size:
         told = ", ".join(f"{at:g}" for at in horizons)
         raise InputError(
-            f"--score names {count(len(names), 'column')} and --horizon {size} times ({told}). "
-            f"Name a column for each time, in their order, such as --score {example}."
+            f"--prob names {count(len(names), 'column')} and --horizon {size} times ({told}). "
+            f"Name a column for each time, in their order, such as --prob {example}."
         )
     return names
 

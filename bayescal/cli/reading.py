@@ -37,9 +37,9 @@ class Reading:
 
     file: option.File
     outcome: option.Outcome = None
-    score: option.Score = None
-    event: option.Event = None
-    weight: option.Weight = None
+    prob: option.Prob = None
+    positive: option.Positive = None
+    sample_weight: option.SampleWeight = None
     weight_type: option.WeightType = None
     drop_missing: option.DropMissing = False
     logit: option.Logit = False
@@ -54,13 +54,15 @@ class Reading:
 
         if self.weight_type is not None:
             check_choice(self.weight_type, WEIGHT_TYPES, "--weight-type")
-            if self.weight is None:
-                raise InputError("--weight-type goes with --weight, the column of the weights.")
+            if self.sample_weight is None:
+                raise InputError(
+                    "--weight-type goes with --sample-weight, the column of the weights."
+                )
         if len(self._role("site") or ()) > 1:
-            raise InputError("--site is one column. Name several factors with --factor.")
-        for name in self.factors:
-            if self.factors.count(name) > 1:
-                raise InputError(f"--factor {name!r} was given twice. Name each factor once.")
+            raise InputError("--site is one column. Name several subgroups with --subgroup.")
+        for name in self.subgroups:
+            if self.subgroups.count(name) > 1:
+                raise InputError(f"--subgroup {name!r} was given twice. Name each column once.")
         if self._role("stratum") is not None and self._role("cluster") is None:
             raise InputError("--stratum goes with --cluster, the column of the clusters.")
         if self._role("cluster") is not None and self._role("independent"):
@@ -81,9 +83,9 @@ class Reading:
         return getattr(self, name, None)
 
     @property
-    def factors(self) -> tuple[str, ...]:
-        """Columns of factors."""
-        return tuple(self._role("factor") or ())
+    def subgroups(self) -> tuple[str, ...]:
+        """Columns of subgroups."""
+        return tuple(self._role("subgroup") or ())
 
     @property
     def roles(self) -> dict[str, str]:
@@ -95,8 +97,10 @@ class Reading:
     @property
     def labels(self) -> tuple[str, ...]:
         """Columns whose fields are names, and never numbers."""
-        numbers = (self.outcome, self.score, self.weight)
-        return tuple(name for name in (*self.roles.values(), *self.factors) if name not in numbers)
+        numbers = (self.outcome, self.prob, self.sample_weight)
+        return tuple(
+            name for name in (*self.roles.values(), *self.subgroups) if name not in numbers
+        )
 
     @property
     def calendar(self) -> str | None:
@@ -112,13 +116,17 @@ class Reading:
     @property
     def told(self) -> list[tuple[str, str]]:
         """Options and columns, in order."""
-        of_cases = {name: getattr(self, name) for name in ("outcome", "score", "weight")}
-        one = [(name, column) for name, column in of_cases.items() if column is not None]
+        of_cases = {name: getattr(self, name) for name in ("outcome", "prob", "sample_weight")}
+        one = [
+            (name.replace("_", "-"), column)
+            for name, column in of_cases.items()
+            if column is not None
+        ]
         return [*one, *self.roles.items(), *self._repeated]
 
     @property
     def _repeated(self) -> list[tuple[str, str]]:
-        several = {"factor": self.factors, "ignore-column": self.ignored}
+        several = {"subgroup": self.subgroups, "ignore-column": self.ignored}
         return [(option, name) for option, names in several.items() for name in names]
 
     @property
@@ -136,21 +144,21 @@ class Reading:
     def groups(self) -> dict[str, bool]:
         """The options that give a table its groups, and whether each was given."""
         return {
-            "--site (--group)": "site" in self.roles,
+            "--site": "site" in self.roles,
             "--period": "period" in self.roles,
-            "--factor": bool(self.factors),
+            "--subgroup": bool(self.subgroups),
         }
 
     def columns(self, outcome: str, score: str) -> Columns:
         """All columns that matter."""
         from bayescal.data.sources.columns import Columns
 
-        return Columns(outcome, score, self.weight, subgroup=self.factors, **self.roles)
+        return Columns(outcome, score, self.sample_weight, subgroup=self.subgroups, **self.roles)
 
     @property
     def of_outcomes(self) -> dict[str, Any]:
         """Further arguments of `CalibrationData`: what weights and outcomes are."""
-        return {"weight_type": self.weight_type, "pos_label": self.event}
+        return {"weight_type": self.weight_type, "pos_label": self.positive}
 
     def form(self, other: Path | None = None) -> Form:
         """How the file is written, and another one that is written alike."""
@@ -172,6 +180,7 @@ class _Times:
     """The columns of times to an event, if the outcomes are such."""
 
     time: option.Time = None
+    event: option.Event = None
     entry: option.Entry = None
     horizon: option.Horizon = None
     cause: option.Cause = None
@@ -214,12 +223,12 @@ class ClusterReading(Reading):
 
 @dataclass(frozen=True)
 class GroupReading(ClusterReading):
-    """Of cases that may also have a site, a period or factors."""
+    """Of cases that may also have a site, a period or subgroups."""
 
     site: option.Site = None
     period: option.Period = None
     every: option.Every = None
-    factor: option.Factor = None
+    subgroup: option.Subgroup = None
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ CURES = {
     "percent sign": "Pass percentages as numbers without the sign, / 100.",
     "logit": "If these are log-odds, pass scipy.special.expit(values).",
     "drop": "Drop or impute it first.",
-    "pos_label": "Say which label is the event with pos_label= (--event on the command line).",
+    "pos_label": "Say which label is the event with pos_label=.",
 }
 """What to do about a fault, in Python; a door can have other words for the same."""
 

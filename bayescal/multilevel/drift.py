@@ -232,7 +232,7 @@ class DriftPosterior(MultilevelPosterior):
     def _gains(self) -> dict[tuple[str, str], Floats]:
         """Draws of the gain of either update."""
         now = self.now()
-        curves = now.problem.probability(now._drawn.u)
+        curves = now.problem.probability(now.tables[0].u)
         single = now.problem.probability(self._drawn.average).mean(axis=0)
         maps = {"now": curves.mean(axis=0), "all periods": single}
         return gain_of_maps(now.problem, curves, maps)

@@ -75,7 +75,7 @@ def own_error(
     for label, share in zip(data.groups, shares.T, strict=True):
         view = curves[label]
         # not values_of: floored by its own signed error, each group would be off in each draw
-        error += share * view.curves_of_draws.values([("tce", {})], "bootstrap")["tce"]
+        error += share * view._read(view.tables, [("tce", {})], "bootstrap")["tce"]
     return floored(error, pooled.values_of("signed_error"))
 
 

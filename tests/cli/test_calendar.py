@@ -13,7 +13,7 @@ import bayescal as bc
 from bayescal.cli import main
 
 DAYS = pd.date_range("2023-11-01", periods=120, freq="D")
-NAMES = ("--outcome", "died", "--score", "risk", "--seed", "1")
+NAMES = ("--outcome", "died", "--prob", "risk", "--seed", "1")
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_rows_without_a_date_are_left_out_if_asked(capsys, frame) -> None:
 def test_times_to_an_event_by_quarter(capsys, frame) -> None:
     frame["years"] = np.random.default_rng(1).exponential(3, 240).round(3) + 0.001
     frame.rename(columns={"died": "event"}).to_csv("a.csv", index=False)
-    told = ["--time", "years", "--event", "event", "--score", "risk", "--horizon", "2"]
+    told = ["--time", "years", "--event", "event", "--prob", "risk", "--horizon", "2"]
     with pytest.raises(SystemExit) as ended:
         main(["drift", "a.csv", *told, "--period", "date", "--every", "quarter", "--seed", "1"])
     shown = capsys.readouterr()

@@ -152,7 +152,7 @@ def test_assess_takes_groups(run, csv, patients, tmp_path) -> None:
     record = tmp_path / "out.json"
     sites = np.where(patients["id"] % 2, "\x1b[31mnorth", "[bold]south")
     patients.assign(site=sites).to_csv(csv, index=False)
-    result = run("assess", csv, "--group", "site", "--seed", 7, "--json", record)
+    result = run("assess", csv, "--site", "site", "--seed", 7, "--json", record)
     assert (result.code, result.err) == (0, "")
     assert "\x1b" not in result.out
     assert "[bold]south" in result.out
@@ -163,7 +163,7 @@ def test_assess_takes_groups(run, csv, patients, tmp_path) -> None:
     a = bc.assess(patients["y"], patients["p"], site=sites, random_state=7)
     for name, row in a.by_group.iterrows():
         assert document["groups"][name]["tce_estimate"] == row["tce_estimate"]
-    line = complains(run("assess", csv, "--seed", 7, "--drop-missing", "--group=x"))
+    line = complains(run("assess", csv, "--seed", 7, "--drop-missing", "--site=x"))
     assert "--site: there is no column 'x'" in line
 
 
@@ -172,9 +172,9 @@ def test_groups_are_text_and_never_missing(run, csv, patients, tmp_path) -> None
     record = tmp_path / "out.json"
     gaps = patients.assign(site=np.where(patients["id"] < 3, np.nan, patients["id"] % 2))
     gaps.to_csv(csv, index=False)
-    line = complains(run("assess", csv, "--group", "site"))
+    line = complains(run("assess", csv, "--site", "site"))
     assert "3 of 100 rows lack an outcome, a score, a weight or a value of site" in line
-    options = ("--group", "site", "--drop-missing", "--json", record)
+    options = ("--site", "site", "--drop-missing", "--json", record)
     assert run("assess", csv, *options).code == 0
     assert set(json.loads(record.read_text())["groups"]) == {"0.0", "1.0"}  # as the file has them
 
@@ -183,7 +183,7 @@ def test_too_many_groups_are_refused(run, tmp_path) -> None:
     y_true, y_prob = bc.simulate.sample("calibrated", 201, random_state=0)
     table = pd.DataFrame({"y": y_true, "p": y_prob, "id": np.arange(201)})
     table.to_csv(tmp_path / "ids.csv", index=False)
-    result = run("assess", tmp_path / "ids.csv", "--group", "id")
+    result = run("assess", tmp_path / "ids.csv", "--site", "id")
     assert result.code == 2
     assert "holds 201 distinct labels" in result.err
     assert "groups" not in result.err
@@ -191,7 +191,7 @@ def test_too_many_groups_are_refused(run, tmp_path) -> None:
 
 def test_one_family_tells_what_its_posterior_says(run, csv, patients, tmp_path) -> None:
     record = tmp_path / "out.json"
-    columns = ("--outcome", "y", "--score", "p")
+    columns = ("--outcome", "y", "--prob", "p")
     result = run("assess", csv, *columns, *ONE, "--seed", "7", "--json", record)
     assert (result.code, result.err) == (0, "")
     summary = bc.fit(patients["y"], patients["p"], curve="beta", random_state=7).summary()
@@ -216,8 +216,8 @@ def test_one_family_tells_what_its_posterior_says(run, csv, patients, tmp_path) 
     assert document["source"] == {
         "file": str(csv),
         "outcome": "y",
-        "score": "p",
-        "weight": None,
+        "prob": "p",
+        "sample_weight": None,
         "weight_type": None,
         "site": None,
         "event": "1",
@@ -308,7 +308,7 @@ def test_plot(run, csv, tmp_path) -> None:
 def test_what_the_reader_should_know_is_a_note(run, tmp_path, patients, change, note) -> None:
     path, record = tmp_path / "odd.csv", tmp_path / "out.json"
     patients.assign(**change).to_csv(path, index=False)
-    result = run("assess", path, "--outcome", "y", "--score", "p", "--json", record)
+    result = run("assess", path, "--outcome", "y", "--prob", "p", "--json", record)
     assert (result.code, result.err) == (0, "")
     printed = " ".join(result.out.split())
     assert "Note: " in printed
@@ -385,7 +385,7 @@ def test_parquet_without_pyarrow(run, tmp_path, monkeypatch) -> None:
 
 def test_a_byte_order_mark_and_spaces_in_the_header(run, tmp_path, patients) -> None:
     path = written(tmp_path / "a.csv", "\ufeff y , p \n" + "1,0.7\n0,0.2\n0,0.4\n" * 5)
-    assert run("assess", path, "--outcome", "y", "--score", "p", *ONE).code == 0
+    assert run("assess", path, "--outcome", "y", "--prob", "p", *ONE).code == 0
 
 
 @pytest.mark.slow
@@ -413,7 +413,7 @@ def test_big_file(run, tmp_path) -> None:
 def test_labels_of_the_event(run, tmp_path, patients, values, event) -> None:
     path, record = tmp_path / "labels.csv", tmp_path / "out.json"
     patients.assign(y=np.array(values)[patients["y"]]).to_csv(path, index=False)
-    options = [] if event is None else ["--event", event]
+    options = [] if event is None else ["--positive", event]
     assert run("assess", path, *options, *ONE, "--json", record).code == 0
     assert json.loads(record.read_text())["events"] == EVENTS
 
@@ -422,10 +422,10 @@ def test_labels_of_the_event(run, tmp_path, patients, values, event) -> None:
 def test_weights_are_cases(run, tmp_path, patients) -> None:
     path, record = tmp_path / "weights.csv", tmp_path / "out.json"
     patients.assign(w=2).to_csv(path, index=False)
-    assert run("assess", path, *ONE, "--weight", "w", "--json", record).code == 0
+    assert run("assess", path, *ONE, "--sample-weight", "w", "--json", record).code == 0
     assert json.loads(record.read_text())["cases"] == 2 * N
     patients.assign(w=1.5).to_csv(path, index=False)
-    result = run("assess", path, *ONE, "--weight", "w", "--json", record)
+    result = run("assess", path, *ONE, "--sample-weight", "w", "--json", record)
     assert "pseudo-posterior" in " ".join(result.out.split())
     assert json.loads(record.read_text())["settings"]["pseudo_posterior"] is True
 
@@ -440,17 +440,17 @@ def sampled(tmp_path, patients) -> Path:
 
 
 WEIGHED = {
-    "assess": (*ONE, "--score", "p"),
-    "compare": ("--score", "p"),
+    "assess": (*ONE, "--prob", "p"),
+    "compare": ("--prob", "p"),
     "gain": ("--before", "p", "--after", "q"),
-    "recalibrate": ("--score", "p", "--method", "logistic"),
+    "recalibrate": ("--prob", "p", "--method", "logistic"),
 }
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", WEIGHED)
 def test_weights_that_can_be_either_are_asked_about(run, tmp_path, sampled, command) -> None:
-    options: tuple[object, ...] = (*WEIGHED[command], "--weight", "w")
+    options: tuple[object, ...] = (*WEIGHED[command], "--sample-weight", "w")
     if command == "recalibrate":
         options = (*options, "--output", tmp_path / "better.csv")
     line = complains(run(command, sampled, *options))
@@ -474,7 +474,7 @@ def test_the_scale_of_sampling_weights_changes_no_recalibration(run, sampled, tm
     for factor in (1, 0.5):
         path, output = tmp_path / f"in{factor}.csv", tmp_path / f"out{factor}.csv"
         frame.assign(w=factor * frame["w"]).to_csv(path, index=False)
-        options = ("--score", "p", "--weight", "w", "--weight-type", "sampling", "--seed", 1)
+        options = ("--prob", "p", "--sample-weight", "w", "--weight-type", "sampling", "--seed", 1)
         assert run("recalibrate", path, *options, "--output", output).code == 0
         written_to.append(pd.read_csv(output).drop(columns="w"))
     pd.testing.assert_frame_equal(*written_to, check_exact=True)
@@ -485,7 +485,7 @@ def test_the_scale_of_sampling_weights_changes_no_recalibration(run, sampled, tm
 
 def test_the_record_says_what_the_weights_were(run, tmp_path, sampled) -> None:
     record = tmp_path / "out.json"
-    options = ("--score", "p", *ONE, "--weight", "w", "--json", record)
+    options = ("--prob", "p", *ONE, "--sample-weight", "w", "--json", record)
     assert run("assess", sampled, *options, "--weight-type", "sampling").code == 0
     told = json.loads(record.read_text())
     assert told["source"]["weight_type"] == told["settings"]["weight_type"] == "sampling"
@@ -532,11 +532,11 @@ def test_columns_are_guessed_by_name_or_by_content(run, csv, patients, columns, 
         ({"died": "y", "relapse": "y", "y": "id"}, [], "the outcome: 'died', 'relapse'"),
         ({"obs": "y"}, [], "several columns could be the outcome: 'y', 'obs'"),
         ({"risk": "p"}, [], "several columns could be the score: 'p', 'risk'"),
-        ({"p": "id", "a": "p", "b": "p"}, ["--score", "c"], "no column 'c'"),
+        ({"p": "id", "a": "p", "b": "p"}, ["--prob", "c"], "no column 'c'"),
         ({}, ["--outcome", "p"], "no column looks like the score"),
-        ({}, ["--score", "y"], "no column looks like the outcome"),
+        ({}, ["--prob", "y"], "no column looks like the outcome"),
         ({}, ["--outcome", "z"], "there is no column 'z'. There are 'id', 'p', 'y'."),
-        ({}, ["--weight", "z"], "--weight: there is no column 'z'"),
+        ({}, ["--sample-weight", "z"], "--sample-weight: there is no column 'z'"),
     ],
 )
 def test_unclear_columns_are_listed(run, csv, patients, copies, options, message) -> None:
@@ -547,7 +547,7 @@ def test_unclear_columns_are_listed(run, csv, patients, copies, options, message
 
 def test_a_name_that_occurs_twice_is_refused(run, tmp_path) -> None:
     path = written(tmp_path / "twice.csv", "y,p,p\n1,0.3,0.4\n0,0.2,0.4\n")
-    line = complains(run("assess", path, "--outcome", "y", "--score", "p"))
+    line = complains(run("assess", path, "--outcome", "y", "--prob", "p"))
     assert "2 columns are called 'p'" in line
 
 
@@ -559,10 +559,10 @@ def test_names_from_files_cannot_steer_the_terminal(run, tmp_path, patients, nam
     path = tmp_path / "hostile.csv"
     patients.rename(columns={"y": name}).to_csv(path, index=False)
     shown = name.encode("unicode_escape").decode()
-    result = run("assess", path, "--outcome", name, "--score", "p", *ONE)
+    result = run("assess", path, "--outcome", name, "--prob", "p", *ONE)
     assert result.code == 0
     assert shown in result.out
-    line = complains(run("assess", path, "--outcome", "nope", "--score", "p"))
+    line = complains(run("assess", path, "--outcome", "nope", "--prob", "p"))
     assert shown in line
     for text in (result.out, line):
         assert "\x1b" not in text
@@ -576,7 +576,7 @@ def test_hostile_labels_stay_text(run, tmp_path, patients) -> None:
     line = complains(run("assess", path))
     assert "[bold]dead" in line
     assert "\x1b" not in line
-    result = run("assess", path, "--event", "[bold]dead", *ONE)
+    result = run("assess", path, "--positive", "[bold]dead", *ONE)
     assert "[bold]dead ([red]\\x1b.csv)" in result.out.replace("\n", "")
 
 
@@ -624,7 +624,7 @@ def test_bad_files(run, tmp_path, name) -> None:
     path = tmp_path / name
     if content is not None:
         written(path, content)
-    line = complains(run("assess", path, "--outcome", "y", "--score", "p"))
+    line = complains(run("assess", path, "--outcome", "y", "--prob", "p"))
     assert message.format(path=path) in line
 
 
@@ -642,8 +642,8 @@ def test_a_folder_is_no_file(run, tmp_path) -> None:
     ("options", "message"),
     [
         (
-            ["--event", "dead"],
-            "not two classes with the event 'dead'. Name the event with --event",
+            ["--positive", "dead"],
+            "not two classes with the event 'dead'. Name the event with --positive",
         ),
         (["--curve", "wave"], "curve must be one of 'average', 'beta'"),
         (["--prior", "mine"], "prior must be one of 'clinical'"),
@@ -659,10 +659,16 @@ def test_a_folder_is_no_file(run, tmp_path) -> None:
         (["--edge", "2"], "edge must lie strictly between 0 and 0.5"),
         (["--seed", "-1"], "'--seed'"),
         (["--seed", "x"], "'--seed'"),
-        (["--weight", "w"], "column 'w': -1 is not a finite, non-negative number on line 2 of"),
-        (["--weight", "v", "--weight-type", "counts"], "column 'v': 1.5 is not a whole number"),
-        (["--weight", "v", "--weight-type", "x"], "--weight-type must be one of 'counts'"),
-        (["--weight-type", "counts"], "--weight-type goes with --weight"),
+        (
+            ["--sample-weight", "w"],
+            "column 'w': -1 is not a finite, non-negative number on line 2 of",
+        ),
+        (
+            ["--sample-weight", "v", "--weight-type", "counts"],
+            "column 'v': 1.5 is not a whole number",
+        ),
+        (["--sample-weight", "v", "--weight-type", "x"], "--weight-type must be one of 'counts'"),
+        (["--weight-type", "counts"], "--weight-type goes with --sample-weight"),
         (["--plot", "nowhere/out.png"], "there is no folder nowhere"),
         (["--json", "nowhere/out.json"], "there is no folder nowhere"),
         (["--plot", "out.docx"], "its name must end in"),
@@ -929,7 +935,7 @@ def test_gain_sees_that_a_map_was_fitted_to_these_patients(run, two, tmp_path) -
 def test_gain_by_cross_fitting_is_that_of_the_procedure(run, two, tmp_path) -> None:
     record = tmp_path / "gain.json"
     pd.read_csv(two).head(100).to_csv(two, index=False)
-    options = ("--outcome", "y", "--score", "p0", "--method", "intercept", "--folds", 3)
+    options = ("--outcome", "y", "--prob", "p0", "--method", "intercept", "--folds", 3)
     result = run("gain", two, *options, "--seed", 2, "--json", record)
     assert result.code == 0
     printed = " ".join(result.out.split())
@@ -972,12 +978,12 @@ def test_gain_leaves_out_incomplete_rows_when_told(run, two) -> None:
         (("--before", "p0"), "--after"),
         (
             ("--before", "p0", "--after", "p1", "--method", "beta"),
-            "--score and --method need --folds",
+            "--prob and --method need --folds",
         ),
-        (("--score", "p0", "--folds", 5, "--in-sample"), "cannot be used with it"),
-        (("--score", "p0", "--after", "p1", "--folds", 5), "cannot be used with it"),
-        (("--score", "p0", "--folds", 1), "folds must be a whole number"),
-        (("--score", "p0", "--folds", 5, "--method", "magic"), "method must be one of"),
+        (("--prob", "p0", "--folds", 5, "--in-sample"), "cannot be used with it"),
+        (("--prob", "p0", "--after", "p1", "--folds", 5), "cannot be used with it"),
+        (("--prob", "p0", "--folds", 1), "folds must be a whole number"),
+        (("--prob", "p0", "--folds", 5, "--method", "magic"), "method must be one of"),
     ],
 )
 def test_gain_says_no_in_one_line(run, two, options, about) -> None:
@@ -993,7 +999,7 @@ def test_gain_says_no_in_one_line(run, two, options, about) -> None:
 def test_recalibrate_writes_probabilities_with_intervals(run, two, tmp_path) -> None:
     others, target = tmp_path / "others.csv", tmp_path / "better.csv"
     pd.DataFrame({"id": [7, 8, 9], "p0": [0.02, 0.5, 0.95]}).to_csv(others, index=False)
-    options = ("--outcome", "y", "--score", "p0", "--apply-to", others, "--output", target)
+    options = ("--outcome", "y", "--prob", "p0", "--apply-to", others, "--output", target)
     printed = run("recalibrate", two, *options, "--seed", 1)
     assert printed.code == 0
     assert "Recommended: " in printed.out
@@ -1007,11 +1013,11 @@ def test_recalibrate_writes_probabilities_with_intervals(run, two, tmp_path) -> 
 
 def test_recalibrate_by_another_method_on_its_own_patients_says_so(run, two, tmp_path) -> None:
     target = tmp_path / "better.csv"
-    options = ("--outcome", "y", "--score", "p0", "--method", "logistic", "--output", target)
+    options = ("--outcome", "y", "--prob", "p0", "--method", "logistic", "--output", target)
     printed = run("recalibrate", two, *options)
     assert printed.code == 0
     assert "the patients that the map was fitted to" in " ".join(printed.out.split())
-    again = f"gain {two} --outcome y --score p0 --method logistic --folds 10"
+    again = f"gain {two} --outcome y --prob p0 --method logistic --folds 10"
     assert again.replace(" ", "") in "".join(printed.out.split())
     table = pd.read_csv(two)
     fitted = bc.recalibrate.LogisticRecalibrator().fit(table["p0"], table["y"])
@@ -1022,7 +1028,7 @@ def test_recalibrate_by_another_method_on_its_own_patients_says_so(run, two, tmp
 
 @pytest.mark.slow
 def test_recalibrate_by_a_random_method_takes_the_seed(run, two, tmp_path) -> None:
-    options = ("--outcome", "y", "--score", "p0", "--method", "smooth", "--seed")
+    options = ("--outcome", "y", "--prob", "p0", "--method", "smooth", "--seed")
     made = []
     for at, seed in enumerate((3, 3, 4)):
         target = tmp_path / f"{at}.csv"
@@ -1039,7 +1045,7 @@ def test_gain_knows_the_patients_that_recalibrate_marked(run, two, tmp_path) -> 
     others = tmp_path / "others.csv"
     y_true, before = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=9)
     pd.DataFrame({"y": y_true, "p0": before}).to_csv(others, index=False)
-    fit = ("--outcome", "y", "--score", "p0", "--seed", 1)
+    fit = ("--outcome", "y", "--prob", "p0", "--seed", 1)
     judge = ("--outcome", "y", "--before", "p0", "--after", "p0_recalibrated", "--seed", 1)
     assert run("recalibrate", two, *fit, "--output", own).code == 0
     pd.read_csv(own).sample(frac=1, random_state=0).to_csv(tmp_path / "renamed.csv", index=False)
@@ -1068,7 +1074,7 @@ def test_recalibrate_says_no_in_one_line(run, two, tmp_path, options, about) -> 
         two,
         "--outcome",
         "y",
-        "--score",
+        "--prob",
         "p0",
         "--output",
         tmp_path / "x.csv",

@@ -35,7 +35,7 @@ ASKED = (
 
 @pytest.mark.parametrize("command", ["assess", "compare"])
 def test_ids_that_repeat_are_asked_about(capsys, table, command):
-    code, out, err = run(capsys, command, table, "--outcome", "y", "--score", "p")
+    code, out, err = run(capsys, command, table, "--outcome", "y", "--prob", "p")
     assert code == 2
     assert not out
     assert ASKED in err
@@ -44,7 +44,7 @@ def test_ids_that_repeat_are_asked_about(capsys, table, command):
 
 
 def test_either_answer_is_taken(capsys, table, tmp_path):
-    told = (table, "--outcome", "y", "--score", "p", "--seed", 1, "--curve", "beta")
+    told = (table, "--outcome", "y", "--prob", "p", "--seed", 1, "--curve", "beta")
     record = tmp_path / "numbers.json"
     code, out, _ = run(capsys, "assess", *told, "--independent", "--json", record)
     assert code == 0
@@ -64,7 +64,7 @@ def test_what_is_no_question(capsys, table, tmp_path):
     frame = pd.read_csv(table)
     single = tmp_path / "single.csv"
     frame.assign(**{"Patient ID": np.arange(120)}).to_csv(single, index=False)
-    options = ("--outcome", "y", "--score", "p", "--seed", 1, "--curve", "logistic")
+    options = ("--outcome", "y", "--prob", "p", "--seed", 1, "--curve", "logistic")
     assert run(capsys, "assess", single, *options)[0] == 0
     frame.rename(columns={"Patient ID": "visit"}).to_csv(single, index=False)
     assert run(capsys, "assess", single, *options)[0] == 0
@@ -78,11 +78,11 @@ def test_what_is_no_question(capsys, table, tmp_path):
         (["--cluster", "area", "--independent"], "contradict each other"),
         (["--cluster", "area", "--site", "area"], "name the same column, 'area'"),
         (["--site", "area", "--period", "area"], "--period goes with all cases as one"),
-        (["--site", "area", "--group", "y"], "--site is one column"),
+        (["--site", "area", "--site", "y"], "--site is one column"),
     ],
 )
 def test_what_does_not_go_together(capsys, table, options, message):
-    code, _, err = run(capsys, "assess", table, "--outcome", "y", "--score", "p", *options)
+    code, _, err = run(capsys, "assess", table, "--outcome", "y", "--prob", "p", *options)
     assert code == 2
     assert message in err
 
@@ -92,7 +92,7 @@ def test_cases_without_a_cluster_are_refused_or_left_out(capsys, table, tmp_path
     frame.loc[3, "Patient ID"] = None
     gaps = tmp_path / "gaps.csv"
     frame.to_csv(gaps, index=False)
-    options = ("--outcome", "y", "--score", "p", "--cluster", "Patient ID", "--seed", 1)
+    options = ("--outcome", "y", "--prob", "p", "--cluster", "Patient ID", "--seed", 1)
     code, _, err = run(capsys, "assess", gaps, *options, "--curve", "beta")
     assert code == 2
     assert "1 of 120 rows lack an outcome, a score, a weight or a value of Patient ID" in err
@@ -107,7 +107,7 @@ def test_clusters_lie_in_several_parquet_files_that_are_added(capsys, table, tmp
     frame = pd.read_csv(table)
     frame[::2].to_parquet(folder / "one.parquet")
     frame[1::2].to_parquet(folder / "two.parquet")
-    options = ("--outcome", "y", "--score", "p", "--cluster", "Patient ID", "--curve", "beta")
+    options = ("--outcome", "y", "--prob", "p", "--cluster", "Patient ID", "--curve", "beta")
     for name in ("one", "two"):
         file = folder / f"{name}.parquet"
         options = (*options, "--seed", 1, "--update", tmp_path / "all.nc")
@@ -135,7 +135,7 @@ def test_the_gain_of_clustered_cases(capsys, table, tmp_path):
     told = json.loads(record.read_text())
     assert told["cluster"] == "Patient ID"
     assert told["gains"]["brier"]["estimate"] == pytest.approx(gain.summary()["estimate"]["brier"])
-    folds = ("--outcome", "y", "--score", "p", "--folds", 3, "--cluster", "Patient ID")
+    folds = ("--outcome", "y", "--prob", "p", "--folds", 3, "--cluster", "Patient ID")
     code, _, err = run(capsys, "gain", file, *folds)
     assert code == 2
     assert "--cluster goes with --before and --after" in err
@@ -151,7 +151,7 @@ def test_clusters_inside_sites_and_periods_are_assessed(capsys, tmp_path):
     for name in ("site", "period"):
         column = {"site": "ward", "period": "year"}[name]
         rest = ("--ignore-column", {"site": "year", "period": "ward"}[name], "--seed", 1)
-        options = ("--outcome", "y", "--score", "p", f"--{name}", column, "--cluster", "patient")
+        options = ("--outcome", "y", "--prob", "p", f"--{name}", column, "--cluster", "patient")
         code, out, err = run(capsys, "assess", path, *options, *rest)
         assert code == 0, err
         assert "cases come in 150 clusters" in " ".join((out + err).split())

@@ -38,8 +38,8 @@ def frame() -> pd.DataFrame:
 def test_codes_of_missing_outcomes(refusal, frame, code, words) -> None:
     outcome = frame["y"].map({0: "no", 1: "yes"} if words else {0: "0", 1: "1"})
     frame["y"] = outcome.mask(frame.index.isin([3, 9]), code)
-    event = ("--event", "yes") if words else ()
-    told = refusal(frame, "--outcome", "y", "--score", "p", *event)
+    event = ("--positive", "yes") if words else ()
+    told = refusal(frame, "--outcome", "y", "--prob", "p", *event)
     assert f"{code if code in ('-99', '9') and not words else repr(code)} in 2 rows" in told
     assert "the first on line 5 of a.csv: this looks like a code of missing values" in told
     assert "--drop-missing leaves their rows out, and bayescal missing keeps" in told
@@ -48,7 +48,7 @@ def test_codes_of_missing_outcomes(refusal, frame, code, words) -> None:
 @pytest.mark.parametrize("code", [".", "unknown", "-99", "999"])
 def test_codes_of_missing_scores(refusal, frame, code) -> None:
     frame["p"] = frame["p"].astype(str).mask(frame.index == 7, code)
-    told = refusal(frame, "--outcome", "y", "--score", "p")
+    told = refusal(frame, "--outcome", "y", "--prob", "p")
     assert "in 1 row, the first on line 9 of a.csv: this looks like a code" in told
     assert "Make these cells empty; then --drop-missing leaves their rows out." in told
 
@@ -56,7 +56,7 @@ def test_codes_of_missing_scores(refusal, frame, code) -> None:
 def test_plus_and_minus_are_two_outcomes(tmp_path, frame, capsys) -> None:
     path = tmp_path / "a.csv"
     frame.assign(y=frame["y"].map({0: "-", 1: "+"})).to_csv(path, index=False)
-    named = ("--outcome", "y", "--score", "p", "--event", "+", "--curve", "identity")
+    named = ("--outcome", "y", "--prob", "p", "--positive", "+", "--curve", "identity")
     with pytest.raises(SystemExit) as left:
         main(["assess", str(path), *named])
     assert (left.value.code or 0) == 0
@@ -64,27 +64,27 @@ def test_plus_and_minus_are_two_outcomes(tmp_path, frame, capsys) -> None:
 
 def test_three_classes_have_no_advice_on_python(refusal, frame) -> None:
     frame["y"] = np.resize(["a", "b", "c"], ROWS)
-    told = refusal(frame, "--outcome", "y", "--score", "p", "--event", "a")
+    told = refusal(frame, "--outcome", "y", "--prob", "p", "--positive", "a")
     assert "Make a column that is 1 for the event and 0 for all else" in told
     assert "matrix" not in told
 
 
 def test_a_decimal_comma_between_commas(refusal, frame) -> None:
     frame["p"] = frame["p"].astype(str).str.replace(".", ",")
-    told = refusal(frame, "--outcome", "y", "--score", "p")
+    told = refusal(frame, "--outcome", "y", "--prob", "p")
     assert "on line 2 of a.csv has a decimal comma, which is read only where semicolons" in told
 
 
 def test_other_texts_among_scores(refusal, frame) -> None:
     frame["p"] = frame["p"].astype(str).mask(frame.index == 1, "high")
-    told = refusal(frame, "--outcome", "y", "--score", "p")
+    told = refusal(frame, "--outcome", "y", "--prob", "p")
     assert told.endswith(
         "column 'p': 'high' is not a number on line 3 of a.csv. Write only numbers in this "
         "column, and leave a cell empty where the value is missing."
     )
 
 
-TIMED = ("--time", "t", "--event", "s", "--horizon", "2", "--score", "p")
+TIMED = ("--time", "t", "--event", "s", "--horizon", "2", "--prob", "p")
 
 
 def test_words_for_what_ended_a_time(refusal, frame) -> None:
@@ -94,8 +94,8 @@ def test_words_for_what_ended_a_time(refusal, frame) -> None:
 
 
 def test_the_place_stands_where_the_sense_may_pause(refusal, frame) -> None:
-    weights = ("--weight", "w", "--weight-type", "counts")
-    told = refusal(frame.assign(w=0.5), "--outcome", "y", "--score", "p", *weights)
+    weights = ("--sample-weight", "w", "--weight-type", "counts")
+    told = refusal(frame.assign(w=0.5), "--outcome", "y", "--prob", "p", *weights)
     assert "column 'w': 0.5 is not a whole number on line 2 of a.csv, and counts" in told
     late = frame.assign(t=0.85, s=frame["y"], e=1.85)
     told = refusal(late, *TIMED, "--entry", "e")

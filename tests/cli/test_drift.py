@@ -16,7 +16,7 @@ from bayescal.multilevel.changes import explanation_prior
 
 MONTHS = ("2024-01", "2024-02", "2024-03")
 SHIFT = {"2024-01": 0.0, "2024-02": 0.0, "2024-03": 1.0}
-NAMES = ("--period", "month", "--outcome", "died", "--score", "risk", "--seed", "1")
+NAMES = ("--period", "month", "--outcome", "died", "--prob", "risk", "--seed", "1")
 
 
 def run(capsys, *arguments: str) -> tuple[int, str, str]:

@@ -20,7 +20,7 @@ Refused = Callable[..., str]
 Done = Callable[..., str]
 
 ROWS = "id,p,y\n" + "".join(f"{i:03},{0.1 + 0.7 * i / 40:.3f},{i % 3 // 2}\n" for i in range(40))
-NAMES = ("--outcome", "y", "--score", "p")
+NAMES = ("--outcome", "y", "--prob", "p")
 
 
 @pytest.fixture
@@ -297,7 +297,7 @@ def test_a_recalibration_is_written_on_the_scale_that_was_read(done, tmp_path, o
     how = (*NAMES, "--method", "logistic", "--seed", 1, "--output")
     done("recalibrate", plain, *how, tmp_path / "a.csv")
     told = done("recalibrate", scaled, option, *how, tmp_path / "b.csv")
-    assert f"--score p {option} --method logistic" in " ".join(told.split())
+    assert f"--prob p {option} --method logistic" in " ".join(told.split())
     one, other = (pd.read_csv(tmp_path / name)["p_recalibrated"] for name in ("a.csv", "b.csv"))
     np.testing.assert_allclose(back(other), one, rtol=1e-9)
 

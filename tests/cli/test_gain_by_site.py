@@ -55,7 +55,7 @@ def test_every_site_and_population_has_a_row(capsys, table, tmp_path):
 
 
 def test_folds_and_sites_do_not_go_together(capsys, table):
-    options = ("--outcome", "y", "--score", "p", "--folds", 3, "--site", "clinic")
+    options = ("--outcome", "y", "--prob", "p", "--folds", 3, "--site", "clinic")
     code, out, err = run(capsys, "gain", table, *options)
     assert code == 2
     assert "--site goes with --before and --after" in out + err

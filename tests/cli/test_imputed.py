@@ -38,7 +38,7 @@ def run(capsys, tmp_path):
     def invoke(table, *options):
         path = tmp_path / "long.csv"
         table.to_csv(path, index=False)
-        columns = ["--imputation", ".imp", "--outcome", "died", "--score", "risk", "--seed", "1"]
+        columns = ["--imputation", ".imp", "--outcome", "died", "--prob", "risk", "--seed", "1"]
         with pytest.raises(SystemExit) as ended:
             main(["assess", str(path), *columns, *options])
         printed = capsys.readouterr()

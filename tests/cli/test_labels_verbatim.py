@@ -35,7 +35,7 @@ def written(tmp_path, labels, name="cases.csv"):
 
 
 def table(path, **roles):
-    return read_predictions(AssessReading(file=path, outcome="died", score="risk", **roles)).data
+    return read_predictions(AssessReading(file=path, outcome="died", prob="risk", **roles)).data
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def table(path, **roles):
         ["1", "1.0"],
     ],
 )
-@pytest.mark.parametrize("role", ["site", "factor"])
+@pytest.mark.parametrize("role", ["site", "subgroup"])
 def test_hospitals_that_are_written_differently_stay_apart(tmp_path, labels, role) -> None:
     data = table(written(tmp_path, labels), **{role: ["x"]})
     assert {*data.levels["site" if role == "site" else "x"]} == {*labels}

@@ -12,7 +12,7 @@ import pytest
 import bayescal as bc
 from bayescal.cli import main
 
-NAMES = ("--outcome", "died", "--score", "risk", "--seed", "1")
+NAMES = ("--outcome", "died", "--prob", "risk", "--seed", "1")
 
 
 def run(capsys, *arguments: str) -> tuple[int, str, str]:
@@ -57,7 +57,7 @@ def test_it_says_what_python_says(capsys, cases) -> None:
 def test_an_assessment_names_the_next_command(capsys, cases) -> None:
     code, _, err = run(capsys, "assess", "cases.csv", *NAMES)
     assert code == 2
-    assert "bayescal missing cases.csv --outcome died --score risk" in err
+    assert "bayescal missing cases.csv --outcome died --prob risk" in err
 
 
 def test_where_scores_are_missing_too_it_is_not_named(capsys, cases) -> None:

@@ -29,7 +29,7 @@ def files(cases, tmp_path_factory):
 
 
 def run(capsys, folder, *arguments: str) -> tuple[int, str, str]:
-    told = ["--outcome", "died", "--score", "risk", "--seed", "1", *arguments]
+    told = ["--outcome", "died", "--prob", "risk", "--seed", "1", *arguments]
     with pytest.raises(SystemExit) as ended:
         main(["monitor", str(folder / "known.csv"), str(folder / "new.csv"), *told])
     shown = capsys.readouterr()
@@ -83,7 +83,7 @@ def test_a_file_without_the_scores_is_refused(capsys, files, cases):
     cases[["died"]].to_csv(folder / "none.csv", index=False)
     with pytest.raises(SystemExit) as ended:
         main(["monitor", str(folder / "known.csv"), str(folder / "none.csv"),
-              "--outcome", "died", "--score", "risk", "--independent"])  # fmt: skip
+              "--outcome", "died", "--prob", "risk", "--independent"])  # fmt: skip
     assert ended.value.code == 2
     assert "no column 'risk'" in " ".join(capsys.readouterr().err.split())
 

@@ -41,7 +41,7 @@ OF_FILES = {
 }  # fmt: skip
 """Options that say how a file is read or written, or that Python needs no argument for.
 
-`--risk` is the `y_prob` of `risks`, since `--score` is that of the fit.
+`--risk` is the `y_prob` of `risks`, since `--prob` is that of the fit.
 """
 
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
@@ -78,7 +78,7 @@ def test_names_of_python_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[
     file = tmp_path / "cases.csv"
     pd.DataFrame({"died": y, "risk": s}).to_csv(file, index=False)
     shown = []
-    for names in (("--outcome", "--score", "--seed"), ("--y-true", "--y-prob", "--random-state")):
+    for names in (("--outcome", "--prob", "--seed"), ("--y-true", "--y-prob", "--random-state")):
         told = [word for pair in zip(names, ("died", "risk", "3"), strict=True) for word in pair]
         with pytest.raises(SystemExit) as ended:
             main(["assess", str(file), "--curve", "logistic", *told])

@@ -12,7 +12,7 @@ import pytest
 import bayescal as bc
 from bayescal.cli import main
 
-NAMES = ("--outcome", "died", "--score", "risk", "--seed", "1")
+NAMES = ("--outcome", "died", "--prob", "risk", "--seed", "1")
 
 
 def run(capsys, *arguments: str) -> tuple[int, str, str]:
@@ -64,7 +64,7 @@ def test_of_one_curve(capsys, cases) -> None:
     ("arguments", "told"),
     [
         ([], "--risk is needed"),
-        (["--risk", "0.2", "--at", "A"], "--at goes with --site or --factor"),
+        (["--risk", "0.2", "--at", "A"], "--at goes with --site or --subgroup"),
         (["--risk", "0.2", "--site", "hospital", "--period", "risk"], "each say whose risk"),
         (["--risk", "0.2", "--risk", "0.3", "--plot", "f.png"], "--plot draws one patient"),
         (["--risk", "1.2"], "outside [0, 1]"),
@@ -102,7 +102,7 @@ def test_of_few_hospitals_little_is_said_of_another(capsys, cases) -> None:
 
 
 def test_levels_of_a_factor_are_no_sites(capsys, cases) -> None:
-    code, out, _ = run(capsys, "--factor", "hospital", "--risk", "0.2")
+    code, out, _ = run(capsys, "--subgroup", "hospital", "--risk", "0.2")
     assert code == 0
     assert "new level of hospital" in out
     assert "new site" not in out

@@ -30,7 +30,7 @@ def run(capsys, *arguments: str) -> tuple[int, str, str]:
 
 
 def test_a_column_of_hospitals_asks(capsys, file):
-    told = ["--outcome", "died", "--score", "risk", "--curve", "logistic"]
+    told = ["--outcome", "died", "--prob", "risk", "--curve", "logistic"]
     code, _, err = run(capsys, "assess", str(file), *told)
     assert code == 2
     assert "column 'Hospital' has 6 values in 120 rows" in err
@@ -42,21 +42,21 @@ def test_a_column_of_hospitals_asks(capsys, file):
     [["--ignore-column", "Hospital"], ["--cluster", "Hospital"], ["--independent"]],
 )  # fmt: skip
 def test_each_answer_is_taken(capsys, file, answer):
-    told = ["--outcome", "died", "--score", "risk", "--curve", "logistic", "--seed", "1"]
+    told = ["--outcome", "died", "--prob", "risk", "--curve", "logistic", "--seed", "1"]
     code, out, _ = run(capsys, "assess", str(file), *told, *answer)
     assert code == 0
     assert "120" in out
 
 
 def test_a_command_without_sites_does_not_offer_them(capsys, file):
-    code, _, err = run(capsys, "compare", str(file), "--outcome", "died", "--score", "risk")
+    code, _, err = run(capsys, "compare", str(file), "--outcome", "died", "--prob", "risk")
     assert code == 2
     assert "--site" not in err
     assert "--cluster Hospital, or --ignore-column Hospital" in err
 
 
 def test_a_column_that_is_ignored_must_be_there(capsys, file):
-    told = ["--outcome", "died", "--score", "risk", "--ignore-column", "ward"]
+    told = ["--outcome", "died", "--prob", "risk", "--ignore-column", "ward"]
     code, _, err = run(capsys, "assess", str(file), *told)
     assert code == 2
     assert "--ignore-column: there is no column 'ward'" in err
@@ -94,7 +94,7 @@ def test_a_long_table_of_imputations_is_told_from_repeated_patients(capsys, file
     long = pd.concat([table.assign(**{".imp": k}) for k in (1, 2, 3)])
     path = file.with_name("imputed.csv")
     long.to_csv(path, index=False)
-    told = ("--outcome", "died", "--score", "risk", "--curve", "logistic")
+    told = ("--outcome", "died", "--prob", "risk", "--curve", "logistic")
     code, _, err = run(capsys, "assess", str(path), *told)
     assert code == 2
     assert "If rows of one are its imputations, add --imputation .imp" in err

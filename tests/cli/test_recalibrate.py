@@ -14,7 +14,7 @@ from bayescal.cli import main
 
 Run = Callable[..., tuple[int, str]]
 
-NAMES = ("--outcome", "died", "--score", "risk", "--method", "intercept")
+NAMES = ("--outcome", "died", "--prob", "risk", "--method", "intercept")
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def test_rows_without_a_score_keep_empty_cells(run, apart) -> None:
 def test_it_says_which_map_was_written(run) -> None:
     y, s = bc.simulate.sample("clinical-middle-overconfident", 100, random_state=1)
     pd.DataFrame({"died": y, "risk": s}).to_csv("old.csv", index=False)
-    told = ("--outcome", "died", "--score", "risk", "--seed", "1", "--output", "new.csv")
+    told = ("--outcome", "died", "--prob", "risk", "--seed", "1", "--output", "new.csv")
     assert "has the posterior mean of the averaged curve" in run("recalibrate", "old.csv", *told)[1]
     _, out = run("recalibrate", "old.csv", *told, "--method", "isotonic")
     assert "has what --method isotonic fitted, whatever is recommended" in out

@@ -24,7 +24,7 @@ def file(tmp_path_factory):
 @pytest.mark.parametrize(("score", "is_told"), [("risk", False), ("alive", True)])
 @pytest.mark.parametrize("command", ["recommend", "recalibrate"])
 def test_reversed_scores_are_named(capsys, file, command, score, is_told):
-    asked = [command, str(file), "--outcome", "died", "--score", score, "--seed", "1"]
+    asked = [command, str(file), "--outcome", "died", "--prob", score, "--seed", "1"]
     if command == "recalibrate":
         asked += ["--output", str(file.with_name("out.csv"))]
     with pytest.raises(SystemExit) as ended:

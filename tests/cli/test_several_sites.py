@@ -51,7 +51,7 @@ def test_recommend_says_what_python_says(
     capsys: Any, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked, record = with_few_draws(monkeypatch, gain, "recommend"), tmp_path / "advice.json"
-    options = ("--outcome", "y", "--score", "p", "--seed", 1, "--json", record)
+    options = ("--outcome", "y", "--prob", "p", "--seed", 1, "--json", record)
     code, out, err = run(capsys, "recommend", table, *options, "--site", "clinic")
     told, (advice,) = json.loads(record.read_text("utf-8")), asked
     assert (code, err) == (0, "")
@@ -66,7 +66,7 @@ def test_recommend_says_what_python_says(
 
 
 def test_recommend_of_one_population(capsys: Any, table: Path) -> None:
-    options = ("--outcome", "y", "--score", "q", "--seed", 1, "--threshold", 0.3)
+    options = ("--outcome", "y", "--prob", "q", "--seed", 1, "--threshold", 0.3)
     options += ("--ignore-column", "clinic")
     code, out, _ = run(capsys, "recommend", table, *options)
     assert code == 0
@@ -104,7 +104,7 @@ MODELS = ("--outcome", "y", "--model", "p", "--model", "q")
     [
         (("--outcome", "y", "--model", "p", "--site", "clinic"), "--model old --model new"),
         ((*MODELS, "--model", "q", "--site", "clinic"), "each once"),
-        ((*MODELS, "--score", "p", "--site", "clinic"), "--score is for one model"),
+        ((*MODELS, "--prob", "p", "--site", "clinic"), "--prob is for one model"),
         ((*MODELS, "--horizon", "5"), "--horizon goes with --time"),
         (("--time", "y", "--model", "p", "--model", "q"), "--event is missing"),
         (("--outcome", "y", "--model", "p", "--model", "r", "--site", "clinic"), "--model: there"),

@@ -87,10 +87,10 @@ def test_missing_values_stay_missing_beside_labels(cases, tmp_path) -> None:
 def test_labelled_outcomes_need_the_event_by_its_label(cases, tmp_path, capsys) -> None:
     labels = {"died": {0: "alive", 1: "dead"}, "hospital": HOSPITALS}
     path = written(cases, tmp_path, ".sav", variable_value_labels=labels)
-    columns = ["--outcome", "died", "--score", "risk", "--site", "hospital"]
+    columns = ["--outcome", "died", "--prob", "risk", "--site", "hospital"]
     assert _run(["assess", str(path), *columns]) == 2
     told = capsys.readouterr().err
-    assert "--event" in told
+    assert "--positive" in told
     assert "dead" in told
 
 
@@ -99,7 +99,7 @@ def test_numbers_on_stdout_are_alone_there(cases, tmp_path, capsys) -> None:
     labels = {"died": {0: "alive", 1: "dead"}}
     path = written(cases, tmp_path, ".sav", variable_value_labels=labels)
     options = ["--ignore-column", "hospital", "--curve", "logistic", "--seed", "1"]
-    command = ["assess", str(path), "--outcome", "died", "--event", "dead", *options]
+    command = ["assess", str(path), "--outcome", "died", "--positive", "dead", *options]
     assert _run([*command, "--json", "-"]) == 0
     told = capsys.readouterr()
     assert json.loads(told.out)["events"] == cases["died"].sum()
@@ -157,7 +157,7 @@ def test_a_text_without_separators_is_no_table_of_r(tmp_path) -> None:
 def test_columns_of_write_table_are_chosen(cases) -> None:
     text = by_r(cases, row_names=True).replace('"North"', '"East"', 5)
     told = columns_of(Upload("cases.txt", text.encode()))
-    assert (told["outcome"], told["score"]) == ("died", "risk")
+    assert (told["outcome"], told["prob"]) == ("died", "risk")
 
 
 R = shutil.which("Rscript")
@@ -165,7 +165,7 @@ FROM_R = """
 cases <- read.csv("cases.csv")
 write.table(cases, "cases.txt")
 told <- system2(Sys.getenv("BAYESCAL"), c("assess", "cases.txt", "--outcome", "died",
-  "--score", "risk", "--ignore-column", "hospital", "--seed", "1", "--json", "-"), stdout = TRUE)
+  "--prob", "risk", "--ignore-column", "hospital", "--seed", "1", "--json", "-"), stdout = TRUE)
 cat(substr(paste(told, collapse = ""), 1, 1))
 """
 

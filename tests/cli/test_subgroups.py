@@ -1,4 +1,4 @@
-"""`bayescal assess --factor sex --factor age`."""
+"""`bayescal assess --subgroup sex --subgroup age`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import bayescal as bc
 from bayescal.cli.app import main
 
 N = 200
-COLUMNS = ("--outcome", "y", "--score", "p", "--seed", "7")
+COLUMNS = ("--outcome", "y", "--prob", "p", "--seed", "7")
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_several_groups_are_subgroups(run, patients, tmp_path, kind) -> None:
         patients.to_csv(file, index=False)
     else:
         patients.to_parquet(file)
-    groups = ("--factor", "sex", "--factor", "age")
+    groups = ("--subgroup", "sex", "--subgroup", "age")
     code, out, err = run("assess", file, *COLUMNS, *groups, "--json", record)
     assert (code, err) == (0, "")
     printed = " ".join(out.split())
@@ -66,10 +66,10 @@ def test_several_groups_are_subgroups(run, patients, tmp_path, kind) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--factor", "sex", "--factor", "ward"), "--factor: there is no column 'ward'"),
-        (("--factor", "sex", "--factor", "sex"), "was given twice"),
-        (("--factor", "sex", "--factor", "y2"), "has one level"),
-        (("--factor", "sex", "--factor", "gap"), "lack an outcome"),
+        (("--subgroup", "sex", "--subgroup", "ward"), "--subgroup: there is no column 'ward'"),
+        (("--subgroup", "sex", "--subgroup", "sex"), "was given twice"),
+        (("--subgroup", "sex", "--subgroup", "y2"), "has one level"),
+        (("--subgroup", "sex", "--subgroup", "gap"), "lack an outcome"),
     ],
 )
 def test_bad_groups_are_one_line(run, patients, tmp_path, options, message) -> None:

@@ -36,7 +36,7 @@ def test_quotes_are_those_of_the_system(
 def test_files_are_written_though_the_reader_of_the_text_leaves(tmp_path: Path) -> None:
     y, s = bc.simulate.sample("calibrated", 60, random_state=1)
     pd.DataFrame({"died": y, "risk": s}).to_csv(tmp_path / "a.csv", index=False)
-    words = ("recommend", "a.csv", "--outcome", "died", "--score", "risk", "--seed", "1")
+    words = ("recommend", "a.csv", "--outcome", "died", "--prob", "risk", "--seed", "1")
     with subprocess.Popen(
         [sys.executable, "-m", "bayescal", *words, "--json", "a.json"],
         cwd=tmp_path,

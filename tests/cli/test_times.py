@@ -44,13 +44,13 @@ def recorded(path, *arguments):
 def test_survival_is_one_minus_the_risk(patients, capsys):
     path, _ = patients
     one = ("assess", path, *TIMES, "--curve", "logistic")
-    mine = recorded(path, *one, "--score", "alive", "--survival")
-    theirs = recorded(path, *one, "--score", "risk")
+    mine = recorded(path, *one, "--prob", "alive", "--survival")
+    theirs = recorded(path, *one, "--prob", "risk")
     for name, numbers in theirs["functionals"].items():
         assert mine["functionals"][name]["estimate"] == pytest.approx(numbers["estimate"], 1e-6)
     assert "probabilities of survival" not in capsys.readouterr().err
     assert mine["source"]["scale"] == "probabilities of survival"
-    assert ran(*one, "--score", "alive") == 0
+    assert ran(*one, "--prob", "alive") == 0
     assert "Read them with --survival if they are" in " ".join(capsys.readouterr().err.split())
 
 
@@ -59,7 +59,7 @@ def test_compare_is_that_of_python(patients):
     path, frame = patients
     few = path.with_name("few.csv")
     frame[:60].to_csv(few, index=False)
-    record = recorded(few, "compare", few, *TIMES, "--score", "risk")
+    record = recorded(few, "compare", few, *TIMES, "--prob", "risk")
     outcome = bc.Survival(frame["years"][:60], frame["died"][:60])
     compared = bc.compare(outcome, frame["risk"][:60], horizon=5, random_state=1)
     assert record["prob_calibrated"] == pytest.approx(compared.prob_calibrated, rel=1e-6)
@@ -83,7 +83,7 @@ def two_causes(tmp_path_factory):
 def test_codes_of_events_are_read_and_explained(two_causes, capsys):
     path, frame = two_causes
     asked = ("assess", path, "--time", "years", "--event", "cause", "--horizon", "5", "--seed", "1")
-    asked = (*asked, "--score", "risk", "--curve", "logistic")
+    asked = (*asked, "--prob", "risk", "--curve", "logistic")
     record = recorded(path, *asked, "--cause", "3")
     outcome = bc.Survival(frame["years"], frame["cause"], cause=3)
     data = bc.CalibrationData(outcome, frame["risk"], horizon=5)
@@ -102,7 +102,7 @@ def test_codes_of_events_are_read_and_explained(two_causes, capsys):
     )
     assert ran(*asked, "--json", "-") == 0
     assert json.loads(capsys.readouterr().out)["events"] > 0  # notes do not stand among numbers
-    assert ran("assess", path, "--outcome", "cause", "--score", "risk", "--cause", "3") == 2
+    assert ran("assess", path, "--outcome", "cause", "--prob", "risk", "--cause", "3") == 2
     assert "--cause goes with --time" in " ".join(capsys.readouterr().err.split())
 
 
@@ -112,7 +112,7 @@ def test_codes_as_r_writes_them_are_asked_about(two_causes, capsys):
     of_r = path.with_name("r.csv")
     frame.assign(cause=1 + (frame["cause"] == 3)).to_csv(of_r, index=False)
     asked = ("assess", of_r, "--time", "years", "--event", "cause", "--horizon", "5")
-    assert ran(*asked, "--score", "risk") == 2
+    assert ran(*asked, "--prob", "risk") == 2
     told = " ".join(capsys.readouterr().err.split())
     assert "R writes 1 for a case that left and 2 for the event" in told
     assert "name the one that scores are risks of with --cause" in told
@@ -120,7 +120,7 @@ def test_codes_as_r_writes_them_are_asked_about(two_causes, capsys):
     names = frame["cause"].map({0: "alive", 1: "died of other", 3: "relapse"})
     frame.assign(cause=names).to_csv(as_words, index=False)
     three = ("--cause", "relapse", "--censored", "alive")
-    of_words = (*asked[:1], as_words, *asked[2:], "--score", "risk", "--curve", "logistic")
+    of_words = (*asked[:1], as_words, *asked[2:], "--prob", "risk", "--curve", "logistic")
     of_words = (*of_words, "--seed", "1")
     told = recorded(as_words, *of_words, *three)
     assert "relapse is the event" in " ".join(capsys.readouterr().err.split())
@@ -136,9 +136,9 @@ def test_codes_as_r_writes_them_are_asked_about(two_causes, capsys):
 def test_options_of_times_go_with_time(patients, capsys):
     path, _ = patients
     for option in (["--horizon", "5"], ["--entry", "years"], ["--survival"]):
-        assert ran("compare", path, "--outcome", "died", "--score", "risk", *option) == 2
+        assert ran("compare", path, "--outcome", "died", "--prob", "risk", *option) == 2
         assert f"{option[0]} goes with --time" in " ".join(capsys.readouterr().err.split())
-    assert ran("compare", path, *TIMES, "--score", "alive", "--survival", "--logit") == 2
+    assert ran("compare", path, *TIMES, "--prob", "alive", "--survival", "--logit") == 2
     assert "--logit and --survival exclude each other" in capsys.readouterr().err
 
 
@@ -191,7 +191,7 @@ def test_a_horizon_is_told_in_the_unit_that_the_column_names(column, at, told):
 def test_several_horizons_are_those_of_python(by_years, capsys):
     path, frame = by_years
     page = path.with_name("page.html")
-    asked = ("assess", path, *SEVERAL, "--score", "r2, r4", "--seed", "1", "--html", page)
+    asked = ("assess", path, *SEVERAL, "--prob", "r2, r4", "--seed", "1", "--html", page)
     record = recorded(path, *asked)
     outcome = bc.Survival(frame["years"], frame["died"])
     several = bc.assess(outcome, frame[["r2", "r4"]], horizon=[2, 4], random_state=1)
@@ -205,13 +205,13 @@ def test_several_horizons_are_those_of_python(by_years, capsys):
 @pytest.mark.parametrize(
     ("command", "options", "message"),
     [
-        ("assess", ["--score", "r2"], "--score names 1 column and --horizon 2 times (2, 4)"),
-        ("assess", [], "--score is missing: with 2 horizons it names a column of risks for each"),
-        ("assess", ["--score", "r2,r9"], "--score: there is no column 'r9'"),
-        ("assess", ["--score", "r4,r2"], "the mean risk falls from column r4"),
-        ("assess", ["--score", "r2,r4", "--horizon", "2,x"], "'x' is no number"),
-        ("assess", ["--score", "r2,r4", "--curve", "beta"], "--curve beta goes with one horizon"),
-        ("compare", ["--score", "r2,r4"], "bayescal assess alone takes several"),
+        ("assess", ["--prob", "r2"], "--prob names 1 column and --horizon 2 times (2, 4)"),
+        ("assess", [], "--prob is missing: with 2 horizons it names a column of risks for each"),
+        ("assess", ["--prob", "r2,r9"], "--prob: there is no column 'r9'"),
+        ("assess", ["--prob", "r4,r2"], "the mean risk falls from column r4"),
+        ("assess", ["--prob", "r2,r4", "--horizon", "2,x"], "'x' is no number"),
+        ("assess", ["--prob", "r2,r4", "--curve", "beta"], "--curve beta goes with one horizon"),
+        ("compare", ["--prob", "r2,r4"], "bayescal assess alone takes several"),
         ("gain", ["--before", "r2", "--after", "r4"], "bayescal assess alone takes several"),
         ("compare-models", ["--model", "r2", "--model", "r4"], "assess alone takes several"),
     ],
@@ -226,11 +226,14 @@ def test_columns_and_horizons_that_do_not_pair_are_refused(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--horizon", "2", "--score", "years"], "--time and --score name the same column"),
-        (["--horizon", "2", "--score", "r2", "--entry", "died"], "--event and --entry name"),
-        (["--horizon", "2", "--score", "r2", "--weight", "years"], "--time and --weight name"),
-        (["--horizon", "2,4", "--score", "r2,r2"], "--score names the column 'r2' twice"),
-        (["--horizon", "2,4", "--score", "r2,died"], "--event and --score name the same column"),
+        (["--horizon", "2", "--prob", "years"], "--time and --prob name the same column"),
+        (["--horizon", "2", "--prob", "r2", "--entry", "died"], "--event and --entry name"),
+        (
+            ["--horizon", "2", "--prob", "r2", "--sample-weight", "years"],
+            "--time and --sample-weight name",
+        ),
+        (["--horizon", "2,4", "--prob", "r2,r2"], "--prob names the column 'r2' twice"),
+        (["--horizon", "2,4", "--prob", "r2,died"], "--event and --prob name the same column"),
     ],
 )
 def test_a_column_of_times_has_one_meaning(by_years, capsys, options, message):
@@ -257,9 +260,9 @@ def test_a_plan_with_times_names_its_options(capsys, options, message):
 @pytest.mark.parametrize(
     ("column", "value", "options", "message"),
     [
-        ("years", -1, ["--horizon", "2", "--score", "r2"], "column 'years': -1 is no time"),
-        ("died", 0.5, ["--horizon", "2", "--score", "r2"], "column 'died': 0.5 is no code"),
-        ("r4", 1.5, ["--horizon", "2,4", "--score", "r2,r4"], "column 'r4': 1.5 is outside [0, 1]"),
+        ("years", -1, ["--horizon", "2", "--prob", "r2"], "column 'years': -1 is no time"),
+        ("died", 0.5, ["--horizon", "2", "--prob", "r2"], "column 'died': 0.5 is no code"),
+        ("r4", 1.5, ["--horizon", "2,4", "--prob", "r2,r4"], "column 'r4': 1.5 is outside [0, 1]"),
     ],
 )
 def test_faults_are_told_by_column_and_line(by_years, capsys, column, value, options, message):
@@ -280,7 +283,7 @@ def test_clusters_at_several_horizons_are_those_of_python(by_years):
     frame = frame.assign(clinic=np.arange(80) // 4)
     path = path.with_name("clinics.csv")
     frame.to_csv(path, index=False)
-    asked = ("assess", path, *SEVERAL, "--score", "r2,r4", "--cluster", "clinic", "--seed", "1")
+    asked = ("assess", path, *SEVERAL, "--prob", "r2,r4", "--cluster", "clinic", "--seed", "1")
     record = recorded(path, *asked)
     outcome, how = bc.Survival(frame["years"], frame["died"]), {"cluster": frame["clinic"]}
     several = bc.assess(outcome, frame[["r2", "r4"]], horizon=[2, 4], random_state=1, **how)
@@ -290,7 +293,7 @@ def test_clusters_at_several_horizons_are_those_of_python(by_years):
 @pytest.mark.slow
 def test_drift_of_times_is_that_of_python(hospitals, capsys):
     path, frame = hospitals
-    asked = ("drift", path, *TIMES, "--score", "risk", "--period", "month")
+    asked = ("drift", path, *TIMES, "--prob", "risk", "--period", "month")
     told = recorded(path, *asked, "--ignore-column", "hospital")
     outcome = bc.Survival(frame["years"], frame["died"])
     how = {"horizon": 5, "periods": frame["month"], "curve": "logistic", "random_state": 1}
@@ -303,7 +306,7 @@ def test_drift_of_times_is_that_of_python(hospitals, capsys):
 @pytest.mark.slow
 def test_drift_of_times_that_grows_by_month_is_that_of_one_file(hospitals, tmp_path):
     path, frame = hospitals
-    asked = (*TIMES, "--score", "risk", "--period", "month", "--ignore-column", "hospital")
+    asked = (*TIMES, "--prob", "risk", "--period", "month", "--ignore-column", "hospital")
     once = recorded(path, "drift", path, *asked)
     for month, cases in frame.groupby("month"):
         own = tmp_path / f"{month}.csv"
@@ -317,7 +320,7 @@ def test_drift_of_times_that_grows_by_month_is_that_of_one_file(hospitals, tmp_p
 @pytest.mark.slow
 def test_assess_of_times_has_its_sites(hospitals, capsys):
     path, frame = hospitals
-    asked = ("assess", path, *TIMES, "--score", "risk", "--site", "hospital")
+    asked = ("assess", path, *TIMES, "--prob", "risk", "--site", "hospital")
     told = recorded(path, *asked, "--ignore-column", "month")
     assert set(told["groups"]) == set("ABC")
     assert "Between groups" in capsys.readouterr().out
@@ -331,7 +334,7 @@ def test_assess_of_times_has_its_sites(hospitals, capsys):
 @pytest.mark.slow
 def test_predict_is_that_of_python(patients, capsys):
     path, frame = patients
-    asked = ("predict", path, *TIMES, "--score", "risk", "--risk", "0.3", "--threshold", "0.2")
+    asked = ("predict", path, *TIMES, "--prob", "risk", "--risk", "0.3", "--threshold", "0.2")
     told = recorded(path, *asked)
     outcome = bc.Survival(frame["years"], frame["died"])
     post = bc.fit(outcome, frame["risk"], horizon=5, random_state=1)
@@ -340,7 +343,7 @@ def test_predict_is_that_of_python(patients, capsys):
     assert told["risks"][0]["flips@0.2"] == pytest.approx(row["flips@0.2"])
     assert told["source"]["horizon"] == 5
     assert "censored before" in capsys.readouterr().out
-    assert ran("predict", path, "--score", "risk", "--risk", "0.3", "--horizon", "5") == 2
+    assert ran("predict", path, "--prob", "risk", "--risk", "0.3", "--horizon", "5") == 2
     assert "--horizon goes with --time" in " ".join(capsys.readouterr().err.split())
 
 
@@ -352,13 +355,13 @@ def test_recommend_and_gain_are_those_of_python(patients, capsys):
     frame.to_csv(both, index=False)
     cases = {"y_true": bc.Survival(frame["years"], frame["died"]), "horizon": 5, "random_state": 1}
     advice = bc.recommend(y_prob=frame["risk"], **cases)
-    told = recorded(both, "recommend", both, *TIMES, "--score", "risk")
+    told = recorded(both, "recommend", both, *TIMES, "--prob", "risk")
     assert told["told"] == str(advice)
     gain = bc.recalibration_gain(before=frame["risk"], after=frame["new"], **cases)
     columns = ("--before", "risk", "--after", "new")
     told = recorded(both, "gain", both, *TIMES, *columns)
     assert told["gains"]["brier"]["mean"] == pytest.approx(gain.summary()["mean"]["brier"])
-    assert ran("gain", both, *TIMES, "--folds", "5", "--score", "risk") != 0
+    assert ran("gain", both, *TIMES, "--folds", "5", "--prob", "risk") != 0
     assert "--folds does not go with --time" in " ".join(capsys.readouterr().err.split())
 
 
@@ -366,7 +369,7 @@ def test_a_cause_that_does_not_occur_is_refused(patients, capsys):
     path, frame = patients
     coded = path.with_name("codes.csv")
     frame.assign(died=np.where(frame.years > 6, 2, frame.died)).to_csv(coded, index=False)
-    assert ran("assess", coded, *TIMES, "--score", "risk", "--cause", "7") == 2
+    assert ran("assess", coded, *TIMES, "--prob", "risk", "--cause", "7") == 2
     told = " ".join(capsys.readouterr().err.split())
     assert "--cause 7: no case has this in the column 'died' of --event" in told
     assert "which holds 0, 1, 2." in told
@@ -376,7 +379,7 @@ def test_times_in_another_unit_than_the_horizon_are_noted(patients, capsys):
     path, frame = patients
     days = path.with_name("days.csv")
     frame.assign(years=10 + 365 * frame.years).to_csv(days, index=False)
-    assert ran("assess", days, *TIMES, "--score", "risk", "--curve", "logistic") == 0
+    assert ran("assess", days, *TIMES, "--prob", "risk", "--curve", "logistic") == 0
     told = " ".join(capsys.readouterr().err.split())
     assert "Note: no event comes by 5, and" in told
     assert "--horizon is in the units of these times" in told

@@ -14,7 +14,7 @@ import xarray as xr
 import bayescal as bc
 from bayescal.cli import main
 
-NAMES = ("--outcome", "y", "--score", "p")
+NAMES = ("--outcome", "y", "--prob", "p")
 IGNORED = ("--ignore-column", "site")
 FAST = (*NAMES, *IGNORED, "--curve", "logistic", "--seed", "1")
 Call = Callable[..., str]
@@ -83,7 +83,7 @@ def test_the_table_is_that_of_all_files(done, months) -> None:
 @pytest.mark.slow
 def test_groups_are_kept(done, months) -> None:
     for index in (0, 1):
-        done("assess", f"{index}.csv", *NAMES, "--group", "site", "--update", "t.nc")
+        done("assess", f"{index}.csv", *NAMES, "--site", "site", "--update", "t.nc")
     together = pd.concat(months[:2])
     assert table() == bc.CalibrationData(together.y, together.p, site=together.site)
     assert table().groups == ("a", "b")
@@ -105,9 +105,9 @@ def test_the_same_cases_are_added_once(done, refused, months) -> None:
 def test_cases_of_another_model_are_refused(done, refused, months) -> None:
     done("assess", "0.csv", *FAST, "--update", "t.nc")
     months[1].rename(columns={"p": "risk"}).to_csv("1.csv", index=False)
-    other = (*IGNORED, "--outcome", "y", "--score", "risk", "--curve", "logistic", "--seed", "1")
+    other = (*IGNORED, "--outcome", "y", "--prob", "risk", "--curve", "logistic", "--seed", "1")
     line = refused("assess", "1.csv", *other, "--update", "t.nc")
-    assert "the score of the cases in t.nc is 'p', and that of 1.csv is 'risk'" in line
+    assert "--prob of the cases in t.nc is 'p', and that of 1.csv is 'risk'" in line
     done("assess", "1.csv", *other, "--update", "t.nc", "--force")
     assert table().n == 3000
 

@@ -105,7 +105,7 @@ def test_a_worker_that_ran_out_of_memory_ends(monkeypatch) -> None:
 def test_a_file_that_is_called_as_an_option_has_a_command_that_runs() -> None:
     given = {"thresholds": [], "ignore_column": [], "drop_missing": False, "independent": False}
     given |= dict.fromkeys(
-        (*works.COLUMN_FIELDS, "event", "weight_type", "prior", "close", "ci_prob", "seed")
+        (*works.COLUMN_FIELDS, "positive", "weight_type", "prior", "close", "ci_prob", "seed")
     )
     words = shlex.split(works.command("-o.csv", given, AS_IS))
     assert not words[2].startswith("-") or words[2] == "--"

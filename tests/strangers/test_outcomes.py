@@ -58,7 +58,7 @@ def test_one_of_several_classes_is_the_event_on_the_command_line(tmp_path) -> No
 
     path = tmp_path / "cases.csv"
     pd.DataFrame({"species": SPECIES, "risk": RISK}).to_csv(path, index=False)
-    read = read_predictions(AssessReading(path, "species", "risk", event="coyote"))
+    read = read_predictions(AssessReading(path, "species", "risk", positive="coyote"))
     assert read.data.n_events == (SPECIES == "coyote").sum()
 
 

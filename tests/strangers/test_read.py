@@ -86,7 +86,7 @@ def test_what_is_written_stays_apart(tmp_path, role) -> None:
 )
 def test_thousands_with_a_comma_are_not_read_as_one(tmp_path) -> None:
     path = cases_with(tmp_path, (["1,000", "800", "1,500"] * N)[:N], ";")
-    reading = AssessReading(path, "died", "risk", weight="x", weight_type="sampling")
+    reading = AssessReading(path, "died", "risk", sample_weight="x", weight_type="sampling")
     try:
         data = read_predictions(reading).data
     except InputError as refused:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Result", "work"]
 
-COLUMN_FIELDS = ("outcome", "score", "weight", "site", "cluster")
+COLUMN_FIELDS = ("outcome", "prob", "sample_weight", "site", "cluster")
 CHOSEN_FROM = {"scale": ("", "logit", "percent"), "weight_type": ("", "counts", "sampling")}
-TEXT_FIELDS = (*COLUMN_FIELDS, "event", "prior", "encoding", "sheet")
+TEXT_FIELDS = (*COLUMN_FIELDS, "positive", "prior", "encoding", "sheet")
 NUMBER_FIELDS = ("close", "ci_prob", "seed")
 TICKED = ("drop_missing", "independent")
 
@@ -127,8 +127,8 @@ def columns_of(upload: Upload, options: Mapping[str, Any] | None = None) -> dict
     try:
         chosen = choose_columns(frame, reading, reading.form().scale)
     except InputError as error:
-        return told | {"outcome": None, "score": None, "question": str(error)}
-    return told | {"outcome": chosen.outcome, "score": chosen.prob, "question": None}
+        return told | {"outcome": None, "prob": None, "question": str(error)}
+    return told | {"outcome": chosen.outcome, "prob": chosen.prob, "question": None}
 
 
 def word_of(last: Assessed | None) -> bytes:
@@ -238,7 +238,16 @@ def _reading(upload: Upload, given: Mapping[str, Any]) -> GroupReading:
     """The options of reading, as the command takes them."""
     from bayescal.cli.reading import GroupReading
 
-    same = ("outcome", "score", "event", "weight", "weight_type", "encoding", "sheet", "cluster")
+    same = (
+        "outcome",
+        "prob",
+        "positive",
+        "sample_weight",
+        "weight_type",
+        "encoding",
+        "sheet",
+        "cluster",
+    )
     options: dict[str, Any] = {name: given.get(name) for name in same}
     options |= {name: given.get(name, False) for name in TICKED}
     options["ignore_column"] = given.get("ignore_column")
@@ -260,7 +269,7 @@ def command(name: str, given: Mapping[str, Any], form: Form) -> str:
     from bayescal.cli._terminal import as_command
 
     words = ["bayescal", "assess", name]
-    for option in (*COLUMN_FIELDS, "event", "weight_type", "prior", "close", "ci_prob", "seed"):
+    for option in (*COLUMN_FIELDS, "positive", "weight_type", "prior", "close", "ci_prob", "seed"):
         value = given[option]
         if value is not None:
             words += [f"--{option.replace('_', '-')}", _typed(value)]

@@ -272,14 +272,14 @@ def test_a_file_in_memory_is_not_mistaken_for_one_on_disk(tmp_path, monkeypatch)
     for name, content in (("a.csv", table()), ("a.csv.gz", gzip.compress(table()))):
         told = columns_of(Upload(name, content))
         assert told["names"] == ["died", "risk", "hospital"]
-        assert (told["outcome"], told["score"], told["question"]) == ("died", "risk", None)
+        assert (told["outcome"], told["prob"], told["question"]) == ("died", "risk", None)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv"]
 
 
 def test_where_columns_are_not_clear_the_page_asks():
     told = columns_of(Upload("a.csv", b"y,b,c\n0,.1,.2\n1,.3,.4\n0,.5,.6\n"))
-    assert told["score"] is None
-    assert "--score" in told["question"]
+    assert told["prob"] is None
+    assert "--prob" in told["question"]
 
 
 @pytest.mark.parametrize(

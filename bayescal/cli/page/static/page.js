@@ -52,8 +52,8 @@ function choices(columns) {
     for (const name of columns.names) select.append(new Option(name, name));
   }
   form.elements.outcome.value = columns.outcome ?? "";
-  form.elements.score.value = columns.score ?? "";
-  for (const name of ["event", "thresholds", "seed"]) form.elements[name].value = "";
+  form.elements.prob.value = columns.prob ?? "";
+  for (const name of ["positive", "thresholds", "seed"]) form.elements[name].value = "";
 }
 
 function options() {
