@@ -46,7 +46,6 @@ from bayescal.data.weights import (
 )
 
 __all__ = [
-    "NOTHING",
     "Contents",
     "Reader",
     "added",
@@ -61,9 +60,9 @@ __all__ = [
 
 MOST_WAITING = 4
 """Cases that wait for each row that is summed already: a case is summed once or twice."""
-TIMES = ("time", "event", "entry")
+TIME_COLUMNS = ("time", "event", "entry")
 CASES = ("y_true", "time", "y_prob")
-CHUNK_COLUMNS = ("y_true", *TIMES, "y_prob", *ROLES)
+CHUNK_COLUMNS = ("y_true", *TIME_COLUMNS, "y_prob", *ROLES)
 """What a chunk can have."""
 
 
@@ -88,6 +87,8 @@ class Contents:
         How long the cases were followed, of times to an event.
     unknown : Contents, optional
         The cases whose outcome is missing.
+    is_single : bool
+        Whether scores came as numbers of 32 bits, which round those near 1 to it.
     """
 
     structure: Structure
@@ -98,14 +99,12 @@ class Contents:
     members: Members | None = None
     follow_up: FollowUp | None = None
     unknown: Contents | None = None
+    is_single: bool = False
 
     def of_rows(self, rows: Rows) -> Contents:
         """The same groups with other rows, each case of which counts once; no clusters."""
         squares = add_up(rows.cell, rows.trials, len(self.cells))
         return replace(_independent(self), rows=rows, squares=squares)
-
-
-NOTHING = Contents(NO_STRUCTURE, ((),), Rows.exact(*np.empty((3, 0))), np.zeros(1))
 
 
 def regrouped(
@@ -163,6 +162,7 @@ def regrouped(
         Members.summed(members) if members else None,
         FollowUp.summed(follow_ups) if follow_ups else None,
         regrouped(unknown, structure, cell_of) if unknown else None,
+        any(part.is_single for part in parts),
     )
 
 
@@ -225,7 +225,9 @@ def of_group(contents: Contents, at: int) -> Contents:
         unknown = of_group(unknown, unknown.cells.index(cell)) if has else None
     squares = contents.squares[at : at + 1]
     kind = contents.weight_type
-    return Contents(NO_STRUCTURE, ((),), own, squares, kind, members, times, unknown)
+    return Contents(
+        *(NO_STRUCTURE, ((),), own, squares, kind, members, times, unknown, contents.is_single)
+    )
 
 
 def forgotten(contents: Contents, roles: Collection[str]) -> Contents:
@@ -363,7 +365,7 @@ class Reader:
         try:
             if all(_size(given[key]) == 0 for key in given if key in CASES):
                 return
-            times = {key: given.pop(key, None) for key in TIMES}
+            times = {key: given.pop(key, None) for key in TIME_COLUMNS}
             y_true = given.pop("y_true", None)
             if times["time"] is not None:
                 y_true = Survival(**times)
@@ -433,6 +435,7 @@ class Reader:
             trials = weights * ~missing
             rows = Rows.exact(score, trials, trials * y, code[part])
             raw = _raw(groups.structure, groups.cells, rows, chosen, members, times, unknown)
+            raw = replace(raw, is_single=cases.score.dtype == np.float32)
             self._parts.add(raw)
             if cases.weight is not None and self._is_unclear and not complete:
                 once = np.sign(trials)
@@ -557,7 +560,7 @@ def _columns(chunk: Any, name: str) -> dict[str, Any]:
         chunk = chunk._asdict()
     if isinstance(chunk, Mapping):
         unknown = [key for key in chunk if key not in CHUNK_COLUMNS]
-        timed = not set(TIMES).isdisjoint(chunk)
+        timed = not set(TIME_COLUMNS).isdisjoint(chunk)
         if timed and "y_true" in chunk:
             raise InputError(f"{name} has y_true and times to an event. Leave one of them out.")
         needed = ("time", "event", "y_prob") if timed else ("y_true", "y_prob")

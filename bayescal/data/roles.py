@@ -145,7 +145,7 @@ DEPENDENCE = ("cluster", "stratum")
 Crossed: TypeAlias = "pd.DataFrame | Mapping[str, ArrayLike]"
 """Columns of subgroups as they are given."""
 
-MOST_SUBGROUPS = 20
+MOST_COLUMNS = 20
 """Most columns of subgroups that are crossed: seven of two levels already have 128 combinations."""
 MOST_COMBINATIONS = 12_000
 """Most combinations of levels that are fitted at once: 500 sites over 24 periods."""
@@ -509,9 +509,9 @@ def _subgroups(subgroup: Any) -> dict[str, Any]:
     if subgroup is None:
         return {}
     keys = list(subgroup if isinstance(subgroup, Mapping) else subgroup.columns)
-    if len(keys) > MOST_SUBGROUPS:
+    if len(keys) > MOST_COLUMNS:
         raise InputError(
-            f"subgroup has {len(keys):,} columns, and at most {MOST_SUBGROUPS} can be crossed. "
+            f"subgroup has {len(keys):,} columns, and at most {MOST_COLUMNS} can be crossed. "
             "Pass those that matter."
         )
     names = [str(key) for key in keys]

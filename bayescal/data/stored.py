@@ -26,8 +26,6 @@ from bayescal.data.weights import WeightType
 if TYPE_CHECKING:
     import xarray as xr
 
-    from bayescal.data.table import CalibrationData
-
 __all__ = [
     "check_dataset",
     "fingerprint",
@@ -272,8 +270,12 @@ def _stored_squares(dataset: xr.Dataset, rows: Rows, cells: int, before: str) ->
     return stored if stored.size == cases.size else stored[0] * cases / cases.sum()
 
 
-def fingerprint(data: CalibrationData) -> str:
+def fingerprint(data: Any) -> str:
     """SHA-256 of a table, in hexadecimal: equal for equal cases in any order.
+
+    Parameters
+    ----------
+    data : CalibrationData
 
     Returns
     -------

@@ -769,6 +769,11 @@ class CalibrationData(FromSources):
         """Whether any rows are cells of the log-odds grid rather than exact scores."""
         return not self.rows.is_exact
 
+    @property
+    def is_single(self) -> bool:
+        """Whether scores came as numbers of 32 bits, which round those near 1 to it."""
+        return self._contents.is_single
+
     def rows_of(self, scores: Floats) -> NDArray[np.intp]:
         """Row of each case of this table, by its score, in a table without groups."""
         return row_of(self.rows, as_scores(scores, "scores"))
