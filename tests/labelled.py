@@ -97,19 +97,25 @@ ONE_OF_EACH_CASE = {"site": {"after"}}
 """Arguments that are no matrix beside others."""
 WITH = {"entry": "event", "stratum": "cluster"}
 """Arguments that need another."""
-CLUSTERED = bc.fit(OUTCOME, SCORE, cluster=np.arange(N) // 2, curve="logistic", draws=400)
-STRATIFIED = bc.fit(
-    OUTCOME, SCORE, cluster=np.arange(N), stratum=np.arange(N) % 2, curve="logistic", draws=400
-)
-GIVEN_WITH: dict[tuple[str, str], dict[str, Any]] = {
-    ("bayescal.update", "cluster"): {"post": CLUSTERED},
-    ("bayescal.update", "stratum"): {"post": STRATIFIED},
-    ("bayescal.update", "site"): {"post": objects()["HierarchicalPosterior"]},
-    ("bayescal.update", "period"): {"post": objects()["DriftPosterior"]},
-    ("bayescal.recalibration_gain", "imputation"): {"after": np.sqrt},
-    ("bayescal.optimism", "site"): {"n_folds": None, "n_repeats": None},
-}
-"""What a function needs for one of its arguments."""
+
+
+@cache
+def given_with() -> dict[tuple[str, str], dict[str, Any]]:
+    """What a function needs for one of its arguments; fits, which a collection does without."""
+    clustered = bc.fit(OUTCOME, SCORE, cluster=np.arange(N) // 2, curve="logistic", draws=400)
+    stratified = bc.fit(
+        OUTCOME, SCORE, cluster=np.arange(N), stratum=np.arange(N) % 2, curve="logistic", draws=400
+    )
+    return {
+        ("bayescal.update", "cluster"): {"post": clustered},
+        ("bayescal.update", "stratum"): {"post": stratified},
+        ("bayescal.update", "site"): {"post": objects()["HierarchicalPosterior"]},
+        ("bayescal.update", "period"): {"post": objects()["DriftPosterior"]},
+        ("bayescal.recalibration_gain", "imputation"): {"after": np.sqrt},
+        ("bayescal.optimism", "site"): {"n_folds": None, "n_repeats": None},
+    }
+
+
 OTHER_FORMS: dict[str, tuple[Any, bool]] = {
     r"\(\.\.\., n": (np.stack([OUTCOME, OUTCOME[::-1]]), True),
     r"\(repeats, n\)": (np.stack([np.sqrt(SCORE), SCORE]), True),
@@ -151,7 +157,9 @@ class Paired:
         """Which arguments of cases are passed together."""
         for names in ((), *((name,) for name in self.optional)):
             needed = tuple(WITH[name] for name in names if name in WITH)
-            is_matrix = any(isinstance(self.value(name, EVERY), list) for name in names)
+            is_matrix = any(
+                name == "imputation" and np.ndim(self.value(name, EVERY)) == 2 for name in names
+            )
             refused = IN_PLACE_OF if is_matrix else set()
             together = *(one for one in self.columns if one not in refused), *needed, *names
             single = {one for name in names for one in ONE_OF_EACH_CASE.get(name, ())}
@@ -161,7 +169,7 @@ class Paired:
     def __call__(self, columns: dict[str, Any]) -> Any:
         given = dict(self.given)
         for name in columns:
-            given |= GIVEN_WITH.get((self.name.removesuffix(" of clusters"), name), {})
+            given |= given_with().get((self.name.removesuffix(" of clusters"), name), {})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return self.function(**given | columns)
@@ -170,7 +178,7 @@ class Paired:
         """The value of an argument for some cases."""
         if self.form is not None and self.form[0] == name:
             return self.form[1][:, at] if self.form[2] else self.form[1][at]
-        values = SPECIAL.get(self.name, {}).get(name, COLUMNS[name])
+        values = SPECIAL.get(self.name.removesuffix(" of clusters"), {}).get(name, COLUMNS[name])
         return [each[at] for each in values] if isinstance(values, list) else values[at]
 
     def labelled(self, name: str, at: Any, labels: Any) -> Any:
@@ -225,7 +233,7 @@ def paired(call: Call, described: Callable[..., Any] | None = None) -> Iterator[
     about = _described(inspect.getdoc(function) or "")
     for name in arguments:
         for shape, (values, across) in OTHER_FORMS.items():
-            known = SPECIAL.get(call.name, {}).get(name, COLUMNS[name])
+            known = SPECIAL.get(call.name.removesuffix(" of clusters"), {}).get(name, COLUMNS[name])
             if re.search(shape, about.get(name, "")) and np.shape(known) != values.shape:
                 yield replace(base, form=(name, values, across))
 

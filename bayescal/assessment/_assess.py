@@ -31,15 +31,15 @@ from bayescal.assessment.val_prob import raw_cases
 from bayescal.assessment.verdict.words import advice, headline, to_do
 from bayescal.assessment.vocabulary import Words
 from bayescal.assessment.words import is_reversed
-from bayescal.core.errors import as_items, check_type
+from bayescal.core.errors import as_items, as_level, as_levels, check_type
 from bayescal.core.text import card
-from bayescal.data.crossed import CrossedTable
+from bayescal.data.cases import is_matrix
+from bayescal.data.classes import ClassMode, binary_cases
 from bayescal.data.imputations import as_imputations, as_imputed_outcomes
 from bayescal.data.keywords import as_data
-from bayescal.data.multiclass import ClassMode, binary_cases
 from bayescal.data.predicted import risks_by
-from bayescal.data.survival import Survival
-from bayescal.data.validate import as_level, as_levels, is_matrix
+from bayescal.data.table import CrossedTable
+from bayescal.data.times import Survival
 from bayescal.data.weights import WeightType
 from bayescal.fitting import compare
 from bayescal.fitting.horizons import each_horizon, is_several

@@ -9,8 +9,8 @@ import numpy as np
 
 from bayescal.core.errors import InputError, as_level
 from bayescal.core.text import count
-from bayescal.data.build.labels import count_labels
-from bayescal.data.data import CalibrationData
+from bayescal.data.roles import count_labels
+from bayescal.data.table import CalibrationData
 from bayescal.model.average import PRIOR_CALIBRATED
 from bayescal.multilevel.calibrated import EVERY_CALIBRATED
 from bayescal.multilevel.rows import RATIO_AND_SLOPE, raw_of
@@ -112,8 +112,8 @@ def group_table(
             for column in ("estimate", "lower", "upper"):
                 row[f"{functional}_{column}"] = float(summary[column][functional])
         rows[name] = row | {
-            "prob_close": post.prob_tce_below(close),
-            "prob_miscalibrated": post.prob_tce_above(close),
+            "prob_close": post.prob_below(close),
+            "prob_miscalibrated": 1 - post.prob_below(close),
             "prob_calibrated": np.nan if post.prob_calibrated is None else post.prob_calibrated,
         }
         if isinstance(post, CurveView):

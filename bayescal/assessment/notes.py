@@ -12,12 +12,13 @@ from bayescal.assessment.verdict.words import headline
 from bayescal.assessment.words import first_words
 from bayescal.core.sampling import BAD_K
 from bayescal.core.text import count, only, shortened
-from bayescal.fitting.imputed.posterior import ImputedPosterior, by_imputation
 from bayescal.posterior.checks.undefined import MOST_AT_ENDS, share_at_ends
 from bayescal.posterior.posterior import CalibrationPosterior
 
 __all__ = ["assessment_notes", "posterior_notes"]
 
+MANY_ZEROS = 0.1
+"""Share of scores of exactly 0, among others, from which someone may have coded "unknown" so."""
 FEW = 100
 FEW_CLUSTERS = 10
 MOST_LEVELS, MOST_NAMED = 20, 3
@@ -40,7 +41,7 @@ def posterior_notes(post: CalibrationPosterior) -> Iterator[str]:
 
 
 def _about_imputations(post: CalibrationPosterior) -> Iterator[str]:
-    if isinstance(post, ImputedPosterior):
+    if len(post.imputations) > 1:
         yield imputations_note(post)
 
 
@@ -59,6 +60,18 @@ def _about_data(post: CalibrationPosterior) -> Iterator[str]:
                 "much clusters differ: the intervals are wide for it, and rough."
             )
     yield from _about_edges(post)
+    zeros = float(data.trials[data.score == 0].sum()) / data.n
+    if zeros >= MANY_ZEROS and not post.problem.edges.assumed:
+        yield (
+            f"0 may mean no answer: {100 * zeros:.0f} % of scores are exactly 0. If a model gave "
+            "no probability there, leave these cases out."
+        )
+    if data.unknown is not None:
+        yield (
+            f"{count(data.unknown.n, 'case')} of {data.n + data.unknown.n:,.6g} have no known "
+            "outcome, and the results are of the others. bayescal.fit_known shows what they could "
+            "change."
+        )
     if data.events in (0, data.n):
         which = "no case" if data.events == 0 else "every case"
         yield f"{which} had the event, so the results depend more on the prior than on the data."
@@ -109,7 +122,7 @@ def _assessment_notes(f: Findings) -> Iterator[str]:
             "calibration precisely (Collins, Ogundimu and Altman, 2016); the intervals show the "
             "uncertainty."
         )
-    if any(part.data.is_compressed for part in by_imputation(post)):
+    if any(part.data.is_compressed for part in post.imputations):
         yield (
             "there are more than 2048 distinct scores, so the cases are assigned to the cells of a "
             "fine grid in log-odds. Each cell keeps the mean of its scores; for the C-statistic, "

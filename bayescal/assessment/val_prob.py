@@ -15,8 +15,8 @@ from bayescal import estimators, scores
 from bayescal.assessment.performance import with_ranks
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
-from bayescal.data.build.cases import check_cases
-from bayescal.data.data import CalibrationData
+from bayescal.data.cases import check_cases
+from bayescal.data.table import CalibrationData
 from bayescal.data.weights import effective_cases
 from bayescal.estimators.calibration_tests import Recalibrated, recalibrated
 from bayescal.estimators.integrated import indices_of
@@ -67,7 +67,7 @@ def raw_cases(
     ):
         return ()
     checked = [
-        check_cases(y_true, row, sample_weight, pos_label=pos_label)
+        check_cases(y_true, row, sample_weight, pos_label=pos_label).known()
         for y_true, row in product(outcomes, scores)
     ]
     return tuple(

@@ -62,7 +62,7 @@ def assess(
     from bayescal.cli._averaged import Averaged
     from bayescal.cli._terminal import output, say
     from bayescal.cli._update import RunningTable
-    from bayescal.data.validate import check_choice
+    from bayescal.core.errors import check_choice
     from bayescal.model.curves import CURVES
 
     groups = [name for name, given in reading.groups.items() if given]

@@ -40,7 +40,7 @@ def compare(
     from bayescal.cli._progress import Steps
     from bayescal.cli._terminal import output, say, wrote
     from bayescal.cli._write import check_targets, write_record, write_report
-    from bayescal.data.validate import as_level
+    from bayescal.core.errors import as_level
     from bayescal.model.priors import as_prior
 
     level, chosen = as_level(ci_prob), as_prior(prior)
@@ -70,7 +70,7 @@ def compare(
         )
         lower, upper = comparison.posterior.interval("tce", level)
         limit = close_enough(predictions.data) if close is None else close
-        chances = comparison.prob_tce_below(limit), comparison.prob_tce_above(limit)
+        chances = comparison.posterior.prob_below(limit), 1 - comparison.posterior.prob_below(limit)
     with steps.working("Computing leave-one-out and the sensitivity to the prior"):
         table, by_prior = comparison.table, comparison.prob_by_prior
     console.print(comparison_table(table))

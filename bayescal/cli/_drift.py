@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from bayescal.data.data import CalibrationData
+    from bayescal.data.table import CalibrationData
 
 __all__ = ["drift"]
 
@@ -53,8 +53,7 @@ def drift(
     from bayescal.cli._update import RunningTable
     from bayescal.cli._write import check_targets, write_record
     from bayescal.core.arrays import as_seed
-    from bayescal.core.errors import InputError
-    from bayescal.data.validate import as_level
+    from bayescal.core.errors import InputError, as_level
     from bayescal.model.priors import as_prior
 
     level, chosen, seed = as_level(ci_prob), as_prior(prior), as_seed(seed)

@@ -89,9 +89,9 @@ def gain(
     from bayescal.cli._terminal import note, output, say, wrote
     from bayescal.cli._write import check_targets, write_record
     from bayescal.core.arrays import as_seed
-    from bayescal.core.errors import InputError
+    from bayescal.core.errors import InputError, as_count, as_level
     from bayescal.core.text import chance, count
-    from bayescal.data.validate import as_count, as_level, as_outcomes
+    from bayescal.data.cases import as_outcomes
     from bayescal.model.priors import as_prior
 
     level = as_level(ci_prob)
@@ -123,7 +123,7 @@ def gain(
         read = read_from(reading, followed, prob=before, others=pair)
     else:
         read = read_from(reading)
-    from bayescal.data.data import CalibrationData
+    from bayescal.data.table import CalibrationData
     from bayescal.gain import SeveralGains, cross_fit, recalibration_gain
 
     if folds is not None:

@@ -56,9 +56,9 @@ def missing(
     from bayescal.cli._terminal import output, say, wrote
     from bayescal.cli._write import check_targets, save_figure, write_record
     from bayescal.core.arrays import as_seed
-    from bayescal.core.errors import InputError
+    from bayescal.core.errors import InputError, as_level
     from bayescal.core.text import count, shortened
-    from bayescal.data.validate import as_floats, as_level
+    from bayescal.data.cases import as_floats
     from bayescal.model.priors import as_prior
 
     level, chosen, seed = as_level(ci_prob), as_prior(prior), as_seed(seed)
@@ -125,7 +125,7 @@ def _read(reading: Reading) -> tuple[Any, Any, tuple[str, str], dict[str, Any]]:
     import pandas as pd
 
     from bayescal.core.errors import InputError
-    from bayescal.data.data import CalibrationData
+    from bayescal.data.table import CalibrationData
 
     cases = read_from(reading, keeps_unknown=True)
     unknown = np.asarray(pd.isna(cases.outcome))

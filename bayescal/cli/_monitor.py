@@ -46,8 +46,7 @@ def monitor(
     from bayescal.cli._terminal import note, output, say, wrote
     from bayescal.cli._write import check_targets, write_record
     from bayescal.core.arrays import as_seed
-    from bayescal.core.errors import InputError
-    from bayescal.data.validate import as_level
+    from bayescal.core.errors import InputError, as_level
 
     level, seed = as_level(ci_prob), as_seed(seed)
     thresholds = tuple(as_level(risk, "threshold") for risk in threshold or DEFAULT_THRESHOLDS)

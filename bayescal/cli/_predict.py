@@ -55,8 +55,7 @@ def predict(
     from bayescal.cli._terminal import output, say, wrote
     from bayescal.cli._write import check_targets, write_record
     from bayescal.core.arrays import as_seed
-    from bayescal.core.errors import InputError
-    from bayescal.data.validate import as_level
+    from bayescal.core.errors import InputError, as_level
     from bayescal.model.priors import as_prior
 
     level, chosen, seed = as_level(ci_prob), as_prior(prior), as_seed(seed)
@@ -125,7 +124,7 @@ def scores_of(risks: list[float], scale: Scale) -> Floats:
     import numpy as np
 
     from bayescal.core.errors import InputError
-    from bayescal.data.validate import OVERSHOOT
+    from bayescal.data.cases import OVERSHOOT
 
     rounding = OVERSHOOT * (scale.highest - scale.lowest)
     for risk in risks:

@@ -56,8 +56,8 @@ def recalibrate(
     from bayescal.cli._terminal import note, say
     from bayescal.cli._terminal import output as terminal
     from bayescal.cli._write import check_csv, check_targets, write_table
+    from bayescal.core.errors import as_level
     from bayescal.core.text import count, shortened
-    from bayescal.data.validate import as_level
     from bayescal.model.priors import as_prior
 
     file, level, chosen = reading.file, as_level(ci_prob), as_prior(prior)
@@ -177,7 +177,7 @@ def new_names(source: Source, score: str, recalibrator: Recalibrator) -> list[st
 def recalibrator_of(method: str, prior: Prior, seed: int | None) -> Recalibrator:
     """The recalibrator with this name, in small letters and without its ending."""
     from bayescal import recalibrate as room
-    from bayescal.data.validate import check_choice
+    from bayescal.core.errors import check_choice
 
     names = {
         name.removesuffix("Recalibrator").lower(): name

@@ -35,7 +35,7 @@ def recommend(
     from bayescal.cli._terminal import output, say, wrote
     from bayescal.cli._write import check_targets, write_record
     from bayescal.core.arrays import as_seed
-    from bayescal.data.validate import as_level
+    from bayescal.core.errors import as_level
     from bayescal.model.priors import as_prior
 
     level, chosen, seed = as_level(ci_prob), as_prior(prior), as_seed(seed)

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from bayescal.assessment.val_prob import RawCases
     from bayescal.data.columns import Columns
-    from bayescal.data.data import CalibrationData
     from bayescal.data.reading import Cases, Request, Scale
-    from bayescal.data.survival import Survival
+    from bayescal.data.table import CalibrationData
+    from bayescal.data.times import Survival
 
 __all__ = [
     "CLUSTERS", "GROUPS", "OF_TIMES", "Predictions", "Reading", "Times", "about_weights", "checked",
@@ -581,7 +581,7 @@ def read_from(reading: Reading, times: Times | None = None, **options: Any) -> C
 
 def read_predictions(reading: Reading, times: Times | None = None) -> Predictions:
     """Read a file of one row per case."""
-    from bayescal.data.data import CalibrationData
+    from bayescal.data.table import CalibrationData
 
     cases = read_from(reading, times)
     with checked(cases):

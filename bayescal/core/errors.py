@@ -15,7 +15,7 @@ class InputError(ValueError):
     """Bad input: the message names the argument, what was given, where, and what to do."""
 
 
-CURES = {
+CURES_IN_PYTHON = {
     "percent": "If these are percentages, divide by 100.",
     "percent sign": "Pass percentages as numbers without the sign, / 100.",
     "logit": "If these are log-odds, pass scipy.special.expit(values).",
@@ -43,7 +43,7 @@ class CaseError(InputError):
     more : str
         What follows the clause: why, and how many more there are.
     cure : str
-        Whole sentences, or a key of `CURES`.
+        Whole sentences, or a key of `CURES_IN_PYTHON`.
     others : mapping of str to str
         Other arguments of the same case, with their values.
     part : str
@@ -89,7 +89,7 @@ class CaseError(InputError):
             subject += f"{' is' if self.fault.startswith(',') else ' ='} {self.value}"
         told = self.fault if self.fault.startswith(",") else f" {self.fault}"
         told += "".join(f", {name}[{self.row}] = {value}" for name, value in self.others.items())
-        text = f"{subject}{told}{self.more}. {CURES.get(self.cure, self.cure)}".rstrip()
+        text = f"{subject}{told}{self.more}. {CURES_IN_PYTHON.get(self.cure, self.cure)}".rstrip()
         return f"{self.part}: {text}" if self.part else text
 
     def worded(
@@ -107,9 +107,9 @@ class CaseError(InputError):
         where : callable
             Where the case of a row stands, such as ``line 4 of a.csv``.
         cures : mapping of str to str, optional
-            Its sentences for keys of `CURES`.
+            Its sentences for keys of `CURES_IN_PYTHON`.
         """
-        cure = (CURES | dict(cures or {})).get(self.cure, self.cure)
+        cure = (CURES_IN_PYTHON | dict(cures or {})).get(self.cure, self.cure)
         fault = self.fault.removeprefix(", which ")
         fault += "".join(f" ({value} in {name(other)})" for other, value in self.others.items())
         if self.row is None:

@@ -1,2 +1,2 @@
-from .data import CalibrationData as CalibrationData
-from .survival import Survival as Survival
+from .table import CalibrationData as CalibrationData
+from .times import Survival as Survival

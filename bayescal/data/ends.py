@@ -12,7 +12,7 @@ from bayescal.core.text import count, shortened
 from bayescal.data.columns import PYTHON, Door
 
 if TYPE_CHECKING:
-    from bayescal.data.survival import Survival
+    from bayescal.data.times import Survival
 
 __all__ = ["Ends"]
 

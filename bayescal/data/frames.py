@@ -74,13 +74,15 @@ def _repeats(series: nw.Series[Any]) -> bool:
         return False
 
 
-def as_plain(values: Any, name: str) -> Any:
+def as_plain(values: Any, name: str, *, missing: bool = False) -> Any:
     """A series or frame of a library that NumPy does not read, as an array; all else as it is.
 
     Parameters
     ----------
     name : str
         What the user calls them.
+    missing : bool
+        Whether values of a series may be missing.
 
     Returns
     -------
@@ -91,6 +93,8 @@ def as_plain(values: Any, name: str) -> Any:
     nw = _narwhals()
     wrapped = nw.from_native(_chunked(values), allow_series=True, pass_through=True)
     if isinstance(wrapped, nw.Series):
+        if missing and wrapped.null_count():
+            return np.array(wrapped.to_list(), dtype=object)
         return _plain(_values_of(wrapped, name))
     if isinstance(wrapped, nw.DataFrame):
         columns = [

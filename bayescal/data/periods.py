@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import CaseError, InputError
 from bayescal.core.text import shortened
-from bayescal.data.build.labels import is_missing
+from bayescal.data.cases import as_vector, is_missing
 from bayescal.data.columns import Encoded
-from bayescal.data.validate import as_vector
 
 __all__ = ["MOST_PERIODS", "Periods", "read_periods"]
 

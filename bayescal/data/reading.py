@@ -22,20 +22,20 @@ from scipy.special import expit, logit
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import CaseError, InputError, as_flag, as_items, check_choice
 from bayescal.core.text import count, shortened
-from bayescal.data.build.chunks import ChunkReader
-from bayescal.data.columns import PYTHON, Columns, Door, Encoded, Guess, Told, as_code, guess
-from bayescal.data.data import CalibrationData
-from bayescal.data.ends import Ends
-from bayescal.data.files import Source, TableFile, is_text, is_workbook
-from bayescal.data.formats import open_table
-from bayescal.data.survival import Survival
-from bayescal.data.validate import (
+from bayescal.data.cases import (
     OF_CLASSES,
     are_binary_integers,
     as_scores,
     check_scores,
     without_rounding,
 )
+from bayescal.data.columns import PYTHON, Columns, Door, Encoded, Guess, Told, as_code, guess
+from bayescal.data.contents import Reader
+from bayescal.data.ends import Ends
+from bayescal.data.files import Source, TableFile, is_text, is_workbook
+from bayescal.data.formats import open_table
+from bayescal.data.table import CalibrationData
+from bayescal.data.times import Survival
 from bayescal.data.weights import WeightType
 
 if TYPE_CHECKING:
@@ -709,7 +709,7 @@ class _Part:
             distinct = np.array([*map(float, labels), np.nan])
         else:
             matches = [label for label in several if _is_label(label, event)]
-            if event is not None and (len(several) > CLASSES or (several and not matches)):
+            if several and event is not None and not matches:
                 self._refuse_classes(several)
             named = [event if label in matches else label for label in labels]
             distinct[:] = [*named, None]
@@ -720,13 +720,8 @@ class _Part:
         if len(labels) == 1:
             return  # one of the two classes may be absent
         shown = ", ".join(shortened(repr(label)) for label in labels[:4])
-        cure = f"Name the event with {option('pos_label')}, or another column with "
+        cure = f"Name one of these with {option('pos_label')}, or another column with "
         cure += f"{option('outcome')}."
-        if len(labels) > CLASSES:
-            cure = (
-                "Make a column that is 1 for the event and 0 for all else, or name another with "
-                f"{option('outcome')}."
-            )
         raise InputError(
             f"column {self.columns.outcome!r} holds {shown}{', ...' * (len(labels) > 4)}, which "
             f"are not two classes with the event {shortened(repr(self.request.pos_label))}. {cure}"
@@ -950,7 +945,7 @@ def read(
     second = next(parts, None)
     if second is None:
         return first.table()
-    reader = ChunkReader(**request.of_table)
+    reader = Reader(**request.of_table)
     for part in chain((first, second), parts):
         with part.worded():
             reader.add(part.given, str(path))

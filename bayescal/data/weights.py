@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import CaseError, InputError, WeightWarning
+from bayescal.core.errors import CaseError, InputError, WeightWarning, check_choice
 from bayescal.core.text import exact
-from bayescal.data.validate import check_choice
 
 __all__ = [
     "WEIGHT_TYPES",

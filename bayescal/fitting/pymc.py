@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from bayescal.core.errors import InputError
-from bayescal.data.data import CalibrationData
 from bayescal.data.keywords import as_data
 from bayescal.data.read import Outcomes
 from bayescal.data.sources.alignment import aligned
+from bayescal.data.table import CalibrationData
 from bayescal.data.weights import WeightType
 from bayescal.model.curves import AVERAGE, FAMILY_OF_SEVERAL, Curve
 from bayescal.model.heterogeneity import Heterogeneity

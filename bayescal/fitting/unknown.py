@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, as_level
 from bayescal.core.text import count, interval
-from bayescal.data.build.labels import is_missing
-from bayescal.data.data import CalibrationData
+from bayescal.data.cases import as_floats, as_scores, as_vector, check_same_length, is_missing
+from bayescal.data.rows import add_up
 from bayescal.data.sources.alignment import aligned
-from bayescal.data.table import add_up
-from bayescal.data.validate import as_floats, as_level, as_scores, as_vector, check_same_length
+from bayescal.data.table import CalibrationData
 from bayescal.fitting._fit import fit
 from bayescal.posterior.departures import OtherRisk
 from bayescal.posterior.functionals import main_functionals
@@ -120,7 +119,7 @@ class KnownFit:
         for delta in at:
             post = self._with_delta(float(delta))
             lower, upper = post.interval("tce", level)
-            below = post.prob_tce_below(limit)
+            below = post.prob_below(limit)
             told = post.estimate("tce", level), lower, upper, below, verdict_of(below, level)
             rows[float(delta)] = told
         columns = ["estimate", "lower", "upper", "prob_close", "verdict"]
@@ -158,7 +157,7 @@ class KnownFit:
         limit, level = as_level(close, "close"), as_level(ci_prob)
 
         def verdict(delta: float) -> str:
-            return verdict_of(self._with_delta(delta).prob_tce_below(limit), level)
+            return verdict_of(self._with_delta(delta).prob_below(limit), level)
 
         at_random = verdict(0.0)
         ends = {}

@@ -12,8 +12,8 @@ from scipy.special import softmax
 from bayescal.core.arrays import Floats
 from bayescal.core.sampling import resample
 from bayescal.core.versions import one_blas_thread
-from bayescal.data.data import CalibrationData
-from bayescal.data.table import levels_of
+from bayescal.data.rows import levels_of
+from bayescal.data.table import CalibrationData
 from bayescal.gain._terms import (
     Terms,
     as_happened,
@@ -139,7 +139,7 @@ def _draws_of_both(
     rng = sides[0].problem.rng("sides")
     share = softmax([side.log_evidence for side in sides])
     of_side = resample(np.asarray(share), draws, rng)
-    fitted = [side.posterior().curves_of_draws.parts[0] for side in sides]
+    fitted = [side.posterior().tables[0] for side in sides]
     u = [of.distances.u for of in fitted]
     is_exact = [of.exact for of in fitted if of.exact is not None]
     exact = np.where(np.choose(of_side, is_exact), of_side + 1, 0)

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
-from bayescal.data.data import CalibrationData
-from bayescal.data.roles import RoleReader, Roles, Structure
-from bayescal.data.survival import Survival, refuse_horizon
-from bayescal.data.validate import as_weights
+from bayescal.data.cases import as_weights
+from bayescal.data.roles import Roles, Structure, read_groups
+from bayescal.data.table import CalibrationData
+from bayescal.data.times import Survival, refuse_horizon
 from bayescal.data.weights import WeightType
 from bayescal.gain.paired import PairedPredictions, as_paired
 
@@ -57,7 +57,10 @@ class GroupedPairs:
         if self.pairs.is_rounded_map:
             return True
         names = np.unique(self.group)
-        return all(self.at(self.structure.named(str(name))).is_rounded_map for name in names)
+        return all(
+            self.at(self.structure.named(self.structure.cell(str(name)))).is_rounded_map
+            for name in names
+        )
 
     def at(self, levels: Mapping[str, str]) -> PairedPredictions:
         """The pairs of the cases that have these levels; all, if there are none."""
@@ -122,13 +125,11 @@ def as_grouped(
         return GroupedPairs(_together(parts), group, Structure(data.levels, data.periods))
     pairs = as_paired(y_true, *cases, **of_clusters, horizon=horizon)
     size = len(y_true)
-    reader = RoleReader()
-    codes = reader.codes(roles, size)
-    assert codes is not None  # there are groups
+    groups = read_groups(roles, size)
     weight = as_weights(sample_weight, size)
     kept = slice(None) if weight is None else weight > 0
-    group = np.array(reader.groups.names)[codes][kept]
-    return GroupedPairs(pairs, group, reader.structure())
+    group = np.array(groups.labels)[groups.code][kept]
+    return GroupedPairs(pairs, group, groups.structure)
 
 
 def _of_group(

@@ -9,7 +9,7 @@ import numpy as np
 from bayescal.core.arrays import Floats
 from bayescal.core.decision import net_benefit
 from bayescal.core.versions import one_blas_thread
-from bayescal.data.table import add_up, levels_of
+from bayescal.data.rows import add_up, levels_of
 from bayescal.gain._curve_route import Posterior, joined
 from bayescal.gain._terms import (
     as_happened,
@@ -47,7 +47,7 @@ def by_view(views: Views, pairs: PairedPredictions, thresholds: Sequence[float])
     pairs : PairedPredictions
         Cases whose `after` is a map of `before`: all of those of the curve's scores.
     """
-    (curves,) = views[0].curves_of_draws.parts
+    (curves,) = views[0].tables
     problem, first, second = curves.problem, pairs.before, pairs.after[0]
     row, size = problem.rows_of(first), problem.score.size
     trials = add_up(row, pairs.weight, size)
@@ -69,9 +69,7 @@ def by_view(views: Views, pairs: PairedPredictions, thresholds: Sequence[float])
         threshold: means(treated(second, threshold) - treated(first, threshold))
         for threshold in thresholds
     }
-    exact = [
-        np.logical_not(view.curves_of_draws.parts[0].distances.u.any(axis=1)) for view in views
-    ]
+    exact = [np.logical_not(view.tables[0].distances.u.any(axis=1)) for view in views]
     is_map = np.asarray(exact[1] & ~exact[0])
     gains = []
     both = zip(curves.draws("bootstrap"), curves.distances.draws("bootstrap"), strict=True)

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from bayescal.core.errors import InputError, as_items, as_number
+from bayescal.core.errors import InputError, as_items, as_number, check_choice
 from bayescal.core.text import shortened
-from bayescal.data.validate import check_choice
 from bayescal.model.average import PRIOR_CALIBRATED
 from bayescal.model.curves import CURVES, EXACT
 from bayescal.model.mixture import weighed

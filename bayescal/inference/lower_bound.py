@@ -16,8 +16,8 @@ from scipy.special import stdtrit
 
 from bayescal.core.arrays import Floats, random_generator
 from bayescal.core.errors import InputError, as_count, as_level
-from bayescal.data.data import CalibrationData
 from bayescal.data.keywords import as_data
+from bayescal.data.table import CalibrationData
 from bayescal.inference.curve import fit_curve
 from bayescal.model.curves import Curve
 from bayescal.model.problem import prepare
@@ -241,6 +241,6 @@ def _signs(
             warnings.simplefilter("ignore")
             problem = prepare(table, curve=curve, random_state=seed)
             post = fit_curve(problem, SIGN_DRAWS, "importance", {})
-        mean = post.curves_of_draws.curve(data.score).mean(axis=0)
+        mean = post.tables[0].curve(data.score).mean(axis=0)
         signs[:, block] = np.sign(mean - data.score)
     return signs

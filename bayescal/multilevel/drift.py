@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal.core.arrays import Floats, blocks
-from bayescal.core.errors import InputError, check_type
+from bayescal.core.errors import InputError, as_level, as_number, check_choice, check_type
 from bayescal.core.text import interval
-from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.inference import LowerBound, tce_lower_bound
 from bayescal.model.problem import Problem
 from bayescal.multilevel.changes import explanation_probabilities
@@ -233,7 +232,7 @@ class DriftPosterior(MultilevelPosterior):
     def _gains(self) -> dict[tuple[str, str], Floats]:
         """Draws of the gain of either update."""
         now = self.now()
-        curves = now.problem.probability(now._drawn.u)
+        curves = now.problem.probability(now.tables[0].u)
         single = now.problem.probability(self._drawn.average).mean(axis=0)
         maps = {"now": curves.mean(axis=0), "all periods": single}
         return gain_of_maps(now.problem, curves, maps)
@@ -297,7 +296,7 @@ class DriftPosterior(MultilevelPosterior):
 
 def as_drift(post: Any) -> DriftPosterior:
     """A posterior of ordered periods, and nothing else."""
-    cure = "Pass what bayescal.fit returns when periods= says when each case was."
+    cure = "Pass what bayescal.fit returns when period= says when each case was."
     return check_type(post, DriftPosterior, "post", cure)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from bayescal.core.errors import DiagnosticWarning, InputError, OutOfTimeError, check_type
-from bayescal.data.data import CalibrationData
+from bayescal.data.table import CalibrationData
 from bayescal.inference.nuts import as_sampler, taking_over
 from bayescal.multilevel.drift import DriftPosterior
 from bayescal.multilevel.engine import draw_terms
@@ -19,8 +19,7 @@ from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.multilevel.term import VaryBy
 from bayescal.multilevel.tree import is_multilevel_tree, read_draws
 from bayescal.multilevel.view import ALL_CURVES, CurveView, key_of_view
-from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.posterior.view import as_seen
+from bayescal.posterior.posterior import CalibrationPosterior, as_seen
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -103,7 +102,7 @@ def _posterior(
     """By the fast engine, or by NUTS where it was asked for or takes over."""
     if problem.is_walk and engine == "nuts":
         raise InputError(
-            "engine='nuts' cannot be used with periods=: explanations of a change are averaged by "
+            "engine='nuts' cannot be used with period=: explanations of a change are averaged by "
             "their evidence, which NUTS does not compute. Use engine='auto'."
         )
     of_draws = _face(problem).of_draws

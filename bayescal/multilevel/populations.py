@@ -8,8 +8,8 @@ import numpy as np
 
 from bayescal.core.arrays import Floats
 from bayescal.core.text import excludes
-from bayescal.data.data import CalibrationData
-from bayescal.data.table import add_up
+from bayescal.data.rows import add_up
+from bayescal.data.table import CalibrationData
 from bayescal.multilevel.drift import DriftPosterior
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.sites import HierarchicalPosterior
@@ -75,7 +75,7 @@ def own_error(
     for label, share in zip(data.groups, shares.T, strict=True):
         view = curves[label]
         # not values_of: floored by its own signed error, each group would be off in each draw
-        error += share * view.curves_of_draws.values([("tce", {})], "bootstrap")["tce"]
+        error += share * view._read(view.tables, [("tce", {})], "bootstrap")["tce"]
     return floored(error, pooled.values_of("signed_error"))
 
 

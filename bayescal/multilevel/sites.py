@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal.core.arrays import blocks
-from bayescal.core.errors import InputError, check_type
+from bayescal.core.errors import InputError, as_number, check_choice, check_type
 from bayescal.core.text import chance, count, interval, shortened
-from bayescal.data.validate import as_number, check_choice
 from bayescal.multilevel.compared import OFF_BY, off_by, shares_of_worst
 from bayescal.multilevel.curves import SELF_NAMED
 from bayescal.multilevel.posterior import MultilevelPosterior
@@ -220,7 +219,7 @@ class HierarchicalPosterior(MultilevelPosterior):
 
     def _share_off_average(self, view: CurveView, limit: float) -> float:
         """Share of the draws in which a site's curve is further than a limit from the average's."""
-        (own,), site, average = view._posterior.parts, view.problem, self._drawn.average
+        (own,), site, average = view.tables, view.problem, self._drawn.average
         curves, share = site.curves_at(), site.trials / site.trials.sum()
         distance = np.empty(len(average))
         for part in blocks(len(average), share.size):

@@ -10,13 +10,13 @@ import numpy as np
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
 from bayescal.core.versions import library_versions
-from bayescal.data.data import CalibrationData
 from bayescal.data.stored import reading_tree
+from bayescal.data.table import CalibrationData
 from bayescal.multilevel.calibrated import Distances, ProbCalibrated
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.view import key_of_view
-from bayescal.posterior.tree import as_dataset, with_chains
+from bayescal.posterior.stored import as_dataset, with_chains
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError
-from bayescal.data.validate import check_choice
+from bayescal.core.arrays import Floats, Known
+from bayescal.core.errors import InputError, check_choice
+from bayescal.model.draws import Part
 from bayescal.model.problem import Problem
 from bayescal.multilevel.draws import MultilevelDraws
-from bayescal.posterior.departures import Departure
-from bayescal.posterior.evaluation import CurvesOfTable, FunctionalCalls, SampledCurves
+from bayescal.posterior.evaluation import FunctionalCalls
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.populations.bootstrap import Bootstrap
 from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.posterior.tree import Drawn, sample_tree
+from bayescal.posterior.stored import tree_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -48,9 +47,7 @@ class CurveView(CalibrationPosterior):
     title: str
     is_new: bool = False
     _has_outcomes: bool = True
-    _mixture: Bootstrap | None = None
     _key: dict[str, Any]
-    _own_distances: Callable[[], tuple[Floats, float] | None]
     _all_curves: Callable[[], xr.DataTree]
 
     @classmethod
@@ -61,7 +58,7 @@ class CurveView(CalibrationPosterior):
         u: Floats,
         prior: Floats,
         distances: Callable[[], tuple[Floats, float] | None],
-        drawn: MultilevelDraws | Drawn,
+        drawn: MultilevelDraws | Part,
         key: dict[str, Any],
         all_curves: Callable[[], xr.DataTree],
         *,
@@ -80,7 +77,7 @@ class CurveView(CalibrationPosterior):
         distances : callable
             Gives as many draws of them, from which distances are read, and the probability of
             exact calibration; or None, where there are none.
-        drawn : MultilevelDraws or Drawn
+        drawn : MultilevelDraws or Part
             Of all curves, or of the only one: chains, engine and statistics of the draws.
         key : dict
             Which curve it is, as JSON has it, and how to read it back.
@@ -91,36 +88,34 @@ class CurveView(CalibrationPosterior):
         mixture : Bootstrap, optional
             Of the scores of several groups, one of which each draw has.
         """
-        view = cls.of_draws(Drawn(problem, u, drawn.chains, drawn.engine, drawn.stats, prior=prior))
-        view.title, view.is_new, view._mixture = title, is_new, mixture
+        part = Part(
+            *(problem, u, drawn.chains, drawn.engine, drawn.stats),
+            prior=prior,
+            far=distances,
+            law=mixture,
+        )
+        view = cls([part])
+        view.title, view.is_new = title, is_new
         view._has_outcomes = has_outcomes and not is_new
-        view._own_distances = distances
         view._key, view._all_curves = key, all_curves
         return view
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is pickled: of the other curves what this view needs, in place of what asks them."""
-        from bayescal.core.arrays import Known
-
+        """What is pickled: the tree of all curves, in place of what asks them for it."""
         state = self.__dict__.copy()
         if "_all_curves" in state:  # else it is one of several imputations
-            state["_own_distances"] = Known(self._exactly)
             state["_all_curves"] = Known(self._all_curves())
         return state
 
-    def _with_draws(self, drawn: Drawn) -> Self:
-        """The same curve, not fitted to the table of these draws."""
-        view = self.of_draws(drawn)
-        view.title, view.is_new, view._has_outcomes = self.title, self.is_new, False
-        view._own_distances = self._own_distances
-        view._key, view._all_curves = self._key, self._all_curves
+    def _with(self, parts: Sequence[Part]) -> Self:
+        """The same curve, with other parts."""
+        view = super()._with(parts)
+        view.title, view.is_new = self.title, self.is_new
+        kept: dict[str, Any] = {
+            name: self.__dict__[name] for name in ("_key", "_all_curves") if name in vars(self)
+        }
+        view.__dict__.update(kept, _has_outcomes=False)
         return view
-
-    def _departing(self, departure: Departure) -> Self:
-        """The posterior of cases of which some have another curve."""
-        other = super()._departing(departure)
-        other._mixture = self._mixture
-        return other
 
     @property
     def is_of_cases(self) -> bool:
@@ -132,47 +127,11 @@ class CurveView(CalibrationPosterior):
         """Whether `data` has outcomes: a level that has not been seen has scores alone."""
         return self._has_outcomes
 
-    @property
-    def prob_calibrated(self) -> float | None:
-        """Probability that the curve is exactly the diagonal; None where it was not computed.
-
-        Of the average site, that the average is exactly calibrated; of all others, that every
-        site, cell or period is.
-        """
-        return None if self._exactly is None else self._exactly[1]
-
-    @cached_property
-    def _exactly(self) -> tuple[Floats, float] | None:
-        return self._own_distances()
-
-    @property
-    def has_exact(self) -> bool:
-        """Whether distances have draws of their own: exact calibration is among them."""
-        return self._exactly is not None
-
-    @property
-    def _law(self) -> Bootstrap | None:
-        """The law of the weights of rows; None for that of independent cases."""
-        return self._bootstrap if self._mixture is None else self._mixture
-
-    @cached_property
-    def _posterior(self) -> SampledCurves:
-        kept: dict[str, Any] = {"bootstrap": self._law, "departure": self._departure}
-        far = None
-        if self._exactly is not None:
-            far = CurvesOfTable(self.problem, self._exactly[0], **kept)
-        return CurvesOfTable(self.problem, self._drawn.u, far=far, **kept)
-
-    @cached_property
-    def _prior(self) -> SampledCurves:
-        assert self._drawn.prior is not None
-        return CurvesOfTable(self.problem, self._drawn.prior, bootstrap=self._law)
-
     @cached_property
     def _tree(self) -> xr.DataTree:
         if self._fitted is not None:
-            return self._seen_tree(self._fitted)
-        tree = sample_tree(self._drawn)
+            return super()._tree
+        tree = tree_of(self._parts[0])
         if not self.has_outcomes:
             del tree["observed_data"]
         tree[ALL_CURVES] = self._all_curves().copy()
@@ -193,15 +152,14 @@ class CurveView(CalibrationPosterior):
 
         Draws of distances do not pair with those of the curve.
         """
-        floors = [name for name, _ in wanted if name in FLOORED and self.has_exact]
+        floors = [
+            name for name, _ in wanted if name in FLOORED and self.prob_calibrated is not None
+        ]
         asked = [*wanted, ("signed_error", {})] if floors else wanted
         values = super()._values(asked, population)
         for name in floors:
             values[name] = floored(values[name], values["signed_error"])
         return {name: values[name] for name, _ in wanted}
-
-    def _nuts_diagnostics(self, stats: xr.Dataset) -> dict[str, float]:
-        return self._drawn.stats
 
     def estimate(
         self,
@@ -216,10 +174,10 @@ class CurveView(CalibrationPosterior):
         As `CalibrationPosterior.estimate`, with the same parameters. Where distances have no draws
         of their own, as after NUTS, that at a new site is the median.
         """
-        predicted = self.is_new and not self.has_exact
+        predicted = self.is_new and self.prob_calibrated is None
         if predicted and FUNCTIONALS[check_choice(name, FUNCTIONALS, "name")].is_distance:
             of, kind = self._over(population)
-            return float(np.median(of._posterior.values([(name, options)], kind)[name]))
+            return float(np.median(of._values([(name, options)], kind)[name]))
         return super().estimate(name, ci_prob, population=population, **options)
 
     def value_of_information(

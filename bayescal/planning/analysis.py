@@ -12,7 +12,7 @@ import numpy as np
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import DiagnosticWarning, EdgeWarning, InputError
 from bayescal.core.sampling import BAD_K
-from bayescal.data.data import CalibrationData
+from bayescal.data.table import CalibrationData
 from bayescal.fitting import fit
 from bayescal.gain import recalibration_gain, recommend
 from bayescal.model.curves import Curve
@@ -110,7 +110,7 @@ class Analysis:
             return upper - lower
         post = self.posterior(data, seed)
         if self.conclude is not None:
-            below = post.prob_tce_below(self.close)
+            below = post.prob_below(self.close)
             return float(verdict_of(below, self.ci_prob) == self.conclude)
         lower, upper = post.interval(self.of, self.ci_prob)
         return upper - lower

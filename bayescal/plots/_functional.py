@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError, as_flag
-from bayescal.data.validate import as_level
+from bayescal.core.errors import InputError, as_flag, as_level
 from bayescal.plots._legend import legend_beneath
 from bayescal.plots._names import ideal, short_name
 from bayescal.plots.histogram import as_text, histogram
@@ -146,7 +145,9 @@ def functional(
     estimate = post.estimate(name, level, population=population, **options)
     region = None if close is None else _as_region(close, name)
     title = _title(post, name, values, (estimate, *ends), level, region, population, options)
-    axes = histogram(values, name, (estimate, *ends), level, region, ax, post.has_exact)
+    axes = histogram(
+        values, name, (estimate, *ends), level, region, ax, post.prob_calibrated is not None
+    )
     axes.set_title(title, loc="left", fontsize="medium")
     if as_flag(legend, "legend"):
         legend_beneath(axes, columns=3)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError, as_items
-from bayescal.data.validate import as_level, check_choice
+from bayescal.core.errors import InputError, as_items, as_level, check_choice
 from bayescal.plots import style
 from bayescal.plots._legend import legend_beneath
 from bayescal.plots._names import axis_label, ideal, short_name
@@ -137,7 +136,9 @@ def _both(post: CalibrationPosterior, name: str) -> tuple[Floats, Floats]:
 
 def _as_names(post: CalibrationPosterior, coordinates: Sequence[str] | None) -> list[str]:
     smooth = [
-        name for name in post.family.coordinates if not name.startswith(("deviation", "cell_"))
+        name
+        for name in post.problem.curve.coordinates
+        if not name.startswith(("deviation", "cell_"))
     ]
     if coordinates is None:
         return [*smooth, "tce"]

@@ -17,7 +17,7 @@ import bayescal as bc
 from bayescal.assessment.html import render
 from bayescal.assessment.record import schema
 from bayescal.assessment.verdict.words import title, to_do
-from bayescal.data.data import CalibrationData
+from bayescal.data.table import CalibrationData
 from bayescal.multilevel.populations import _shares, own_curves, own_error
 
 CHEAP: Any = {"estimators": ("ece",), "draws": 1000, "random_state": 1}
@@ -156,7 +156,7 @@ def test_one_curve_is_told_as_before() -> None:
     y, s, group = outcomes([0.0], each=400)
     for a in (bc.assess(y, s, **CHEAP), bc.assess(y, s, site=group, **CHEAP)):
         assert not a.has_own_curves
-        assert a.prob_tce_below(0.03) == a.posterior.prob_tce_below(0.03)
+        assert a.prob_tce_below(0.03) == a.posterior.prob_below(0.03)
         assert "own" not in a.headline()
         assert "own_error" not in a.to_dict()
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from bayescal.data.validate import as_scores
 from scipy.special import logit
 
 from bayescal.cli.reading import Reading, read_predictions
 from bayescal.core.errors import InputError
 from bayescal.data.reading import LOGIT, PERCENT
-from bayescal.data.validate import as_scores
 
 NAMES = {"outcome": ["y"], "prob": ["p"]}
 

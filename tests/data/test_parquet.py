@@ -134,7 +134,7 @@ def test_a_folder_named_after_no_value_is_a_missing_group(tmp_path, columns):
         bc.read(tmp_path, **NAMES, site="region")
 
 
-def test_labels_are_two_in_all_files_together(tmp_path):
+def test_one_label_is_the_event_in_all_files_together(tmp_path):
     write(tmp_path / "0.parquet", {"y": ["dead", "alive"], "p": [0.5, 0.25]})
     write(tmp_path / "1.parquet", {"y": ["alive", "alive"], "p": [0.5, 0.25]})
     table = bc.read(tmp_path, **NAMES, pos_label="dead")

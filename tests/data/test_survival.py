@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import bayescal as bc
-from bayescal.data.fingerprint import fingerprint
-from bayescal.data.follow_up import TIME_STEPS
+from bayescal.data.stored import fingerprint
+from bayescal.data.times import TIME_STEPS
 from bayescal.errors import InputError, ScoreWarning
 
 TIME, EVENT, RISK = [2.5, 5.0, 1.2, 7.1, 5.0], [1, 0, 0, 1, 1], [0.4, 0.1, 0.2, 0.3, 0.5]

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import bayescal as bc
 from bayescal.core.decision import net_benefit
-from bayescal.core.errors import InputError
-from bayescal.data.table import MANY_VALUES, add_up, levels_of, tabulate
-from bayescal.data.validate import as_count, as_probability_matrix
+from bayescal.core.errors import InputError, as_count
+from bayescal.data.classes import as_probability_matrix
+from bayescal.data.rows import MANY_VALUES, add_up, levels_of, tabulate
 from bayescal.data.weights import effective_size, kish, quantile
 
 SCORES = st.lists(st.sampled_from([0, 0.1, 0.25, 0.5, 1]), min_size=1, max_size=30).map(np.array)
@@ -158,6 +158,5 @@ def test_an_option_of_absurd_size_names_its_limit(name):
 
 def test_a_limit_that_is_no_number_has_no_probability():
     posterior = bc.fit(*CASES, curve="beta", draws=100)
-    for question in (posterior.prob_tce_below, posterior.prob_tce_above):
-        with pytest.raises(InputError, match="x must be a finite number, got nan"):
-            question(np.nan)
+    with pytest.raises(InputError, match="x must be a finite number, got nan"):
+        posterior.prob_below(np.nan)

@@ -68,12 +68,12 @@ def test_scores_of_a_new_site_are_those_of_one_site_a_draw():
     y = (rng.random(200) < s).astype(int)
     post = bc.fit(y, s, site=np.repeat(["low", "high"], 100), curve="intercept", random_state=1)
     new = post.new_site()
-    parts = [drawn for _, drawn in new._posterior.populations("bootstrap")]
+    parts = [drawn for _, drawn in new.tables[0].populations("bootstrap")]
     means = np.concatenate([drawn.weight @ drawn.score for drawn in parts])
     low, high = means < 0.2, means > 0.7
     assert (low | high).all()
     assert low.mean() == pytest.approx(0.5, abs=0.03)
-    for _, drawn in new._posterior.populations("bootstrap"):
+    for _, drawn in new.tables[0].populations("bootstrap"):
         np.testing.assert_allclose(drawn.weight.sum(axis=1), 1)
 
 

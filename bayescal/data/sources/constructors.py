@@ -10,8 +10,8 @@ from typing import Any, Self
 from bayescal.core.errors import CaseError, GroupWarning, InputError, as_items, check_type
 from bayescal.core.text import count, shortened
 from bayescal.core.versions import needed
-from bayescal.data.build.chunks import ChunkReader
 from bayescal.data.columns import Columns, may_be_sites
+from bayescal.data.contents import Contents, Reader
 from bayescal.data.frames import columns_of, groups_unnamed
 from bayescal.data.weights import WeightType
 
@@ -23,6 +23,11 @@ LONGEST_REASON = 300
 
 class FromSources:
     """Tables that are read from data frames."""
+
+    @classmethod
+    def _new(cls, contents: Contents) -> Self:
+        """A table with these contents."""
+        raise NotImplementedError
 
     @classmethod
     def from_frame(
@@ -222,7 +227,7 @@ class FromSources:
         cls, frame: Any, columns: Columns, told: dict[str, Any], number: str | None = None
     ) -> Self:
         """The table of a frame, of which one column may be of how many cases a row is."""
-        reader = ChunkReader(**told)
+        reader = Reader(**told)
         try:
             reader.add(columns_of(frame, columns), "frame")
         except CaseError as error:
@@ -231,4 +236,4 @@ class FromSources:
             rows = int(frame[number].iloc[error.row])
             where = f"{count(rows, 'row')} of frame"
             raise InputError(error.worded(columns.called, lambda row: where)) from None
-        return cls._new(reader.finished())  # type: ignore[attr-defined, no-any-return]
+        return cls._new(reader.finished())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from bayescal.core.optimise import fit_logistic
-from bayescal.data.table import Rows
+from bayescal.data.rows import Rows
 from bayescal.model.clusters.sandwich import sandwich
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.times.rows import likeliest_line
@@ -53,6 +55,15 @@ class Design:
     effective_n: float
     separated: bool = False
 
+    @classmethod
+    def mean(cls, each: Sequence[Design]) -> Design:
+        """That of several imputations: the mean of their effects."""
+        names = ("effect", "slope_effect", "degrees", "inflation", "effective_n")
+        means: dict[str, Any] = {
+            name: float(np.mean([getattr(one, name) for one in each])) for name in names
+        }
+        return replace(each[0], **means, separated=any(one.separated for one in each))
+
     @property
     def verdict(self) -> str:
         """Whether the design effects can be trusted: "ok", or why not."""
@@ -89,7 +100,7 @@ def is_separated(table: Rows) -> bool:
     Examples
     --------
     >>> import numpy as np
-    >>> from bayescal.data.table import Rows
+    >>> from bayescal.data.rows import Rows
     >>> from bayescal.model.clusters.design import is_separated
     >>> scores, trials = np.array([0.1, 0.4, 0.8]), np.array([2.0, 2.0, 2.0])
     >>> [is_separated(Rows(scores, trials, np.array(hits))) for hits in ([0.0, 1, 2], [0.0, 2, 1])]

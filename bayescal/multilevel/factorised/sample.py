@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from bayescal.core.progress import PATIENCE, bar
 from bayescal.core.sampling import Sample, importance_sample
+from bayescal.model.draws import CHAINS, SAMPLE_STATS
 from bayescal.multilevel.draws import DrawnLater, MultilevelDraws
 from bayescal.multilevel.factorised.density import PopulationDensity
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.robust import draw_shares
-from bayescal.posterior.tree import CHAINS, SAMPLE_STATS
 
 __all__ = ["draw_population", "draw_sites"]
 
