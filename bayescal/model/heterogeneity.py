@@ -11,9 +11,8 @@ import numpy as np
 from scipy.special import betaincinv, gammaln, ndtr, stdtrit
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, check_choice
 from bayescal.core.text import shortened
-from bayescal.data.validate import check_choice
 
 __all__ = ["VARYING", "Heterogeneity", "as_heterogeneity"]
 

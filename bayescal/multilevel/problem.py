@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, check_choice
 from bayescal.core.text import count, shortened
-from bayescal.data.build.labels import in_order
-from bayescal.data.crossed import CrossedTable
-from bayescal.data.data import CalibrationData
+from bayescal.data.cases import as_scores
 from bayescal.data.doors import CaseRoles, table_of
 from bayescal.data.periods import Periods, read_periods
-from bayescal.data.validate import as_scores, check_choice
+from bayescal.data.roles import in_order
+from bayescal.data.table import CalibrationData, CrossedTable
 from bayescal.inference.clusters import Adjustment
 from bayescal.model.heterogeneity import VARYING, Heterogeneity
 from bayescal.model.priors import PRESETS, Normal, Prior, as_prior
@@ -216,7 +215,7 @@ class MultilevelProblem:
         data: CalibrationData = reduce(add, map(self._table, labels))
         seed = int(self.pooled.rng(f"subgroup {name}").integers(2**63))
         joined = replace(self.pooled, data=data.with_several_clusters(), seed=seed)
-        weighted = [replace(part.table, trials=part.data.trials) for part in parts]
+        weighted = [part.table._replace(trials=part.data.trials) for part in parts]
         shares = shares_of(joined.table, weighted)
         return replace(joined, curve=mixture_of(self.pooled.curve, shares))
 

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from bayescal.core.arrays import Floats, blocks
-from bayescal.core.errors import check_choice
+from bayescal.core.errors import as_order, check_choice
 from bayescal.core.optimise import clipped
 from bayescal.core.versions import one_blas_thread
-from bayescal.data.validate import as_order
 from bayescal.model.draws import Part
 from bayescal.model.problem import Problem
 from bayescal.model.saturated.between import between

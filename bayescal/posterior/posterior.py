@@ -13,18 +13,20 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
 from bayescal.core.arrays import Floats, is_single
-from bayescal.core.errors import InputError, as_flag, as_items, check_type
-from bayescal.core.optimise import clipped
-from bayescal.core.text import card
-from bayescal.data.data import CalibrationData
-from bayescal.data.validate import (
+from bayescal.core.errors import (
+    InputError,
+    as_flag,
+    as_items,
     as_level,
     as_levels,
     as_number,
-    as_scores,
-    as_vector,
     check_choice,
+    check_type,
 )
+from bayescal.core.optimise import clipped
+from bayescal.core.text import card
+from bayescal.data.cases import as_scores, as_vector
+from bayescal.data.table import CalibrationData
 from bayescal.model.clusters.design import Design, cluster_design
 from bayescal.model.draws import Averaged, Part, one_table
 from bayescal.model.lapse.family import RATE_PRIORS

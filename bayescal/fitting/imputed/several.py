@@ -11,7 +11,7 @@ import numpy as np
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, check_type
-from bayescal.data.data import CalibrationData
+from bayescal.data.table import CalibrationData
 from bayescal.model.draws import at_centre, one_table, worst_of
 from bayescal.multilevel.changes import explanation_prior, explanation_probabilities
 from bayescal.multilevel.draws import MultilevelDraws
