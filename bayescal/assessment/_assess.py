@@ -31,11 +31,10 @@ from bayescal.assessment.val_prob import raw_cases
 from bayescal.assessment.verdict.words import advice, headline, to_do
 from bayescal.assessment.vocabulary import Words
 from bayescal.assessment.words import is_reversed
-from bayescal.core.errors import as_items, check_type
+from bayescal.core.errors import as_items, as_level, as_levels, check_type
 from bayescal.core.text import card
-from bayescal.data.crossed import CrossedTable
 from bayescal.data.doors import CaseRoles, door, given_of
-from bayescal.data.validate import as_level, as_levels
+from bayescal.data.table import CrossedTable
 from bayescal.fitting import compare
 from bayescal.inference.candidates import PRIOR_CALIBRATED
 from bayescal.model.priors import Prior, as_prior

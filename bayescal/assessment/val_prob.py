@@ -15,12 +15,11 @@ from bayescal import estimators, scores
 from bayescal.assessment.performance import with_ranks
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
-from bayescal.data.build.cases import check_cases
-from bayescal.data.data import CalibrationData
+from bayescal.data.cases import check_cases, is_matrix
+from bayescal.data.classes import binary_cases
 from bayescal.data.doors import Given
 from bayescal.data.imputations import as_imputations, as_imputed_outcomes
-from bayescal.data.multiclass import binary_cases
-from bayescal.data.validate import is_matrix
+from bayescal.data.table import CalibrationData
 from bayescal.data.weights import effective_cases
 from bayescal.estimators.calibration_tests import Recalibrated, recalibrated
 from bayescal.estimators.integrated import indices_of
@@ -74,7 +73,7 @@ def raw_cases(given: Given, data: CalibrationData) -> tuple[RawCases, ...]:
         outcomes = list(as_imputed_outcomes(y_true, y_prob))
     label = given.words.get("pos_label")
     checked = [
-        check_cases(outcome, score, weight, pos_label=label)
+        check_cases(outcome, score, weight, pos_label=label).known()
         for outcome, score in product(outcomes, scores)
     ]
     return tuple(

@@ -12,13 +12,12 @@ from bayescal.cli._notes import as_typed, noted
 from bayescal.cli._progress import working
 from bayescal.cli._terminal import announce, is_narrow, note, say, wrote
 from bayescal.cli._write import check_targets, numbers_of, write_figure, write_record
-from bayescal.core.errors import InputError
-from bayescal.data.validate import as_level, as_order, check_choice
+from bayescal.core.errors import InputError, as_level, as_order, check_choice
 from bayescal.model.curves import as_curve
 from bayescal.model.priors import as_prior
 
 if TYPE_CHECKING:
-    from bayescal.data.data import CalibrationData
+    from bayescal.data.table import CalibrationData
     from bayescal.posterior.posterior import CalibrationPosterior
 
 __all__ = ["Analysis", "Settings"]

@@ -16,19 +16,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal.core.arrays import is_single
-from bayescal.core.errors import CaseError, InputError, KeywordError
+from bayescal.core.errors import CaseError, InputError, KeywordError, as_items
 from bayescal.core.text import documented
-from bayescal.data.build.chunks import contents_at, contents_of
-from bayescal.data.data import CalibrationData
-from bayescal.data.imputations import as_imputations, as_imputed_outcomes
-from bayescal.data.multiclass import MODES, ClassMode, contents_of_classes
-from bayescal.data.predicted import Risks, risk_at, risks_by
-from bayescal.data.roles import OF_TABLE, ROLES, Crossed, as_roles
-from bayescal.data.sources.columns import Columns, listed, may_be_groups, may_be_sites
-from bayescal.data.sources.constructors import as_names, note_groups
-from bayescal.data.sources.frames import groups_unnamed, read_frame
-from bayescal.data.survival import Survival, refuse_horizon
-from bayescal.data.validate import check_choice, is_matrix
+from bayescal.data.cases import is_matrix
+from bayescal.data.classes import ClassMode
+from bayescal.data.columns import Columns, listed, may_be_groups, may_be_sites
+from bayescal.data.frames import columns_of, groups_unnamed
+from bayescal.data.predicted import Risks, risks_by
+from bayescal.data.roles import OF_TABLE, ROLES, Crossed
+from bayescal.data.roles import is_several as is_several_labels
+from bayescal.data.sources.constructors import note_groups
+from bayescal.data.table import CalibrationData
+from bayescal.data.times import WHERE_TAKEN, Survival, refuse_horizon
 from bayescal.data.weights import WeightType
 
 __all__ = ["CaseRoles", "Given", "door", "given_of", "table_of"]
@@ -193,93 +192,19 @@ class Given:
         y_true, y_prob = self.y_true, self.y_prob
         if isinstance(y_true, CalibrationData):
             return y_true.complete(takes_times=times)
-        horizon, mode = self.words.get("horizon"), self.words.get("mode")
-        options: dict[str, Any] = {
-            name: self.words.get(name) for name in ("weight_type", "pos_label")
-        }
-        columns = dict(self.roles)
-        weight, imputation = columns.pop("sample_weight", None), columns.get("imputation")
-        several = imputation if y_prob is None or is_matrix(imputation) else None
-        if several is not None:
-            columns.pop("imputation")
-            if y_prob is not None and not is_matrix(y_true):
-                raise InputError(
-                    "imputation was given beside y_prob, and is a matrix of scores. Pass one of "
-                    "them: y_prob for one score a case, imputation for several."
-                )
-        roles = as_roles(**columns)
-        if check_sites is not None and "site" in roles.columns:
-            check_sites(roles.columns["site"])
-        followed = y_true if isinstance(y_true, Survival) and times else None
-        if followed is not None and several is None:
-            of_cases = (followed, risk_at(y_prob, horizon), weight, roles)
-            return CalibrationData._new(contents_at(*of_cases, horizon=horizon, **options))
-        if followed is None:
-            refuse_horizon(horizon)
-        if followed is None and is_matrix(y_true) and not is_matrix(y_prob):
-            if imputation is not None:
-                raise InputError(
-                    "imputation was given beside several imputations of the outcomes. Pass a long "
-                    "table that has both: CalibrationData(y_true, y_prob, imputation=number)."
-                )
-            (y_true, y_prob, weight), roles = roles.aligned(
-                y_true=y_true, y_prob=y_prob, sample_weight=weight, across={"y_true"}
-            )
-            each = [
-                CalibrationData._new(contents_of(row, y_prob, weight, roles, **options))
-                for row in as_imputed_outcomes(y_true, y_prob)
-            ]
-            return CalibrationData.from_imputations(each)
-        if classes and several is None and is_matrix(y_prob):
-            _check_classes(y_prob, mode, options["pos_label"])
-            of_classes = (y_true, y_prob, mode or "top-label", None, weight, roles)
-            kind: WeightType | None = options["weight_type"]
-            contents = contents_of_classes(*of_classes, weight_type=kind, name="y_prob")
-            return CalibrationData._new(contents)
-        if mode is not None:
-            check_choice(mode, MODES, "mode")
-            raise InputError(
-                f"mode={mode!r} was given without a matrix of class probabilities. Pass one as "
-                "y_prob, one column a class, or leave mode out."
-            )
-        if several is None and is_matrix(y_prob):
+        site = self.roles.get("site")
+        if check_sites is not None and site is not None and not is_several_labels(site):
+            check_sites(site)
+        if isinstance(y_true, Survival) and not times:
+            raise InputError(WHERE_TAKEN)
+        if not classes and is_matrix(y_prob) and not isinstance(y_true, Survival):
             raise InputError(
                 f"y_prob holds {np.asarray(y_prob).shape[1]} columns, and one score a case is "
                 "taken here. Of two classes pass that of the event, y_prob[:, 1]; of more, "
                 "CalibrationData.from_multiclass(y_true, y_prob), of whether the predicted class "
                 "is right."
             )
-        if several is None:
-            (y_true, y_prob, weight), roles = roles.aligned(
-                y_true=y_true, y_prob=y_prob, sample_weight=weight
-            )
-            return CalibrationData._new(contents_of(y_true, y_prob, weight, roles, **options))
-        (y_true, weight, matrix), roles = roles.aligned(
-            y_true=y_true, sample_weight=weight, imputation=several, across={"imputation"}
-        )
-        if followed is not None:
-            rows = as_imputations(matrix, followed.time)
-            at = {"horizon": horizon, **options}
-            tables = [contents_at(followed, row, weight, roles, **at) for row in rows]
-        else:
-            rows = as_imputations(matrix, y_true)
-            tables = [contents_of(y_true, row, weight, roles, **options) for row in rows]
-        return CalibrationData.from_imputations([CalibrationData._new(table) for table in tables])
-
-
-def _check_classes(y_prob: Any, mode: Any, pos_label: Any) -> None:
-    """Refuse a matrix of classes of which nothing says what the event is."""
-    if pos_label is not None:
-        raise InputError(
-            "pos_label was given beside a matrix of class probabilities, where the event is that a "
-            "class is right. Leave it out; or pass the column of that class alone."
-        )
-    if mode is None and np.asarray(y_prob).shape[1] == 2:
-        raise InputError(
-            "y_prob holds two columns, one for each of two classes. Pass the probability of the "
-            "event alone, such as y_prob[:, 1]; or say mode='top-label', of whether the predicted "
-            "class is right, or mode='class-wise'."
-        )
+        return CalibrationData(y_true, y_prob, **self.roles, **self.words)
 
 
 def table_of(
@@ -327,13 +252,13 @@ def given_of(y_true: Any, y_prob: Any, roles: CaseRoles, *, name: str = "y_prob"
             _refuse_frame(y_true)
         return Given(y_true, y_prob, of_roles, words)
     _check_frame(y_true, y_prob, named)
-    probs = as_names(named["prob"], "prob")
-    of_roles["subgroup"] = as_names(of_roles.get("subgroup", ()))
+    probs = as_items(named["prob"], "prob")
+    of_roles["subgroup"] = tuple(as_items(of_roles.get("subgroup", ()), "subgroup"))
     of_cases = {name: named[name] for name in OF_TABLE if name in named and name != "prob"}
     outcome = of_cases.pop("outcome", None)
     each = [Columns(outcome, prob, **of_cases, **of_roles) for prob in probs]
-    read = [read_frame(y_true, columns) for columns in each]
-    note_groups(groups_unnamed(y_true, each[0], as_names(named.get("ignore", ()), "ignore")))
+    read = [columns_of(y_true, columns) for columns in each]
+    note_groups(groups_unnamed(y_true, each[0], tuple(as_items(named.get("ignore", ()), "ignore"))))
     arrays, scores = read[0], [one.pop("y_prob") for one in read]
     seen = {name: arrays.pop(name) for name in ("time", "event", "entry") if name in arrays}
     outcomes = Survival(**seen) if seen else arrays.pop("y_true")

@@ -15,17 +15,19 @@ from numpy.typing import NDArray
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import CaseError, InputError
 from bayescal.core.text import shortened
-from bayescal.data.build.labels import is_missing
-from bayescal.data.sources.columns import Encoded
-from bayescal.data.validate import as_vector
+from bayescal.data.cases import as_vector, is_missing
+from bayescal.data.columns import Encoded
 
 __all__ = ["MOST_PERIODS", "Periods", "read_periods"]
 
 LARGEST_PERIOD = 1e15
 """Numbers beyond it are no times of anything; differences of one are still seen below."""
 
-SHORTEST_STEP = 1e-12
-"""Least time between two periods, as a share of the time from the first to the last."""
+SHORTEST_STEP = 1e-9
+"""Least time between two periods, as a share of the time from the first to the last.
+
+From 1e-10 on the variance of what changes in such a step is lost beside that of the whole.
+"""
 MOST_PERIODS = 60
 MONTHS = 12
 EPOCH = datetime.date(1970, 1, 1)
@@ -121,7 +123,7 @@ def _check_few(periods: int, name: str) -> None:
             name,
             f"holds {periods:,} periods, but at most {MOST_PERIODS} are compared, in about ten "
             "seconds",
-            cure=f"Use longer ones, such as months: {name}=dates.astype('datetime64[M]').",
+            cure="months",
         )
 
 

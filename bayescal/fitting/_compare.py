@@ -8,8 +8,8 @@ from typing import Any, Unpack
 from numpy.typing import ArrayLike
 
 from bayescal.core.arrays import RandomState
+from bayescal.core.errors import as_draws
 from bayescal.data.doors import CaseRoles, door, table_of
-from bayescal.data.validate import as_draws
 from bayescal.fitting.imputed.combine import each_imputation
 from bayescal.fitting.imputed.comparison import ImputedComparison
 from bayescal.inference.candidates import PRIOR_CALIBRATED

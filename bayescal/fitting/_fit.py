@@ -9,11 +9,10 @@ from typing import Any, Literal, Unpack
 from numpy.typing import ArrayLike
 
 from bayescal.core.arrays import RandomState
-from bayescal.core.errors import EdgeWarning, InputError
-from bayescal.data.data import CalibrationData
+from bayescal.core.errors import EdgeWarning, InputError, as_draws, check_choice
 from bayescal.data.doors import CaseRoles, door, table_of
 from bayescal.data.imputations import warn_of_few_outcomes
-from bayescal.data.validate import as_draws, check_choice
+from bayescal.data.table import CalibrationData
 from bayescal.fitting.imputed.combine import combine_imputations, each_imputation
 from bayescal.inference.candidates import PRIOR_CALIBRATED
 from bayescal.inference.curve import Averaging, fit_average, fit_curve

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.arrays import Floats, RandomState, as_seed
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, as_level, as_levels, check_choice
 from bayescal.core.text import (
     THE_SAME,
     card,
@@ -21,21 +21,17 @@ from bayescal.core.text import (
     shortened,
     signed,
 )
-from bayescal.data.build.labels import GroupNames
-from bayescal.data.data import CalibrationData
+from bayescal.data.cases import as_outcomes, as_scores, as_weights, check_same_length, is_matrix
 from bayescal.data.doors import CaseRoles, door, given_of
-from bayescal.data.follow_up import OWN_EVENT, FollowUp
-from bayescal.data.roles import as_roles
-from bayescal.data.survival import Survival, as_horizon, check_codes, refuse_horizon
-from bayescal.data.validate import (
-    as_level,
-    as_levels,
-    as_outcomes,
-    as_scores,
-    as_weights,
-    check_choice,
-    check_same_length,
-    is_matrix,
+from bayescal.data.roles import as_roles, labels_of
+from bayescal.data.table import CalibrationData
+from bayescal.data.times import (
+    OWN_EVENT,
+    FollowUp,
+    Survival,
+    as_horizon,
+    check_codes,
+    refuse_horizon,
 )
 from bayescal.fitting._fit import fit
 from bayescal.model.priors import Prior
@@ -542,10 +538,7 @@ class _Seen(NamedTuple):
         if horizon is None:
             return KnownCases(self.outcome)
         seen, one = self.outcome, np.ones(self.size)
-        rows = np.arange(self.size)
-        return FollowedCases(
-            FollowUp.of_cases(horizon, rows, seen.time, seen.kind, seen.entry, one)
-        )
+        return FollowedCases(FollowUp.of_cases(seen, horizon, one, None))
 
 
 def _refuse_several(values: Any, name: str) -> None:
@@ -582,9 +575,8 @@ def _names_of(models: Any) -> list[str]:
 
 def _labels(column: Any, name: str, size: int) -> NDArray[np.str_]:
     """Labels as text, one for each case."""
-    names = GroupNames()
-    codes = names.codes(column, size, name)
-    return np.array(names.names)[codes]
+    code, names = labels_of(column, size, name)
+    return np.array(names)[code]
 
 
 def _values(view: CalibrationPosterior, measure: str) -> Floats:

@@ -8,9 +8,9 @@ from typing import Any, Unpack
 from numpy.typing import ArrayLike
 
 from bayescal.core.errors import InputError
-from bayescal.data.data import CalibrationData
 from bayescal.data.doors import CaseRoles, door, table_of
-from bayescal.data.survival import Survival
+from bayescal.data.table import CalibrationData
+from bayescal.data.times import Survival
 from bayescal.fitting._fit import fit
 from bayescal.fitting.imputed.combine import combine_imputations
 from bayescal.fitting.imputed.several import ImputedCurves

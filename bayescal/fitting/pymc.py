@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 from numpy.typing import ArrayLike
 
 from bayescal.core.errors import InputError
-from bayescal.data.data import CalibrationData
 from bayescal.data.doors import CaseRoles, door, given_of
 from bayescal.data.roles import as_roles
+from bayescal.data.table import CalibrationData
 from bayescal.model.curves import AVERAGE, FAMILY_OF_SEVERAL, Curve
 from bayescal.model.priors import Prior
 from bayescal.model.problem import prepare

@@ -10,11 +10,11 @@ from typing import Any, Unpack
 import numpy as np
 
 from bayescal.core.arrays import RandomState, as_seed
-from bayescal.core.errors import InputError, as_flag
-from bayescal.data.data import CalibrationData
+from bayescal.core.errors import InputError, as_draws, as_flag, as_levels, check_choice
+from bayescal.data.cases import is_matrix
 from bayescal.data.doors import CaseRoles, Given, door, given_of
 from bayescal.data.roles import as_roles
-from bayescal.data.validate import as_draws, as_levels, check_choice, is_matrix
+from bayescal.data.table import CalibrationData
 from bayescal.fitting import fit
 from bayescal.gain._curve_route import Posterior, by_curve
 from bayescal.gain._double_use import double_use

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
-from bayescal.data.data import CalibrationData
+from bayescal.data.cases import as_weights
 from bayescal.data.doors import Given
-from bayescal.data.roles import RoleReader, Structure, as_roles
-from bayescal.data.survival import Survival
-from bayescal.data.validate import as_weights
+from bayescal.data.roles import Structure, as_roles, read_groups
+from bayescal.data.table import CalibrationData
+from bayescal.data.times import Survival
 from bayescal.gain.paired import PairedPredictions, as_paired
 
 __all__ = ["GroupedPairs", "as_grouped"]
@@ -57,7 +57,10 @@ class GroupedPairs:
         if self.pairs.is_rounded_map:
             return True
         names = np.unique(self.group)
-        return all(self.at(self.structure.named(str(name))).is_rounded_map for name in names)
+        return all(
+            self.at(self.structure.named(self.structure.cell(str(name)))).is_rounded_map
+            for name in names
+        )
 
     def at(self, levels: Mapping[str, str]) -> PairedPredictions:
         """The pairs of the cases that have these levels; all, if there are none."""
@@ -108,13 +111,11 @@ def as_grouped(given: Given, after: Any) -> GroupedPairs:
     pairs = as_paired(given, after)
     roles = as_roles(**given.beside("site", "period", "subgroup"))
     size = len(y_true)
-    reader = RoleReader()
-    codes = reader.codes(roles, size)
-    assert codes is not None  # there are groups
+    groups = read_groups(roles, size)
     weight = as_weights(given.roles.get("sample_weight"), size)
     kept = slice(None) if weight is None else weight > 0
-    group = np.array(reader.groups.names)[codes][kept]
-    return GroupedPairs(pairs, group, reader.structure())
+    group = np.array(groups.labels)[groups.code][kept]
+    return GroupedPairs(pairs, group, groups.structure)
 
 
 def _of_group(data: CalibrationData, name: str, after: Any) -> PairedPredictions:

@@ -10,15 +10,15 @@ import numpy as np
 
 from bayescal.core.arrays import as_seed
 from bayescal.core.errors import InputError, as_items
-from bayescal.data.data import CalibrationData
+from bayescal.data.cases import is_matrix
 from bayescal.data.doors import Given
 from bayescal.data.imputations import (
     as_imputations,
     as_imputed_outcomes,
     warn_of_few_outcomes,
 )
-from bayescal.data.survival import Survival
-from bayescal.data.validate import is_matrix
+from bayescal.data.table import CalibrationData
+from bayescal.data.times import Survival
 from bayescal.gain._curve_route import Posterior
 from bayescal.gain._result import RecalibrationGain
 from bayescal.gain.paired import is_function

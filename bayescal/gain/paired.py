@@ -12,24 +12,21 @@ from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats, blocks
 from bayescal.core.errors import InputError
-from bayescal.data.build.cases import CheckedCases
-from bayescal.data.clusters import Clusters
-from bayescal.data.data import CalibrationData
-from bayescal.data.doors import Given
-from bayescal.data.follow_up import FollowUp
-from bayescal.data.members import ClusterReader, Members
-from bayescal.data.read import paired
-from bayescal.data.roles import as_roles
-from bayescal.data.survival import Survival, as_horizon, check_codes, refuse_horizon, seen_as
-from bayescal.data.table import Levels, levels_of
-from bayescal.data.validate import (
+from bayescal.data.cases import (
     as_outcomes,
-    as_probability_matrix,
     as_scores,
     as_weights,
     check_same_length,
     is_matrix,
 )
+from bayescal.data.classes import as_probability_matrix
+from bayescal.data.clusters import Clusters, Members, read_clusters
+from bayescal.data.doors import Given
+from bayescal.data.read import paired
+from bayescal.data.roles import as_roles
+from bayescal.data.rows import Levels, levels_of
+from bayescal.data.table import CalibrationData
+from bayescal.data.times import FollowUp, Survival, as_horizon, check_codes, refuse_horizon, seen_as
 from bayescal.data.weights import (
     WeightType,
     as_weight_type,
@@ -248,9 +245,9 @@ def as_paired(given: Given, after: Any) -> PairedPredictions:
     roles = as_roles(**given.beside("cluster", "stratum"))
     if not roles.columns:
         return pairs
-    reader = ClusterReader()
-    reader.add(roles, CheckedCases(np.nan_to_num(outcome), first, weight), None)
-    return _with_members(pairs, reader.in_rows(np.arange(kept.sum())), cases.sum() / weight.sum())
+    members = read_clusters(roles, weight, weight * np.nan_to_num(outcome), complete=True)
+    members = members.of(kept[members.row], np.arange(kept.sum()))
+    return _with_members(pairs, members, cases.sum() / weight.sum())
 
 
 def _own(values: Floats, given: Any) -> Floats:
@@ -266,7 +263,7 @@ def _with_members(pairs: PairedPredictions, members: Members, scale: float) -> P
     for role, keys in (("cluster", members.key), ("stratum", members.layer)):
         if keys is not None:
             labels[role] = np.empty(pairs.outcome.size, np.uint64)
-            labels[role][members.row] = keys[members.cluster]
+            labels[role][members.row] = keys
     return replace(pairs, clusters=clusters, labels=labels)
 
 
@@ -318,7 +315,7 @@ def _of_entries(data: CalibrationData, members: Members, after: Floats) -> Paire
     row, entry = members.row[entries][kept], entries[kept]
     outcome, weight = outcome[kept], weight[kept]
     pairs = PairedPredictions(outcome, data.score[row], after[:, row], weight, data.weight_type)
-    return _in_clusters(pairs, members, members.cluster[entry])
+    return _in_clusters(pairs, members.of(entry, entry))
 
 
 def _of_followed(data: CalibrationData, followed: FollowUp, after: Floats) -> PairedPredictions:
@@ -336,7 +333,7 @@ def _of_followed(data: CalibrationData, followed: FollowUp, after: Floats) -> Pa
     )
     if members is None or data.members is None:
         return pairs
-    return _in_clusters(pairs, replace(members, layer=data.members.layer), members.cluster)
+    return _in_clusters(pairs, members.with_strata_of(data.members))
 
 
 def _check_weights(data: CalibrationData) -> None:
@@ -347,14 +344,11 @@ def _check_weights(data: CalibrationData) -> None:
         )
 
 
-def _in_clusters(
-    pairs: PairedPredictions, members: Members, of: NDArray[np.intp]
-) -> PairedPredictions:
-    """The pairs with their clusters, by the number of the cluster of each."""
-    layer = None if members.layer is None else members.layer[of]
+def _in_clusters(pairs: PairedPredictions, members: Members) -> PairedPredictions:
+    """The pairs with their clusters, of which `members` has one entry for each."""
     hits = pairs.weight * np.nan_to_num(pairs.outcome)
     sums = np.stack([pairs.weight, hits, pairs.weight, hits])
-    each = Members.summed(members.key[of], layer, np.arange(pairs.weight.size), sums)
+    each = members._replace(row=np.arange(pairs.weight.size), sums=sums)
     return _with_members(pairs, each, 1.0)
 
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from bayescal.core.errors import InputError, as_items, as_number
-from bayescal.data.validate import check_choice
+from bayescal.core.errors import InputError, as_items, as_number, check_choice
 from bayescal.model.average import PRIOR_CALIBRATED
 from bayescal.model.curves import CURVES, EXACT
 from bayescal.model.mixture import weighed

@@ -8,9 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from bayescal.core.errors import DiagnosticWarning, InputError, OutOfTimeError
+from bayescal.core.errors import (
+    DiagnosticWarning,
+    InputError,
+    OutOfTimeError,
+    as_level,
+    check_choice,
+)
 from bayescal.core.sampling import BAD_K
-from bayescal.data.validate import as_level, check_choice
 from bayescal.inference.averaging import Mixture
 from bayescal.inference.candidates import PRIOR_CALIBRATED, in_order, prior_probabilities
 from bayescal.inference.density import sample_importance

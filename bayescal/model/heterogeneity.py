@@ -8,12 +8,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import betaincinv, ndtr, stdtrit
+from scipy.special import betaincinv, gammaln, ndtr, stdtrit
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, check_choice
 from bayescal.core.text import shortened
-from bayescal.data.validate import check_choice
 
 __all__ = ["VARYING", "Heterogeneity", "as_heterogeneity"]
 
@@ -92,6 +91,14 @@ class Heterogeneity:
         unit = stdtrit(self.nu, (1 + ndtr(np.minimum(standard, FARTHEST_POINT))) / 2)
         scale = np.array([getattr(self, name) for name in names])
         return np.asarray(np.clip(unit * scale, LEAST_SCALE, LARGEST_SCALE))
+
+    def logpdf(self, scales: Floats, names: Sequence[str]) -> Floats:
+        """Log density of standard deviations of shape (n, names), of shape (n,)."""
+        scale = np.array([getattr(self, name) for name in names])
+        kernel = np.log1p(np.square(scales / scale) / self.nu)
+        half = (self.nu + 1) / 2
+        constant = np.log(2) + gammaln(half) - gammaln(self.nu / 2) - np.log(self.nu * np.pi) / 2
+        return np.asarray((constant - half * kernel - np.log(scale)).sum(axis=-1))
 
     def correlations(self, standard: Floats) -> Floats:
         """Correlations at standard normal points of shape (n,)."""

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, check_choice
 from bayescal.core.text import count, shortened
-from bayescal.data.build.labels import in_order
-from bayescal.data.crossed import CrossedTable
-from bayescal.data.data import CalibrationData
+from bayescal.data.cases import as_scores
 from bayescal.data.doors import CaseRoles, table_of
 from bayescal.data.periods import Periods, read_periods
-from bayescal.data.validate import as_scores, check_choice
+from bayescal.data.roles import in_order
+from bayescal.data.table import CalibrationData, CrossedTable
 from bayescal.inference.clusters import Adjustment
 from bayescal.model.heterogeneity import VARYING, Heterogeneity
 from bayescal.model.priors import PRESETS, Normal, Prior, as_prior
 from bayescal.model.problem import Problem, prepare
 from bayescal.multilevel.known import KnownSite, as_known, check_few_sites
 from bayescal.multilevel.mixture import mixture_of, shares_of
+from bayescal.multilevel.robust import LEAST_ROBUST
 from bayescal.multilevel.steps import steps_in_common
 from bayescal.multilevel.summary import MOST_KNOWN_ROWS, Summary, scores_of_known
 from bayescal.multilevel.term import Term, Vary, VaryBy, as_vary
@@ -215,7 +215,7 @@ class MultilevelProblem:
         data: CalibrationData = reduce(add, map(self._table, labels))
         seed = int(self.pooled.rng(f"subgroup {name}").integers(2**63))
         joined = replace(self.pooled, data=data.with_several_clusters(), seed=seed)
-        weighted = [replace(part.table, trials=part.data.trials) for part in parts]
+        weighted = [part.table._replace(trials=part.data.trials) for part in parts]
         shares = shares_of(joined.table, weighted)
         return replace(joined, curve=mixture_of(self.pooled.curve, shares))
 
@@ -296,7 +296,26 @@ def prepare_terms(
     bare = MultilevelProblem(data, pooled, data.levels, (), summaries)
     made = replace(bare, axes={named[0].name: bare.labels}) if summaries else bare
     made = replace(made, axes={**made.axes, **_in_time(data, named)})
+    named = with_robust_cells(named, made.cells, list(made.axes))
     return replace(made, terms=tuple(_term(each, made, alone) for each in named))
+
+
+def with_robust_cells(
+    vary: tuple[Vary, ...], cells: Sequence[Sequence[str]], axes: list[str]
+) -> tuple[Vary, ...]:
+    """The terms, of which that of the combinations is robust if there are enough of them.
+
+    Combinations of most factors, if there are several such terms and none was chosen.
+    """
+    joint = [each for each in vary if len(each.names) > 1 and each.robust is None]
+    if not joint or len(vary) == 1 or any(each.robust for each in vary):
+        return vary
+    most = max(joint, key=lambda each: len(each.names))
+    at = [axes.index(check_choice(name, axes, "vary")) for name in most.names]
+    levels = {tuple(cell[k] for k in at) for cell in cells}
+    if len(levels) < LEAST_ROBUST:
+        return vary
+    return tuple(replace(each, robust=True) if each is most else each for each in vary)
 
 
 def _term(vary: Vary, problem: MultilevelProblem, alone: bool) -> Term:

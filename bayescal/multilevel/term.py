@@ -33,7 +33,8 @@ class Vary:
         Site, period or factors; of an interaction several.
     kind : {"exchangeable", "walk"}
     robust : bool, optional
-        Whether a level may be unlike the others. None: where the term stands alone.
+        Whether a level may be unlike the others. None: where the term stands alone, and of ten
+        combinations or more beside their factors.
     prior : Heterogeneity or mapping, optional
         How much the levels are expected to differ; a mapping changes parts of the default.
     """
@@ -106,8 +107,8 @@ def by(
     Every level has a shift and a slope of its own, drawn towards those of the average as far as
     the levels are alike. A level of a term that stands alone is like the others or, with prior
     probability 0.1, unlike them, so that one bad hospital does not change what is said of the rest.
-    Effects of several terms are normal; `robust=True` says of one of them that each of its levels
-    may be unlike the others, such as a single bad cell.
+    So is each of ten or more combinations of factors, beside effects of the factors themselves,
+    which are normal; `robust=True` says it of another term.
 
     Parameters
     ----------
@@ -117,8 +118,8 @@ def by(
         Of further factors, for their interaction: an effect of every combination of levels, beside
         those of each factor.
     robust : bool, optional
-        Whether a level may be unlike the others; by default where the term stands alone. Beside
-        other terms a fit takes several times as long.
+        Whether a level may be unlike the others; by default where the term stands alone, and of
+        ten combinations or more. Beside other terms a fit takes several times as long.
     prior : Heterogeneity or mapping, optional
         How much the levels are expected to differ, as standard deviations of shift and log slope:
         `bc.priors.Heterogeneity()` by default, with scales half as large of an interaction, and 0.6

@@ -12,7 +12,7 @@ import numpy as np
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import DiagnosticWarning, EdgeWarning, InputError
 from bayescal.core.sampling import BAD_K
-from bayescal.data.data import CalibrationData
+from bayescal.data.table import CalibrationData
 from bayescal.fitting import fit
 from bayescal.gain import recalibration_gain, recommend
 from bayescal.model.curves import Curve

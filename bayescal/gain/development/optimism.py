@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.arrays import Floats, RandomState, random_generator
-from bayescal.core.errors import InputError, as_draws, as_level, check_callable
+from bayescal.core.errors import InputError, as_count, as_draws, as_level, check_callable
 from bayescal.core.text import card, cases_and_events, interval, rounded, shortened
-from bayescal.data.roles import RoleReader, Roles, as_roles
-from bayescal.data.validate import as_count, as_outcomes, as_scores, check_same_length
+from bayescal.data.cases import as_outcomes, as_scores, check_same_length
+from bayescal.data.roles import Roles, as_roles, read_groups
 from bayescal.fitting import compare, fit
 from bayescal.fitting.imputed.combine import combine_imputations
 from bayescal.gain.development.folds import (
@@ -281,18 +281,16 @@ def optimism(
     return Optimism(posterior, apparent, predictions, resampled)
 
 
-def _numbered(roles: Roles, outcome: Floats) -> NDArray[np.int64]:
+def _numbered(roles: Roles, outcome: Floats) -> NDArray[np.intp]:
     """The number of each case's site."""
     if "site" not in roles.columns:
         raise InputError(
             "groups has several columns, and whole sites are left out one by one. Pass the site of "
             "each case."
         )
-    reader = RoleReader()
-    group = reader.codes(roles, outcome.size)
-    assert group is not None  # there are sites
-    check_groups(outcome, group, reader.groups.names)
-    return group
+    groups = read_groups(roles, outcome.size)
+    check_groups(outcome, groups.code, groups.labels)
+    return groups.code
 
 
 def _check_estimator(estimator: Any) -> None:

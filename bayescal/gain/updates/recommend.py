@@ -8,9 +8,8 @@ from typing import Any, Unpack
 import numpy as np
 
 from bayescal.core.arrays import as_seed
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, as_level, as_levels
 from bayescal.data.doors import CaseRoles, door, table_of
-from bayescal.data.validate import as_level, as_levels
 from bayescal.fitting import compare, fit
 from bayescal.gain.updates.recommendation import Recommendation, recommendation
 from bayescal.gain.updates.several import recommendations

@@ -12,6 +12,7 @@ import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.model.priors import Normal, Prior
 from bayescal.multilevel.problem import prepare_terms
+from free import given_free
 
 VAGUE = Prior(shift=Normal(0, 3), log_slope=Normal(0, 1.5))
 SCALES = {"shift": 0.5, "log_slope": 0.5, "correlation": 1.0}
@@ -55,6 +56,7 @@ def quantiles(values):
 
 def test_fifteen_studies_agree_with_an_independent_sampler(studies):
     """Medians and 95 % intervals of the studies of traumatic brain injury."""
+    studies = given_free(studies)
     table = studies.heterogeneity
     for name, expected in {
         "shift": (0.317, 0.209, 0.512),
@@ -72,6 +74,7 @@ def test_fifteen_studies_agree_with_an_independent_sampler(studies):
 
 
 def test_a_sixteenth_study_agrees_with_an_independent_sampler(studies):
+    studies = given_free(studies)
     new = studies.new_site()
     got = quantiles(new.tce(population="sample"))
     np.testing.assert_allclose(got, (0.041, 0.007, 0.126), atol=0.006)
@@ -247,7 +250,7 @@ def test_sites_known_by_their_counts_alone(shared_data):
     assert post.heterogeneity.loc["shift", "median"] == pytest.approx(0.444, abs=0.04)
     average, new = (
         quantiles(view.functional("observed_expected"))
-        for view in (post.average_site(), post.new_site())
+        for view in (given_free(post).average_site(), given_free(post).new_site())
     )
     np.testing.assert_allclose(average, (1.108, 0.900, 1.363), rtol=0.05)
     np.testing.assert_allclose(new, (1.108, 0.430, 2.856), rtol=0.12)

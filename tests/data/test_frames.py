@@ -146,10 +146,13 @@ def test_categories_of_arrow_are_their_labels():
     "values",
     [[0, 1, None, 0, 1], [False, True, None, True, True], ["n", "y", None, "n", "y"]],
 )
-def test_a_missing_outcome_is_named(series_of, values):
+def test_a_missing_outcome_is_unknown(series_of, values):
     label = "y" if "y" in values else None
-    with pytest.raises(InputError, match=r"y_true\[2\] is missing"):
-        bc.CalibrationData(series_of(values), P, pos_label=label)
+    data = bc.CalibrationData(series_of(values), P, pos_label=label)
+    known = [value for value in values if value is not None]
+    assert data.rows is not None
+    assert data.unknown.n == 1
+    assert (data.n, data.events) == (4, sum(value in (1, "y") for value in known))
 
 
 @pytest.mark.parametrize("series_of", SERIES)
