@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -166,7 +166,7 @@ def analysed(
     )
     predictions = read_predictions(reading)
     doing("Fitting the families of curves")
-    assessment, notes = replace(analysis, raw=predictions.raw).assessed(predictions.data)
+    assessment, notes = analysis.assessed(predictions.data)
     doing("Computing what is printed")
     headline = assessment.headline()
     record = record_text(record_of(assessment, notes, predictions.source))
