@@ -15,12 +15,20 @@ from bayescal.core.errors import (
     ImputationWarning,
     RepeatWarning,
     ScoreWarning,
+    SpellingWarning,
 )
 from bayescal.core.text import shortened
 
 __all__ = ["as_typed", "in_options", "noted"]
 
-NOTED = (DiagnosticWarning, EdgeWarning, ImputationWarning, RepeatWarning, ScoreWarning)
+NOTED = (
+    DiagnosticWarning,
+    EdgeWarning,
+    ImputationWarning,
+    RepeatWarning,
+    ScoreWarning,
+    SpellingWarning,
+)
 """Warnings of the package that are shown as notes."""
 
 OPTIONS = {

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bayescal.data.validate import as_scores
 from scipy.special import logit
 
 from bayescal.cli.reading import Reading, read_predictions
 from bayescal.core.errors import InputError
+from bayescal.data.cases import as_scores
 from bayescal.data.reading import LOGIT, PERCENT
 
 NAMES = {"outcome": ["y"], "prob": ["p"]}
