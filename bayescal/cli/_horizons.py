@@ -44,8 +44,8 @@ def assess_horizons(
     of_cases |= {"cluster": labels_of(read, "cluster"), "stratum": labels_of(read, "stratum")}
     with checked(read), working("Fitting the families of curves at each horizon"):
         risks = pd.DataFrame({name: read.probs[name] for name in times.probs})
-        a: HorizonAssessment[Any]
-        a = assess(read.outcome, risks, horizon=times.horizons, **options, **of_cases)
+        several: Any = assess(read.outcome, risks, horizon=times.horizons, **options, **of_cases)
+        a: HorizonAssessment[Any] = several
     console = output(json)
     told = ", ".join(
         f"{shortened(name)} by {at:g}" for name, at in zip(times.probs, times.horizons, strict=True)

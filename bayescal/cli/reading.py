@@ -598,21 +598,18 @@ def _raw(cases: Cases, data: CalibrationData) -> tuple[RawCases, ...]:
     if not table.is_compressed or data.follow_up is not None:
         return ()
     from bayescal.assessment.val_prob import raw_cases
+    from bayescal.data.doors import Given
 
     of: list[Any] = [slice(None)]
     if (label := labels_of(cases, "imputation")) is not None:
         of = [label == one for one in data.levels["imputation"]]
-    return tuple(
-        raw
-        for own in of
-        for raw in raw_cases(
-            [cases.outcome[own]],
-            [cases.prob[own]],
-            table,
-            sample_weight=None if cases.weight is None else cases.weight[own],
-            pos_label=cases.request.pos_label,
-        )
-    )
+    words = {"pos_label": cases.request.pos_label}
+    weights = [{} if cases.weight is None else {"sample_weight": cases.weight[own]} for own in of]
+    each = [
+        Given(cases.outcome[own], cases.prob[own], weight, words)
+        for own, weight in zip(of, weights, strict=True)
+    ]
+    return tuple(raw for given in each for raw in raw_cases(given, table))
 
 
 @contextmanager

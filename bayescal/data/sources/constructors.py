@@ -15,7 +15,7 @@ from bayescal.data.contents import Contents, Reader
 from bayescal.data.frames import columns_of, groups_unnamed
 from bayescal.data.weights import WeightType
 
-__all__ = ["FromSources"]
+__all__ = ["FromSources", "note_groups"]
 
 LONGEST_REASON = 300
 """Characters of another library's error that are shown."""
@@ -118,15 +118,7 @@ class FromSources:
             check_type(name, str, f"ignore[{at}]", cure)
         told = {"weight_type": weight_type, "pos_label": pos_label, "horizon": horizon}
         table = cls._of_frame(frame, columns, told)
-        for name in groups_unnamed(frame, columns, ignored):
-            role = "site" if may_be_sites(name) else "period"
-            warnings.warn(
-                f"column {shortened(repr(name))} may tell groups apart. If calibration may differ "
-                f"between them, or rows of one are alike, say so: {role}={name!r} or "
-                f"cluster={name!r}; ignore=[{name!r}] if it does not matter.",
-                GroupWarning,
-                stacklevel=2,
-            )
+        note_groups(groups_unnamed(frame, columns, ignored))
         return table
 
     @classmethod
@@ -237,3 +229,16 @@ class FromSources:
             where = f"{count(rows, 'row')} of frame"
             raise InputError(error.worded(columns.called, lambda row: where)) from None
         return cls._new(reader.finished())
+
+
+def note_groups(names: Sequence[str]) -> None:
+    """Warn of columns of hospitals or dates of which nothing is said."""
+    for name in names:
+        role = "site" if may_be_sites(name) else "period"
+        warnings.warn(
+            f"column {shortened(repr(name))} may tell groups apart. If calibration may differ "
+            f"between them, or rows of one are alike, say so: {role}={name!r} or "
+            f"cluster={name!r}; ignore=[{name!r}] if it does not matter.",
+            GroupWarning,
+            stacklevel=3,
+        )
