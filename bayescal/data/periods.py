@@ -347,7 +347,5 @@ def _no_order(values: list[Any], name: str) -> CaseError:
     return CaseError(
         name,
         f"holds {shown}{', ...' * (len(values) > 3)}, whose order is not plain",
-        cure="Give months as '2024-03', days as '2024-03-31', quarters as '2024-Q1', or numbers, "
-        f"all in one form, or an ordered categorical: pandas.Categorical({name}, categories=[...], "
-        "ordered=True).",
+        cure="periods",
     )

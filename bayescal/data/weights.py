@@ -129,7 +129,7 @@ def as_weight_type(
             row=at,
             value=exact(weights[at]),
             more=", and counts of cases are",
-            cure="If the weights correct for how cases were sampled, say weight_type='sampling'.",
+            cure="sampling",
         )
     return chosen
 

@@ -51,7 +51,6 @@ def test_one_of_several_classes_is_the_event_against_the_rest() -> None:
     assert data == bc.CalibrationData(SPECIES == "coyote", RISK)
 
 
-@pytest.mark.xfail(reason="one of several classes is refused as the event", raises=InputError)
 def test_one_of_several_classes_is_the_event_on_the_command_line(tmp_path) -> None:
     from bayescal.cli.reading import Reading, read_predictions
 
@@ -60,7 +59,7 @@ def test_one_of_several_classes_is_the_event_on_the_command_line(tmp_path) -> No
     read = read_predictions(
         Reading(path, {"outcome": "species", "prob": "risk", "positive": "coyote"})
     )
-    assert read.data.n_events == (SPECIES == "coyote").sum()
+    assert read.data.events == (SPECIES == "coyote").sum()
 
 
 @pytest.mark.parametrize(
