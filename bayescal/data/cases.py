@@ -259,15 +259,21 @@ def read_outcomes(
 
 
 def as_outcomes(
-    values: Any, name: str = "y_true", *, pos_label: Any = None, shares: bool = False
+    values: Any,
+    name: str = "y_true",
+    *,
+    pos_label: Any = None,
+    shares: bool = False,
+    missing: bool = False,
 ) -> Floats:
-    """Outcomes that are all known, as a float64 vector of 0 and 1; see `read_outcomes`.
+    """Outcomes as a float64 vector of 0 and 1; see `read_outcomes`.
 
-    With `shares` also of numbers in between.
+    With `shares` also of numbers in between; with `missing` of NaN where one is not known.
     """
     outcome = read_outcomes(values, name, pos_label=pos_label).astype(np.float64)
     cure = "Drop or impute it first, or make a CalibrationData, which uses the known ones."
-    refuse_first(np.isnan(outcome), outcome, name, "is missing (NaN)", cure)
+    if not missing:
+        refuse_first(np.isnan(outcome), outcome, name, "is missing (NaN)", cure)
     if shares:
         return outcome
     between = (outcome > 0) & (outcome < 1)

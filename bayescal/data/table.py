@@ -203,7 +203,7 @@ class CalibrationData(FromSources):
         options: dict[str, Any],
     ) -> Self:
         """The table of several imputations of the scores, one a row of a matrix."""
-        if y_prob is not None and is_matrix(y_true):
+        if not isinstance(y_true, Survival) and is_matrix(y_true):
             raise InputError(OUTCOMES_IMPUTED)
         if y_prob is not None:
             raise InputError(

@@ -78,7 +78,8 @@ class GroupedPairs:
 
     def _column(self, role: str) -> NDArray[Any]:
         """The level of each case in one role."""
-        level = {name: self.structure.named(name)[role] for name in set(self.group.tolist())}
+        within = self.structure
+        level = {name: within.named(within.cell(name))[role] for name in set(self.group.tolist())}
         return np.array([level[name] for name in self.group.tolist()])
 
     def _table(self, score: Floats) -> CalibrationData:

@@ -236,7 +236,10 @@ def as_paired(
     first = as_scores(before, "before")
     # before the outcomes become floats, since a map may need several times the room of its scores
     second = _mapped(after, first) if is_function(after) else _as_repeats(after)
-    outcome = as_outcomes(y_true, pos_label=pos_label) if times is None else times.known(at)
+    if times is None:
+        outcome = as_outcomes(y_true, pos_label=pos_label, missing=True)
+    else:
+        outcome = times.known(at)
     check_same_length(outcome.size, "y_true", first.size, "before")
     check_same_length(outcome.size, "y_true", second.shape[1], "after")
     weight = as_weights(sample_weight, outcome.size)
@@ -245,6 +248,8 @@ def as_paired(
         weight = np.broadcast_to(1.0, outcome.size)  # in no room
     elif chosen is None:
         warn_of_ambiguity(weight, first, np.nan_to_num(outcome))
+    if times is None and np.isnan(outcome).any():
+        weight = weight * ~np.isnan(outcome)
     read = chosen or "counts"
     cases = effective_cases(weight, read)
     kept = cases > 0
@@ -254,7 +259,7 @@ def as_paired(
         _own(values, given) if is_full else values[..., kept]
         for values, given in ((outcome, y_true), (first, before), (second, mapped_from))
     )
-    share = cases if sample_weight is None else cases[kept]
+    share = cases if sample_weight is None and is_full else cases[kept]
     if times is not None:
         times = times.of(kept)
     pairs = PairedPredictions(
