@@ -19,33 +19,6 @@ from bayescal.core.text import exact, shortened
 from bayescal.data.sources.alignment import aligned
 from bayescal.data.sources.frames import as_plain
 
-__all__ = [
-    "OF_CLASSES",
-    "OVERSHOOT",
-    "CheckedCases",
-    "are_binary_integers",
-    "are_shares",
-    "as_floats",
-    "as_outcome_batch",
-    "as_outcomes",
-    "as_scores",
-    "as_vector",
-    "as_weights",
-    "check_cases",
-    "check_given",
-    "check_same_length",
-    "check_scores",
-    "is_matrix",
-    "is_missing",
-    "of_shares",
-    "read_outcomes",
-    "refuse_first",
-    "refuse_labels",
-    "to_numpy",
-    "warn_of_absent",
-    "without_rounding",
-]
-
 MOST_WEIGHT = 1e9
 LEAST_WEIGHT = 1e-50
 BITS_OF = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}

@@ -17,8 +17,6 @@ from bayescal.data.table import CalibrationData
 from bayescal.data.times import WHERE_TAKEN, Survival, refuse_horizon
 from bayescal.data.weights import WeightType
 
-__all__ = ["as_data"]
-
 
 def as_data(
     y_true: ArrayLike | CalibrationData | Survival,

@@ -26,29 +26,6 @@ from bayescal.data.sources.columns import Encoded
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "DEPENDENCE",
-    "IMPUTATION",
-    "LONGEST_FIT",
-    "MOST_COMBINATIONS",
-    "NO_STRUCTURE",
-    "OF_TABLE",
-    "ROLES",
-    "Cell",
-    "Crossed",
-    "Groups",
-    "Role",
-    "Roles",
-    "Structure",
-    "as_roles",
-    "count_labels",
-    "in_order",
-    "is_several",
-    "labels_of",
-    "ordered_cells",
-    "read_groups",
-]
-
 
 class Role(NamedTuple):
     """What a column says of each case, declared once for every door.

@@ -53,8 +53,6 @@ from bayescal.data.weights import WeightType, kish
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["CalibrationData", "CrossedTable", "Edges"]
-
 SUMS_SAME = 1e-9
 """Relative difference of equal sums of weights that were added up in another order."""
 
