@@ -521,7 +521,7 @@ KINDS = {"competing", "follow_up", "judged", "of_times"}
 """Attributes that say which kind of data there is; only `data` and `model` may ask for them."""
 
 ASKING = """
-    assessment._assess assessment.essentials assessment.findings assessment.followed
+    assessment.essentials assessment.findings assessment.followed
     assessment.horizon_findings assessment.html._figures assessment.html._render
     assessment.panel assessment.performance assessment.record assessment.tables
     assessment.tables.followed assessment.text.paper assessment.text.tripod assessment.val_prob

@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "bayescal"
 
 TOOLS = {
     "as_count": "core/errors",
-    "as_data": "data/keywords",
+    "table_of": "data/doors",
     "as_order": "core/errors",
     "as_probability_matrix": "data/classes",
     "as_scores": "data/cases",

@@ -128,14 +128,12 @@ class Analysis(Settings):
 
     def _fit(self, data: CalibrationData) -> CalibrationPosterior:
         from bayescal.fitting import fit
+        from bayescal.posterior.posterior import as_posterior
 
         if self.engine == "nuts":
             announce("Compiling the model, then sampling it with NUTS: this may take a minute.")
         how: dict[str, Any] = {"engine": self.engine, "random_state": self.seed}
-        post: CalibrationPosterior = fit(
-            data, curve=self.curve, prior=self.prior, edge=self.edge, **how
-        )
-        return post
+        return as_posterior(fit(data, curve=self.curve, prior=self.prior, edge=self.edge, **how))
 
     def _write(self, post: CalibrationPosterior, record: dict[str, Any]) -> None:
         if self.plot is not None:

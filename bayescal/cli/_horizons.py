@@ -49,9 +49,10 @@ def assess_horizons(
         of_cases |= {"cluster": read.roles.get("cluster"), "stratum": read.roles.get("stratum")}
         with working("Fitting the families of curves at each horizon"):
             risks = pd.DataFrame(np.column_stack(read.risks), columns=list(times.scores))
-            assessed.append(
-                assess(read.outcome, risks, horizon=times.horizons, **options, **of_cases)
+            several: Any = assess(
+                read.outcome, risks, horizon=times.horizons, **options, **of_cases
             )
+            assessed.append(several)
 
     read = read_horizons(reading, times, use)
     a, console = assessed[0], output(json)

@@ -170,6 +170,10 @@ def without_original(
     return ~original if leave_out else np.ones(len(frame), dtype=bool)
 
 
+def _weights(weight: Any, own: Any) -> dict[str, Any]:
+    return {} if weight is None else {"sample_weight": weight[own]}
+
+
 def _raw(cases: Cases, data: CalibrationData, event: str | None) -> tuple[RawCases, ...]:
     """The cases, of each imputation, where their table is on a grid."""
     table = data.pooled() if data.groups else data
@@ -177,6 +181,7 @@ def _raw(cases: Cases, data: CalibrationData, event: str | None) -> tuple[RawCas
         return ()
     from bayescal.assessment.val_prob import raw_cases
     from bayescal.data.cases import check_cases
+    from bayescal.data.doors import Given
 
     given = cases.given
     outcome, score, weight = check_cases(
@@ -188,10 +193,5 @@ def _raw(cases: Cases, data: CalibrationData, event: str | None) -> tuple[RawCas
     return tuple(
         raw
         for own in each
-        for raw in raw_cases(
-            [outcome[own]],
-            [score[own]],
-            table,
-            sample_weight=None if weight is None else weight[own],
-        )
+        for raw in raw_cases(Given(outcome[own], score[own], _weights(weight, own)), table)
     )

@@ -118,6 +118,10 @@ class CaseError(InputError):
         return f"{name(self.argument)}: {value}{fault} {at}{self.more}. {cure}".rstrip()
 
 
+class KeywordError(InputError, TypeError):
+    """A keyword that a function does not have; the message names the one that may be meant."""
+
+
 class SeparationError(InputError):
     """The outcomes are perfectly separated, so a maximum-likelihood estimate does not exist."""
 

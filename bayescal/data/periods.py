@@ -21,8 +21,11 @@ from bayescal.data.sources.columns import Encoded
 LARGEST_PERIOD = 1e15
 """Numbers beyond it are no times of anything; differences of one are still seen below."""
 
-SHORTEST_STEP = 1e-12
-"""Least time between two periods, as a share of the time from the first to the last."""
+SHORTEST_STEP = 1e-9
+"""Least time between two periods, as a share of the time from the first to the last.
+
+From 1e-10 on the variance of what changes in such a step is lost beside that of the whole.
+"""
 MOST_PERIODS = 60
 MONTHS = 12
 EPOCH = datetime.date(1970, 1, 1)

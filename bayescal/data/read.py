@@ -25,7 +25,7 @@ from bayescal.data.cases import (
     check_scores,
     of_shares,
 )
-from bayescal.data.keywords import as_data
+from bayescal.data.doors import table_of
 from bayescal.data.rows import LIMIT
 from bayescal.data.sources.alignment import aligned
 from bayescal.data.table import CalibrationData
@@ -241,7 +241,7 @@ def paired(
 def _from_table(
     table: CalibrationData, y_prob: Any, sample_weight: Any, needs: Needs
 ) -> tuple[Floats, Floats, Floats | None]:
-    as_data(table, y_prob, sample_weight=sample_weight).one_group().independent()
+    table_of(table, y_prob, {"sample_weight": sample_weight}).one_group().independent()
     if needs == "order":
         raise InputError(
             "a table keeps no order of its cases, and this depends on it. "

@@ -168,13 +168,13 @@ class Roles:
 def as_roles(**columns: Any) -> Roles:
     """The roles that were given, each None or as in `ROLES`."""
     given = {role: values for role, values in columns.items() if values is not None}
-    if is_several(given.get("site")):
+    if are_columns(given.get("site")):
         raise InputError(
             "site is a table of columns. Pass one column, the site of each case; columns such as "
             "sex and age group are subgroup=."
         )
     subgroup = given.get("subgroup")
-    if subgroup is not None and not is_several(subgroup):
+    if subgroup is not None and not are_columns(subgroup):
         raise InputError(
             "subgroup must be a data frame, or a mapping of names to labels, such as "
             "subgroup={'sex': sex}."
@@ -189,7 +189,7 @@ def as_roles(**columns: Any) -> Roles:
     return Roles(given)
 
 
-def is_several(labels: Any) -> bool:
+def are_columns(labels: Any) -> bool:
     """Whether labels are the columns of a data frame, or a mapping of names to labels."""
     return isinstance(labels, Mapping) or (
         hasattr(labels, "columns") and hasattr(labels, "__getitem__")

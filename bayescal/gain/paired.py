@@ -21,6 +21,7 @@ from bayescal.data.cases import (
 )
 from bayescal.data.classes import as_probability_matrix
 from bayescal.data.clusters import Clusters, Members, read_clusters
+from bayescal.data.doors import Given
 from bayescal.data.read import paired
 from bayescal.data.roles import as_roles
 from bayescal.data.rows import Levels, levels_of
@@ -176,34 +177,20 @@ class PairedPredictions:
         return all(bool((self.after[:, part] == self.before[part]).all()) for part in parts)
 
 
-def as_paired(
-    y_true: Any,
-    before: Any,
-    after: Any,
-    sample_weight: Any,
-    pos_label: Any,
-    weight_type: WeightType | None = None,
-    *,
-    cluster: Any = None,
-    stratum: Any = None,
-    horizon: float | None = None,
-) -> PairedPredictions:
+def as_paired(given: Given, after: Any) -> PairedPredictions:
     """Check that outcomes and both predictions describe the same cases.
 
     Parameters
     ----------
-    y_true : array-like of shape (n,), Survival or CalibrationData
-    before : array-like of shape (n,) or None
-        None with a table, which holds it.
+    given : Given
+        The cases, with the predictions before; or a table, which has them.
     after : array-like of shape (n,) or (repeats, n), or a map
         A map is a callable of the scores or a fitted estimator. Beside a table, an array has one
         prediction for each row of it, or is the repeats of a cross-fit of its cases.
-    sample_weight : array-like of shape (n,) or None
-    weight_type : {"counts", "sampling"}, optional
-    cluster, stratum : array-like of shape (n,), optional
-    horizon : float, optional
-        Of times to an event.
     """
+    y_true, before = given.y_true, given.y_prob
+    horizon, pos_label = given.words.get("horizon"), given.words.get("pos_label")
+    sample_weight = given.roles.get("sample_weight")
     if not isinstance(y_true, Survival):
         refuse_horizon(horizon)
     if after is None:
@@ -212,14 +199,6 @@ def as_paired(
             "them, as after=."
         )
     if isinstance(y_true, CalibrationData):
-        given = (before, sample_weight, pos_label, weight_type, cluster, stratum)
-        names = ("before", "sample_weight", "pos_label", "weight_type", "cluster", "stratum")
-        for name, value in zip(names, given, strict=True):
-            if value is not None:
-                raise InputError(
-                    f"{name} was given beside a CalibrationData, which holds its own. Pass the "
-                    "table and after=."
-                )
         pairs = _of_table(y_true.one_group(takes_times=True), after)
         return replace(pairs, of_function=is_function(after))
     if before is None:
@@ -243,7 +222,7 @@ def as_paired(
     check_same_length(outcome.size, "y_true", first.size, "before")
     check_same_length(outcome.size, "y_true", second.shape[1], "after")
     weight = as_weights(sample_weight, outcome.size)
-    chosen = as_weight_type(weight_type, weight)
+    chosen = as_weight_type(given.words.get("weight_type"), weight)
     if weight is None:
         weight = np.broadcast_to(1.0, outcome.size)  # in no room
     elif chosen is None:
@@ -256,8 +235,8 @@ def as_paired(
     is_full = bool(kept.all())
     mapped_from = first if is_function(after) else after
     own, own_first, own_second = (
-        _own(values, given) if is_full else values[..., kept]
-        for values, given in ((outcome, y_true), (first, before), (second, mapped_from))
+        _own(values, source) if is_full else values[..., kept]
+        for values, source in ((outcome, y_true), (first, before), (second, mapped_from))
     )
     share = cases if sample_weight is None and is_full else cases[kept]
     if times is not None:
@@ -268,7 +247,7 @@ def as_paired(
         horizon=at,
         of_function=is_function(after),
     )
-    roles = as_roles(cluster=cluster, stratum=stratum)
+    roles = as_roles(**given.beside("cluster", "stratum"))
     if not roles.columns:
         return pairs
     members = read_clusters(roles, weight, weight * np.nan_to_num(outcome), complete=True)

@@ -250,7 +250,7 @@ class MultilevelPosterior(SeveralMeasures):
         """
         import pandas as pd
 
-        drawn, varying = self._drawn, self.problem.varying
+        drawn, varying = self._free, self.problem.varying
         if self._is_walk:
             scales = drawn.groups[:, :, self.problem.columns].std(axis=0)[None]
         else:
@@ -296,7 +296,7 @@ class MultilevelPosterior(SeveralMeasures):
         """
         from bayescal.multilevel.left_out import left_out  # loads an optimiser
 
-        return left_out(self._drawn)
+        return left_out(self._free)
 
     def _sizes(self) -> list[str]:
         """What was fitted, as the first lines that are printed below the name of the class."""

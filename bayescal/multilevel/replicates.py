@@ -221,7 +221,7 @@ def replicate_view(
     """The view whose draws are replicates, each over patients of its own weights."""
     law = Given(mass / mass.sum(axis=1, keepdims=True))
     return CurveView.of_curve(
-        *(title, problem, u, u, lambda: None, drawn, {}), lambda: post.tree, mixture=law
+        *(title, problem, u, u, None, drawn, {}, lambda: post.tree), weights=law
     )
 
 

@@ -242,7 +242,7 @@ class BayesianCalibrationDisplay:
             "random_state": random_state,
             "pos_label": event,
         }
-        posterior = fit(y_true, y_prob, curve=curve, **options)
+        posterior = as_posterior(fit(y_true, y_prob, curve=curve, **options))
         display = cls(
             posterior,
             y_prob,

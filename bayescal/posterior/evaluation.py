@@ -21,13 +21,13 @@ from bayescal.model.saturated.between import between
 from bayescal.posterior.checks.undefined import refuse_infinite
 from bayescal.posterior.departures import Departure
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws
-from bayescal.posterior.line import Expansion, Totals
+from bayescal.posterior.imputed import in_turn, widened, widening_of
 from bayescal.posterior.lost import as_risks
 from bayescal.posterior.population import POPULATIONS, Population, draw_population
 from bayescal.posterior.populations.bootstrap import Bootstrap
 from bayescal.posterior.populations.clusters import ClusterBootstrap
 
-__all__ = ["CurvesOfTable", "FunctionalCalls", "evaluate", "key_of"]
+__all__ = ["CurvesOfTable", "FunctionalCalls", "evaluate", "key_of", "read"]
 
 MOST_KEPT = 1 << 20  # weights
 FINE = expit(np.linspace(-27, 27, 1001))
@@ -52,8 +52,6 @@ class CurvesOfTable:
         Working coordinates of the curves.
     exact : ndarray of shape (draws,), optional
         Draws in which the model is exactly calibrated; see `distances`.
-    far : ndarray of shape (draws, d), optional
-        Other draws of the coordinates, which distances are read from.
     bootstrap : Bootstrap, optional
         What the population "bootstrap" draws; by default that of the cases.
     departure : Departure, optional
@@ -67,7 +65,6 @@ class CurvesOfTable:
     problem: Problem
     u: Floats
     exact: NDArray[np.bool_] | None = None
-    far: Floats | None = None
     bootstrap: Bootstrap | None = None
     departure: Departure | None = None
     is_mean: bool = False
@@ -80,12 +77,11 @@ class CurvesOfTable:
     @classmethod
     def of(cls, part: Part, departure: Departure | None = None) -> CurvesOfTable:
         """The curves of a part of a posterior."""
-        problem, clusters, law = part.problem, part.problem.clusters, part.law
+        problem, clusters, law = part.rows or part.problem, part.problem.clusters, part.law
         if law is None and clusters is not None and not clusters.are_single:
             law = ClusterBootstrap.of(clusters, problem.merged(clusters.row), problem.score.size)
         exact = None if part.averaged is None else part.averaged.exact
-        far = None if part.exactly is None else part.exactly[0]
-        return cls(problem, part.u, exact, far, law, departure)
+        return cls(problem, part.u, exact, law, departure)
 
     @cached_property
     @one_blas_thread
@@ -99,15 +95,13 @@ class CurvesOfTable:
 
     def of_mean(self, mean: tuple[Floats, Floats] | None = None) -> CurvesOfTable:
         """The mean of the curves, or the curve given, over the same draws of the population."""
-        alone = replace(self, exact=None, far=None, is_mean=True, mean=mean, _known={})
+        alone = replace(self, exact=None, is_mean=True, mean=mean, _known={})
         alone.__dict__["observed"] = self.observed
         return alone
 
     @cached_property
     def distances(self) -> CurvesOfTable:
         """What distances are read from: these draws, exactly calibrated in those of `exact`."""
-        if self.far is not None:
-            return replace(self, u=self.far, far=None, _known={})
         if self.exact is None or not self.exact.any():
             return self
         observed, u = self.observed.copy(), self.u.copy()
@@ -129,6 +123,16 @@ class CurvesOfTable:
             low, high = errors[:, left], errors[:, right]
             return clipped(clipped(scores) + low + share * (high - low))
         return problem.curves_at(scores).probability(self.u)
+
+    @one_blas_thread
+    def share_monotone(self) -> float:
+        """Share of the curves that never fall over the range of the observed scores."""
+        problem, observed = self.problem, logit(self.problem.table.score)
+        grid = expit(np.linspace(observed[0], observed[-1], 201))
+        if problem.frame.scores:  # between them curves are straight, or monotone
+            grid = problem.data.score
+        rises = np.diff(problem.curves_at(grid).log_odds(self.u), axis=1) >= -1e-12
+        return float(rises.all(axis=1).mean())
 
     def values(self, wanted: FunctionalCalls, population: str) -> dict[str, Floats]:
         """Functionals, each of shape (draws,); those computed before as they were then."""
@@ -195,13 +199,6 @@ class CurvesOfTable:
         return population
 
     @cached_property
-    def expansion(self) -> Expansion:
-        """Of lines and shifts round the mean curve, over the sample."""
-        problem = self.problem
-        share = problem.trials / problem.n
-        return Expansion(self._mean_observed, share, problem.stated, problem.score)
-
-    @cached_property
     def _mean_observed(self) -> Floats:
         if self.mean is not None:
             return np.interp(self._log_odds, *self.mean)
@@ -238,62 +235,50 @@ def evaluate(asked: Sequence[tuple[CurvesOfTable, FunctionalCalls]], population:
         again; what is computed is kept there.
     population : {"bootstrap", "sample", "beta"}
     """
-    passes: dict[CurvesOfTable, _Pass] = {}
+    missing: dict[CurvesOfTable, dict[Key, tuple[str, dict[str, Any]]]] = {}
     for curves, wanted in asked:
         for name, options in wanted:
             of, key = curves.read_off(name), key_of(name, options, population)
             if key not in of._known:
                 refuse_infinite(name, of.problem.data)
-                passes.setdefault(of, _Pass(of)).missing[key] = name, options
-    if not passes:
-        return
-    for each in passes.values():
-        each.values = {key: np.empty(len(each.of.u)) for key in each.missing}
-    for part, drawn in next(iter(passes)).populations(population):
-        for each in passes.values():
-            each.add(part, drawn)
-    for each in passes.values():
-        each.of._known.update(each.values)
+                missing.setdefault(of, {})[key] = name, options
+    values = {of: {key: np.empty(len(of.u)) for key in calls} for of, calls in missing.items()}
+    for part, drawn in next(iter(missing)).populations(population) if missing else ():
+        for of, calls in missing.items():
+            draws = of.at(part, drawn)
+            for key, (name, options) in calls.items():
+                functional = FUNCTIONALS[name]
+                elsewhere = functional.on_sample and drawn.score.ndim > 1
+                on = of.at(part, of.on_sample) if elsewhere else draws
+                values[of][key][part] = functional.compute(on, **options)
+    for of, computed in values.items():
+        of._known.update(computed)
 
 
-class _Pass:
-    """Functionals of one set of curves, computed a block of draws after the other."""
+def read(
+    tables: Sequence[CurvesOfTable],
+    wanted: FunctionalCalls,
+    population: str,
+    *,
+    is_widened: bool = True,
+) -> dict[str, Floats]:
+    """Draws of functionals over one table, or over those of all imputations in turn.
 
-    def __init__(self, of: CurvesOfTable) -> None:
-        self.of = of
-        self.missing: dict[Key, tuple[str, dict[str, Any]]] = {}
-        self.values: dict[Key, Floats] = {}
-        self._blocks: list[tuple[Floats, Floats, Floats]] = []
-        self._first, self._numbers = 0, 0
-
-    def add(self, part: slice, drawn: Population) -> None:
-        """The next block of draws."""
-        draws, summed = self.of.at(part, drawn), False
-        own = drawn.score.ndim == 1
-        for key, (name, options) in self.missing.items():
-            functional = FUNCTIONALS[name]
-            if functional.by_totals and own:
-                summed = True
-                continue
-            on = self.of.at(part, self.of.on_sample) if functional.on_sample and not own else draws
-            self.values[key][part] = functional.compute(on, **options)
-        if summed:
-            weight = draws.population.weight
-            self._blocks.append((draws.curve, weight, self.of.expansion.sums(draws.curve, weight)))
-            self._numbers += draws.curve.size
-            if part.stop == len(self.of.u) or self._numbers > MOST_KEPT:
-                self._sum_up(slice(self._first, part.stop))
-
-    def _sum_up(self, part: slice) -> None:
-        """Functionals of the blocks that were only summed, all at once.
-
-        Lines and shifts of many draws are solved together in a fraction of the time.
-        """
-        totals = Totals(self.of.expansion, *zip(*self._blocks, strict=True))
-        for key, (name, options) in self.missing.items():
-            if FUNCTIONALS[name].by_totals:
-                self.values[key][part] = FUNCTIONALS[name].compute(totals, **options)
-        self._blocks, self._first, self._numbers = [], part.stop, 0
+    Distances are multiplied by what widens TCE, so that they stay in order.
+    """
+    each = [table.values(wanted, population) for table in tables]
+    if len(each) == 1:
+        return each[0]
+    both = {}
+    for name, _ in wanted:
+        values = np.stack([one[name] for one in each])
+        if is_widened and FUNCTIONALS[name].is_distance:
+            errors = [table.values([("tce", {})], population)["tce"] for table in tables]
+            values = np.minimum(values * widening_of(np.stack(errors)), 1)
+        elif is_widened:
+            values = widened(values)
+        both[name] = in_turn(values)
+    return both
 
 
 def key_of(name: str, options: dict[str, Any], population: str) -> Key:

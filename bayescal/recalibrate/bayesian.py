@@ -175,7 +175,8 @@ class BayesianRecalibrator(Recalibrator):
         if self.curve == _AVERAGE:
             self.posterior_ = compare(data, curves=tuple(WEIGHTS), **options).posterior
         else:
-            self.posterior_ = fit(data, curve=self.curve, **options)
+            fitted: Any = fit(data, curve=self.curve, **options)
+            self.posterior_ = fitted
 
     def _map(self, scores: Floats) -> Floats:
         levels = levels_of(scores)

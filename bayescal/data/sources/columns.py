@@ -15,8 +15,6 @@ __all__ = ["Columns", "Encoded", "listed", "may_be_groups", "may_be_sites"]
 
 ARGUMENTS = {"y_true": "outcome", "y_prob": "prob", "sample_weight": "sample_weight"}
 """What the checks of arrays call by these names; a role is called by its own."""
-WORDS = {"prob": "probability", "sample_weight": "weight"}
-"""What columns hold, where it is not called as their role."""
 TIME_COLUMNS = ("time", "event", "entry")
 ONE_COLUMN = ("site", "period", "cluster", "stratum", "imputation")
 
@@ -121,9 +119,9 @@ class Columns(NamedTuple):
         for role, name in [*self.given.items(), *(("subgroup", name) for name in self.subgroup)]:
             same = _count(names, name)
             if not same:
-                given, held = shortened(repr(name)), WORDS.get(role, role)
+                given = shortened(repr(name))
                 raise InputError(
-                    f"{source} has no column {given}, which is to hold the {held}. "
+                    f"{source} has no column {given}, which is to hold the {role}. "
                     f"There are {listed(names)}."
                 )
             if same > 1:

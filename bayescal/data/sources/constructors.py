@@ -23,7 +23,7 @@ from bayescal.data.sources.columns import Columns, may_be_sites
 from bayescal.data.sources.frames import groups_unnamed, read_frame
 from bayescal.data.weights import WeightType
 
-__all__ = ["FromSources"]
+__all__ = ["FromSources", "as_names", "note_groups"]
 
 
 Part: TypeAlias = tuple[Contents, set[Any], bool]
@@ -124,7 +124,7 @@ class FromSources:
         )
         reader = Reader(weight_type=weight_type, pos_label=pos_label, horizon=horizon)
         _add(reader, frame, columns, "frame")
-        _note_groups(groups_unnamed(frame, columns, _as_ignored(ignore)))
+        note_groups(groups_unnamed(frame, columns, _as_ignored(ignore)))
         return cls._new(reader.finished())
 
     @classmethod
@@ -309,8 +309,8 @@ class FromSources:
 
 
 def as_names(columns: Any, name: str = "subgroup") -> tuple[str, ...]:
-    """Columns as they were named; `name` is the argument."""
-    return tuple(as_items(columns, name))
+    """Columns as they were named, one or several; `name` is the argument."""
+    return (columns,) if isinstance(columns, str) else tuple(as_items(columns, name))
 
 
 def _as_ignored(ignore: Any) -> tuple[str, ...]:
@@ -321,7 +321,7 @@ def _as_ignored(ignore: Any) -> tuple[str, ...]:
     return names
 
 
-def _note_groups(names: Sequence[str]) -> None:
+def note_groups(names: Sequence[str]) -> None:
     """Warn of columns of hospitals or dates of which nothing is said."""
     for name in names:
         role = "site" if may_be_sites(name) else "period"

@@ -21,6 +21,7 @@ from bayescal.multilevel.fit import posterior_of_tree
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.multilevel.view import CurveView
+from bayescal.posterior.checks.verdict import of_imputations
 from bayescal.posterior.imputed import in_turn, widened
 from bayescal.posterior.posterior import CalibrationPosterior, mixture
 from bayescal.posterior.stored import seen_on, tree_of_all, trees_of
@@ -110,7 +111,7 @@ class ImputedCurves(MultilevelPosterior):
         return posterior
 
     def _mix(self, posts: Sequence[MultilevelPosterior]) -> None:
-        self._posts, self._drawn = tuple(posts), joined([post._drawn for post in posts])
+        self._posts, self._free = tuple(posts), joined([post._free for post in posts])
 
     @property
     def imputations(self) -> tuple[Any, ...]:
@@ -131,9 +132,8 @@ class ImputedCurves(MultilevelPosterior):
             As `MultilevelPosterior.diagnostics`; `verdict` names the imputation, counted from 1.
         """
         each = [post.diagnostics for post in self._posts]
-        told = enumerate((one["verdict"] for one in each), 1)
-        bad = [f"imputation {k}: {verdict}" for k, verdict in told if verdict != "ok"]
-        return {"engine": self.engine, **worst_of(each), "verdict": "; ".join(bad) or "ok"}
+        verdict = of_imputations([one["verdict"] for one in each])
+        return {"engine": self.engine, **worst_of(each), "verdict": verdict}
 
     @property
     def loo(self) -> LeaveOneOut:
@@ -216,6 +216,10 @@ class ImputedSubgroups(ImputedCurves, SubgroupPosterior):
 
 class ImputedDrift(ImputedCurves, DriftPosterior):
     """Ordered periods, of several imputations."""
+
+    @cached_property
+    def _drawn(self) -> MultilevelDraws:
+        return joined([post._drawn for post in self._posts])
 
     @cached_property
     def _steps(self) -> Floats:

@@ -24,7 +24,7 @@ from bayescal.gain.development.folds import (
     seeded,
 )
 from bayescal.gain.development.resampled import MEASURES_RESAMPLED, Resampled, resample_model
-from bayescal.multilevel.sites import HierarchicalPosterior
+from bayescal.multilevel.sites import HierarchicalPosterior, as_hierarchical
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import main_functionals
 from bayescal.posterior.posterior import CalibrationPosterior
@@ -273,7 +273,8 @@ def optimism(
     fixed: dict[str, Any] = {"draws": draws, "random_state": seed}
     apparent = compare(outcome, score, **fixed).posterior
     if group is not None:
-        by_group = fit(outcome, predictions[0], site=roles.columns["site"], **fixed)
+        of_sites = fit(outcome, predictions[0], site=roles.columns["site"], **fixed)
+        by_group = as_hierarchical(of_sites)
         return Optimism(by_group.new_site(), apparent, predictions, resampled, by_group)
     repeats = [compare(outcome, row, **fixed).posterior for row in predictions]
     posterior = repeats[0] if len(repeats) == 1 else combine_imputations(repeats)

@@ -220,7 +220,7 @@ def test_scores_that_are_no_numbers(tmp_path, columns):
 def test_a_missing_column_is_named_before_any_row_is_read(tmp_path, columns):
     write(tmp_path / "a.parquet", columns | {"p": columns["p"] + 1})
     write(tmp_path / "b.parquet", {"y": columns["y"], "score": columns["p"]})
-    refused(tmp_path, r"b\.parquet has no column 'p', .* the probability. There are 'y', 'score'\.")
+    refused(tmp_path, r"b\.parquet has no column 'p', .* the prob. There are 'y', 'score'\.")
 
 
 @pytest.mark.parametrize("size", [0, 3, 100, 20_000])
