@@ -45,19 +45,6 @@ from bayescal.data.weights import (
     warn_of_types,
 )
 
-__all__ = [
-    "Contents",
-    "Reader",
-    "added",
-    "contents_of",
-    "forgotten",
-    "of_group",
-    "regrouped",
-    "selected",
-    "split",
-    "stacked",
-]
-
 MOST_WAITING = 4
 """Cases that wait for each row that is summed already: a case is summed once or twice."""
 TIME_COLUMNS = ("time", "event", "entry")
