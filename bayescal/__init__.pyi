@@ -14,7 +14,6 @@ from .assessment.vocabulary import words as words
 from .data import CalibrationData as CalibrationData
 from .data import Survival as Survival
 from .data import readers as readers
-from .fitting import ImputedPosterior as ImputedPosterior
 from .fitting import build_model as build_model
 from .fitting import combine_imputations as combine_imputations
 from .fitting import compare as compare

@@ -98,7 +98,6 @@ CONSTRUCTORS = {
         "CalibrationData",
         "CalibrationPosterior",
         "HierarchicalPosterior",
-        "ImputedPosterior",
         "SubgroupPosterior",
         "Survival",
     ),
@@ -166,7 +165,7 @@ def objects() -> dict[str, Any]:
             "HierarchicalPosterior": bc.fit(
                 OUTCOME, SCORE, site=np.arange(N) % 3, draws=400, random_state=0
             ),
-            "ImputedPosterior": bc.compare(
+            "imputed": bc.compare(
                 OUTCOME, imputation=[SCORE, SCORE**0.9], draws=400, random_state=0
             ).posterior,
             "SubgroupPosterior": bc.fit(
@@ -227,7 +226,7 @@ def values(owner: str) -> dict[str, Any]:
         "nu": 3.0,
         "outcome": "y",
         "post": made["CalibrationPosterior"],
-        "posts": made["ImputedPosterior"].imputations,
+        "posts": made["imputed"].imputations,
         "prevalence": 0.1,
         "prior": "neutral",
         "prob": "p" if owner == "CalibrationData" else 0.5,
@@ -281,8 +280,6 @@ def special() -> dict[str, dict[str, Any]]:
         "bayescal.Survival": {"time": TIME, "event": OUTCOME},
         "bayescal.CalibrationPosterior": {"tree": made["fit"].tree},
         "bayescal.HierarchicalPosterior": {"tree": made["HierarchicalPosterior"].tree},
-        "bayescal.ImputedPosterior": {"tree": made["ImputedPosterior"].tree},
-        "ImputedPosterior.to_netcdf": {"path": "imputed.nc"},
         "bayescal.MultilevelPosterior": {"tree": made["DriftPosterior"].tree},
         "bayescal.DriftPosterior": {"tree": made["DriftPosterior"].tree},
         "Assessment.group": {"name": "1"},

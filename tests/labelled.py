@@ -97,19 +97,25 @@ ONE_OF_EACH_CASE = {"site": {"after"}}
 """Arguments that are no matrix beside others."""
 WITH = {"entry": "event", "stratum": "cluster"}
 """Arguments that need another."""
-CLUSTERED = bc.fit(OUTCOME, SCORE, cluster=np.arange(N) // 2, curve="logistic", draws=400)
-STRATIFIED = bc.fit(
-    OUTCOME, SCORE, cluster=np.arange(N), stratum=np.arange(N) % 2, curve="logistic", draws=400
-)
-GIVEN_WITH: dict[tuple[str, str], dict[str, Any]] = {
-    ("bayescal.update", "cluster"): {"post": CLUSTERED},
-    ("bayescal.update", "stratum"): {"post": STRATIFIED},
-    ("bayescal.update", "site"): {"post": objects()["HierarchicalPosterior"]},
-    ("bayescal.update", "period"): {"post": objects()["DriftPosterior"]},
-    ("bayescal.recalibration_gain", "imputation"): {"after": np.sqrt},
-    ("bayescal.optimism", "site"): {"n_folds": None, "n_repeats": None},
-}
-"""What a function needs for one of its arguments."""
+
+
+@cache
+def given_with() -> dict[tuple[str, str], dict[str, Any]]:
+    """What a function needs for one of its arguments; fits, which a collection does without."""
+    clustered = bc.fit(OUTCOME, SCORE, cluster=np.arange(N) // 2, curve="logistic", draws=400)
+    stratified = bc.fit(
+        OUTCOME, SCORE, cluster=np.arange(N), stratum=np.arange(N) % 2, curve="logistic", draws=400
+    )
+    return {
+        ("bayescal.update", "cluster"): {"post": clustered},
+        ("bayescal.update", "stratum"): {"post": stratified},
+        ("bayescal.update", "site"): {"post": objects()["HierarchicalPosterior"]},
+        ("bayescal.update", "period"): {"post": objects()["DriftPosterior"]},
+        ("bayescal.recalibration_gain", "imputation"): {"after": np.sqrt},
+        ("bayescal.optimism", "site"): {"n_folds": None, "n_repeats": None},
+    }
+
+
 OTHER_FORMS: dict[str, tuple[Any, bool]] = {
     r"\(\.\.\., n": (np.stack([OUTCOME, OUTCOME[::-1]]), True),
     r"\(repeats, n\)": (np.stack([np.sqrt(SCORE), SCORE]), True),
@@ -163,7 +169,7 @@ class Paired:
     def __call__(self, columns: dict[str, Any]) -> Any:
         given = dict(self.given)
         for name in columns:
-            given |= GIVEN_WITH.get((self.name.removesuffix(" of clusters"), name), {})
+            given |= given_with().get((self.name.removesuffix(" of clusters"), name), {})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return self.function(**given | columns)

@@ -501,9 +501,9 @@ def test_every_arrow_of_the_picture_is_an_import() -> None:
 # Rules that do not hold yet: each has a list of exceptions, from which names are only taken away
 
 POSTERIORS = """
-    CurveView DriftPosterior HierarchicalPosterior HorizonPosteriors ImputedCurves ImputedDrift
-    ImputedPosterior ImputedSites ImputedSubgroups ImputedView Measures MultilevelPosterior
-    NormalPosterior Posterior PosteriorTree PosteriorView SubgroupPosterior
+    CurveView DriftPosterior HierarchicalPosterior ImputedCurves ImputedDrift
+    ImputedSites ImputedSubgroups MultilevelPosterior NormalPosterior Posterior PosteriorTree
+    SubgroupPosterior
 """
 """Classes that stand beside the one class of posterior, `CalibrationPosterior`."""
 
@@ -532,7 +532,7 @@ ASKING = """
     multilevel.followed multilevel.left_out multilevel.nuts multilevel.problem multilevel.rows
     multilevel.same_patients multilevel.same_population planning.times plots._observed
     plots._reliability plots._risk_distribution plots._strip posterior.decisions.measures
-    posterior.functionals posterior.leaving posterior.measures posterior.tree
+    posterior.functionals posterior.leaving posterior.posterior posterior.stored
     validation.consistency validation.followed
 """
 """Modules elsewhere that ask for the kind of data."""

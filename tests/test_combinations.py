@@ -7,7 +7,7 @@ from combinations import DOORS, MARKS, PAGE, PARTS
 
 STORED = combinations.stored()
 NAMES = [" + ".join(names) for names in combinations.pairs()]
-SHARE = 4
+SHARE = 8
 """Of the rows of the table one in so many is measured again, and the first row of each part."""
 AGAIN = sorted(
     {*combinations.pairs()[::SHARE]}

@@ -74,7 +74,7 @@ def test_the_comparison_does_not_mind_which_outcome_is_called_the_event(populati
     ours = bc.compare(y, s, random_state=1)
     theirs = bc.compare(1 - y, 1 - s, random_state=2)
     assert ours.prob_calibrated == pytest.approx(theirs.prob_calibrated, abs=0.01)
-    assert ours.prob_tce_below(0.03) == pytest.approx(theirs.prob_tce_below(0.03), abs=0.05)
+    assert ours.prob_below(0.03) == pytest.approx(theirs.prob_below(0.03), abs=0.05)
     assert ours.posterior_prob == pytest.approx(theirs.posterior_prob, abs=0.02)
     mirrored = answers(theirs.posterior, 1 - SCORES)
     mirrored[:, : SCORES.size] = 1 - mirrored[:, : SCORES.size]
@@ -147,7 +147,7 @@ def test_a_seed_repeats_a_fit_and_another_moves_it_by_its_monte_carlo_error(curv
     assert_same_fit(one, again)
     size = min(one.diagnostics["ess"], other.diagnostics["ess"], DRAWS) / 2
     assert_same_law(answers(one), answers(other), size)
-    if one.family.size:
+    if one.problem.curve.size:
         assert (answers(one) != answers(other)).any()
 
 

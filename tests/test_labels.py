@@ -6,6 +6,7 @@ in `data/test_alignment.py`.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from typing import Any
 
@@ -42,8 +43,6 @@ ALONE = {
     "HierarchicalPosterior.new_site",
     "HierarchicalPosterior.predict",
     "HierarchicalPosterior.risks",
-    "ImputedPosterior.predict",
-    "ImputedPosterior.risks",
     "SubgroupPosterior.new",
     "SubgroupPosterior.predict",
     "SubgroupPosterior.risks",
@@ -56,31 +55,34 @@ ALONE = {
 SLOW = ("build_model", "optimism", "assess", "compare", "from_predictions", "BayesianRecalibrator")
 """Of these an answer takes long, and a refusal does not."""
 
-EVERY = list(every_paired())
-"""All functions with two arrays of cases or more, in each form of these."""
+
+@functools.cache
+def every() -> list[Paired]:
+    """All functions with two arrays of cases or more, in each form of these."""
+    return list(every_paired())
 
 
 def test_labels_that_differ_are_seen_in_every_function() -> None:
-    ignored = [wrong for one in EVERY if one.name not in NOT_PAIRED for wrong in wrongs(one)]
+    ignored = [wrong for one in every() if one.name not in NOT_PAIRED for wrong in wrongs(one)]
     assert not ignored
 
 
 @pytest.mark.slow
 def test_the_same_labels_change_nothing() -> None:
-    fast = [one for one in EVERY if not any(part in one.name for part in SLOW)]
+    fast = [one for one in every() if not any(part in one.name for part in SLOW)]
     assert len(fast) > 200
     assert not [wrong for one in fast for wrong in accepted(one)]
 
 
 @pytest.mark.slow
 def test_the_same_labels_change_nothing_where_that_takes_long() -> None:
-    slow = [one for one in EVERY if any(part in one.name for part in SLOW)]
+    slow = [one for one in every() if any(part in one.name for part in SLOW)]
     assert not [wrong for one in slow for wrong in accepted(one)]
 
 
 def test_every_array_of_cases_is_found() -> None:
     """What hostile arguments attack as an array of cases is paired here too, or stands alone."""
-    names = {one.name for one in EVERY} | ALONE | NOT_PAIRED.keys()
+    names = {one.name for one in every()} | ALONE | NOT_PAIRED.keys()
     arrays = {name for name in COLUMNS if name != "score"}
     for call in calls():
         name = call.name.removesuffix(" of times")
@@ -179,7 +181,7 @@ def test_a_mapping_of_factors_has_labels_of_each() -> None:
 
 def test_every_function_is_one_with_labels() -> None:
     """So that a change to the reading of docstrings does not empty the tests above."""
-    names = {one.name.partition(".")[0] for one in EVERY}
+    names = {one.name.partition(".")[0] for one in every()}
     assert names >= {"bayescal", "estimators", "scores", "recalibrate", "plots", "CalibrationData"}
-    assert sum(1 for one in EVERY for _ in one.sets()) > 500
-    assert all(isinstance(one, Paired) for one in EVERY)
+    assert sum(1 for one in every() for _ in one.sets()) > 500
+    assert all(isinstance(one, Paired) for one in every())

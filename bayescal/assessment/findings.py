@@ -43,7 +43,6 @@ from bayescal.data.data import CalibrationData
 from bayescal.data.fingerprint import fingerprint
 from bayescal.data.validate import as_level, as_number, as_scores, check_choice
 from bayescal.fitting import compare, fit
-from bayescal.fitting.imputed.posterior import ImputedPosterior, by_imputation
 from bayescal.gain import Recommendation, recommendation
 from bayescal.inference import CurveComparison, LowerBound, tce_lower_bound
 from bayescal.inference.lower_bound import FEWEST_UNITS
@@ -62,7 +61,7 @@ from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.multilevel.term import crossed
 from bayescal.posterior.intervals import share_below
-from bayescal.posterior.posterior import CalibrationPosterior
+from bayescal.posterior.posterior import CalibrationPosterior, versions_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -194,7 +193,7 @@ class Findings:
     @property
     def versions(self) -> dict[str, str]:
         """Versions of Python and of the libraries that computed it."""
-        return self.posterior.versions | {"python": platform.python_version()}
+        return versions_of(self.posterior) | {"python": platform.python_version()}
 
     @cached_property
     def sha256(self) -> str:
@@ -356,7 +355,7 @@ class Findings:
         """
         if not self.has_estimators:
             return no_panel()
-        return panel_of(by_imputation(self.posterior), self.panel, self.seed)
+        return panel_of(self.posterior.imputations, self.panel, self.seed)
 
     @property
     def has_estimators(self) -> bool:
@@ -423,7 +422,7 @@ class Findings:
         return self._by_outcomes(self.posterior)
 
     def _by_outcomes(self, post: CalibrationPosterior) -> pd.DataFrame:
-        parts = by_imputation(post)
+        parts = post.imputations
         each = [performance_of(part.problem, self.ci_prob, self.seed) for part in parts]
         return combined_estimates(each, self.ci_prob)
 
@@ -524,7 +523,7 @@ class Findings:
     def _val_prob(self) -> pd.Series:
         if self.posterior.problem.of_times:
             return no_val_prob()
-        tables = (post.problem.unclustered for post in by_imputation(self.posterior))
+        tables = (post.problem.unclustered for post in self.posterior.imputations)
         each = [val_prob(cases) for cases in self.raw or tables]
         return sum(each[1:], each[0]) / len(each)
 
@@ -573,10 +572,10 @@ class Findings:
     def missing_information(self) -> pd.DataFrame | None:
         """What the missing data cost, by functional; None if nothing was imputed.
 
-        See `ImputedPosterior.missing_information`.
+        See `CalibrationPosterior.missing_information`.
         """
         post = self.posterior
-        return post.missing_information if isinstance(post, ImputedPosterior) else None
+        return post.missing_information if len(post.imputations) > 1 else None
 
     @cached_property
     def groups(self) -> dict[str, CalibrationPosterior]:

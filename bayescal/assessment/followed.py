@@ -15,7 +15,6 @@ from bayescal.core.text import capitalised, cases_and_events, count
 from bayescal.data.data import CalibrationData
 from bayescal.data.follow_up import EARLY_SHARE, LEFT, TIME_STEPS, FollowUp
 from bayescal.estimators.survival import censoring_depends_on_score
-from bayescal.fitting.imputed.posterior import by_imputation
 from bayescal.posterior.leaving import other_hazard
 from bayescal.posterior.posterior import CalibrationPosterior
 
@@ -118,7 +117,7 @@ def ratio_at_other_hazard(post: CalibrationPosterior) -> float:
         return math.nan
     each = [
         one._departing(other_hazard(one.problem, math.log(OTHER_HAZARD)))
-        for one in by_imputation(post)
+        for one in post.imputations
     ]
     return float(np.mean([there.estimate("observed_expected") for there in each]))
 

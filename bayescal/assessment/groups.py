@@ -110,8 +110,8 @@ def group_table(
             for column in ("estimate", "lower", "upper"):
                 row[f"{functional}_{column}"] = float(summary[column][functional])
         rows[name] = row | {
-            "prob_close": post.prob_tce_below(close),
-            "prob_miscalibrated": post.prob_tce_above(close),
+            "prob_close": post.prob_below(close),
+            "prob_miscalibrated": 1 - post.prob_below(close),
             "prob_calibrated": np.nan if post.prob_calibrated is None else post.prob_calibrated,
         }
         if isinstance(post, CurveView):

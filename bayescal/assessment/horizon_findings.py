@@ -20,8 +20,9 @@ from bayescal.assessment.verdict.words import limit_reason, title
 from bayescal.assessment.words import with_interval
 from bayescal.core.text import card, count
 from bayescal.data.predicted import Risks
-from bayescal.fitting.horizons import HorizonPosteriors, at_horizon
 from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
+from bayescal.posterior.posterior import CalibrationPosterior
+from bayescal.posterior.several import Several
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,14 +40,13 @@ class HorizonFindings(Generic[Assessed]):
     Attributes
     ----------
     horizons : tuple of float
-    posterior : HorizonPosteriors
+    posterior : Several
     """
 
     def __init__(self, assessments: Mapping[float, Assessed], risks: Risks) -> None:
         self.horizons = tuple(assessments)
-        self._assessments = dict(assessments)
-        each = {at: one.posterior for at, one in assessments.items()}
-        self.posterior = HorizonPosteriors(each, risks.notes)
+        self._assessments = Several(assessments, "horizon", risks.notes)
+        self.posterior: Several[CalibrationPosterior] = self._assessments.posterior
 
     def at(self, horizon: float) -> Assessed:
         """The assessment at one horizon, with all of its tables and its own report.
@@ -59,7 +59,7 @@ class HorizonFindings(Generic[Assessed]):
         -------
         Assessment
         """
-        return at_horizon(self._assessments, horizon)
+        return self._assessments.at(horizon)
 
     @cached_property
     def by_horizon(self) -> pd.DataFrame:

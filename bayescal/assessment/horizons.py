@@ -16,7 +16,7 @@ class HorizonAssessment(HorizonFindings[Assessed]):
     Attributes
     ----------
     horizons : tuple of float
-    posterior : HorizonPosteriors
+    posterior : Several
     """
 
     def to_html(self, path: str | PathLike[str], **details: Any) -> None:

@@ -9,7 +9,6 @@ import numpy as np
 from scipy.special import ndtri
 
 from bayescal.data.imputations import FEW_IMPUTATIONS
-from bayescal.fitting.imputed.posterior import ImputedPosterior
 from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
 from bayescal.posterior.posterior import CalibrationPosterior
 
@@ -51,7 +50,7 @@ def combined_estimates(tables: Sequence[pd.DataFrame], ci_prob: float) -> pd.Dat
 
 def imputations_sentence(post: CalibrationPosterior) -> str:
     """How imputations were combined, for the methods; empty if nothing was imputed."""
-    if not isinstance(post, ImputedPosterior):
+    if len(post.imputations) == 1:
         return ""
     return (
         f"{len(post.imputations)} imputations were combined: the curves were fitted to each, and "
@@ -61,7 +60,7 @@ def imputations_sentence(post: CalibrationPosterior) -> str:
     )
 
 
-def imputations_note(post: ImputedPosterior) -> str:
+def imputations_note(post: CalibrationPosterior) -> str:
     """What a reader should know of the imputations."""
     m, share = len(post.imputations), float(_shares(post).max())
     text = f"{m} imputations were combined. {_missing_information(post)}"
@@ -78,7 +77,7 @@ def imputations_note(post: ImputedPosterior) -> str:
     return text
 
 
-def _missing_information(post: ImputedPosterior) -> str:
+def _missing_information(post: CalibrationPosterior) -> str:
     """The fractions of missing information, in a sentence."""
     shares = _shares(post)
     told = [
@@ -89,5 +88,5 @@ def _missing_information(post: ImputedPosterior) -> str:
     return f"The fraction of missing information is {', '.join(told)}."
 
 
-def _shares(post: ImputedPosterior) -> pd.Series:
+def _shares(post: CalibrationPosterior) -> pd.Series:
     return post.missing_information["missing_information"]

@@ -12,7 +12,6 @@ from bayescal.assessment.verdict.words import headline
 from bayescal.assessment.words import first_words
 from bayescal.core.sampling import BAD_K
 from bayescal.core.text import count, only, shortened
-from bayescal.fitting.imputed.posterior import ImputedPosterior, by_imputation
 from bayescal.posterior.checks.undefined import MOST_AT_ENDS, share_at_ends
 from bayescal.posterior.posterior import CalibrationPosterior
 
@@ -40,7 +39,7 @@ def posterior_notes(post: CalibrationPosterior) -> Iterator[str]:
 
 
 def _about_imputations(post: CalibrationPosterior) -> Iterator[str]:
-    if isinstance(post, ImputedPosterior):
+    if len(post.imputations) > 1:
         yield imputations_note(post)
 
 
@@ -109,7 +108,7 @@ def _assessment_notes(f: Findings) -> Iterator[str]:
             "calibration precisely (Collins, Ogundimu and Altman, 2016); the intervals show the "
             "uncertainty."
         )
-    if any(part.data.is_compressed for part in by_imputation(post)):
+    if any(part.data.is_compressed for part in post.imputations):
         yield (
             "there are more than 2048 distinct scores, so the cases are assigned to the cells of a "
             "fine grid in log-odds. Each cell keeps the mean of its scores; for the C-statistic, "

@@ -69,10 +69,10 @@ def populations_of(post: MultilevelPosterior, close: float, ci_prob: float) -> p
         for functional in shown:
             for column in ("estimate", "lower", "upper"):
                 row[f"{functional}_{column}"] = float(summary[column][functional])
-        below = view.prob_tce_below(close)
+        below = view.prob_below(close)
         rows[name] = row | {
             "prob_close": below,
-            "prob_miscalibrated": view.prob_tce_above(close),
+            "prob_miscalibrated": 1 - view.prob_below(close),
             "verdict": verdict_of(below, ci_prob),
         }
     error = post.own().values_of("tce")

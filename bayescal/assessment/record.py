@@ -23,7 +23,6 @@ from bayescal.assessment.words import first_words
 from bayescal.core.errors import InputError, check_type
 from bayescal.core.files import existing_file
 from bayescal.core.text import shortened
-from bayescal.fitting.imputed.posterior import by_imputation
 from bayescal.posterior.functionals import FUNCTIONALS
 
 if TYPE_CHECKING:
@@ -159,7 +158,7 @@ def as_dict(f: Findings) -> dict[str, Any]:
         record["populations"] = _rows(f.populations)
     if f.missing_information is not None:
         record["imputations"] = {
-            "number": len(by_imputation(f.posterior)),
+            "number": len(f.posterior.imputations),
             "functionals": _rows(f.missing_information),
         }
     if f.crossed is not None:

@@ -48,7 +48,7 @@ class Stretch(NamedTuple):
 def stretches_of(post: CalibrationPosterior) -> list[Stretch]:
     """Stretches over the range of the scores, from the lowest to the highest."""
     score = _some_scores(post)
-    error = post.errors_at(score)
+    error = post._errors_at(score)
     error[np.abs(error) < NO_ERROR] = 0
     shares = {
         "on": (error == 0).mean(axis=0) >= LIKELY,

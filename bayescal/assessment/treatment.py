@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescal.fitting.imputed.posterior import by_imputation
 from bayescal.posterior.decisions.information import best_now
 from bayescal.posterior.posterior import CalibrationPosterior
 
@@ -60,7 +59,7 @@ def information_table(post: CalibrationPosterior, thresholds: Sequence[float]) -
 
     columns = ["best", "prob_best", "evpi", "evpi_error", "evpi_of_recalibrating"]
     rows = {}
-    if len(by_imputation(post)) == 1 and thresholds:
+    if len(post.imputations) == 1 and thresholds:
         worth = post.value_of_information(list(thresholds))
         for index, threshold in enumerate(thresholds):
             here = worth.isel(threshold=index)

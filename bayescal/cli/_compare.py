@@ -73,7 +73,7 @@ def compare(
         )
         lower, upper = comparison.posterior.interval("tce", level)
         limit = close_enough(predictions.data) if close is None else close
-        chances = comparison.prob_tce_below(limit), comparison.prob_tce_above(limit)
+        chances = comparison.posterior.prob_below(limit), 1 - comparison.posterior.prob_below(limit)
     with steps.working("Computing leave-one-out and the sensitivity to the prior"):
         table, by_prior = comparison.table, comparison.prob_by_prior
     console.print(comparison_table(table))

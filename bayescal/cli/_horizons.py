@@ -46,7 +46,7 @@ def assess_horizons(
 
     def use(read: TimesRead) -> None:
         of_cases = {"sample_weight": read.weight, "weight_type": reading.weight_type}
-        of_cases |= {"cluster": read.roles.get("cluster"), "strata": read.roles.get("stratum")}
+        of_cases |= {"cluster": read.roles.get("cluster"), "stratum": read.roles.get("stratum")}
         with working("Fitting the families of curves at each horizon"):
             risks = pd.DataFrame(np.column_stack(read.risks), columns=list(times.scores))
             assessed.append(

@@ -115,7 +115,7 @@ def describe_method(post: CalibrationPosterior) -> str:
     diagnostics, problem = post.diagnostics, post.problem
     if not problem.curve.coordinates:
         check = "nothing to estimate"
-    elif problem.curve.per_score and not post.is_average:
+    elif problem.curve.per_score and post.prior_weights is None:
         check = "exact: independent risks of closed form"
     elif problem.curve.in_cells:
         check = "exact sums over partitions of the scores"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RunningTable"]
 
-MEANINGS = ("outcome", "event", "score", "weight", "site", "period", "cluster")
+MEANINGS = ("outcome", "event", "prob", "sample_weight", "site", "period", "cluster")
 """What new cases must have in common with those before."""
 DIGITS = 12
 """Characters of a fingerprint that a message shows."""
@@ -93,11 +93,12 @@ class RunningTable:
                 )
         for meaning in MEANINGS:
             before = [one.get(meaning) for one in self.added[-1:]]
+            option = f"--{meaning.replace('_', '-')}"
             if before and before[0] != new.get(meaning):
                 raise InputError(
-                    f"the {meaning} of the cases in {self.path} is {before[0]!r}, and that of "
+                    f"{option} of the cases in {self.path} is {before[0]!r}, and that of "
                     f"{new['file']} is {new.get(meaning)!r}. A running table is of one model: say "
-                    f"--{meaning} if they are the same, or add --force if the names have changed."
+                    f"{option} if they are the same, or add --force if the names have changed."
                 )
 
     @property

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from bayescal.cli._terminal import STDOUT
 from bayescal.core.errors import InputError
 from bayescal.core.files import check_page, replacing
+from bayescal.posterior.posterior import versions_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -257,7 +258,7 @@ def numbers_of(post: CalibrationPosterior, summary: pd.DataFrame, p: float) -> d
             "one_read_as": stated["one_read_as"],
         },
         "diagnostics": post.diagnostics,
-        "versions": post.versions | {"python": platform.python_version()},
+        "versions": versions_of(post) | {"python": platform.python_version()},
     }
 
 

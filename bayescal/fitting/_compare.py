@@ -15,7 +15,7 @@ from bayescal.data.read import Outcomes
 from bayescal.data.survival import Survival
 from bayescal.data.validate import as_draws
 from bayescal.data.weights import WeightType
-from bayescal.fitting.horizons import HorizonComparison, each_horizon, is_several
+from bayescal.fitting.horizons import each_horizon, is_several
 from bayescal.fitting.imputed.combine import each_imputation
 from bayescal.fitting.imputed.comparison import ImputedComparison
 from bayescal.inference.candidates import PRIOR_CALIBRATED
@@ -24,6 +24,7 @@ from bayescal.inference.curve import Averaging
 from bayescal.inference.samples import FamilySamples
 from bayescal.model.priors import Prior
 from bayescal.model.problem import prepare
+from bayescal.posterior.several import Several
 
 __all__ = ["compare"]
 
@@ -53,7 +54,7 @@ def compare(
     *,
     horizon: Sequence[float],
     **options: Unpack[ComparisonOptions],
-) -> HorizonComparison: ...
+) -> Several[CurveComparison]: ...
 @overload
 def compare(
     y_true: Outcomes,
@@ -80,7 +81,7 @@ def compare(
     cluster: ArrayLike | None = None,
     stratum: ArrayLike | None = None,
     horizon: float | Sequence[float] | None = None,
-) -> CurveComparison | HorizonComparison:
+) -> CurveComparison | Several[CurveComparison]:
     """Compare families of calibration curves, and average over them.
 
     `identity` is perfect calibration, so its posterior probability is the probability that the
@@ -124,7 +125,7 @@ def compare(
     Returns
     -------
     CurveComparison
-        Of several horizons HorizonComparison.
+        Of several horizons Several of them.
 
     Raises
     ------
@@ -153,7 +154,7 @@ def compare(
         of_cases = {"sample_weight": sample_weight, "cluster": cluster, "stratum": stratum}
         risks = risks_by(y_true, y_prob, horizon)
         each = partial(compare, **over, **fixed, **of_cases, weight_type=weight_type)
-        return HorizonComparison(each_horizon(each, risks, refused), risks)
+        return each_horizon(each, risks, refused)
     data = as_data(
         y_true,
         y_prob,

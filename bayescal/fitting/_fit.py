@@ -21,9 +21,8 @@ from bayescal.data.roles import Crossed
 from bayescal.data.survival import Survival
 from bayescal.data.validate import as_draws, check_choice
 from bayescal.data.weights import WeightType
-from bayescal.fitting.horizons import HorizonPosteriors, each_horizon, is_several
+from bayescal.fitting.horizons import each_horizon, is_several
 from bayescal.fitting.imputed.combine import combine_imputations, each_imputation
-from bayescal.fitting.imputed.posterior import ImputedPosterior
 from bayescal.inference.candidates import PRIOR_CALIBRATED
 from bayescal.inference.curve import Averaging, fit_average, fit_curve
 from bayescal.inference.nuts import as_sampler
@@ -40,6 +39,7 @@ from bayescal.multilevel.problem import KnownSites, prepare_terms, scores_alone
 from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.multilevel.term import Vary, VaryBy, as_vary, by, crossed, walk
 from bayescal.posterior.posterior import CalibrationPosterior
+from bayescal.posterior.several import Several
 
 __all__ = ["ENGINES", "fit"]
 
@@ -79,7 +79,7 @@ def fit(
     curve: str | Curve | None = None,
     draws: int = 4000,
     random_state: RandomState = None,
-) -> HorizonPosteriors: ...
+) -> Several[CalibrationPosterior]: ...
 @overload
 def fit(
     y_true: Outcomes,
@@ -124,7 +124,7 @@ def fit(
     *,
     imputation: ArrayLike,
     **options: Unpack[FitOptions],
-) -> ImputedPosterior: ...
+) -> CalibrationPosterior: ...
 @overload
 def fit(
     y_true: Outcomes,
@@ -163,7 +163,7 @@ def fit(
     stratum: ArrayLike | None = None,
     horizon: float | Sequence[float] | None = None,
     mode: ClassMode | None = None,
-) -> CalibrationPosterior | MultilevelPosterior | HorizonPosteriors:
+) -> CalibrationPosterior | MultilevelPosterior | Several[CalibrationPosterior]:
     """Fit a calibration curve: the posterior of P(event | score).
 
     Parameters
@@ -274,9 +274,8 @@ def fit(
     CalibrationPosterior or MultilevelPosterior
         The second as HierarchicalPosterior of several sites, SubgroupPosterior of several
         columns of subgroups, DriftPosterior of periods, and as it is of periods beside other terms.
-        With `imputation` an ImputedPosterior, which is a CalibrationPosterior; of several curves
-        one of the others, with `imputations` and `missing_information`. Of several horizons
-        HorizonPosteriors.
+        With `imputation` the same, with a part for each; of several curves with `imputations` and
+        `missing_information`. Of several horizons Several of them.
 
     Raises
     ------
@@ -343,7 +342,7 @@ def fit(
         others |= roles | {"pos_label": pos_label}
         each = partial(fit, **over, **how, **fixed, **of_cases, weight_type=weight_type)
         risks = risks_by(y_true, y_prob, horizon)
-        return HorizonPosteriors(each_horizon(each, risks, others), risks.notes)
+        return each_horizon(each, risks, others)
     if y_true is None:
         data = scores_alone(y_prob, known, roles, **weights)
     else:

@@ -15,7 +15,6 @@ from bayescal.data.survival import Survival
 from bayescal.data.weights import WeightType
 from bayescal.fitting._fit import fit
 from bayescal.fitting.imputed.combine import combine_imputations
-from bayescal.fitting.imputed.posterior import ImputedPosterior
 from bayescal.fitting.imputed.several import ImputedCurves
 from bayescal.inference.curve import fit_average, fit_curve
 from bayescal.inference.nuts import as_sampler
@@ -125,7 +124,10 @@ def update(
         takes_times=True,
         horizon=None if followed is None else followed.horizon,
     )
-    mixed = post.imputations if isinstance(post, ImputedPosterior | ImputedCurves) else ()
+    mixed = () if isinstance(post, MultilevelPosterior) else post.imputations
+    if isinstance(post, ImputedCurves):
+        mixed = post.imputations
+    mixed = mixed if len(mixed) > 1 else ()
     if len(mixed) != len(more.imputations):
         raise InputError(
             f"post is of {len(mixed) or 'no'} imputations and the new cases have "
@@ -181,6 +183,7 @@ def _updated(
         return again
     law = None if problem.of_times else problem.likelihood
     larger = prepare(problem.data + more, likelihood=law, **fixed)
-    if post.asked_weights is not None:
-        return fit_average(larger, post.asked_weights, post.draws)
+    averaged = post._parts[0].averaged
+    if averaged is not None:
+        return fit_average(larger, averaged.asked, post.draws)
     return fit_curve(larger, post.draws, engine, as_sampler(None))

@@ -10,12 +10,11 @@ import numpy as np
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, as_items
 from bayescal.data.validate import check_choice
-from bayescal.fitting.imputed.pooled import in_turn
-from bayescal.fitting.imputed.posterior import by_imputation
 from bayescal.inference.density import density_of
 from bayescal.inference.sensitivity import power_scaling_of
 from bayescal.multilevel.view import CurveView
 from bayescal.posterior.functionals import FUNCTIONALS
+from bayescal.posterior.imputed import in_turn
 from bayescal.posterior.posterior import CalibrationPosterior, as_posterior
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ def prior_sensitivity(post: CalibrationPosterior, names: Sequence[str] = ASKED) 
     """
     import pandas as pd
 
-    curve = as_posterior(post).family
+    curve = as_posterior(post).problem.curve
     asked = [check_choice(name, FUNCTIONALS, "names") for name in as_items(names, "names")]
     if not asked:
         raise InputError("names is empty: name a functional, such as 'tce'.")
@@ -80,7 +79,7 @@ def prior_sensitivity(post: CalibrationPosterior, names: Sequence[str] = ASKED) 
             f"post is a view on one site, {post.title!r}, whose prior the other sites are a part "
             "of. Fit that site by itself."
         )
-    if post.is_average or curve.has_atoms:
+    if post.prior_weights or curve.has_atoms:
         raise InputError(
             f"post is of the family {curve.name!r}, whose draws have no common prior density. Fit "
             "one family, such as curve='beta'."
@@ -88,7 +87,7 @@ def prior_sensitivity(post: CalibrationPosterior, names: Sequence[str] = ASKED) 
     if not curve.size:
         raise InputError("post is of exact calibration, which no prior can move.")
     log_prior, log_likelihood = (
-        in_turn(np.stack(each)) for each in zip(*map(_densities, by_imputation(post)), strict=True)
+        in_turn(np.stack(each)) for each in zip(*map(_densities, post.imputations), strict=True)
     )
     rows: dict[str, dict[str, Any]] = {}
     for name in asked:
@@ -109,7 +108,7 @@ def prior_sensitivity(post: CalibrationPosterior, names: Sequence[str] = ASKED) 
 def _densities(post: CalibrationPosterior) -> tuple[Floats, Floats]:
     """Log prior and log likelihood of the draws of one data set, less their means."""
     u = np.column_stack(list(post.coordinates.values()))
-    log_prior = post.problem.prior.logpdf(post.family.coordinates, u)
+    log_prior = post.problem.prior.logpdf(post.problem.curve.coordinates, u)
     log_likelihood = density_of(post.problem).log_likelihood(u)
     return log_prior - log_prior.mean(), log_likelihood - log_likelihood.mean()
 

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 from bayescal.core.errors import InputError
 from bayescal.core.text import shortened
 from bayescal.fitting.imputed.several import mixture_of_tree
-from bayescal.fitting.imputed.tree import is_imputed_tree
 from bayescal.multilevel.fit import posterior_of_tree
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.tree import is_multilevel_tree
-from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.posterior.stored import open_tree
-from bayescal.posterior.view import as_seen
+from bayescal.posterior.posterior import CalibrationPosterior, as_seen
+from bayescal.posterior.stored import open_tree, trees_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -33,9 +31,8 @@ def load(path: str | PathLike[str]) -> CalibrationPosterior | MultilevelPosterio
     -------
     CalibrationPosterior or MultilevelPosterior
         As it was: of several sites a HierarchicalPosterior, of subgroups by several factors a
-        SubgroupPosterior, of periods a DriftPosterior, and of imputations an ImputedPosterior, or,
-        of several curves, one of these with `imputations`. A view on one curve is read back as
-        that view.
+        SubgroupPosterior, of periods a DriftPosterior. A view on one curve is read back as that
+        view.
 
     Raises
     ------
@@ -59,11 +56,9 @@ def load(path: str | PathLike[str]) -> CalibrationPosterior | MultilevelPosterio
 
 
 def _posterior_of(tree: xr.DataTree) -> CalibrationPosterior | MultilevelPosterior:
-    if is_imputed_tree(tree):
-        posterior: CalibrationPosterior | MultilevelPosterior = mixture_of_tree(tree)
-    elif is_multilevel_tree(tree):
-        posterior = posterior_of_tree(tree)
-    else:
-        posterior = CalibrationPosterior(tree)
+    first, *others = trees_of(tree)
+    if not is_multilevel_tree(first):
+        return as_seen(CalibrationPosterior(tree), tree)
+    posterior = mixture_of_tree(tree) if others else posterior_of_tree(tree)
     _ = posterior.problem  # read now, so that a fault is named here
     return as_seen(posterior, tree) if isinstance(posterior, CalibrationPosterior) else posterior

@@ -120,7 +120,7 @@ class KnownFit:
         for delta in at:
             post = self._with_delta(float(delta))
             lower, upper = post.interval("tce", level)
-            below = post.prob_tce_below(limit)
+            below = post.prob_below(limit)
             told = post.estimate("tce", level), lower, upper, below, verdict_of(below, level)
             rows[float(delta)] = told
         columns = ["estimate", "lower", "upper", "prob_close", "verdict"]
@@ -158,7 +158,7 @@ class KnownFit:
         limit, level = as_level(close, "close"), as_level(ci_prob)
 
         def verdict(delta: float) -> str:
-            return verdict_of(self._with_delta(delta).prob_tce_below(limit), level)
+            return verdict_of(self._with_delta(delta).prob_below(limit), level)
 
         at_random = verdict(0.0)
         ends = {}

@@ -139,7 +139,7 @@ def _draws_of_both(
     rng = sides[0].problem.rng("sides")
     share = softmax([side.log_evidence for side in sides])
     of_side = resample(np.asarray(share), draws, rng)
-    fitted = [side.posterior().curves_of_draws.parts[0] for side in sides]
+    fitted = [side.posterior().tables[0] for side in sides]
     u = [of.distances.u for of in fitted]
     is_exact = [of.exact for of in fitted if of.exact is not None]
     exact = np.where(np.choose(of_side, is_exact), of_side + 1, 0)

@@ -45,7 +45,7 @@ def by_view(views: Views, pairs: PairedPredictions, thresholds: Sequence[float])
     pairs : PairedPredictions
         Cases whose `after` is a map of `before`: all of those of the curve's scores.
     """
-    (curves,) = views[0].curves_of_draws.parts
+    (curves,) = views[0].tables
     problem, first, second = curves.problem, pairs.before, pairs.after[0]
     row, size = problem.rows_of(first), problem.score.size
     trials = add_up(row, pairs.weight, size)
@@ -67,7 +67,7 @@ def by_view(views: Views, pairs: PairedPredictions, thresholds: Sequence[float])
         threshold: means(treated(second, threshold) - treated(first, threshold))
         for threshold in thresholds
     }
-    exact = [~view.curves_of_draws.parts[0].u.any(axis=1) for view in views]
+    exact = [~view.tables[0].u.any(axis=1) for view in views]
     is_map = np.asarray(exact[1] & ~exact[0])
     gains = []
     for part, drawn in curves.draws("bootstrap"):

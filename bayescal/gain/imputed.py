@@ -18,10 +18,10 @@ from bayescal.data.imputations import (
 )
 from bayescal.data.survival import Survival, refuse_horizon
 from bayescal.data.validate import is_matrix
-from bayescal.fitting.imputed.pooled import in_turn, missing_information, widened
 from bayescal.gain._curve_route import Posterior
 from bayescal.gain._result import RecalibrationGain
 from bayescal.gain.paired import is_function
+from bayescal.posterior.imputed import in_turn, missing_information, widened
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +33,7 @@ class ImputedGain(RecalibrationGain):
     """The gain of a recalibration over several imputations. Made by `recalibration_gain`.
 
     The draws are those of all imputations, the deviations of whose means are enlarged as for
-    `ImputedPosterior`.
+    `CalibrationPosterior`.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class ImputedGain(RecalibrationGain):
 
     @cached_property
     def missing_information(self) -> pd.DataFrame:
-        """What the missing data cost, by gain; see `ImputedPosterior.missing_information`.
+        """What the missing data cost, by gain; see `CalibrationPosterior.missing_information`.
 
         Without gains that are infinite in any imputation.
         """

@@ -18,10 +18,9 @@ from bayescal.core.sampling import Sample, even_choice, of_mixture, resample, sh
 from bayescal.core.versions import one_blas_thread
 from bayescal.inference.samples import FamilySamples
 from bayescal.model.curves import CURVES, EXACT, in_average
+from bayescal.model.draws import Averaged, Part
 from bayescal.model.mixture import Shares, on_scores, problem_of, recentred, shares_of
-from bayescal.posterior.averaged import Averaged
 from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.posterior.tree import Drawn
 
 __all__ = ["Evidence", "Mixture"]
 
@@ -153,7 +152,7 @@ class Mixture:
         mixed = of_mixture([*parts.values()], log_prior, u)
         exact = _marked(size, self.prob_calibrated, rng)
         averaged = Averaged(self.weights, self._asked, self.prob_calibrated, part, exact)
-        return CalibrationPosterior.of_draws(Drawn.of_sample(problem, mixed, averaged))
+        return CalibrationPosterior([Part.of_sample(problem, mixed, averaged)])
 
     def _drawn_of(
         self, name: str, sample: Sample, draws: int, rng: np.random.Generator

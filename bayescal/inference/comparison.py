@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -210,36 +210,6 @@ class CurveComparison:
         In so many of them as exact calibration is probable, `exact`, all distances are 0.
         """
         return self._mixture.posterior()
-
-    def prob_tce_below(self, x: float, *, p: float = 1, population: Any = "bootstrap") -> float:
-        """Probability that the true calibration error is below `x`.
-
-        Parameters
-        ----------
-        x : float
-        p : float, at least 1
-        population : {"bootstrap", "sample", "beta"} or scores
-
-        Returns
-        -------
-        float
-        """
-        return self.posterior.prob_tce_below(x, p=p, population=population)
-
-    def prob_tce_above(self, x: float, *, p: float = 1, population: Any = "bootstrap") -> float:
-        """Probability that the true calibration error is not below `x`: 1 - `prob_tce_below`.
-
-        Parameters
-        ----------
-        x : float
-        p : float, at least 1
-        population : {"bootstrap", "sample", "beta"} or scores
-
-        Returns
-        -------
-        float
-        """
-        return self.posterior.prob_tce_above(x, p=p, population=population)
 
     @cached_property
     def prob_by_prior(self) -> pd.DataFrame:

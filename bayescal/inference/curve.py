@@ -18,9 +18,9 @@ from bayescal.inference.nuts import sample_curve_nuts, taking_over
 from bayescal.inference.samples import FamilySamples
 from bayescal.model.clusters.design import cluster_design, is_separated
 from bayescal.model.curves import AVERAGE, CURVES, FAMILY_OF_SEVERAL, Curve, average_of
+from bayescal.model.draws import Part
 from bayescal.model.problem import Problem
 from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.posterior.tree import CHAINS, Drawn, fit_tree
 
 __all__ = ["Averaging", "fit_average", "fit_curve"]
 
@@ -67,15 +67,11 @@ def fit_curve(
                 else "fit a simpler curve, such as 'logistic'"
             )
             _warn(f"{message}; {cure}.")
-    return CalibrationPosterior.of_draws(Drawn.of_sample(problem, sample))
+    return CalibrationPosterior([Part.of_sample(problem, sample)])
 
 
 def _by_nuts(problem: Problem, draws: int, sampler: Mapping[str, Any]) -> CalibrationPosterior:
-    coordinates, stats = sample_curve_nuts(problem, draws, sampler)
-    tree = fit_tree(
-        problem, coordinates, stats, engine="nuts", chains=CHAINS, draws=draws // CHAINS
-    )
-    posterior = CalibrationPosterior(tree)
+    posterior = CalibrationPosterior([sample_curve_nuts(problem, draws, sampler)])
     verdict = posterior.diagnostics["verdict"]
     if verdict != "ok":
         warnings.warn(f"NUTS reports {verdict}.", DiagnosticWarning, stacklevel=4)

@@ -241,6 +241,6 @@ def _signs(
             warnings.simplefilter("ignore")
             problem = prepare(table, curve=curve, random_state=seed)
             post = fit_curve(problem, SIGN_DRAWS, "importance", {})
-        mean = post.curves_of_draws.curve(data.score).mean(axis=0)
+        mean = post.tables[0].curve(data.score).mean(axis=0)
         signs[:, block] = np.sign(mean - data.score)
     return signs

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from bayescal.core.arrays import Floats
+import numpy as np
+
 from bayescal.core.errors import InputError
 from bayescal.core.text import shortened
 from bayescal.core.versions import sample_nuts
 from bayescal.data.validate import as_count, as_number, check_choice
+from bayescal.model.draws import CHAINS, Part
 from bayescal.model.problem import Problem
 from bayescal.model.pymc.model import model_of
-from bayescal.posterior.tree import CHAINS, coordinates_of
-
-if TYPE_CHECKING:
-    import xarray as xr
+from bayescal.posterior.stored import coordinates_of
 
 __all__ = ["as_sampler", "sample_curve_nuts", "taking_over"]
 
@@ -28,7 +27,7 @@ SAMPLER_OPTIONS = ("tune", "target_accept", "cores", "progress", "seconds")
 
 def sample_curve_nuts(
     problem: Problem, draws: int, sampler: Mapping[str, Any] | None = None
-) -> tuple[dict[str, Floats], xr.Dataset]:
+) -> Part:
     """Posterior draws of the working coordinates from four chains.
 
     Parameters
@@ -40,22 +39,23 @@ def sample_curve_nuts(
 
     Returns
     -------
-    coordinates : dict of ndarray of shape (chain, draw)
-    sample_stats : xarray.Dataset
-        The sampler's own.
+    Part
+        With the sampler's own statistics.
     """
-    posterior, stats, program = sample_nuts(
+    posterior, stats, _ = sample_nuts(
         model_of(problem),
         draws=draws // CHAINS,
         chains=CHAINS,
         seed=int(problem.rng("nuts").integers(2**31)),
         **as_sampler(sampler),
     )
-    coordinates = coordinates_of(posterior, problem.curve)
-    stats = stats.reset_coords(drop=True)
-    stats = stats[[name for name in stats.data_vars if stats[name].dims == ("chain", "draw")]]
-    stats.attrs = {"sampler": program}
-    return coordinates, stats
+    u = [values.ravel() for values in coordinates_of(posterior, problem.curve).values()]
+    told = {
+        str(name): values.to_numpy()
+        for name, values in stats.reset_coords(drop=True).data_vars.items()
+        if values.dims == ("chain", "draw")
+    }
+    return Part(problem, np.stack(u, axis=1), CHAINS, "nuts", told)
 
 
 def as_sampler(sampler: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -14,11 +14,12 @@ from bayescal.inference.averaging import Mixture
 from bayescal.inference.density import density_of
 from bayescal.inference.samples import FamilySamples
 from bayescal.model.curves import CURVES
+from bayescal.model.draws import CHAINS
 from bayescal.model.priors import MODEST, PRESETS, Prior
 from bayescal.model.problem import Problem
 from bayescal.posterior.functionals import CurveDraws, tce
 from bayescal.posterior.population import draw_population
-from bayescal.posterior.tree import CHAINS, with_chains
+from bayescal.posterior.stored import with_chains
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,13 +14,13 @@ from bayescal.core.optimise import by_differences, maximise
 from bayescal.core.sampling import Sample, importance_sample, mix_samples
 from bayescal.data.data import CalibrationData
 from bayescal.inference.density import CurveDensity, sample_importance
+from bayescal.model.draws import CHAINS, SAMPLE_STATS
 from bayescal.model.priors import StudentT
 from bayescal.multilevel.draws import MultilevelDraws, effects_of_prior
 from bayescal.multilevel.factorised.likelihood import MOST_OFF
 from bayescal.multilevel.followed import densities_of, over_steps, over_steps_of_sample
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.robust import FARTHER
-from bayescal.posterior.tree import CHAINS, SAMPLE_STATS
 
 __all__ = [
     "change_prior",

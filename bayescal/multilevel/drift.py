@@ -233,7 +233,7 @@ class DriftPosterior(MultilevelPosterior):
     def _gains(self) -> dict[tuple[str, str], Floats]:
         """Draws of the gain of either update."""
         now = self.now()
-        (curves,), score = now.curves_of_draws.parts, now.problem.stated
+        (curves,), score = now.tables, now.problem.stated
         single = now.problem.probability(self._drawn.average).mean(axis=0)
         maps = {"now": curves.observed.mean(axis=0), "all periods": single}
         gains = {

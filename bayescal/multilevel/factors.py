@@ -194,7 +194,7 @@ class SubgroupPosterior(MultilevelPosterior):
     def _row(self, part: Part, limit: float, level: float) -> dict[str, float]:
         view = self.at(part.levels)
         row = beside_raw(view, size_of(view), raw_of(view), MEASURED, level)
-        return row | {"prob_off": view.prob_tce_above(limit)}
+        return row | {"prob_off": 1 - view.prob_below(limit)}
 
     def _lines(self) -> list[str]:
         """What is printed below the name of the class."""

@@ -19,8 +19,7 @@ from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.multilevel.term import VaryBy
 from bayescal.multilevel.tree import is_multilevel_tree, read_draws
 from bayescal.multilevel.view import ALL_CURVES, CurveView, key_of_view
-from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.posterior.view import as_seen
+from bayescal.posterior.posterior import CalibrationPosterior, as_seen
 
 if TYPE_CHECKING:
     import xarray as xr

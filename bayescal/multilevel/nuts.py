@@ -13,6 +13,7 @@ from bayescal.core.arrays import Floats
 from bayescal.core.versions import sample_nuts
 from bayescal.data.table import Rows
 from bayescal.inference.nuts import as_sampler
+from bayescal.model.draws import CHAINS
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.times.pymc import observe_times
 from bayescal.model.problem import Problem
@@ -23,7 +24,6 @@ from bayescal.multilevel.robust import LOG_ODDS_UNLIKE, draw_shares, shares_unli
 from bayescal.multilevel.summary import Summary
 from bayescal.multilevel.term import Term
 from bayescal.posterior.checks.verdict import convergence
-from bayescal.posterior.tree import CHAINS
 
 if TYPE_CHECKING:
     import pymc as pm

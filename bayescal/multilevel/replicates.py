@@ -17,12 +17,12 @@ from scipy.special import logit
 
 from bayescal.core.arrays import Floats, blocks
 from bayescal.data.follow_up import FollowUp
+from bayescal.model.draws import Part
 from bayescal.model.likelihood.times.steps import Steps
 from bayescal.model.likelihood.times.told import told_of
 from bayescal.model.problem import Problem
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.view import CurveView
-from bayescal.posterior.tree import Drawn
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -216,7 +216,7 @@ def replicate_view(
     u: Floats,
     mass: Floats,
     post: WithTree,
-    drawn: MultilevelDraws | Drawn,
+    drawn: MultilevelDraws | Part,
 ) -> CurveView:
     """The view whose draws are replicates, each over patients of its own weights."""
     law = Given(mass / mass.sum(axis=1, keepdims=True))

@@ -60,13 +60,13 @@ def known_of_group(
 
 def size_of(view: CurveView) -> dict[str, float]:
     """Cases and events: those of any imputation."""
-    table = view._posterior.parts[0].problem.table
+    table = view.tables[0].problem.table
     return {"cases": float(table.trials.sum()), "events": float(table.hits.sum())}
 
 
 def raw_of(view: CurveView) -> dict[str, float]:
     """What the cases of a view say by themselves: of several imputations, on average."""
-    each = [raw_estimates(part.problem) for part in view._posterior.parts]
+    each = [raw_estimates(part.problem) for part in view.tables]
     return {name: float(np.mean([one[name] for one in each])) for name in each[0]}
 
 

@@ -58,7 +58,7 @@ class SamePopulation:
         """Replicates of the curves, one a model."""
         views = []
         for post, score in zip(self.posts, self.scores, strict=True):
-            problem, drawn = post.problem, post._drawn
+            problem, drawn = post.problem, post._parts[0]
             steps = steps_of(problem) if problem.of_times else None
             members = np.arange(score.size)
             slopes = slopes_of(problem, drawn.u, score, self.weight, self.patients, members, steps)

@@ -214,7 +214,7 @@ class HierarchicalPosterior(MultilevelPosterior):
 
     def _share_off_average(self, view: CurveView, limit: float) -> float:
         """Share of the draws in which a site's curve is further than a limit from the average's."""
-        (own,), site, average = view._posterior.parts, view.problem, self._drawn.average
+        (own,), site, average = view.tables, view.problem, self._drawn.average
         curves, share = site.curves_at(), site.trials / site.trials.sum()
         distance = np.empty(len(average))
         for part in blocks(len(average), share.size):

@@ -16,7 +16,7 @@ from bayescal.multilevel.calibrated import Explained, ProbCalibrated
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.view import key_of_view
-from bayescal.posterior.tree import as_dataset, with_chains
+from bayescal.posterior.stored import as_dataset, with_chains
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
-from bayescal.core.arrays import Floats
+from bayescal.core.arrays import Floats, Known
 from bayescal.core.errors import InputError
+from bayescal.model.draws import Part
 from bayescal.model.problem import Problem
 from bayescal.multilevel.draws import MultilevelDraws
-from bayescal.posterior.departures import Departure
-from bayescal.posterior.evaluation import CurvesOfTable, SampledCurves
 from bayescal.posterior.populations.bootstrap import Bootstrap
 from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.posterior.tree import Drawn, sample_tree
+from bayescal.posterior.stored import tree_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -41,10 +40,7 @@ class CurveView(CalibrationPosterior):
     title: str
     is_new: bool = False
     _has_outcomes: bool = True
-    _weights: Bootstrap | None = None
-    _rows: Problem | None = None
     _key: dict[str, Any]
-    _prob_calibrated: float | None
     _all_curves: Callable[[], xr.DataTree]
 
     @classmethod
@@ -55,7 +51,7 @@ class CurveView(CalibrationPosterior):
         u: Floats,
         prior: Floats,
         prob_calibrated: float | None,
-        drawn: MultilevelDraws | Drawn,
+        drawn: MultilevelDraws | Part,
         key: dict[str, Any],
         all_curves: Callable[[], xr.DataTree],
         *,
@@ -74,7 +70,7 @@ class CurveView(CalibrationPosterior):
             Posterior and prior draws of the working coordinates.
         prob_calibrated : float, optional
             That the curve is exactly calibrated, as in some of the draws.
-        drawn : MultilevelDraws or Drawn
+        drawn : MultilevelDraws or Part
             Of all curves, or of the only one: chains, engine and statistics of the draws.
         key : dict
             Which curve it is, as JSON has it, and how to read it back.
@@ -87,35 +83,35 @@ class CurveView(CalibrationPosterior):
         rows : Problem, optional
             Where functionals are evaluated, if not at the rows of the problem.
         """
-        view = cls.of_draws(Drawn(problem, u, drawn.chains, drawn.engine, drawn.stats, prior=prior))
-        view.title, view.is_new, view._weights, view._rows = title, is_new, weights, rows
+        part = Part(
+            *(problem, u, drawn.chains, drawn.engine, drawn.stats),
+            prior=prior,
+            of_several=prob_calibrated,
+            rows=rows,
+            law=weights,
+        )
+        view = cls([part])
+        view.title, view.is_new = title, is_new
         view._has_outcomes = has_outcomes and not is_new
-        view._prob_calibrated = prob_calibrated
         view._key, view._all_curves = key, all_curves
         return view
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is pickled: of the other curves what this view needs, in place of what asks them."""
-        from bayescal.core.arrays import Known
-
+        """What is pickled: the tree of all curves, in place of what asks them for it."""
         state = self.__dict__.copy()
         if "_all_curves" in state:  # else it is one of several imputations
             state["_all_curves"] = Known(self._all_curves())
         return state
 
-    def _with_draws(self, drawn: Drawn) -> Self:
-        """The same curve, not fitted to the table of these draws."""
-        view = self.of_draws(drawn)
-        view.title, view.is_new, view._has_outcomes = self.title, self.is_new, False
-        view._prob_calibrated = self._prob_calibrated
-        view._key, view._all_curves = self._key, self._all_curves
+    def _with(self, parts: Sequence[Part]) -> Self:
+        """The same curve, with other parts."""
+        view = super()._with(parts)
+        view.title, view.is_new = self.title, self.is_new
+        kept: dict[str, Any] = {
+            name: self.__dict__[name] for name in ("_key", "_all_curves") if name in vars(self)
+        }
+        view.__dict__.update(kept, _has_outcomes=False)
         return view
-
-    def _departing(self, departure: Departure) -> Self:
-        """The posterior of cases of which some have another curve."""
-        other = super()._departing(departure)
-        other._weights = self._weights
-        return other
 
     @property
     def is_of_cases(self) -> bool:
@@ -127,41 +123,11 @@ class CurveView(CalibrationPosterior):
         """Whether `data` has outcomes: a level that has not been seen has scores alone."""
         return self._has_outcomes
 
-    @property
-    def prob_calibrated(self) -> float | None:
-        """Probability that the curve is exactly the diagonal; None where it was not computed.
-
-        Of the average site, that the average is exactly calibrated; of all others, that every
-        site, cell or period is.
-        """
-        return self._prob_calibrated
-
-    @property
-    def has_exact(self) -> bool:
-        """Whether some of the draws may be exactly calibrated."""
-        return self.prob_calibrated is not None
-
-    @property
-    def _law(self) -> Bootstrap | None:
-        """The law of the weights of rows; None for that of independent cases."""
-        return self._bootstrap if self._weights is None else self._weights
-
-    @cached_property
-    def _posterior(self) -> SampledCurves:
-        of = self._rows or self.problem, self._drawn.u
-        return CurvesOfTable(*of, bootstrap=self._law, departure=self._departure)
-
-    @cached_property
-    def _prior(self) -> SampledCurves:
-        assert self._drawn.prior is not None
-        of = self._rows or self.problem, self._drawn.prior
-        return CurvesOfTable(*of, bootstrap=self._law)
-
     @cached_property
     def _tree(self) -> xr.DataTree:
         if self._fitted is not None:
-            return self._seen_tree(self._fitted)
-        tree = sample_tree(self._drawn)
+            return super()._tree
+        tree = tree_of(self._parts[0])
         if not self.has_outcomes:
             del tree["observed_data"]
         tree[ALL_CURVES] = self._all_curves().copy()
@@ -180,9 +146,6 @@ class CurveView(CalibrationPosterior):
     def _is_read_off_mean_curve(self, name: str) -> bool:
         """As of one curve; but a level that has not been seen is not its mean curve."""
         return super()._is_read_off_mean_curve(name) and not self.is_new
-
-    def _nuts_diagnostics(self, stats: xr.Dataset) -> dict[str, float]:
-        return self._drawn.stats
 
     def value_of_information(
         self,

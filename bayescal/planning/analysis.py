@@ -110,7 +110,7 @@ class Analysis:
             return upper - lower
         post = self.posterior(data, seed)
         if self.conclude is not None:
-            below = post.prob_tce_below(self.close)
+            below = post.prob_below(self.close)
             return float(verdict_of(below, self.ci_prob) == self.conclude)
         lower, upper = post.interval(self.of, self.ci_prob)
         return upper - lower

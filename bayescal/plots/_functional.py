@@ -146,7 +146,9 @@ def functional(
     estimate = post.estimate(name, level, population=population, **options)
     region = None if close is None else _as_region(close, name)
     title = _title(post, name, values, (estimate, *ends), level, region, population, options)
-    axes = histogram(values, name, (estimate, *ends), level, region, ax, post.has_exact)
+    axes = histogram(
+        values, name, (estimate, *ends), level, region, ax, post.prob_calibrated is not None
+    )
     axes.set_title(title, loc="left", fontsize="medium")
     if as_flag(legend, "legend"):
         legend_beneath(axes, columns=3)

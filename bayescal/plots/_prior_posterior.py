@@ -137,7 +137,9 @@ def _both(post: CalibrationPosterior, name: str) -> tuple[Floats, Floats]:
 
 def _as_names(post: CalibrationPosterior, coordinates: Sequence[str] | None) -> list[str]:
     smooth = [
-        name for name in post.family.coordinates if not name.startswith(("deviation", "cell_"))
+        name
+        for name in post.problem.curve.coordinates
+        if not name.startswith(("deviation", "cell_"))
     ]
     if coordinates is None:
         return [*smooth, "tce"]

@@ -1,20 +1,25 @@
-"""Departures: what a population has that the curve and the scores do not say."""
+"""Other scores, and departures: what a population has that the curve and the scores do not say."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.special import expit, logit
 
 from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError
 from bayescal.core.optimise import clipped
+from bayescal.core.text import shortened
+from bayescal.data.data import CalibrationData
+from bayescal.data.sources.alignment import aligned
+from bayescal.data.validate import as_floats, as_level, as_scores, as_vector
 from bayescal.model.problem import Problem
 from bayescal.posterior.curve_draws import CurveDraws
 from bayescal.posterior.line import nearest_shift
 
-__all__ = ["AtPrevalence", "Departure", "OtherRisk", "mean_risk"]
+__all__ = ["AtPrevalence", "Departure", "OtherRisk", "prevalences", "scores_alone"]
 
 
 class Departure(Protocol):
@@ -78,7 +83,7 @@ class AtPrevalence:
         if self.keeps_scores:
             weight = problem.trials / problem.n
             return nearest_shift(self.prevalence, weight, clipped(curves))
-        return np.asarray(logit(self.prevalence) - logit(mean_risk(curves, problem)))
+        return np.asarray(logit(self.prevalence) - logit(curves @ (problem.trials / problem.n)))
 
     def of(self, draws: CurveDraws, shift: Floats) -> CurveDraws:
         """The shifted curves, over weights that follow from the prevalence or stay."""
@@ -92,6 +97,27 @@ class AtPrevalence:
         return CurveDraws(shifted, draws.population._replace(weight=weight, trials=None))
 
 
-def mean_risk(curves: Floats, problem: Problem) -> Floats:
-    """Mean risk of the cases of a problem, in each draw."""
-    return np.asarray(curves @ (problem.trials / problem.n))
+def prevalences(prevalence: Any, draws: int, rng: np.random.Generator) -> Floats:
+    """Draws of a prevalence that was told, as a number or as events and patients."""
+    if not hasattr(prevalence, "__len__") or isinstance(prevalence, str):
+        return np.full(draws, as_level(prevalence, "prevalence"))
+    given = as_vector(prevalence, "prevalence")
+    events, cases = as_floats(given, "prevalence") if given.size == 2 else (np.nan, np.nan)
+    if not 0 <= events <= cases or not 0 < cases < np.inf:
+        raise InputError(
+            f"prevalence must be a number inside (0, 1), or events and patients such as (45, 1000)"
+            f", got {shortened(repr(prevalence))}."
+        )
+    drawn = rng.beta(events + 0.5, cases - events + 0.5, draws)
+    return np.clip(drawn, np.finfo(float).tiny, 1 - np.finfo(float).eps)
+
+
+def scores_alone(scores: Any, sample_weight: Any, name: str = "scores") -> CalibrationData:
+    """Scores as a table without roles, whose outcomes stand for none."""
+    if isinstance(scores, CalibrationData):
+        if sample_weight is not None:
+            raise InputError("sample_weight cannot be given beside a table: it has its weights.")
+        return scores.scores_alone()
+    scores, sample_weight = aligned(scores=scores, sample_weight=sample_weight)
+    values = as_scores(scores, name)
+    return CalibrationData(np.zeros(values.size), values, sample_weight)

@@ -1,20 +1,22 @@
-"""Draws of a curve, evaluated: at scores, and over draws of the population."""
+"""Draws of a curve, evaluated: at scores, and over draws of the population, all in one pass."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from bayescal.core.arrays import Floats, blocks
+from bayescal.core.errors import check_choice
 from bayescal.core.optimise import clipped
 from bayescal.core.versions import one_blas_thread
-from bayescal.data.validate import as_order, check_choice
+from bayescal.data.validate import as_order
+from bayescal.model.draws import Part
 from bayescal.model.problem import Problem
 from bayescal.model.saturated.between import between
 from bayescal.posterior.checks.undefined import refuse_infinite
@@ -24,37 +26,21 @@ from bayescal.posterior.line import Expansion, Totals
 from bayescal.posterior.lost import as_risks
 from bayescal.posterior.population import POPULATIONS, Population, draw_population
 from bayescal.posterior.populations.bootstrap import Bootstrap
+from bayescal.posterior.populations.clusters import ClusterBootstrap
 
-__all__ = ["CurvesOfTable", "FunctionalCalls", "Key", "SampledCurves", "evaluate", "key_of"]
+__all__ = ["CurvesOfTable", "FunctionalCalls", "evaluate", "key_of"]
 
 MOST_KEPT = 1 << 20  # weights
 FINE = expit(np.linspace(-27, 27, 1001))
 
-FunctionalCalls = list[tuple[str, dict[str, Any]]]
+FunctionalCalls = Sequence[tuple[str, dict[str, Any]]]
 """Names of functionals, and the options of each."""
 
 Key = tuple[Any, ...]
 """Name, options and population of a functional; that of the same numbers is the same."""
 
 
-class SampledCurves(Protocol):
-    """Draws of curves and of their functionals: of one table, or of several imputations of one."""
-
-    @property
-    def parts(self) -> tuple[CurvesOfTable, ...]:
-        """The curves of each table."""
-
-    def of_mean(self) -> SampledCurves:
-        """The mean of the curves, over the same draws of the population."""
-
-    def curve(self, scores: Floats) -> Floats:
-        """The curves at these scores, of shape (draws, scores)."""
-
-    def values(self, wanted: FunctionalCalls, population: str) -> dict[str, Floats]:
-        """Functionals, each of shape (draws,)."""
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CurvesOfTable:
     """Curves at any scores, and functionals of them over one stream of population draws.
 
@@ -65,51 +51,54 @@ class CurvesOfTable:
     ----------
     u : ndarray of shape (draws, d)
         Working coordinates of the curves.
-    averaged : bool
-        Evaluate one curve instead, the mean of the draws, over every draw of the population.
     exact : ndarray of shape (draws,), optional
         Draws in which the model is exactly calibrated; see `distances`.
     bootstrap : Bootstrap, optional
         What the population "bootstrap" draws; by default that of the cases.
-    mean : tuple of ndarrays of shape (points,), optional
-        Log-odds of scores, and a curve there to evaluate in place of the mean of the draws.
     departure : Departure, optional
         By which functionals are of other curves than these, or of other weights.
+    is_mean : bool
+        Evaluate one curve instead, the mean of the draws, over every draw of the population.
+    mean : tuple of ndarrays of shape (points,), optional
+        Log-odds of scores, and a curve there to evaluate in place of the mean of the draws.
     """
 
     problem: Problem
     u: Floats
-    averaged: bool = False
     exact: NDArray[np.bool_] | None = None
     bootstrap: Bootstrap | None = None
-    mean: tuple[Floats, Floats] | None = None
     departure: Departure | None = None
+    is_mean: bool = False
+    mean: tuple[Floats, Floats] | None = None
     _known: dict[Key, Floats] = field(default_factory=dict, repr=False)
-    _observed: list[Floats] = field(default_factory=list, repr=False)
     _populations: dict[str, list[tuple[slice, Population]]] = field(
         default_factory=dict, repr=False
     )
 
-    @property
-    def parts(self) -> tuple[CurvesOfTable, ...]:
-        """The curves of each table, of which there is one."""
-        return (self,)
+    @classmethod
+    def of(cls, part: Part, departure: Departure | None = None) -> CurvesOfTable:
+        """The curves of a part of a posterior."""
+        problem, clusters, law = part.rows or part.problem, part.problem.clusters, part.law
+        if law is None and clusters is not None and not clusters.are_single:
+            law = ClusterBootstrap.of(clusters, problem.merged(clusters.row), problem.score.size)
+        exact = None if part.averaged is None else part.averaged.exact
+        return cls(problem, part.u, exact, law, departure)
 
-    @property
+    @cached_property
     @one_blas_thread
     def observed(self) -> Floats:
-        """The curves at the scores of the data, of shape (draws, rows), kept once computed."""
-        if not self._observed:
-            at, size = self.problem.stated, self.u.shape[0]
-            curves, values = self.problem.curves_at(), np.empty((size, at.size))
-            for part in blocks(size, at.size):
-                values[part] = curves.probability(self.u[part])
-            self._observed.append(values)
-        return self._observed[0]
+        """The curves at the scores of the data, of shape (draws, rows)."""
+        at, size = self.problem.curves_at(), self.problem.stated.size
+        values = np.empty((len(self.u), size))
+        for part in blocks(*values.shape):
+            values[part] = at.probability(self.u[part])
+        return values
 
-    def of_mean(self) -> CurvesOfTable:
-        """The mean of the curves, over the same draws of the population."""
-        return replace(self, averaged=True, exact=None, _known={})
+    def of_mean(self, mean: tuple[Floats, Floats] | None = None) -> CurvesOfTable:
+        """The mean of the curves, or the curve given, over the same draws of the population."""
+        alone = replace(self, exact=None, is_mean=True, mean=mean, _known={})
+        alone.__dict__["observed"] = self.observed
+        return alone
 
     @cached_property
     def distances(self) -> CurvesOfTable:
@@ -118,7 +107,9 @@ class CurvesOfTable:
             return self
         observed, u = self.observed.copy(), self.u.copy()
         observed[self.exact], u[self.exact] = self.problem.stated, 0.0
-        return replace(self, u=u, exact=None, _known={}, _observed=[observed])
+        others = replace(self, u=u, exact=None, _known={})
+        others.__dict__["observed"] = observed
+        return others
 
     @one_blas_thread
     def curve(self, scores: Floats) -> Floats:
@@ -138,18 +129,18 @@ class CurvesOfTable:
         """Functionals, each of shape (draws,); those computed before as they were then."""
         evaluate([(self, wanted)], population)
         return {
-            name: self._of(name)._known[key_of(name, options, population)].copy()
+            name: self.read_off(name)._known[key_of(name, options, population)].copy()
             for name, options in wanted
         }
 
-    def _of(self, name: str) -> CurvesOfTable:
+    def read_off(self, name: str) -> CurvesOfTable:
         """The curves that a functional is of."""
         return self.distances if FUNCTIONALS[name].is_distance else self
 
     def draws(self, population: str) -> Iterator[tuple[slice, CurveDraws]]:
         """The curves over their draws of the population, a block of draws at a time."""
         for part, drawn in self.populations(population):
-            yield part, self._at(part, drawn)
+            yield part, self.at(part, drawn)
 
     def populations(self, population: str) -> Iterator[tuple[slice, Population]]:
         """Draws of the population, a block at a time; few weights of common scores are kept."""
@@ -157,19 +148,11 @@ class CurvesOfTable:
         if population in self._populations:
             yield from self._populations[population]
             return
-        problem = self.problem
-        rng, merged = problem.rng("population"), problem.is_merged
-        draws, kept = self.u.shape[0], []
-        few = population != "beta" and draws * problem.score.size <= MOST_KEPT
+        problem, size, kept = self.problem, len(self.u), []
+        few = population != "beta" and size * problem.score.size <= MOST_KEPT
         for each in draw_population(
-            population,
-            problem.score,
-            problem.trials,
-            draws,
-            rng,
-            merged,
-            self.bootstrap,
-            problem.stated,
+            *(population, problem.score, problem.trials, size, problem.rng("population")),
+            *(problem.is_merged, self.bootstrap, problem.stated),
         ):
             if few:
                 kept.append(each)
@@ -177,18 +160,21 @@ class CurvesOfTable:
         if few:
             self._populations[population] = kept
 
-    def _missing(
-        self, wanted: FunctionalCalls, population: str
-    ) -> dict[Key, tuple[str, dict[str, Any]]]:
-        keys = {key_of(name, options, population): (name, options) for name, options in wanted}
-        return {key: item for key, item in keys.items() if key not in self._known}
-
-    def _at(self, part: slice, drawn: Population) -> CurveDraws:
+    def at(self, part: slice, drawn: Population) -> CurveDraws:
         """The curves of a block of draws at the scores of a population, after a departure."""
-        draws = self._as_fitted(part, drawn)
-        if self.departure is None:
-            return draws
-        return self.departure.of(draws, self.shift[part])
+        draws = CurveDraws(self._curves(part, drawn.score), drawn)
+        return draws if self.departure is None else self.departure.of(draws, self.shift[part])
+
+    def _curves(self, part: slice, score: Floats) -> Floats:
+        """Of a block of draws, at the scores that all share or at those of each."""
+        of_table = score.ndim == 1
+        if self.is_mean:
+            if not of_table:
+                return np.asarray(np.interp(logit(score), *self.mean_curve))
+            return np.broadcast_to(self._mean_observed, (part.stop - part.start, score.size))
+        if of_table:
+            return self.observed[part]
+        return self.problem.curve.at_scores(score, self.problem.frame).probability(self.u[part])
 
     @cached_property
     def shift(self) -> Floats:
@@ -197,36 +183,18 @@ class CurvesOfTable:
             return np.zeros(len(self.u))
         return self.departure.shift_of(self.observed, self.problem)
 
-    def _as_fitted(self, part: slice, drawn: Population) -> CurveDraws:
-        """The curves of a block of draws at the scores of a population."""
-        own = drawn.score.ndim == 1
-        if self.averaged:
-            curve = self._mean_at(drawn.score)
-            if own:
-                curve = np.broadcast_to(curve, (part.stop - part.start, curve.size))
-            return CurveDraws(curve, drawn)
-        if own:
-            return CurveDraws(self.observed[part], drawn)
-        at = self.problem.curve.at_scores(drawn.score, self.problem.frame)
-        return CurveDraws(at.probability(self.u[part]), drawn)
-
-    def _on_sample(self, part: slice) -> CurveDraws:
-        """The curves of a block of draws at the observed scores."""
-        (_, observed), *_ = self.populations("sample")
-        return self._at(part, observed)
+    @cached_property
+    def on_sample(self) -> Population:
+        """The scores of the data themselves."""
+        ((_, population), *_) = self.populations("sample")
+        return population
 
     @cached_property
-    def _expansion(self) -> Expansion:
+    def expansion(self) -> Expansion:
         """Of lines and shifts round the mean curve, over the sample."""
         problem = self.problem
         share = problem.trials / problem.n
         return Expansion(self._mean_observed, share, problem.stated, problem.score)
-
-    def _mean_at(self, score: Floats) -> Floats:
-        if score.ndim == 1:
-            return self._mean_observed
-        at, mean = self.mean_curve
-        return np.asarray(np.interp(logit(score), at, mean))
 
     @cached_property
     def _mean_observed(self) -> Floats:
@@ -240,10 +208,10 @@ class CurvesOfTable:
         if self.mean is not None:
             return self.mean
         at = self.problem.curve.at_scores(FINE, self.problem.frame)
-        parts = blocks(self.u.shape[0], FINE.size)
+        parts = blocks(len(self.u), FINE.size)
         total = sum(at.probability(self.u[part]).sum(axis=0) for part in parts)
         log_odds = np.append(self._log_odds, logit(FINE))
-        mean = np.append(self._mean_observed, total / self.u.shape[0])
+        mean = np.append(self._mean_observed, total / len(self.u))
         order = np.argsort(log_odds)
         return log_odds[order], mean[order]
 
@@ -255,80 +223,71 @@ class CurvesOfTable:
 
 
 @one_blas_thread
-def evaluate(asked: Sequence[tuple[SampledCurves, FunctionalCalls]], population: str) -> None:
+def evaluate(asked: Sequence[tuple[CurvesOfTable, FunctionalCalls]], population: str) -> None:
     """Compute functionals of several sets of curves in one pass over draws of the population.
 
     Parameters
     ----------
-    asked : sequence of (SampledCurves, FunctionalCalls)
-        As many draws of each, of one table and seed, or of one sequence of imputations. What each
-        knows already is not computed again; what is computed is kept there.
+    asked : sequence of (CurvesOfTable, FunctionalCalls)
+        As many draws of each, of one table and seed. What each knows already is not computed
+        again; what is computed is kept there.
     population : {"bootstrap", "sample", "beta"}
     """
-    for tables in zip(*(each.parts for each, _ in asked), strict=True):
-        of_table = [(part, wanted) for part, (_, wanted) in zip(tables, asked, strict=True)]
-        _evaluate_table(of_table, population)
-
-
-def _evaluate_table(
-    asked: Sequence[tuple[CurvesOfTable, FunctionalCalls]], population: str
-) -> None:
-    """The same for one table, whose draws of the population all share."""
-    own = [
-        (of, [item for item in wanted if curves._of(item[0]) is of])
-        for curves, wanted in asked
-        for of in ((curves,) if curves.distances is curves else (curves, curves.distances))
-    ]
-    todo = [_Pass(of, missing) for of, w in own if (missing := of._missing(w, population))]
-    for part, drawn in todo[0].of.populations(population) if todo else ():
-        for each in todo:
+    passes: dict[CurvesOfTable, _Pass] = {}
+    for curves, wanted in asked:
+        for name, options in wanted:
+            of, key = curves.read_off(name), key_of(name, options, population)
+            if key not in of._known:
+                refuse_infinite(name, of.problem.data)
+                passes.setdefault(of, _Pass(of)).missing[key] = name, options
+    if not passes:
+        return
+    for each in passes.values():
+        each.values = {key: np.empty(len(each.of.u)) for key in each.missing}
+    for part, drawn in next(iter(passes)).populations(population):
+        for each in passes.values():
             each.add(part, drawn)
-    for each in todo:
-        each.finish()
+    for each in passes.values():
+        each.of._known.update(each.values)
 
 
 class _Pass:
     """Functionals of one set of curves, computed a block of draws after the other."""
 
-    def __init__(self, of: CurvesOfTable, missing: dict[Key, tuple[str, dict[str, Any]]]) -> None:
-        for name, _ in missing.values():
-            refuse_infinite(name, of.problem.data)
+    def __init__(self, of: CurvesOfTable) -> None:
         self.of = of
-        self._missing = missing
-        self._values = {key: np.empty(of.u.shape[0]) for key in missing}
+        self.missing: dict[Key, tuple[str, dict[str, Any]]] = {}
+        self.values: dict[Key, Floats] = {}
         self._blocks: list[tuple[Floats, Floats, Floats]] = []
         self._first, self._numbers = 0, 0
 
     def add(self, part: slice, drawn: Population) -> None:
         """The next block of draws."""
-        draws, own = self.of._at(part, drawn), drawn.score.ndim == 1
-        on_sample = draws if own else self.of._on_sample(part)
-        summed = False
-        for key, (name, options) in self._missing.items():
+        draws, summed = self.of.at(part, drawn), False
+        own = drawn.score.ndim == 1
+        for key, (name, options) in self.missing.items():
             functional = FUNCTIONALS[name]
             if functional.by_totals and own:
                 summed = True
                 continue
-            over = on_sample if functional.on_sample else draws
-            self._values[key][part] = functional.compute(over, **options)
+            on = self.of.at(part, self.of.on_sample) if functional.on_sample and not own else draws
+            self.values[key][part] = functional.compute(on, **options)
         if summed:
             weight = draws.population.weight
-            sums = self.of._expansion.sums(draws.curve, weight)
-            self._blocks.append((draws.curve, weight, sums))
+            self._blocks.append((draws.curve, weight, self.of.expansion.sums(draws.curve, weight)))
             self._numbers += draws.curve.size
             if part.stop == len(self.of.u) or self._numbers > MOST_KEPT:
                 self._sum_up(slice(self._first, part.stop))
 
-    def finish(self) -> None:
-        """Keep what was computed."""
-        self.of._known.update(self._values)
-
     def _sum_up(self, part: slice) -> None:
-        """Functionals of the blocks that were only summed, all at once."""
-        totals = Totals(self.of._expansion, *zip(*self._blocks, strict=True))
-        for key, (name, options) in self._missing.items():
+        """Functionals of the blocks that were only summed, all at once.
+
+        Lines and shifts of many draws are solved together in a fraction of the time.
+        """
+        totals = Totals(self.of.expansion, *zip(*self._blocks, strict=True))
+        for key, (name, options) in self.missing.items():
             if FUNCTIONALS[name].by_totals:
-                self._values[key][part] = FUNCTIONALS[name].compute(totals, **options)
+                self.values[key][part] = FUNCTIONALS[name].compute(totals, **options)
         self._blocks, self._first, self._numbers = [], part.stop, 0
 
 

@@ -8,7 +8,7 @@ patients whose outcomes nobody has yet. To add a measure, write it here and add 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,20 +16,27 @@ from scipy.special import expit, logit
 
 from bayescal.core import decision
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError, as_flag
-from bayescal.data.validate import as_level, as_levels, as_vector
+from bayescal.core.errors import InputError
+from bayescal.model.problem import Problem
 from bayescal.posterior.curve_draws import CurveDraws
-from bayescal.posterior.decisions.measures import DecisionMeasures
 from bayescal.posterior.decisions.strategies import Treated, by_score
+from bayescal.posterior.departures import AtPrevalence, Departure
 from bayescal.posterior.evaluation import CurvesOfTable
 from bayescal.posterior.functionals import reaching
 from bayescal.posterior.intervals import equal_tailed
 
 if TYPE_CHECKING:
     import pandas as pd
-    import xarray as xr
 
-__all__ = ["AT_THRESHOLD", "PERFORMANCE", "PerformanceMeasures", "c_statistic"]
+__all__ = [
+    "AT_THRESHOLD",
+    "PERFORMANCE",
+    "c_statistic",
+    "check_realised",
+    "performances",
+    "shift_to_change",
+    "summary",
+]
 
 FURTHEST_SHIFT = 10.0  # in log-odds
 NONE_OF_ALL = 1e-12  # share of the cases
@@ -143,205 +150,79 @@ AT_THRESHOLD: dict[str, Measure] = {
 """Measures at a threshold: a prediction of the event is a score of at least the threshold."""
 
 
-class PerformanceMeasures(DecisionMeasures):
-    """How well a model predicts, by its curve and the scores it is seen on."""
-
-    def performance(
-        self, thresholds: Any = (), population: Any = "bootstrap", *, realised: bool = False
-    ) -> xr.Dataset:
-        """Posterior of the model's performance: Brier score, C-statistic, accuracy, and others.
-
-        Each is a mean over outcomes that follow the curve, so that it needs none: on the scores of
-        `post.on(scores)` it is an estimate before the outcomes are known. It holds if the curve is
-        unchanged.
-
-        Parameters
-        ----------
-        thresholds : array-like of shape (k,)
-            Scores from which an event is predicted, in (0, 1), for the measures that need one.
-        population : {"bootstrap", "sample", "beta"} or scores
-        realised : bool
-            What the outcomes of exactly these cases will give, once they are known, instead of
-            what they give on average. Outcomes are drawn, so that intervals are wider; `population`
-            must then be left out, or "sample".
-
-        Returns
-        -------
-        xarray.Dataset
-            With dims (chain, draw): `events`, `brier`, `log_score` and `c_statistic`. With dims
-            (chain, draw, threshold), if thresholds are given: `treated` (the share that reaches the
-            threshold), `accuracy`, `sensitivity`, `specificity`, `ppv`, `npv` and `net_benefit`.
-            NaN where a measure is not defined, such as the predictive value of a threshold that no
-            score reaches.
-
-        Raises
-        ------
-        InputError
-            If a threshold is not inside (0, 1), the population is unknown, or realised outcomes are
-            asked of sampling weights.
-
-        Notes
-        -----
-        Past 128 distinct scores neighbouring ones are merged, as in `net_benefit`; two cases of
-        one merged row count as equal scores in the C-statistic.
-
-        Examples
-        --------
-        >>> import bayescal as bc
-        >>> y_true, y_prob = bc.simulate.sample("calibrated", 300, random_state=1)
-        >>> post = bc.fit(y_true[:200], y_prob[:200], random_state=1)
-        >>> later = post.on(y_prob[200:])
-        >>> later.performance([0.3])["accuracy"].dims
-        ('chain', 'draw', 'threshold')
-        """
-        import xarray as xr
-
-        at, realised = _as_thresholds(thresholds), as_flag(realised, "realised")
-        of, kind = self._over(population)
-        values = of._performances(at, _kind_of(of, kind, realised), realised=realised)
-        variables: dict[str, Any] = {}
-        for name, drawn in values.items():
-            by = {"threshold": at} if name in AT_THRESHOLD else {}
-            variables[name] = of._array(drawn, name, **by)
-        return xr.Dataset(variables)
-
-    def performance_summary(
-        self,
-        thresholds: Any = (),
-        ci_prob: float = 0.95,
-        *,
-        population: Any = "bootstrap",
-        realised: bool = False,
-    ) -> pd.DataFrame:
-        """`performance` as a table of means and credible intervals.
-
-        Parameters
-        ----------
-        thresholds : array-like of shape (k,)
-        ci_prob : float in (0, 1)
-        population : {"bootstrap", "sample", "beta"} or scores
-        realised : bool
-            All as in `performance`.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Index: measure, at a threshold as "accuracy@0.3". Columns: label, mean, lower, upper.
-            Draws in which a measure is not defined are left out; a measure defined in none has no
-            row.
-        """
-        import pandas as pd
-
-        level, at = as_level(ci_prob), _as_thresholds(thresholds)
-        realised = as_flag(realised, "realised")
-        of, kind = self._over(population)
-        values = of._performances(at, _kind_of(of, kind, realised), realised=realised)
-        rows: dict[str, tuple[Any, ...]] = {}
-        for name, measure in PERFORMANCE.items():
-            rows[name] = _row(measure.label, values[name], level)
-        for column, threshold in enumerate(at):
-            for name, measure in AT_THRESHOLD.items():
-                drawn = values[name][:, column]
-                if not np.isnan(drawn).all():
-                    rows[f"{name}@{threshold:g}"] = _row(measure.label, drawn, level)
-        table = pd.DataFrame.from_dict(
-            rows, orient="index", columns=["label", "mean", "lower", "upper"]
-        )
-        table.index.name = "measure"
-        table.attrs.update(
-            ci_prob=level, realised=realised, population=kind, outside=float(of.outside)
-        )
-        return table
-
-    def shift_to_change(self, thresholds: Any) -> pd.DataFrame:
-        """How far the risks must shift, in log-odds, before another decision is best.
-
-        At each threshold, treating by the model is compared with treating all and treating none, by
-        expected net benefit. A shift d replaces the curve g by expit(logit g + d) at every score:
-        it stands for a change of the curve that scores without outcomes cannot show.
-
-        Parameters
-        ----------
-        thresholds : array-like of shape (k,)
-            In (0, 1).
-
-        Returns
-        -------
-        pandas.DataFrame
-            Index: threshold. Columns: best, which is "model", "treat all" or "treat none";
-            lower and upper, the shifts between which it stays best, infinite where no shift within
-            10 changes it; nearest, that of the two which is nearer to zero; and odds_ratio,
-            exp(nearest).
-
-        Examples
-        --------
-        >>> import bayescal as bc
-        >>> y_true, y_prob = bc.simulate.sample("calibrated", 300, random_state=1)
-        >>> post = bc.fit(y_true, y_prob, random_state=1)
-        >>> post.on(y_prob).shift_to_change([0.2]).loc[0.2, "best"]
-        'model'
-        """
-        import pandas as pd
-
-        at = np.array(as_levels(as_vector(thresholds, "thresholds"), "thresholds"))
-        rows = []
-        for threshold in at:
-            lower, upper, best = _range_of_best(self._posterior.parts, float(threshold))
-            nearest = min(lower, upper, key=abs)
-            rows.append((best, lower, upper, nearest, float(np.exp(nearest))))
-        columns = ["best", "lower", "upper", "nearest", "odds_ratio"]
-        return pd.DataFrame(rows, pd.Index(at, name="threshold"), columns)
-
-    def _performances(self, at: Floats, kind: str, *, realised: bool) -> dict[str, Floats]:
-        """Draws of every measure; those at a threshold of shape (draws, thresholds)."""
-        (curves,) = self._posterior.parts
-        size = len(curves.u)
-        values = {name: np.empty(size) for name in PERFORMANCE}
-        values |= {name: np.empty((size, at.size)) for name in AT_THRESHOLD if at.size}
-        treated = by_score(curves.problem, at) if at.size else None
-        for part, draws in _draws(curves, kind, realised):
-            for name, measure in PERFORMANCE.items():
-                values[name][part] = measure.compute(draws)
-            if treated is not None:
-                counts = _counts(draws, at, treated)
-                for name, measure in AT_THRESHOLD.items():
-                    values[name][part] = measure.compute(counts)
-        return values
-
-
-def _as_thresholds(thresholds: Any) -> Floats:
-    """Checked thresholds, of which there may be none."""
-    if isinstance(thresholds, tuple) and not thresholds:
-        return np.empty(0)
-    return np.array(as_levels(as_vector(thresholds, "thresholds"), "thresholds"))
-
-
-def _kind_of(of: PerformanceMeasures, kind: str, realised: bool) -> str:
-    """The population, which is the sample where its outcomes are drawn."""
-    if not realised:
-        return kind
+def check_realised(kind: str, problem: Problem, departure: Departure | None) -> None:
+    """Refuse realised outcomes of what are not exactly these cases."""
     if kind == "beta":
         raise InputError(
             "realised outcomes are those of exactly these cases: leave population out, or pass "
             "'sample'."
         )
-    if of.has_other_weights:
+    if isinstance(departure, AtPrevalence) and not departure.keeps_scores:
         raise InputError(
             "realised outcomes are those of exactly these cases, and at another prevalence the "
             "cases are others. Leave realised out, or use post.on(scores).at_prevalence(...)."
         )
-    if of.problem.data.is_pseudo:
+    if problem.data.is_pseudo:
         raise InputError(
             "realised outcomes are drawn for each case, and sampling weights are not numbers of "
             "cases. Leave realised out, or pass sample_weight as counts."
         )
-    return "sample"
+
+
+def performances(
+    curves: CurvesOfTable, at: Floats, kind: str, *, realised: bool = False
+) -> dict[str, Floats]:
+    """Draws of every measure; those at a threshold of shape (draws, thresholds)."""
+    size = len(curves.u)
+    values = {name: np.empty(size) for name in PERFORMANCE}
+    values |= {name: np.empty((size, at.size)) for name in AT_THRESHOLD if at.size}
+    treated = by_score(curves.problem, at) if at.size else None
+    for part, draws in _draws(curves, kind, realised):
+        for name, measure in PERFORMANCE.items():
+            values[name][part] = measure.compute(draws)
+        if treated is not None:
+            counts = _counts(draws, at, treated)
+            for name, measure in AT_THRESHOLD.items():
+                values[name][part] = measure.compute(counts)
+    return values
+
+
+def summary(values: Mapping[str, Floats], at: Floats, level: float) -> pd.DataFrame:
+    """Means and credible intervals of draws of measures; one defined in no draw has no row."""
+    import pandas as pd
+
+    rows: dict[str, tuple[Any, ...]] = {}
+    for name, measure in PERFORMANCE.items():
+        rows[name] = _row(measure.label, values[name], level)
+    for column, threshold in enumerate(at):
+        for name, measure in AT_THRESHOLD.items():
+            drawn = values[name][:, column]
+            if not np.isnan(drawn).all():
+                rows[f"{name}@{threshold:g}"] = _row(measure.label, drawn, level)
+    table = pd.DataFrame.from_dict(
+        rows, orient="index", columns=["label", "mean", "lower", "upper"]
+    )
+    table.index.name = "measure"
+    return table
+
+
+def shift_to_change(tables: Sequence[CurvesOfTable], at: Floats) -> pd.DataFrame:
+    """How far the risks must shift, in log-odds, before another decision is best."""
+    import pandas as pd
+
+    rows = []
+    for threshold in at:
+        lower, upper, best = _range_of_best(tables, float(threshold))
+        nearest = min(lower, upper, key=abs)
+        rows.append((best, lower, upper, nearest, float(np.exp(nearest))))
+    columns = ["best", "lower", "upper", "nearest", "odds_ratio"]
+    return pd.DataFrame(rows, pd.Index(at, name="threshold"), columns)
 
 
 def _draws(curves: CurvesOfTable, kind: str, realised: bool) -> Iterator[tuple[slice, CurveDraws]]:
     """The curves over the population; realised, shares of outcomes drawn from them instead."""
     rng, trials = curves.problem.rng("realised"), np.rint(curves.problem.trials).astype(np.int64)
-    for part, draws in curves.draws(kind):
+    for part, draws in curves.draws("sample" if realised else kind):
         if realised:
             hits = rng.binomial(trials, np.clip(draws.curve, 0, 1))
             yield part, CurveDraws(hits / trials, draws.population)
@@ -363,7 +244,7 @@ def _row(label: str, drawn: Floats, level: float) -> tuple[Any, ...]:
     return label, float(known.mean()), *equal_tailed(known, level)
 
 
-def _range_of_best(parts: tuple[CurvesOfTable, ...], threshold: float) -> tuple[float, float, str]:
+def _range_of_best(parts: Sequence[CurvesOfTable], threshold: float) -> tuple[float, float, str]:
     """The shifts between which the best decision stays best, and which that is.
 
     Treating a group of patients has a positive net benefit if their mean risk exceeds a price that

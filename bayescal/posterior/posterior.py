@@ -1,52 +1,114 @@
-"""CalibrationPosterior: a thin view on the tree, and the questions one asks of it."""
+"""CalibrationPosterior: draws of a calibration curve, and the questions one asks of them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
-from bayescal.core.arrays import Floats, is_single
-from bayescal.core.errors import InputError, check_type
-from bayescal.core.files import as_path, replacing
+from bayescal.core.arrays import Floats, blocks, is_single
+from bayescal.core.errors import InputError, as_flag, as_items, check_type
 from bayescal.core.optimise import clipped
-from bayescal.core.text import card, chance, count, interval
+from bayescal.core.text import card
 from bayescal.core.versions import one_blas_thread
-from bayescal.data.validate import as_level, as_scores
-from bayescal.model.lapse.bounds import RATES
+from bayescal.data.data import CalibrationData
+from bayescal.data.validate import (
+    as_level,
+    as_levels,
+    as_number,
+    as_scores,
+    as_vector,
+    check_choice,
+)
+from bayescal.model.clusters.design import Design, cluster_design
+from bayescal.model.draws import Averaged, Part, at_centre, one_table, worst_of
 from bayescal.model.lapse.family import RATE_PRIORS
+from bayescal.model.problem import Problem
+from bayescal.posterior import performance as performing
+from bayescal.posterior import stored
+from bayescal.posterior.checks.ends import cautions_at_ends
 from bayescal.posterior.checks.rates import learnt_rates
-from bayescal.posterior.departures import AtPrevalence
-from bayescal.posterior.intervals import SUMMARY_COLUMNS, summary_rows, sure_region
+from bayescal.posterior.checks.undefined import undefined_measures
+from bayescal.posterior.checks.verdict import convergence, verdict_of
+from bayescal.posterior.decisions.information import ROUNDING
+from bayescal.posterior.decisions.measures import information, net_benefits
+from bayescal.posterior.departures import AtPrevalence, Departure, prevalences, scores_alone
+from bayescal.posterior.evaluation import CurvesOfTable, FunctionalCalls, evaluate
+from bayescal.posterior.functionals import FUNCTIONALS, usual_functionals
+from bayescal.posterior.imputed import in_range, in_turn, missing_information, widened, widening_of
+from bayescal.posterior.intervals import (
+    SUMMARY_COLUMNS,
+    equal_tailed,
+    share_below,
+    summary_rows,
+    sure_region,
+)
+from bayescal.posterior.lost import LOST, lost_options
 from bayescal.posterior.patients import risk_table
-from bayescal.posterior.performance import PerformanceMeasures
+from bayescal.posterior.population import POPULATIONS
+from bayescal.posterior.words import lines_of
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-__all__ = ["CalibrationPosterior", "as_posterior", "check_outcomes"]
+__all__ = [
+    "CalibrationPosterior",
+    "as_posterior",
+    "as_seen",
+    "check_outcomes",
+    "mixture",
+    "versions_of",
+]
+
+SUMMARY = ["estimate", "mean", "median", "lower", "upper"]
+NEAREST_TO_CERTAIN = 1e-15
 
 
-class CalibrationPosterior(PerformanceMeasures):
+class CalibrationPosterior:
     """Posterior of a calibration curve and of everything computed from it.
 
-    Its data, settings and draws are in an `xarray.DataTree` in ArviZ's schema, which can be saved,
-    loaded and passed to ArviZ's functions. The tree is made when `tree` is first read; measures
-    are computed from the draws directly.
+    It holds draws of the curve and the table that was fitted; scores that were imputed several
+    times give a table, and draws, for each imputation. Every number is read from these draws over
+    the scores of a population. What was fitted and drawn is also in `tree`, an `xarray.DataTree` in
+    ArviZ's schema.
 
     Parameters
     ----------
-    tree : xarray.DataTree
-        As written by `bayescal.fit`.
+    tree : xarray.DataTree or sequence of Part
+        As `to_netcdf` writes it; or the draws themselves.
 
     Raises
     ------
     InputError
         If the tree was not written by bayescal.
+
+    Notes
+    -----
+    Of an average, the model is exactly calibrated in some of the draws, which `exact` marks: there
+    every distance from calibration is 0. What is read off the curve itself is given that it is not.
+
+    Of several imputations, the draws of all are mixed in equal shares, each measured on the scores
+    of its own imputation; nothing is assumed to be normal. Draws of m imputations, mixed, have the
+    variance W + B (m - 1) / m, with W the variance within imputations and B that of their means.
+    Rubin's total variance is W + (1 + 1 / m) B, larger because m imputations do not show all that
+    is possible. The deviations of the imputations from their common mean are therefore enlarged by
+    sqrt((m + 1) / (m - 1)): of curves in log-odds, of distances from calibration by a factor, of
+    anything else by addition. With 5 imputations this is 1.22 and with 100 it is 1.01. It does not
+    replace imputations: with few of them B itself is uncertain, which Rubin's rules meet with a t
+    distribution and these draws do not. The coordinates in `tree` are as they were drawn; those in
+    `coordinates` are moved apart, too.
+
+    References
+    ----------
+    Rubin (1987), Multiple Imputation for Nonresponse in Surveys. Zhou & Reiter (2010), A note on
+    Bayesian inference after multiple imputation, The American Statistician 64: mixing draws.
 
     Examples
     --------
@@ -56,6 +118,399 @@ class CalibrationPosterior(PerformanceMeasures):
     >>> bool(0 < post.tce().mean() < 0.2)
     True
     """
+
+    _parts: tuple[Part, ...]
+    _fitted: Self | None = None
+    _departure: Departure | None = None
+
+    def __init__(self, tree: xr.DataTree | Sequence[Part]) -> None:
+        if isinstance(tree, Sequence):
+            self._parts = tuple(tree)
+        else:
+            self._parts, self._tree = stored.read_parts(tree), tree
+
+    def _with(self, parts: Sequence[Part]) -> Self:
+        """A posterior of the same kind, of other parts."""
+        other = type(self).__new__(type(self))
+        other._parts = tuple(parts)
+        return other
+
+    # Whose it is
+
+    def sel(self, *, imputation: int) -> Self:
+        """The posterior of one imputation.
+
+        Parameters
+        ----------
+        imputation : int
+            Counted from 1.
+
+        Returns
+        -------
+        CalibrationPosterior
+
+        Raises
+        ------
+        InputError
+            If there is no such imputation.
+        """
+        numbers, size = range(1, len(self._parts) + 1), len(self._parts)
+        if size == 1 or isinstance(imputation, bool) or imputation not in numbers:
+            known = "none was imputed" if size == 1 else f"they are numbered from 1 to {size}"
+            raise InputError(f"imputation is {imputation!r}, and {known}.")
+        return self.imputations[imputation - 1]
+
+    @cached_property
+    def imputations(self) -> tuple[Self, ...]:
+        """The posterior of each imputation; itself alone where nothing was imputed."""
+        if len(self._parts) == 1:
+            return (self,)
+        each = [self._with([part]) for part in self._parts]
+        if self._fitted is not None:
+            for one, fitted in zip(each, self._fitted.imputations, strict=True):
+                one._fitted = fitted
+        return tuple(each)
+
+    def on(self, scores: ArrayLike | CalibrationData, sample_weight: Any = None) -> Self:
+        """The same curve seen on another population of scores, which needs no outcomes.
+
+        Every measure is then of cases with these scores: the draws of the curve stay, and are
+        averaged over the new scores. **This takes the curve as unchanged**: at each score, the risk
+        of the new cases is that of the cases that were fitted. Nothing in scores alone can tell
+        whether it is.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n,) or CalibrationData
+            The model's probabilities for the new cases. Of a table, its outcomes are not used.
+        sample_weight : array-like of shape (n,), optional
+            Counts of cases, or sampling weights.
+
+        Returns
+        -------
+        CalibrationPosterior
+            Of the same kind. Its `population` is of the new scores: "bootstrap" is of patients like
+            them, "sample" of exactly them. `outside` is the share of them that lies outside the
+            range of the scores that were fitted, where the curve is extrapolated.
+
+        Raises
+        ------
+        InputError
+            If a score is outside [0, 1], or there is none.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> y_true, y_prob = bc.simulate.sample("calibrated", 300, random_state=1)
+        >>> post = bc.fit(y_true, y_prob, curve="logistic", random_state=1)
+        >>> sicker = post.on(0.3 + 0.7 * y_prob)
+        >>> bool(sicker.curve([0.5]).equals(post.curve([0.5])))
+        True
+        """
+        return self._on(scores_alone(scores, sample_weight))
+
+    def _on(self, data: CalibrationData) -> Self:
+        """The same, on a checked table whose outcomes stand for none."""
+        if self._departure is not None:
+            raise InputError(
+                "scores and a prevalence are told in the other order: "
+                "post.on(scores).at_prevalence(prevalence), where the scores stay."
+            )
+        if self._fitted is not None:
+            return self._fitted._on(data)
+        seen = self._with([part.on(data) for part in self._parts])
+        seen._fitted = self
+        return seen
+
+    def _over(self, population: Any) -> tuple[Self, str]:
+        """The posterior on the scores that `population` gives, or itself, and the name of one."""
+        if isinstance(population, CalibrationData) or (
+            not isinstance(population, str) and hasattr(population, "__len__")
+        ):
+            return self._on(scores_alone(population, None, "population")), "bootstrap"
+        return self, check_choice(population, POPULATIONS, "population")
+
+    def at_prevalence(self, prevalence: Any) -> Self:
+        """The posterior where the event is as frequent as is told: after case-control sampling.
+
+        All risks are shifted by the same amount in log-odds, logit of the new prevalence less logit
+        of the old one, in each draw. That is what follows if events and non-events have the scores
+        that they have here and only their numbers differ, as in a case-control study, or where a
+        disease is rarer. The scores of the population then follow as well.
+
+        On other scores (`post.on(scores)`) this says more than can be true at once: the curve and
+        the scores imply a prevalence. The scores stay, the curve gives way, and `prevalence_told`
+        shows the conflict.
+
+        Parameters
+        ----------
+        prevalence : float in (0, 1), or pair of numbers
+            Or events and patients of another study, such as (45, 1000), so that its uncertainty
+            counts: draws are of Beta(events + 1/2, others + 1/2).
+
+        Returns
+        -------
+        CalibrationPosterior
+            Without outcomes. It cannot be saved: save `post`, and ask again.
+
+        Raises
+        ------
+        InputError
+            If the prevalence is not inside (0, 1), or the pair is not events and patients.
+
+        References
+        ----------
+        Prentice & Pyke (1979), Logistic disease incidence models and case-control studies,
+        Biometrika 66.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> y_true, y_prob = bc.simulate.sample("calibrated", 300, random_state=1)
+        >>> post = bc.fit(y_true, y_prob, random_state=1).at_prevalence(0.05)
+        >>> float(post.performance(population="sample")["events"].mean().round(3))
+        0.05
+        """
+        if self._departure is not None:
+            raise InputError("the posterior is at a prevalence already. Ask the one before.")
+        told = prevalences(prevalence, self.draws, self.problem.rng("prevalence"))
+        return self._departing(AtPrevalence(told, keeps_scores=self._fitted is not None))
+
+    def _departing(self, departure: Departure) -> Self:
+        """The posterior of cases of which some have another curve; shares are of its rows."""
+        if len(self._parts) > 1:
+            raise InputError(
+                "this is of the scores of one imputation. Ask each of post.imputations, and "
+                "compare."
+            )
+        other = self._with(self._parts)
+        other._fitted, other._departure = self._fitted, departure
+        return other
+
+    @property
+    def prevalence_told(self) -> pd.DataFrame:
+        """What `at_prevalence` changed: a table of the prevalence before, told, and the shift.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Rows implied (the mean risk before), told, and shift (in log-odds, of all risks);
+            columns mean, lower and upper, of 95 %. A shift whose interval is far from zero is, on
+            other scores, a conflict of the prevalence that was told with the curve.
+
+        Raises
+        ------
+        InputError
+            If no prevalence was told.
+        """
+        import pandas as pd
+
+        if not isinstance(self._departure, AtPrevalence):
+            raise InputError("no prevalence was told: use post.at_prevalence(prevalence).")
+        (curves,) = self.tables
+        values = {
+            "implied": curves.observed @ (self.problem.trials / self.problem.n),
+            "told": self._departure.prevalence,
+            "shift": curves.shift,
+        }
+        rows = {name: (drawn.mean(), *equal_tailed(drawn, 0.95)) for name, drawn in values.items()}
+        return pd.DataFrame.from_dict(rows, orient="index", columns=["mean", "lower", "upper"])
+
+    @property
+    def outside(self) -> float:
+        """Share of the scores outside the range of those fitted, where the curve is extrapolated.
+
+        Zero unless the posterior is seen on other scores; see `on`.
+        """
+        (lower, upper), own = self._fitted_range, self.problem.data
+        is_out = (own.score < lower) | (own.score > upper)
+        return float(own.trials[is_out].sum() / own.trials.sum())
+
+    @property
+    def _fitted_range(self) -> tuple[float, float]:
+        """Lowest and highest score of the cases with outcomes."""
+        score = (self._fitted or self).problem.data.score
+        return float(score[0]), float(score[-1])
+
+    # What was fitted and drawn
+
+    @cached_property
+    def _tree(self) -> xr.DataTree:
+        if self._fitted is None:
+            return stored.tree_of_all([stored.tree_of(part) for part in self._parts])
+        return stored.seen_on(self._fitted.tree, self._parts[0].problem.data)
+
+    @property
+    def tree(self) -> xr.DataTree:
+        """The `xarray.DataTree` in ArviZ's schema.
+
+        Likelihoods, predictions and prior draws are added when this is first read. Of a posterior
+        that is seen on other scores it is that of the fit, with these scores in the group `on`. Of
+        several imputations it has a group for each, and the draws of all, mixed.
+        """
+        if self._departure is not None:
+            raise InputError(
+                "a posterior at another prevalence has no tree of its own. Save the one that it "
+                "was asked of, and ask at_prevalence again after loading."
+            )
+        if self._fitted is None:
+            stored.complete(self._tree, self._parts)
+        return self._tree
+
+    def to_netcdf(self, path: str | PathLike[str]) -> None:
+        """Write the whole tree to a NetCDF file; `bayescal.load` reads it back.
+
+        Parameters
+        ----------
+        path : str or path-like
+        """
+        stored.save_tree(self.tree, path)
+
+    @cached_property
+    def problem(self) -> Problem:
+        """The table as it was read, with the family, prior, centre, edges and seed of the fit."""
+        return one_table([part.problem for part in self._parts])
+
+    @property
+    def data(self) -> CalibrationData:
+        """The table that was fitted, with the roles of its cases.
+
+        It can be given back to whatever takes cases. Without outcomes it is refused there.
+        """
+        data = self.problem.data
+        return data if self.has_outcomes else data.without_outcomes()
+
+    @property
+    def has_outcomes(self) -> bool:
+        """Whether `data` has outcomes: those of a site that has not been seen are scores alone."""
+        return self._fitted is None and self._departure is None
+
+    @property
+    def engine(self) -> str:
+        """The engine that drew it: "importance" or "nuts"."""
+        return ", ".join(sorted({part.engine for part in self._parts}))
+
+    @property
+    def draws(self) -> int:
+        """Number of draws, over all chains and imputations."""
+        return sum(len(part.u) for part in self._parts)
+
+    @property
+    def coordinates(self) -> dict[str, Floats]:
+        """Draws of each working coordinate of the curve, those of all imputations in turn.
+
+        The shift of each imputation is moved to the centre of the first. The centres of the
+        imputations are moved apart as in `functional`; not for an average over families, which
+        have different coordinates.
+        """
+        first = self._parts[0].problem
+        each = [
+            at_centre(
+                dict(zip(part.problem.curve.coordinates, part.u.T.copy(), strict=True)),
+                part.problem.frame.centre,
+                first.frame.centre,
+            )
+            for part in self._parts
+        ]
+        is_widened = self._averaged is None
+        return {name: self._mixed([one[name] for one in each], is_widened) for name in each[0]}
+
+    @property
+    def _averaged(self) -> Averaged | None:
+        """What an average has beside its curves, of the first imputation; None of one family."""
+        return self._parts[0].averaged
+
+    @property
+    def exact(self) -> xr.DataArray | None:
+        """Draws in which the model is exactly calibrated, so that every distance is 0.
+
+        Boolean, with dims (chain, draw); None of a fit of one family, which did not consider it.
+        """
+        each = [part.averaged.exact for part in self._parts if part.averaged is not None]
+        return self._array(in_turn(np.stack(each)), "exact") if each else None
+
+    @property
+    def prior_weights(self) -> dict[str, float] | None:
+        """Prior probability of each family of an average, identity included; else None."""
+        return None if self._averaged is None else dict(self._averaged.weights)
+
+    @property
+    def prob_calibrated(self) -> float | None:
+        """Probability of exact calibration, the mean over imputations; None for one family."""
+        each = [part.prob_calibrated for part in self._parts]
+        known = [one for one in each if one is not None]
+        return float(np.mean(known)) if len(known) == len(each) else None
+
+    @cached_property
+    def design(self) -> Design | None:
+        """What clusters make of the number of cases; None where cases are independent."""
+        each = [cluster_design(p.problem) for p in self._parts if p.problem.clusters is not None]
+        return Design.mean(each) if each else None
+
+    @property
+    def diagnostics(self) -> dict[str, float | str]:
+        """How far the draws can be trusted.
+
+        Returns
+        -------
+        dict
+            For importance: pareto_k (above 0.7 is bad), ess, log_evidence and its error. For
+            NUTS: the largest r_hat (above 1.01 is bad), smallest ess, and divergences. `verdict`
+            is "ok" or says what is wrong. Of clusters also their number, the design effects of the
+            number of events and of the slope, and the effective number of cases. Of several
+            imputations it is the worst of each, and `verdict` names them, counted from 1.
+        """
+        if len(self._parts) > 1:
+            each = [one.diagnostics for one in self.imputations]
+            told = enumerate((one["verdict"] for one in each), 1)
+            bad = [f"imputation {k}: {verdict}" for k, verdict in told if verdict != "ok"]
+            numbers, verdict = worst_of(each), "; ".join(bad) or "ok"
+        else:
+            (part,) = self._parts
+            numbers = {key: value for key, value in part.stats.items() if not np.ndim(value)}
+            if "diverging" in part.stats:
+                kept = {*part.problem.curve.variables, *part.problem.curve.coordinates}
+                drawn = stored.posterior_of(part)
+                numbers = convergence(drawn[sorted(kept & set(drawn.data_vars))])
+                numbers["divergences"] = float(part.stats["diverging"].sum())
+            verdict = verdict_of(numbers, self._cure)
+            if verdict == "ok" and self.design is not None:
+                verdict = self.design.verdict
+        design = {} if self.design is None else self.design.to_dict()
+        return {"engine": self.engine, **numbers, **design, "verdict": verdict}
+
+    @property
+    def _cure(self) -> str:
+        """What to do where importance sampling fails; NUTS samples one family of single cases."""
+        if self.problem.clusters is not None:
+            return "fit a simpler curve, such as curve='logistic'"
+        if self._averaged is not None:
+            return "fit one family with engine='nuts', such as curve='beta'"
+        return "sample with engine='nuts'"
+
+    # The curve
+
+    @cached_property
+    def tables(self) -> tuple[CurvesOfTable, ...]:
+        """The curves of each imputation over draws of its scores; one where nothing was imputed."""
+        return tuple(CurvesOfTable.of(part, self._departure) for part in self._parts)
+
+    @cached_property
+    def _prior(self) -> tuple[CurvesOfTable, ...]:
+        """The same of prior draws, given that calibration is not exact."""
+        pairs = zip(self._parts, (self._fitted or self)._parts, strict=True)
+        parts = [replace(p, u=of.draw_prior()[0], averaged=None) for p, of in pairs]
+        return tuple(map(CurvesOfTable.of, parts))
+
+    @cached_property
+    def _means(self) -> tuple[CurvesOfTable, ...]:
+        """The same of the posterior mean of the curve, over all imputations: what is drawn."""
+        if len(self.tables) == 1:
+            return (self.tables[0].of_mean(),)
+        curves = [table.mean_curve for table in self.tables]
+        at = np.unique(np.concatenate([log_odds for log_odds, _ in curves]))
+        mean = np.mean([np.interp(at, *curve) for curve in curves], axis=0)
+        return tuple(table.of_mean((at, mean)) for table in self.tables)
 
     def curve(self, scores: Any = None) -> xr.DataArray:
         """Draws of the calibration curve g.
@@ -142,13 +597,32 @@ class CalibrationPosterior(PerformanceMeasures):
         return risk_table(self._drawn_curve(values), values, thresholds, ci_prob)
 
     def _drawn_curve(self, scores: Floats) -> Floats:
-        """The curves at these scores, which do not depend on the scores they are seen on."""
-        fitted = self if self._fitted is None else self._fitted
-        curves = fitted._posterior.curve(scores)
-        if self._departure is None:
-            return curves
-        (own,) = self._posterior.parts
-        return np.asarray(expit(logit(clipped(curves)) + own.shift[:, None]))
+        """The curves at these scores, which do not depend on the scores they are seen on.
+
+        Those of several imputations are moved apart in log-odds.
+        """
+        each = [table.curve(scores) for table in (self._fitted or self).tables]
+        if len(each) == 1:
+            curves = each[0]
+            if self._departure is not None:
+                curves = expit(logit(clipped(curves)) + self.tables[0].shift[:, None])
+            return np.asarray(curves)
+        stacked = np.stack(each)
+        for some in blocks(scores.size, len(stacked) * stacked.shape[1]):
+            inside = np.clip(stacked[..., some], NEAREST_TO_CERTAIN, 1 - NEAREST_TO_CERTAIN)
+            stacked[..., some] = expit(widened(logit(inside)))
+        return in_turn(stacked)
+
+    def _errors_at(self, scores: Floats) -> Floats:
+        """Draws of the curve minus the score: those that distances are read from."""
+        if self._departure is not None:
+            raise InputError(
+                "where the curve leaves the diagonal is told of the curve that was fitted. Ask the "
+                "posterior before at_prevalence."
+            )
+        return np.concatenate(
+            [table.distances.curve(scores) - clipped(scores) for table in self.tables]
+        )
 
     @one_blas_thread
     def prob_monotone(self) -> float:
@@ -160,12 +634,15 @@ class CalibrationPosterior(PerformanceMeasures):
             1 for every family but `spline`, `pieces`, `saturated` and averages that hold one of
             them.
         """
-        observed = logit(self.problem.table.score)
-        grid = expit(np.linspace(observed[0], observed[-1], 201))
-        if self.problem.frame.scores:  # between them curves are straight, or monotone
-            grid = self.data.score
-        log_odds = self.problem.curves_at(grid).log_odds(self._drawn.u)
-        return float((np.diff(log_odds, axis=1) >= -1e-12).all(axis=1).mean())
+        each = []
+        for part in self._parts:
+            problem, observed = part.problem, logit(part.problem.table.score)
+            grid = expit(np.linspace(observed[0], observed[-1], 201))
+            if problem.frame.scores:  # between them curves are straight, or monotone
+                grid = problem.data.score
+            rises = np.diff(problem.curves_at(grid).log_odds(part.u), axis=1) >= -1e-12
+            each.append(rises.all(axis=1).mean())
+        return float(np.mean(each))
 
     def floor_and_ceiling(self, ci_prob: float = 0.95) -> pd.DataFrame:
         """Lowest and highest risk of a curve with a floor and a ceiling, where the data tell them.
@@ -196,13 +673,11 @@ class CalibrationPosterior(PerformanceMeasures):
         import pandas as pd
 
         level = as_level(ci_prob)
-        known = learnt_rates(self.coordinates, self.problem.prior.with_others(RATE_PRIORS), level)
-        rows = {}
-        for name, title in zip(RATES, ("floor", "ceiling"), strict=True):
-            if name in known:
-                risk = known[name] if title == "floor" else 1 - known[name]
-                lower, upper = np.quantile(risk, [(1 - level) / 2, (1 + level) / 2])
-                rows[title] = {"estimate": risk.mean(), "lower": lower, "upper": upper}
+        prior = self.problem.prior.with_others(RATE_PRIORS)
+        rows = {
+            title: (risk.mean(), *equal_tailed(risk, level))
+            for title, risk in learnt_rates(self.coordinates, prior, level).items()
+        }
         columns = ["estimate", "lower", "upper"]
         return pd.DataFrame.from_dict(rows, orient="index", columns=columns, dtype=np.float64)
 
@@ -216,6 +691,9 @@ class CalibrationPosterior(PerformanceMeasures):
 
         This is a posterior statement, not a test: on simulated data sets of 150 patients from a
         calibrated model it was non-empty in 26 % at 0.95 and in 4 % at 0.99.
+
+        Of several imputations it is told at no more than 128 scores: past that neighbouring ones
+        are merged.
 
         Parameters
         ----------
@@ -234,10 +712,16 @@ class CalibrationPosterior(PerformanceMeasures):
         """
         import xarray as xr
 
-        level = as_level(ci_prob)
-        region, probability = sure_region(self.errors_at(self.data.score), level)
+        level, score = as_level(ci_prob), self.data.score
+        if len(self._parts) > 1:
+            score = self.problem.stated
+        if len(self._parts) == 1 or self.prob_calibrated is not None:
+            error = self._errors_at(score)
+        else:
+            error = self._drawn_curve(score) - score
+        region, probability = sure_region(error, level)
         attributes = {"ci_prob": level, "probability": probability}
-        return xr.DataArray(region, {"score": self.data.score}, "score", "off_diagonal", attributes)
+        return xr.DataArray(region, {"score": score}, "score", "off_diagonal", attributes)
 
     def prob_on_diagonal(self, scores: Any = None) -> xr.DataArray:
         """Probability that the curve is exactly on the diagonal, by score.
@@ -271,121 +755,717 @@ class CalibrationPosterior(PerformanceMeasures):
         import xarray as xr
 
         values = self.data.score if scores is None else as_scores(scores, "scores")
-        on = self.errors_where_known(values) == 0
+        frames = [part.problem.frame for part in self._parts]
+        if not all(frame.cells or frame.scores for frame in frames):
+            raise InputError(
+                f"a curve of the family {self.problem.curve.name!r} is nowhere exactly on the "
+                "diagonal unless it is everywhere. Fit curve='pieces', or use bayescal.compare."
+            )
+        on = self._errors_at(values) == 0
         return xr.DataArray(on.mean(axis=0), {"score": values}, "score", "prob_on_diagonal")
 
-    def errors_where_known(self, scores: Floats) -> Floats:
-        """Draws of the curve minus the score, exactly zero where a draw is on the diagonal.
+    # Functionals
 
-        Of a fit of `pieces` or `saturated`, or of an averaged posterior.
+    def tce(self, p: float = 1, population: Any = "bootstrap") -> xr.DataArray:
+        """Posterior of the true calibration error, (E_w |g - s|^p)^(1/p).
 
         Parameters
         ----------
-        scores : ndarray of shape (k,)
+        p : float, at least 1
+            The norm. At 1 this is the integrated calibration index; `inf` is the largest error.
+        population : {"bootstrap", "sample", "beta"} or scores
+            Population of the error: patients like these, exactly these patients, a Beta density, or
+            patients like others with these scores; see `on`.
 
         Returns
         -------
-        ndarray of shape (draws, k)
+        xarray.DataArray
+            With dims (chain, draw), values in [0, 1].
 
         Raises
         ------
         InputError
-            If the family has no stretches on the diagonal.
-        """
-        frames = [part.problem.frame for part in self._posterior.parts]
-        if not all(frame.cells or frame.scores for frame in frames):
-            raise InputError(
-                f"a curve of the family {self.family.name!r} is nowhere exactly on the diagonal "
-                "unless it is everywhere. Fit curve='pieces', or use bayescal.compare."
-            )
-        return self.errors_at(scores)
+            If `p` is below 1, or the population unknown.
 
-    def errors_at(self, scores: ArrayLike) -> Floats:
-        """Draws of the curve minus the score: those that distances are read from.
+        Notes
+        -----
+        Draw by draw this is the mean of |curve - score| over the population; in the draws of an
+        average that are exactly calibrated (`exact`) it is 0. Of more than 128 distinct scores (256
+        from 100 000 cases on) neighbouring ones are merged to rows, and the curve is read at
+        `post.problem.stated`, the mean score of each. Scores of 0 and 1 are compared as they came
+        in.
+
+        References
+        ----------
+        Dong et al. (2025), AAAI, Algorithm 2.
+        """
+        return self.functional("tce", population=population, p=p)
+
+    def functional(
+        self,
+        name: str,
+        population: Any = "bootstrap",
+        *,
+        group: str = "posterior",
+        **options: Any,
+    ) -> xr.DataArray:
+        """Posterior of a functional of the curve and the score distribution.
+
+        All functionals of one fit share the same draws of the population, and asking twice gives
+        the same numbers.
+
+        Every functional of a draw is of one curve and one population, so that no two contradict
+        each other. In an averaged posterior distances (TCE, ICI, E50, E90, Emax) are 0 in the draws
+        that are exactly calibrated. Of one of several curves, and over several imputations,
+        distances do not pair with the other functionals.
 
         Parameters
         ----------
-        scores : array-like of float in [0, 1], shape (k,)
+        name : str
+            A name in `bayescal.functionals.FUNCTIONALS`.
+        population : {"bootstrap", "sample", "beta"} or scores
+        group : {"posterior", "prior"}
+            "prior" is its distribution under the prior, without the outcomes, given that
+            calibration is not exact.
+        **options
+            Passed to the functional, such as `p` for "tce".
 
         Returns
         -------
-        ndarray of shape (draws, k)
-        """
-        if self._departure is not None:
-            raise InputError(
-                "where the curve leaves the diagonal is told of the curve that was fitted. Ask the "
-                "posterior before at_prevalence."
-            )
-        at = as_scores(scores, "scores")
-        parts = self._posterior.parts
-        return np.concatenate([part.distances.curve(at) - clipped(at) for part in parts])
+        xarray.DataArray
+            With dims (chain, draw).
 
-    def to_netcdf(self, path: str | PathLike[str]) -> None:
-        """Write the whole tree to a NetCDF file; `bayescal.load` reads it back.
+        Raises
+        ------
+        InputError
+            If the name, the population or the group is unknown.
+        """
+        check_choice(name, FUNCTIONALS, "name")
+        check_choice(group, ("posterior", "prior"), "group")
+        of, kind = self._over(population)
+        if group == "prior":
+            values = of._read(of._prior, [(name, options)], kind, is_widened=False)
+        else:
+            values = of._values([(name, options)], kind)
+        return of._array(values[name], name)
+
+    def values_of(self, name: str, population: Any = "bootstrap", **options: Any) -> Floats:
+        """The draws of `functional` as an array of shape (draws,).
 
         Parameters
         ----------
-        path : str or path-like
+        name : str
+            A name in `bayescal.functionals.FUNCTIONALS`.
+        population : {"bootstrap", "sample", "beta"} or scores
+        **options
+            Passed to the functional, such as `p` for "tce".
+
+        Returns
+        -------
+        ndarray
         """
-        with replacing(as_path(path)) as file:
-            self.tree.to_netcdf(file, engine="h5netcdf")
+        check_choice(name, FUNCTIONALS, "name")
+        of, kind = self._over(population)
+        return of._values([(name, options)], kind)[name]
+
+    def interval(
+        self,
+        name: str = "tce",
+        ci_prob: float = 0.95,
+        *,
+        population: Any = "bootstrap",
+        **options: Any,
+    ) -> tuple[float, float]:
+        """Credible interval of a functional: equal-tailed, of the draws of `functional`.
+
+        In a fit of one family, exact calibration was not considered. In an average, and of one of
+        several curves, the draws of a distance from calibration know it as a possibility; anything
+        else is given that calibration is not exact.
+
+        Parameters
+        ----------
+        name : str
+            A name in `bayescal.functionals.FUNCTIONALS`.
+        ci_prob : float in (0, 1)
+        population : {"bootstrap", "sample", "beta"} or scores
+        **options
+            Passed to the functional, such as `p` for "tce".
+
+        Returns
+        -------
+        lower, upper : float
+
+        Raises
+        ------
+        InputError
+            If a name is unknown.
+        """
+        level = as_level(ci_prob)
+        return equal_tailed(self.values_of(name, population, **options), level)
+
+    def prob_below(
+        self, x: float, name: str = "tce", *, population: Any = "bootstrap", **options: Any
+    ) -> float:
+        """Probability that a functional is below `x`: the share of such draws.
+
+        Parameters
+        ----------
+        x : float
+        name : str
+            A name in `bayescal.functionals.FUNCTIONALS`.
+        population : {"bootstrap", "sample", "beta"} or scores
+        **options
+            Passed to the functional, such as `p` for "tce".
+
+        Returns
+        -------
+        float
+        """
+        return share_below(self.values_of(name, population, **options), as_number(x, "x"))
+
+    def estimate(
+        self,
+        name: str = "tce",
+        ci_prob: float = 0.95,
+        *,
+        population: Any = "bootstrap",
+        **options: Any,
+    ) -> float:
+        """Point estimate of a functional.
+
+        The posterior mean; but of a distance from calibration in a fit of one family, the distance
+        of the posterior mean curve, brought into the interval. There draws of a curve are further
+        from the diagonal than their mean is, so that the mean of their distances is too large near
+        calibration.
+
+        Parameters
+        ----------
+        name : str
+            A name in `bayescal.functionals.FUNCTIONALS`.
+        ci_prob : float in (0, 1)
+            Of the interval that the estimate of a distance in one family is brought into.
+        population : {"bootstrap", "sample", "beta"} or scores
+        **options
+            Passed to the functional, such as `p` for "tce".
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        InputError
+            If a name is unknown or `ci_prob` out of range.
+        """
+        check_choice(name, FUNCTIONALS, "name")
+        (of, kind), level = self._over(population), as_level(ci_prob)
+        return of._row(name, of._values([(name, options)], kind)[name], kind, options, level)[0]
+
+    def summary(
+        self,
+        ci_prob: float = 0.95,
+        *,
+        p: float = 1,
+        population: Any = "bootstrap",
+        names: Sequence[str] | None = None,
+        thresholds: Sequence[float] = (),
+    ) -> pd.DataFrame:
+        """Every functional with its credible interval, as `interval` gives it.
+
+        Parameters
+        ----------
+        ci_prob : float in (0, 1)
+            Probability of the interval.
+        p : float, at least 1
+            Norm of the row "tce".
+        population : {"bootstrap", "sample", "beta"} or scores
+        names : sequence of str, optional
+            Rows to compute, by names in `bayescal.functionals.FUNCTIONALS`; by default all
+            that differ. Intercept and slope have no row where the scores do not define them: 0.5 %
+            of the scores or more are exactly 0 or 1, or all are equal.
+        thresholds : sequence of float in (0, 1), optional
+            Risks from which a patient is treated. For each there is a row "net_benefit_lost@t", of
+            the net benefit lost to miscalibration, and if there are several a row of the most that
+            is lost between the lowest and the highest, such as "net_benefit_lost@0.05 to 0.3".
+
+        Returns
+        -------
+        pandas.DataFrame
+            Index: functional. Columns: estimate, mean, median, lower, upper. The estimate is that
+            of `estimate`: the mean, but for distances in one family. `attrs` state the interval,
+            the population, how many scores of 0 and 1 were moved and to where, how the weights are
+            read (`weight_type`), whether this is a pseudo-posterior, why rows are `undefined`, and
+            which intervals call for `cautions`; of clusters also their number, design effects and
+            the effective number of cases, and of several imputations their number.
+
+        Raises
+        ------
+        InputError
+            If a name is unknown or `ci_prob` out of range.
+
+        Notes
+        -----
+        In a fit of a single family exact calibration was not considered, so that no interval of a
+        distance holds 0: `bayescal.compare` gives it a probability.
+        """
+        import pandas as pd
+
+        of, kind = self._over(population)
+        if of is not self:
+            return of.summary(ci_prob, p=p, population=kind, names=names, thresholds=thresholds)
+        level, problems = as_level(ci_prob), [part.problem for part in self._parts]
+        if names is None:
+            names = usual_functionals(of_times=self.data.follow_up is not None)
+        asked = [check_choice(name, FUNCTIONALS, "names") for name in as_items(names, "names")]
+        rows = self._rows_of_summary(asked, level, p=p, population=kind)
+        defined = list(rows)
+        for at, options in lost_options(thresholds).items():
+            drawn = self._values([(LOST, options)], kind)[LOST]
+            rows[at] = self._row(LOST, drawn, kind, options, level)
+        index = pd.Index(list(rows), name="functional")
+        table = pd.DataFrame(np.reshape(list(rows.values()), (-1, 5)), index, SUMMARY)
+        edges, cautions = self.problem.edges, cautions_at_ends(problems)
+        undefined = undefined_measures(problems)
+        considered = "was not considered"
+        if self.prob_calibrated is not None:
+            considered = "is among the draws of distances"
+        table.attrs.update(
+            ci_prob=level,
+            interval=f"equal-tailed; exact calibration {considered}",
+            population=kind,
+            moved=edges.moved,
+            zero_read_as=edges.low,
+            one_read_as=edges.high,
+            pseudo_posterior=self.data.is_pseudo,
+            weight_type=self.data.weight_type,
+            undefined={name: why for name, why in undefined.items() if name in asked},
+            cautions={name: why for name, why in cautions.items() if name in defined},
+            **({} if self.design is None else self.design.to_dict()),
+            **({"imputations": len(self._parts)} if len(self._parts) > 1 else {}),
+        )
+        return table
+
+    def _rows_of_summary(
+        self, names: Sequence[str], level: float, *, p: float = 1, population: str = "bootstrap"
+    ) -> dict[str, tuple[float, ...]]:
+        """Estimate, mean, median, lower and upper end of those functionals that are defined."""
+        undefined = undefined_measures([part.problem for part in self._parts])
+        wanted: FunctionalCalls = [
+            (name, {"p": p} if name == "tce" else {}) for name in names if name not in undefined
+        ]
+        read_off_mean = [item for item in wanted if self._is_read_off_mean_curve(item[0])]
+        if read_off_mean:  # in one pass over the population
+            for table, mean in zip(self.tables, self._means, strict=True):
+                evaluate([(table, wanted), (mean, read_off_mean)], population)
+        values = self._values(wanted, population)
+        return {
+            name: self._row(name, values[name], population, options, level)
+            for name, options in wanted
+        }
+
+    @cached_property
+    def missing_information(self) -> pd.DataFrame:
+        """What the missing data cost, for each functional.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Index: functional. Columns: mean; sd_within, the root of W, the mean variance of the
+            draws of an imputation; sd_between, the root of B, the variance of the m means; sd,
+            the root of T = W + (1 + 1 / m) B; and missing_information, (1 + 1 / m) B / T, in
+            [0, 1].
+
+        References
+        ----------
+        Rubin (1987), Multiple Imputation for Nonresponse in Surveys, section 3.3.
+        """
+        if len(self._parts) == 1:
+            raise InputError("nothing was imputed, so that no information is missing.")
+        undefined = undefined_measures([part.problem for part in self._parts])
+        wanted: FunctionalCalls = [
+            (name, {}) for name in usual_functionals() if name not in undefined
+        ]
+        each = [table.values(wanted, "bootstrap") for table in self.tables]
+        stacked = {name: np.stack([values[name] for values in each]) for name, _ in wanted}
+        return missing_information(stacked, "functional")
+
+    def _values(self, wanted: FunctionalCalls, population: str) -> dict[str, Floats]:
+        """The draws that everything about each functional is read from, each of shape (draws,)."""
+        return self._read(self.tables, wanted, population)
+
+    def _read(
+        self,
+        tables: Sequence[CurvesOfTable],
+        wanted: FunctionalCalls,
+        population: str,
+        *,
+        is_widened: bool = True,
+    ) -> dict[str, Floats]:
+        """Draws of functionals over all tables.
+
+        Distances are multiplied by what widens TCE, so that they stay in order.
+        """
+        each = [table.values(wanted, population) for table in tables]
+        if len(each) == 1:
+            return each[0]
+        mixed = {}
+        for name, _ in wanted:
+            values = np.stack([one[name] for one in each])
+            if is_widened and FUNCTIONALS[name].is_distance:
+                errors = [table.values([("tce", {})], population)["tce"] for table in tables]
+                values = np.minimum(values * widening_of(np.stack(errors)), 1)
+            elif is_widened:
+                values = widened(values)
+            mixed[name] = in_turn(values)
+        return mixed
+
+    def _row(
+        self, name: str, draws: Floats, population: str, options: dict[str, Any], level: float
+    ) -> tuple[float, ...]:
+        """Estimate, mean, median, lower and upper end of a functional.
+
+        The estimate of a distance in one family is that of the mean curve.
+        """
+        ends, mean = equal_tailed(draws, level), float(draws.mean())
+        estimate = mean
+        if self._is_read_off_mean_curve(name):
+            calls = [(name, options)]
+            values = self._read(self._means, calls, population, is_widened=False)[name]
+            estimate = float(np.clip(values.mean(), *ends))
+        return estimate, mean, float(np.median(draws)), *ends
+
+    def _is_read_off_mean_curve(self, name: str) -> bool:
+        return FUNCTIONALS[name].is_distance and self.prob_calibrated is None
+
+    # Decisions
+
+    def net_benefit(self, thresholds: Any, population: Any = "bootstrap") -> xr.Dataset:
+        """Posterior of the net benefit of treating patients with a score of at least a threshold.
+
+        In each draw, E_w [1(s >= t) (g - (1 - g) t / (1 - t))]: the events treated per patient,
+        less the non-events treated, each counted t / (1 - t) times.
+
+        Parameters
+        ----------
+        thresholds : array-like of shape (k,)
+            Risks t at which a patient is treated, in (0, 1).
+        population : {"bootstrap", "sample", "beta"} or scores
+
+        Returns
+        -------
+        xarray.Dataset
+            `model` and `treat_all`, with dims (chain, draw, threshold); treating no one is worth
+            0. `prob_best`, with dim threshold, is the probability that the model is better than
+            either.
+
+        Raises
+        ------
+        InputError
+            If a threshold is not inside (0, 1), there are more than 1000, or the population is
+            unknown.
+
+        Notes
+        -----
+        To compare two models on the same patients use `bayescal.recalibration_gain`, which keeps
+        the pairs. A score within a relative 1e-12 below a threshold reaches it, so that rounding
+        decides nothing. Scores of exactly 0 and 1 decide as they were given. Past 128 distinct
+        scores neighbouring ones are merged, and of the merged cases those whose score reaches the
+        threshold are treated; in a table of more than 2048 the cell of the grid that holds a
+        threshold is shared by its width. Of several imputations, each treats by the scores of its
+        own.
+
+        References
+        ----------
+        Vickers & Elkin (2006), Decision curve analysis, Medical Decision Making 26.
+        Cruz & Korthauer (2024), Bayesian decision curve analysis with bayesDCA, Statistics in
+        Medicine 43: the probability that a model is useful.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> y_true, y_prob = bc.simulate.sample("calibrated", 300, random_state=1)
+        >>> benefit = bc.fit(y_true, y_prob, random_state=1).net_benefit([0.1, 0.3])
+        >>> benefit["model"].dims
+        ('chain', 'draw', 'threshold')
+        """
+        import xarray as xr
+
+        at = _as_thresholds(thresholds)
+        of, kind = self._over(population)
+        each = [net_benefits(table, at, kind) for table in of.tables]
+        model, everyone = of._mixed(each).swapaxes(0, 1)
+        best = (model > np.maximum(everyone, 0) + ROUNDING).mean(axis=0)
+        return xr.Dataset(
+            {
+                "model": of._array(model, "model", threshold=at),
+                "treat_all": of._array(everyone, "treat_all", threshold=at),
+                "prob_best": ("threshold", best),
+            }
+        )
+
+    def value_of_information(
+        self,
+        thresholds: Any,
+        n_more: Any = None,
+        method: str = "curve",
+        population: Any = "bootstrap",
+    ) -> xr.Dataset:
+        """Value of knowing more before patients are treated from a threshold on.
+
+        Four strategies are compared: treating no one, treating everyone, treating by the model
+        (s >= t), and treating by the updated model, whose risk is the posterior mean curve. What
+        is lost because the best of them is not known for certain is the expected value of perfect
+        information (EVPI), in net benefit per patient.
+
+        Parameters
+        ----------
+        thresholds : array-like of shape (k,)
+            Risks t from which a patient is treated, in (0, 1).
+        n_more : int or sequence of int, optional
+            Patients of a further study, up to 1e9, for the expected value of sample information
+            (EVSI).
+        method : {"curve", "cells"}
+            "curve" uses the posterior of the curve. "cells" uses the four counts alone, of
+            patients with and without the event who reach the threshold or do not: their shares are
+            Dirichlet(counts), the Bayesian bootstrap of Sadatsafavi et al., and there is no
+            updated model.
+        population : {"bootstrap", "sample"} or scores
+            Of method "curve": whose net benefit it is. With "bootstrap" it is that of patients like
+            these, so that their scores are uncertain, too; with "sample" that of exactly these;
+            with scores that of patients like others, see `on`.
+
+        Returns
+        -------
+        xarray.Dataset
+            By threshold, in net benefit per patient: `evpi`, its Monte Carlo error `evpi_error`,
+            and by strategy (dim `strategy`) the expected `net_benefit` and `prob_best`, the
+            probability that no other strategy has more; of strategies that treat the same patients
+            the simplest counts. By method "curve" also `evpi_of_recalibrating`. With `n_more` also
+            `evsi`, `evsi_error` and, by "curve", `evsi_of_recalibrating`; these have a dim
+            `n_more` if several numbers are given.
+
+        Raises
+        ------
+        InputError
+            If a threshold is not inside (0, 1), `n_more` is not a whole number of at least 1, or
+            the method or the population is unknown, or clustered cases are asked for `n_more` or
+            "cells", which take patients as independent.
+
+        Notes
+        -----
+        Let NB_k be the net benefit of strategy k in a draw of the curve g and of the weights w of
+        the population, and E the mean over draws. Then
+
+            EVPI = E[max_k NB_k] - max_k E[NB_k].
+
+        Whoever knew the curve would treat where it reaches t. Its value over the best strategy now,
+        which may be the updated model, is
+
+            EVPI of recalibrating = E[E_w[max(g - t, 0)]] / (1 - t) - max_k E[NB_k].
+
+        It is never less than EVPI. For EVSI, 2000 data sets of `n_more` patients are drawn, each
+        from a draw of the curve and the population. After each, the mean curve is that of the
+        draws weighted by the likelihood of its outcomes, and the mean weights are known exactly.
+        EVSI is the mean gain over the strategy that is best now, when the best of the same
+        four strategies is chosen after the data; `evsi_of_recalibrating` is that of the model
+        recalibrated on all data. Both are 0 or more, at most the respective EVPI, and grow in
+        `n_more` up to Monte Carlo error. When `n_more` is many times the number of patients at
+        hand, few draws carry the weight and both tend to be too large.
+
+        Of an averaged posterior, the draws are of the families that are not exact calibration. Of
+        several imputations, the draws are those of all, and the updated model has the mean curve
+        of all; after more patients the best strategy is chosen in each imputation by itself.
+
+        References
+        ----------
+        Sadatsafavi, Lee, Wynants, Vickers & Gustafson (2023), Value-of-information analysis for
+        external validation of risk prediction models, Medical Decision Making 43.
+        Heath et al. (2020), Calculating the expected value of sample information in practice,
+        Medical Decision Making 40.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> y_true, y_prob = bc.simulate.sample("calibrated", 300, random_state=1)
+        >>> post = bc.fit(y_true, y_prob, random_state=1)
+        >>> worth = post.value_of_information([0.1, 0.3], n_more=500)
+        >>> bool((worth["evsi"] <= worth["evpi"]).all())
+        True
+        """
+        at = _as_thresholds(thresholds)
+        of, kind = self._over(population)
+        if of._departure is not None:
+            raise InputError(
+                "value_of_information is of the prevalence that was fitted. Ask the posterior "
+                "before at_prevalence."
+            )
+        if method == "cells" and not of.has_outcomes:
+            raise InputError(
+                "method='cells' counts patients with outcomes, and these are scores alone. Use "
+                "method='curve'."
+            )
+        return information(of.tables, at, n_more, method, kind, of._mixed)
+
+    def performance(
+        self, thresholds: Any = (), population: Any = "bootstrap", *, realised: bool = False
+    ) -> xr.Dataset:
+        """Posterior of the model's performance: Brier score, C-statistic, accuracy, and others.
+
+        Each is a mean over outcomes that follow the curve, so that it needs none: on the scores of
+        `post.on(scores)` it is an estimate before the outcomes are known. It holds if the curve is
+        unchanged.
+
+        Parameters
+        ----------
+        thresholds : array-like of shape (k,)
+            Scores from which an event is predicted, in (0, 1), for the measures that need one.
+        population : {"bootstrap", "sample", "beta"} or scores
+        realised : bool
+            What the outcomes of exactly these cases will give, once they are known, instead of
+            what they give on average. Outcomes are drawn, so that intervals are wider; `population`
+            must then be left out, or "sample".
+
+        Returns
+        -------
+        xarray.Dataset
+            With dims (chain, draw): `events`, `brier`, `log_score` and `c_statistic`. With dims
+            (chain, draw, threshold), if thresholds are given: `treated` (the share that reaches the
+            threshold), `accuracy`, `sensitivity`, `specificity`, `ppv`, `npv` and `net_benefit`.
+            NaN where a measure is not defined, such as the predictive value of a threshold that no
+            score reaches.
+
+        Raises
+        ------
+        InputError
+            If a threshold is not inside (0, 1), the population is unknown, or realised outcomes are
+            asked of sampling weights.
+
+        Notes
+        -----
+        Past 128 distinct scores neighbouring ones are merged, as in `net_benefit`; two cases of
+        one merged row count as equal scores in the C-statistic.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> y_true, y_prob = bc.simulate.sample("calibrated", 300, random_state=1)
+        >>> post = bc.fit(y_true[:200], y_prob[:200], random_state=1)
+        >>> later = post.on(y_prob[200:])
+        >>> later.performance([0.3])["accuracy"].dims
+        ('chain', 'draw', 'threshold')
+        """
+        import xarray as xr
+
+        at, _, of, values = self._performances(thresholds, population, realised)
+        variables: dict[str, Any] = {}
+        for name, drawn in values.items():
+            by = {"threshold": at} if drawn.ndim > 1 else {}
+            variables[name] = of._array(drawn, name, **by)
+        return xr.Dataset(variables)
+
+    def performance_summary(
+        self,
+        thresholds: Any = (),
+        ci_prob: float = 0.95,
+        *,
+        population: Any = "bootstrap",
+        realised: bool = False,
+    ) -> pd.DataFrame:
+        """`performance` as a table of means and credible intervals.
+
+        Parameters
+        ----------
+        thresholds : array-like of shape (k,)
+        ci_prob : float in (0, 1)
+        population : {"bootstrap", "sample", "beta"} or scores
+        realised : bool
+            All as in `performance`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Index: measure, at a threshold as "accuracy@0.3". Columns: label, mean, lower, upper.
+            Draws in which a measure is not defined are left out; a measure defined in none has no
+            row.
+        """
+        level = as_level(ci_prob)
+        at, kind, of, values = self._performances(thresholds, population, realised)
+        table = performing.summary(values, at, level)
+        table.attrs.update(ci_prob=level, realised=realised, population=kind, outside=of.outside)
+        return table
+
+    def _performances(
+        self, thresholds: Any, population: Any, realised: Any
+    ) -> tuple[Floats, str, Self, dict[str, Floats]]:
+        """Thresholds, population, whose it is, and draws of every measure."""
+        none = isinstance(thresholds, tuple) and not thresholds
+        at = np.empty(0) if none else _as_thresholds(thresholds)
+        realised = as_flag(realised, "realised")
+        of, kind = self._over(population)
+        if realised:
+            performing.check_realised(kind, of.problem, of._departure)
+        each = [performing.performances(table, at, kind, realised=realised) for table in of.tables]
+        if len(each) == 1:
+            return at, kind, of, each[0]
+        stacked = {name: np.stack([one[name] for one in each]) for name in each[0]}
+        return at, kind, of, {name: in_turn(in_range(name, v)) for name, v in stacked.items()}
+
+    def shift_to_change(self, thresholds: Any) -> pd.DataFrame:
+        """How far the risks must shift, in log-odds, before another decision is best.
+
+        At each threshold, treating by the model is compared with treating all and treating none, by
+        expected net benefit. A shift d replaces the curve g by expit(logit g + d) at every score:
+        it stands for a change of the curve that scores without outcomes cannot show.
+
+        Parameters
+        ----------
+        thresholds : array-like of shape (k,)
+            In (0, 1).
+
+        Returns
+        -------
+        pandas.DataFrame
+            Index: threshold. Columns: best, which is "model", "treat all" or "treat none";
+            lower and upper, the shifts between which it stays best, infinite where no shift within
+            10 changes it; nearest, that of the two which is nearer to zero; and odds_ratio,
+            exp(nearest).
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> y_true, y_prob = bc.simulate.sample("calibrated", 300, random_state=1)
+        >>> post = bc.fit(y_true, y_prob, random_state=1)
+        >>> post.on(y_prob).shift_to_change([0.2]).loc[0.2, "best"]
+        'model'
+        """
+        return performing.shift_to_change(self.tables, _as_thresholds(thresholds))
+
+    # Words
+
+    def _mixed(self, values: Sequence[Floats], is_widened: bool = True) -> Floats:
+        """One array of those of each table, whose first axis has the draws."""
+        if len(values) == 1:
+            return values[0]
+        stacked = np.stack(values)
+        return in_turn(widened(stacked) if is_widened else stacked)
+
+    def _array(self, values: Floats, name: str, **coords: Any) -> xr.DataArray:
+        import xarray as xr
+
+        shaped = stored.with_chains(values, self._parts[0].chains)
+        axes = {"chain": np.arange(shaped.shape[0]), "draw": np.arange(shaped.shape[1])}
+        return xr.DataArray(shaped, axes | coords, ("chain", "draw", *coords), name)
 
     def __repr__(self) -> str:
-        lower, upper = self.interval("tce")
-        return (
-            "CalibrationPosterior\n"
-            f"  {self._cases_in_words}\n"
-            + (f"  {self.design}\n" if self.design is not None else "")
-            + f"  {self._curve_in_words}, {self.problem.prior.name} prior, {self.engine}\n"
-            f"  TCE {interval(self.estimate('tce'), lower, upper, 0.95)}"
-            + f"; {self._atom_in_words}"
-        )
-
-    @property
-    def _atom_in_words(self) -> str:
-        atom = self.prob_calibrated
-        if atom is None:
-            return "exact calibration was not considered"
-        return f"P(exactly calibrated) {chance(atom)}"
-
-    @property
-    def _curve_in_words(self) -> str:
-        return "average over families" if self.is_average else f"{self.family.name} curve"
-
-    @property
-    def _cases_in_words(self) -> str:
-        if not self.has_outcomes:
-            told = f"{count(self.data.n, 'score')}, without outcomes{self._outside_in_words}"
-            return f"{told}{self._prevalence_in_words}"
-        return self.data.size_in_words
-
-    @property
-    def _outside_in_words(self) -> str:
-        """How many scores lie where no case with an outcome was; empty on the scores fitted."""
-        if self._fitted is None:
-            return ""
-        lower, upper = self._fitted_range
-        return (
-            f", {100 * self.outside:.2g} % of them outside {lower:.3g} to {upper:.3g}, "
-            "the range of the scores fitted"
-        )
-
-    @property
-    def _prevalence_in_words(self) -> str:
-        """Which prevalence was told, and what gave way; empty where none was."""
-        if not isinstance(self._departure, AtPrevalence):
-            return ""
-        (implied, lower, upper), (told, *_), (shift, *_) = self.prevalence_told.to_numpy()
-        moved = f"the log-odds of all risks are shifted by {shift:+.2f}"
-        if not self._departure.keeps_scores:
-            return f"\n  at a prevalence of {told:.3g}, not {implied:.3g}: {moved}"
-        return (
-            f"\n  conflict: curve and scores imply a prevalence of {implied:.3g} ({lower:.3g} to "
-            f"{upper:.3g}), told was {told:.3g}; the curve gives way: {moved}"
-        )
+        return "\n  ".join(["CalibrationPosterior", *lines_of(self)])
 
     def _repr_html_(self) -> str:
         return card(repr(self), SUMMARY_COLUMNS, summary_rows(self.summary()))
+
+
+def _as_thresholds(thresholds: Any) -> Floats:
+    """Checked thresholds."""
+    return np.array(as_levels(as_vector(thresholds, "thresholds"), "thresholds"))
 
 
 def as_posterior(post: Any, name: str = "post") -> CalibrationPosterior:
@@ -410,3 +1490,23 @@ def check_outcomes(post: CalibrationPosterior, what: str) -> None:
             "without patients or those of `on`. Pass that of a site with patients, "
             "`post.site(name)`, or a fit of one curve."
         )
+
+
+def mixture(posts: Sequence[CalibrationPosterior]) -> Any:
+    """The posterior of several imputations, from that of each."""
+    first = posts[0]
+    mixed = first._with([post._parts[0] for post in posts])
+    if first._fitted is not None:
+        mixed._fitted = mixture([post._fitted for post in posts if post._fitted is not None])
+    return mixed
+
+
+def as_seen(post: CalibrationPosterior, tree: xr.DataTree) -> CalibrationPosterior:
+    """A posterior on the scores that its tree says it is seen on; else as it is."""
+    scores = stored.scores_seen(tree)
+    return post if scores is None else post._on(scores)
+
+
+def versions_of(post: CalibrationPosterior) -> dict[str, str]:
+    """Versions of the libraries that drew a posterior."""
+    return stored.versions_of(post._tree)

@@ -1,54 +1,428 @@
-"""Trees on disk: opened, and brought to what this version writes."""
+"""The posterior as an xarray.DataTree in ArviZ's schema, in memory and on disk.
+
+One part is a tree of `posterior`, `sample_stats`, `observed_data` and `constant_data`; several
+imputations are a group for each, `imputation_1` and so on, and the `posterior` of all, mixed.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from bayescal.core.errors import InputError
-from bayescal.core.files import existing_file
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from bayescal.core.arrays import Floats
+from bayescal.core.checksum import checksum
+from bayescal.core.errors import InputError, check_type
+from bayescal.core.files import as_path, existing_file, replacing
 from bayescal.core.text import shortened
+from bayescal.core.versions import library_versions
+from bayescal.data.data import CalibrationData
+from bayescal.data.stored import reading_tree
+from bayescal.model.curves import Curve
+from bayescal.model.draws import Averaged, Part
+from bayescal.model.likelihood.binomial import BINOMIAL
+from bayescal.model.likelihood.times.cases import cases_of_times
+from bayescal.model.problem import Problem
+from bayescal.posterior.imputed import in_turn
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["open_tree", "upgraded"]
+__all__ = [
+    "OBSERVATION_LIMIT",
+    "SEEN",
+    "as_dataset",
+    "complete",
+    "coordinates_of",
+    "is_of_imputations",
+    "open_tree",
+    "posterior_of",
+    "read_parts",
+    "save_tree",
+    "scores_seen",
+    "seen_on",
+    "tree_of",
+    "tree_of_all",
+    "trees_of",
+    "versions_of",
+    "with_chains",
+]
 
-RENAMED = {"alpha": "curve_alpha", "beta": "curve_beta", "c": "curve_c"}
+OBSERVATION_LIMIT = 5000
+"""Most cases for which log_likelihood and posterior_predictive are kept case by case."""
+OF_SINGLE_CASES = (
+    "Of single cases, as if they were independent: leave-one-out of this group does not leave out "
+    "whole clusters. bayescal.compare(...).loo does."
+)
+"""What the log likelihood of cases in clusters is not."""
+SEEN, IMPUTATIONS, CHECKSUM = "on", "imputations", "checksum"
+"""Group with the scores that a posterior is seen on, where they are not its own; and attributes
+with the number of imputations, and of a file with the checksum of each group."""
+
+
+# Written
+
+
+def tree_of(part: Part) -> xr.DataTree:
+    """The groups a fit writes: posterior, sample_stats, observed_data and constant_data."""
+    import xarray as xr
+
+    from bayescal.posterior.arviz_tree import PosteriorTree
+
+    problem, averaged, data = part.problem, part.averaged, part.problem.data
+    versions = library_versions("bayescal", "numpy", "scipy", "arviz-stats")
+    named: dict[str, Any] = {"inference_library": "bayescal", "engine": part.engine}
+    named["versions"] = versions
+    if averaged is not None:
+        named["families"], named["asked"] = averaged.families, dict(averaged.asked)
+        named["prior_calibrated"] = averaged.weights["identity"]
+        named["prob_calibrated"] = averaged.prob_calibrated
+    if data.follow_up is None and _has_cases(data):
+        row, outcome = _cases(data)
+        observed = xr.Dataset({"y": ("obs", outcome)}, {"obs": np.arange(row.size)})
+    else:
+        observed = xr.Dataset({"hits": ("row", data.hits)}, {"row": np.arange(data.score.size)})
+    by_draw = {name: value for name, value in part.stats.items() if np.ndim(value)}
+    stats = as_dataset(by_draw, {}) if by_draw else xr.Dataset()
+    groups = {
+        "posterior": posterior_of(part),
+        "sample_stats": stats.assign(
+            {name: value for name, value in part.stats.items() if not np.ndim(value)}
+        ),
+        "observed_data": observed,
+        "constant_data": data.to_xarray().assign(model_score=("row", problem.table.score)),
+    }
+    tree = PosteriorTree.from_dict(groups)
+    tree.attrs.update(problem.to_attributes())
+    tree.attrs.update({key: json.dumps(value) for key, value in named.items()})
+    return tree
+
+
+def tree_of_all(trees: Sequence[xr.DataTree]) -> xr.DataTree:
+    """One tree of the trees of several imputations; of one, that tree.
+
+    A coordinate that an imputation does not have is zero in its draws.
+    """
+    from bayescal.posterior.arviz_tree import PosteriorTree
+
+    if len(trees) == 1:
+        return trees[0]
+    groups: dict[str, xr.Dataset | xr.DataTree] = {
+        "posterior": mixed([tree["posterior"].to_dataset() for tree in trees])
+    }
+    groups |= {f"imputation_{number}": each.copy() for number, each in enumerate(trees, 1)}
+    tree = PosteriorTree.from_dict(groups)
+    tree.attrs.update(trees[0].attrs)
+    tree.attrs[IMPUTATIONS] = json.dumps(len(trees))
+    return tree
+
+
+def seen_on(tree: xr.DataTree, data: CalibrationData) -> xr.DataTree:
+    """The tree of a fit, and the scores that it is seen on."""
+    import xarray as xr
+
+    seen = tree.copy()
+    seen[SEEN] = xr.DataTree(data.to_xarray())
+    return seen
+
+
+def scores_seen(tree: xr.DataTree) -> CalibrationData | None:
+    """The scores that a posterior is seen on; None where they are its own."""
+    if SEEN not in tree.children:
+        return None
+    return CalibrationData.from_xarray(tree[SEEN].to_dataset())
+
+
+def mixed(parts: Sequence[xr.Dataset]) -> xr.Dataset:
+    """The draws of all imputations in turn, chain by chain, with the `imputation` of each."""
+    import xarray as xr
+
+    numbered = []
+    for number, draws in enumerate(parts, 1):
+        shape = draws.sizes["chain"], draws.sizes["draw"]
+        numbered.append(draws.assign(imputation=(("chain", "draw"), np.full(shape, number))))
+    joined = xr.concat(
+        numbered, "draw", data_vars="all", coords="minimal", compat="override", join="outer",
+        fill_value=0,
+    )  # fmt: skip
+    index = np.arange(joined.sizes["draw"])
+    order = in_turn(index.reshape(len(parts), -1))
+    return joined.isel(draw=order).assign_coords(draw=index)
+
+
+def complete(tree: xr.DataTree, parts: Sequence[Part]) -> None:
+    """Add the groups that cost time, in place: predictive, likelihood and prior draws.
+
+    Of several imputations prior draws alone: the rest is in the tree of each. log_likelihood is of
+    single cases, and is left out above `OBSERVATION_LIMIT` cases and for sampling weights, which
+    are not cases. Of a likelihood whose cases depend on each other it is of rows. Of cases in
+    clusters its attribute `note` says that it is of single cases.
+    """
+    import xarray as xr
+
+    if "prior" in tree.children:
+        return
+    if len(parts) > 1:
+        tree["prior"] = xr.DataTree(mixed([posterior_of(part, "prior") for part in parts]))
+        return
+    (part,) = parts
+    for name, group in _predictive(tree, part).items():
+        tree[name] = xr.DataTree(group)
+    tree["prior"] = xr.DataTree(posterior_of(part, "prior"))
+    curve, prior, size = part.problem.curve, part.problem.prior, len(part.u)
+    if part.averaged is not None or curve.has_atoms or part.prior is not None:
+        return  # no prior density: families, and curves partly on the diagonal, differ in dimension
+    u = dict(zip(curve.coordinates, part.u.T, strict=True))
+    rough = [u.pop(name) for name in curve.coordinates if name.startswith("deviation")]
+    density = {name: prior.of(name).logpdf(values) for name, values in u.items()}
+    if rough:  # all deviations together, tau summed out
+        density["deviation"] = prior.deviation_logpdf(np.stack(rough, axis=1))
+    by_chain = {name: with_chains(values, part.chains) for name, values in density.items()}
+    tree["log_prior"] = xr.DataTree(as_dataset(by_chain, {}, part.chains, size // part.chains))
+
+
+def _predictive(tree: xr.DataTree, part: Part) -> dict[str, xr.Dataset]:
+    """log_likelihood, and outcomes drawn anew, by case where there are not too many."""
+    import xarray as xr
+
+    problem, chains, data = part.problem, part.chains, part.problem.data
+    log_odds, rng = problem.curves_at(data.score).log_odds(part.u), problem.rng("predictive")
+
+    def by_draw(name: str, values: NDArray[Any], dim: str) -> xr.Dataset:
+        shaped = with_chains(values, chains)
+        named = {name: (("chain", "draw", dim), shaped)}
+        return as_dataset(named, {dim: np.arange(values.shape[1])}, *shaped.shape[:2])
+
+    if not problem.of_times and _has_cases(data):
+        row, outcome = _cases(data)
+        constant = tree["constant_data"].to_dataset()
+        tree["constant_data"] = xr.DataTree(
+            constant.assign_coords(obs=np.arange(row.size)).assign(
+                case_score=("obs", data.score[row])
+            )
+        )
+        of_row = [BINOMIAL.log_case(event, log_odds) for event in (False, True)]
+        likelihood = np.where(outcome == 1, of_row[1][:, row], of_row[0][:, row])
+        replicate = (rng.random(likelihood.shape) < expit(log_odds)[:, row]).astype(np.int8)
+        groups = {"log_likelihood": by_draw("y", likelihood, "obs")}
+        if data.clusters is not None and not data.clusters.are_single:
+            groups["log_likelihood"].attrs["note"] = OF_SINGLE_CASES
+        return groups | {"posterior_predictive": by_draw("y", replicate, "obs")}
+    trials = np.rint(problem.table.trials).astype(np.int64)
+    hits = problem.likelihood.draw(rng, trials, expit(log_odds)).astype(np.int32)
+    groups = {"posterior_predictive": by_draw("hits", hits, "row")}
+    if problem.of_times and data.n <= OBSERVATION_LIMIT:
+        of_cases, _ = cases_of_times(problem, part.u)
+        groups["log_likelihood"] = by_draw("followed", of_cases, "kind")
+    return groups
+
+
+def posterior_of(part: Part, group: str = "posterior") -> xr.Dataset:
+    """Draws of the coordinates by chain and draw, with what is derived from them.
+
+    Parameters
+    ----------
+    group : {"posterior", "prior"}
+    """
+    curve, u, tags = part.problem.curve, part.u, {}
+    if group == "prior":
+        u, family = part.draw_prior()
+        tags = {} if family is None else {"family": family}
+    elif part.averaged is not None:
+        tags = {"family": part.averaged.family, "exact": part.averaged.exact.astype(np.int8)}
+    coordinates = {
+        name: with_chains(values, part.chains)
+        for name, values in {**dict(zip(curve.coordinates, u.T, strict=True)), **tags}.items()
+    }
+    values: dict[str, Any] = dict(coordinates)
+    numbers = {}
+    for variable, dim in curve.dims.items():
+        numbered = [values.pop(name) for name in curve.variables[variable]]
+        values[variable] = (("chain", "draw", dim), np.stack(numbered, axis=-1))
+        numbers[dim] = np.arange(1, len(numbered) + 1)
+    values |= curve.derived(coordinates, part.problem.frame, np.exp)
+    return as_dataset(values, numbers, part.chains, len(u) // part.chains)
+
+
+def as_dataset(
+    values: Mapping[str, Any],
+    coords: dict[str, Any],
+    chains: int | None = None,
+    draws: int | None = None,
+) -> xr.Dataset:
+    """Variables by chain and draw; one with further dims is a pair of its dims and its values."""
+    import xarray as xr
+
+    if chains is None or draws is None:
+        chains, draws = next(iter(values.values())).shape[:2]
+    axes = {"chain": np.arange(chains), "draw": np.arange(draws)}
+    variables = {
+        name: value if isinstance(value, tuple) else (("chain", "draw"), value)
+        for name, value in values.items()
+    }
+    return xr.Dataset(variables, axes | coords)
+
+
+def with_chains(values: NDArray[Any], chains: int) -> NDArray[Any]:
+    """Split the leading axis of draws into (chain, draw)."""
+    return values.reshape(chains, -1, *values.shape[1:])
+
+
+def _has_cases(data: CalibrationData) -> bool:
+    return not data.is_pseudo and data.n <= OBSERVATION_LIMIT
+
+
+def _cases(data: CalibrationData) -> tuple[NDArray[np.intp], NDArray[np.int8]]:
+    """Row and outcome of each case: within a row, its events first."""
+    trials, hits = data.trials.astype(np.int64), data.hits.astype(np.int64)
+    row = np.repeat(np.arange(trials.size), trials)
+    start = np.cumsum(trials) - trials
+    index = np.arange(row.size) - start[row]
+    return row, (index < hits[row]).astype(np.int8)
+
+
+# Read
+
+
+def versions_of(tree: xr.DataTree) -> dict[str, str]:
+    """Versions of the libraries that drew what a tree holds."""
+    versions: dict[str, str] = json.loads(tree.attrs["versions"])
+    return versions
+
+
+def is_of_imputations(tree: xr.DataTree) -> bool:
+    """Whether a tree is that of several imputations."""
+    return IMPUTATIONS in tree.attrs
+
+
+@reading_tree()
+def trees_of(tree: xr.DataTree) -> list[xr.DataTree]:
+    """The tree of each imputation; of one data set that tree."""
+    if not is_of_imputations(tree):
+        return [tree]
+    names = [f"imputation_{k}" for k in range(1, int(json.loads(tree.attrs[IMPUTATIONS])) + 1)]
+    missing = [name for name in names if name not in tree.children]
+    if missing:
+        raise InputError(f"the tree lacks the groups {', '.join(missing)}. Combine the fits again.")
+    trees = [tree.children[name].copy() for name in names]
+    for each in trees:
+        each.name = None
+    return trees
+
+
+def read_parts(tree: Any) -> tuple[Part, ...]:
+    """The parts that a tree was written of."""
+    import xarray as xr
+
+    check_type(tree, xr.DataTree, "tree", "Pass the tree of a posterior of bayescal.fit.")
+    return tuple(map(_read_part, trees_of(tree)))
+
+
+@reading_tree()
+def _read_part(tree: xr.DataTree) -> Part:
+    missing = {"curve", "prior", "frame", "edges", "seed"} - set(map(str, tree.attrs))
+    if missing:
+        raise InputError(
+            f"the tree lacks the attributes {', '.join(sorted(missing))}: it was not written "
+            "by bayescal.fit. Pass one that was, or refit the data."
+        )
+    absent = {"constant_data", "posterior", "sample_stats"} - set(map(str, tree.children))
+    if absent:
+        raise InputError(f"the tree lacks the groups {', '.join(sorted(absent))}. Refit the data.")
+    posterior, attributes = tree["posterior"].to_dataset(), tree.attrs
+    data = CalibrationData.from_xarray(tree["constant_data"].to_dataset())
+    problem = Problem.from_attributes(attributes, data)
+    averaged = None
+    if "families" in attributes:
+        read = {
+            name: json.loads(attributes[name])
+            for name in ("families", "asked", "prob_calibrated", "prior_calibrated")
+        }
+        prior = float(read["prior_calibrated"])
+        weights = {name: (1 - prior) * weight for name, weight in read["families"].items()}
+        family, exact = (_flat(posterior[name]) for name in ("family", "exact"))
+        averaged = Averaged(
+            *({"identity": prior} | weights, read["asked"], float(read["prob_calibrated"])),
+            *(family, exact != 0),
+        )
+    u = np.empty((posterior.sizes["chain"] * posterior.sizes["draw"], problem.curve.size))
+    for column, values in enumerate(coordinates_of(posterior, problem.curve).values()):
+        u[:, column] = values.ravel()
+    if not np.isfinite(u).all():
+        raise InputError("the tree's posterior holds draws that are not finite. Refit the data.")
+    stats = {
+        str(name): values.transpose("chain", "draw").to_numpy() if values.dims else float(values)
+        for name, values in tree["sample_stats"].to_dataset().data_vars.items()
+    }
+    engine = str(json.loads(attributes["engine"]))
+    return Part(problem, u, posterior.sizes["chain"], engine, stats, averaged)
+
+
+def coordinates_of(group: xr.Dataset, curve: Curve) -> dict[str, Floats]:
+    """Draws of each working coordinate, of shape (chain, draw), in the family's order.
+
+    Those numbered after one variable are taken from it, or one by one as a PyMC model has them.
+    """
+    coordinates = {}
+    for variable, names in curve.variables.items():
+        for index, name in enumerate(names):
+            values = group[name] if name in group else group[variable][..., index]
+            coordinates[name] = np.asarray(values.transpose("chain", "draw"), dtype=np.float64)
+    return coordinates
+
+
+def _flat(values: xr.DataArray) -> NDArray[Any]:
+    """One value a draw, chain by chain."""
+    return np.asarray(values.transpose("chain", "draw").to_numpy().ravel())
+
+
+# On disk
+
+
+def save_tree(tree: xr.DataTree, path: str | PathLike[str]) -> None:
+    """Write a tree to a NetCDF file, all at once, with a checksum of its groups."""
+    marked = tree.copy()
+    marked.attrs[CHECKSUM] = json.dumps(_checksums(tree))
+    with replacing(as_path(path)) as file:
+        marked.to_netcdf(file, engine="h5netcdf")
 
 
 def open_tree(path: str | PathLike[str]) -> xr.DataTree:
-    """The tree in a NetCDF file."""
+    """The tree in a NetCDF file, as this version writes it.
+
+    A file without a checksum is of an earlier version, or was written by other means.
+    """
     import xarray as xr
 
     from bayescal.posterior.arviz_tree import PosteriorTree
 
     file = existing_file(path)
     try:
-        return PosteriorTree.from_dict(xr.load_datatree(file, engine="h5netcdf").to_dict())
+        tree = PosteriorTree.from_dict(xr.load_datatree(file, engine="h5netcdf").to_dict())
     except Exception as error:  # a file that is cut off can be any error of the layers below
         raise InputError(
             f"path {str(path)!r} is not a NetCDF file, or is cut off or damaged: "
             f"{shortened(error, 200)}."
         ) from error
-
-
-def upgraded(tree: xr.DataTree) -> xr.DataTree:
-    """A tree as this version writes it: parameters of beta are no dimensions of ArviZ's."""
-    import xarray as xr
-
-    if "families" in tree.attrs and "exact" not in tree["posterior"]:
+    written = tree.attrs.pop(CHECKSUM, None)
+    if written is not None and written != json.dumps(_checksums(tree)):
         raise InputError(
-            "this average was stored by an earlier version, in which distances had draws of their "
-            "own. Compare the data again with bayescal.compare."
+            "its numbers are not those that were written: it was edited or damaged. Take a copy "
+            "from before, or refit the data."
         )
-    if "curve_alpha" in tree["posterior"] or "alpha" not in tree["posterior"]:
-        return tree
-    groups = {}
-    for name, group in tree.children.items():
-        dataset = group.to_dataset()
-        old = [variable for variable in RENAMED if variable in dataset]
-        groups[name] = dataset.rename({variable: RENAMED[variable] for variable in old})
-    renamed = xr.DataTree.from_dict(groups)
-    renamed.attrs.update(tree.attrs)
-    return renamed
+    return tree
+
+
+def _checksums(tree: xr.DataTree) -> dict[str, str]:
+    """Of each group, with its coordinates and attributes."""
+    sums = {}
+    for node in tree.subtree:
+        dataset = node.to_dataset(inherit=False).reset_coords()
+        told = json.dumps(sorted((str(name), str(value)) for name, value in dataset.attrs.items()))
+        sums[node.path] = checksum(dataset.assign({"attributes of the group": told}))
+    return sums

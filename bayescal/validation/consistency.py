@@ -27,7 +27,6 @@ from bayescal.estimators.uncertainty import (
     applied_of,
     cases_by_score,
 )
-from bayescal.fitting.imputed.posterior import ImputedPosterior
 from bayescal.posterior.posterior import CalibrationPosterior, as_posterior, check_outcomes
 from bayescal.validation.alike import alike_cases
 from bayescal.validation.followed import SimulatedTimes
@@ -345,7 +344,7 @@ class _Table(NamedTuple):
 def _check_table(post: CalibrationPosterior) -> None:
     """Refuse a posterior that knows more of its cases than outcomes can be simulated with."""
     check_outcomes(post, "check_consistency")
-    if isinstance(post, ImputedPosterior):
+    if len(post.imputations) > 1:
         raise InputError(
             "post is of several imputations, and outcomes are simulated at the scores of one. Pass "
             "each of post.imputations."

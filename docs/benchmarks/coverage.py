@@ -112,7 +112,7 @@ def probabilities(seed: int, repeats: int) -> list[Row]:
             slope = it.truth.functional("calibration_slope")
             ratio = it.truth.functional("observed_expected")
             for limit in LIMITS:
-                yield f"TCE < {limit:g}", it.post.prob_tce_below(limit), tce < limit
+                yield f"TCE < {limit:g}", it.post.prob_below(limit), tce < limit
             draws = it.post.functional("calibration_slope").to_numpy()
             yield "slope < 0.9", float((draws < 0.9).mean()), slope < 0.9
             draws = it.post.functional("observed_expected").to_numpy()

@@ -29,7 +29,7 @@ ICC, CLUSTER, CLUSTERED = 0.05, 20, ("slope, width 0.35", "O/E, width 0.3")
 def reached(goal: dict[str, Any], post: Any) -> bool:
     """Whether the posterior of one study reaches the goal."""
     if "conclude" in goal:
-        below = post.prob_tce_below(goal["close"])
+        below = post.prob_below(goal["close"])
         return bool((below if goal["conclude"] == "close enough" else 1 - below) >= 0.95)
     lower, upper = post.interval(goal["of"])
     return bool(upper - lower <= goal["width"])

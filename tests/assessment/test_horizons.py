@@ -112,7 +112,7 @@ def test_families_are_compared_at_each_horizon():
     alone = bc.compare(outcome, risks[:, 1], horizon=3, **options)
     assert several.table.loc[3].equals(alone.table)
     assert several.prob_calibrated[3] == alone.prob_calibrated == several.at(3).prob_calibrated
-    assert repr(several) == "HorizonComparison(120 cases, horizons 3, 5)"
+    assert repr(several) == "Several(120 cases, horizon 3, 5)"
 
 
 @pytest.mark.parametrize("door", [bc.assess, bc.compare])

@@ -158,7 +158,7 @@ def test_one_curve_is_told_as_before() -> None:
     y, s, group = outcomes([0.0], each=400)
     for a in (bc.assess(y, s, **CHEAP), bc.assess(y, s, site=group, **CHEAP)):
         assert not a.has_own_curves
-        assert a.prob_tce_below(0.03) == a.posterior.prob_tce_below(0.03)
+        assert a.prob_tce_below(0.03) == a.posterior.prob_below(0.03)
         assert "own" not in a.headline()
         assert "own_error" not in a.to_dict()
 

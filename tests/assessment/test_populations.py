@@ -47,8 +47,8 @@ def test_each_row_is_that_view_of_the_hierarchical_fit(six):
                 ends = six.error["lower"], six.error["upper"]
             shown = tuple(table.loc[name, f"{functional}_{end}"] for end in ("lower", "upper"))
             assert shown == pytest.approx(ends)
-        below = six if name == "these" else view
-        assert table.loc[name, "prob_close"] == below.prob_tce_below(six.close)
+        below = six.prob_tce_below if name == "these" else view.prob_below
+        assert table.loc[name, "prob_close"] == below(six.close)
     widths = table["observed_expected_upper"] - table["observed_expected_lower"]
     assert widths["next"] > 2 * widths["these"]
 

@@ -51,7 +51,7 @@ def test_tables_of_sites_hold_the_numbers_of_the_fit(findings):
     average = views["average"]
     assert table.loc["average", "tce_lower"] == average.interval("tce")[0]
     assert table.loc["average", "tce_estimate"] == average.estimate("tce")
-    assert table.loc["average", "prob_close"] == average.prob_tce_below(findings.close)
+    assert table.loc["average", "prob_close"] == average.prob_below(findings.close)
     assert table.loc["these", "tce_estimate"] == findings.error["estimate"]
     assert table.loc["these", "prob_close"] == findings.prob_tce_below(findings.close)
     assert (

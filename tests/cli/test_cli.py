@@ -216,8 +216,8 @@ def test_one_family_tells_what_its_posterior_says(run, csv, patients, tmp_path) 
     assert document["source"] == {
         "file": str(csv),
         "outcome": "y",
-        "score": "p",
-        "weight": None,
+        "prob": "p",
+        "sample_weight": None,
         "weight_type": None,
         "site": None,
         "event": "1",

@@ -49,7 +49,7 @@ def table(path, **roles):
         ["1", "1.0"],
     ],
 )
-@pytest.mark.parametrize("role", ["site", "factor"])
+@pytest.mark.parametrize("role", ["site", "subgroup"])
 def test_hospitals_that_are_written_differently_stay_apart(tmp_path, labels, role) -> None:
     data = table(written(tmp_path, labels), **{role: ["x"]})
     assert {*data.levels["site" if role == "site" else "x"]} == {*labels}

@@ -86,7 +86,7 @@ def test_the_sign_of_a_weight_is_no_reason_for_percent(tmp_path) -> None:
         r"column 'w': '10%' is not a number on line 2 of [^.]*\.csv\..*without the sign, / 100\.$"
     )
     with pytest.raises(InputError, match=message):
-        read_predictions(Reading(path, "y", "p", weight="w"))
+        read_predictions(Reading(path, "y", "p", sample_weight="w"))
 
 
 @pytest.mark.parametrize(
@@ -112,14 +112,14 @@ def test_a_third_value_late_in_a_file_counts_when_the_outcome_is_guessed(tmp_pat
     ]
     path.write_text("\n".join(["died,stage,chance", *rows]))
     read = read_predictions(Reading(path))
-    assert (read.columns.outcome, read.columns.score) == ("died", "chance")
+    assert (read.columns.outcome, read.columns.prob) == ("died", "chance")
 
 
 def test_scores_whose_first_rows_are_zeros_and_ones_are_guessed(tmp_path) -> None:
     path, n = tmp_path / "a.csv", 1500
     chance = [float(k % 2) for k in range(n - 1)] + [0.4]
     path.write_text("\n".join(["died,chance", *(f"{k % 2},{p}" for k, p in enumerate(chance))]))
-    assert read_predictions(Reading(path)).columns.score == "chance"
+    assert read_predictions(Reading(path)).columns.prob == "chance"
 
 
 MIXED = "y,p\n1,81%\n0,0.1434\n0,{}\n"

@@ -53,8 +53,8 @@ def test_scores_that_are_moved_are_not_what_errors_are_measured_from():
     assert np.unique(s).size > 20
     post = bc.fit(y, s, curve="logistic", random_state=1)
     edges, at = post.problem.edges, post.data.score
-    u = np.column_stack([post.coordinates[name] for name in post.family.coordinates])
-    curve = post.family.probability(u, edges.inside(at), post.problem.frame)
+    u = np.column_stack([post.coordinates[name] for name in post.problem.curve.coordinates])
+    curve = post.problem.curve.probability(u, edges.inside(at), post.problem.frame)
     share = post.data.trials / post.data.n
     tce = post.tce(population="sample").to_numpy().ravel()
     assert_allclose(tce, np.abs(curve - at) @ share, atol=1e-9)

@@ -52,7 +52,7 @@ def test_frames_labels_competing_events_and_late_entry_are_taken():
     same = bc.fit(bc.Survival(outcome.time, code, entry), risks, horizon=HORIZONS, **FAST)
     assert post.summary().equals(same.summary())
     assert post.at(2).data.follow_up.competing > 5
-    assert repr(post) == "HorizonPosteriors(200 cases, horizons 0.5, 1, 2)"
+    assert repr(post) == "Several(200 cases, horizon 0.5, 1, 2)"
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_columns_in_the_wrong_order_and_other_doors_are_refused(fitted):
     outcome, risks = study(60)
     with pytest.raises(InputError, match=r"mean risk falls from column y_prob\[:, 0\]"):
         bc.fit(outcome, 1 - risks, horizon=HORIZONS)
-    with pytest.raises(InputError, match=r"horizon=3 was not fitted. The horizons are 0\.5, 1, 2"):
+    with pytest.raises(InputError, match=r"horizon=3 was not fitted. Those fitted are 0\.5, 1, 2"):
         fitted.at(3)
     for door in (bc.build_model, bc.CalibrationData):
         with pytest.raises(InputError, match=r"horizon is 2 times here"):

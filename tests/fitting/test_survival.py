@@ -189,16 +189,6 @@ def test_leaving_with_another_cause_does_not_bias_the_level(of_two_causes):
     assert censored.interval("observed_expected")[0] > 1.05 * true
 
 
-@pytest.mark.slow
-def test_nuts_samples_the_same_posterior(followed):
-    post = bc.fit(followed, curve="logistic", draws=4000, random_state=1)
-    reference = bc.fit(followed, curve="logistic", engine="nuts", draws=2000, random_state=1)
-    at = [0.1, 0.3, 0.6]
-    mine, theirs = (each.curve(at).to_numpy().reshape(-1, 3) for each in (post, reference))
-    assert np.abs((mine.mean(axis=0) - theirs.mean(axis=0)) / theirs.std(axis=0)).max() < 0.15
-    np.testing.assert_allclose(mine.std(axis=0), theirs.std(axis=0), rtol=0.15)
-
-
 def test_late_entry_is_counted_from_then_on():
     """Whoever had the event before is not among those under observation."""
     rng = np.random.default_rng(8)

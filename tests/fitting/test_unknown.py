@@ -134,7 +134,7 @@ def test_verdicts_are_those_of_the_error_by_delta(result):
         row = by_delta.loc[(delta, "tce")]
         assert table.loc[delta, "estimate"] == pytest.approx(row["estimate"])
         assert table.loc[delta, "upper"] == pytest.approx(row["upper"])
-    below = result.posterior.prob_tce_below(0.06)
+    below = result.posterior.prob_below(0.06)
     assert table.loc[0.0, "prob_close"] == pytest.approx(below)
     assert table.loc[0.0, "verdict"] == "cannot tell"
 

@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 import bayescal as bc
-from bayescal.errors import InputError, WeightWarning
+from bayescal.errors import InputError, OutOfTimeError, WeightWarning
 
 
 def cases(n=300, seed=0):
@@ -118,9 +118,21 @@ def test_groups_are_refused():
 
 
 @pytest.mark.slow
-def test_nuts_stays_nuts():
+def test_nuts_stays_nuts(monkeypatch):
+    import bayescal.inference.nuts as nuts
+
+    sample, asked = nuts.sample_nuts, []
+
+    def once(model, **options):
+        asked.append(options)
+        if len(asked) > 1:
+            raise OutOfTimeError("to compile the model of all cases takes seconds")
+        return sample(model, **options)
+
+    monkeypatch.setattr(nuts, "sample_nuts", once)
     y, s = cases()
     options = {"curve": "intercept", "engine": "nuts", "draws": 400, "random_state": 7}
     part = bc.fit(y[:100], s[:100], **options)
-    updated = bc.update(part, y[100:], s[100:])
-    assert (updated.engine, updated.draws) == ("nuts", 400)
+    with pytest.raises(OutOfTimeError):
+        bc.update(part, y[100:], s[100:])
+    assert asked[0] == asked[1]

@@ -31,7 +31,7 @@ def test_it_is_read_from_the_draws_of_the_fit(cases):
     after = expit(3 + logit(s))
     gain = bc.recalibration_gain(y, s, after, thresholds=[0.3], draws=400, random_state=1)
     post = bc.compare(y, s, draws=400, random_state=1).posterior
-    (curves,) = post.curves_of_draws.parts
+    (curves,) = post.tables
     at = post.data.score
     g = post.problem.curves_at(at).probability(curves.distances.u)
     exact = flat(post.exact)

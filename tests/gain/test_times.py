@@ -86,7 +86,7 @@ def test_risks_left_out_are_those_of_a_fit_without_the_case(seen):
     score, event, left = (each[:60] for each in seen)
     times, options = censored_of(event, left), {"curve": "logistic", "horizon": 1}
     post = bc.fit(times, score, **options, draws=4000, random_state=1)
-    (curves,) = post.curves_of_draws.parts
+    (curves,) = post.tables
     risk, left_out = risks_left_out(post.problem, curves.u)
     followed, before = post.problem.data.follow_up, post.curve(np.sort(score)).to_numpy()
     before = before.reshape(-1, 60).mean(axis=0)[followed.row]

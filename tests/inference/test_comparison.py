@@ -115,7 +115,7 @@ def test_leave_one_out_is_arviz_s(n, off):
     data = bc.CalibrationData(*bc.simulate.sample("clinical-middle-overconfident", n, 2))
     post = bc.fit(data, curve="beta", draws=1000, random_state=1)
     draws = np.stack(
-        [post.tree["posterior"][n].to_numpy().ravel() for n in post.family.coordinates]
+        [post.tree["posterior"][n].to_numpy().ravel() for n in post.problem.curve.coordinates]
     )
     ours = leave_one_out(post.problem, draws.T)
     theirs = arviz_stats.loo(post.tree, reff=1.0)
@@ -202,7 +202,7 @@ def test_exact_calibration_has_a_probability_and_no_draws(calibrated):
     assert post.prob_calibrated > 0.05
     assert (post.curve().to_numpy() != post.data.score).any(axis=-1).all()
     assert "identity" not in json.loads(post.tree.attrs["families"])
-    assert calibrated.prob_tce_below(1.0) == 1
+    assert calibrated.posterior.prob_below(1.0) == 1
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.posterior.tree import coordinates_of
+from bayescal.posterior.stored import coordinates_of
 
 DRAWS = 16_000
 SCORES = np.linspace(0.1, 0.9, 9)
@@ -18,7 +18,7 @@ SCORES = np.linspace(0.1, 0.9, 9)
 def quantities(post: bc.CalibrationPosterior) -> dict[str, np.ndarray]:
     """Every quantity compared, each of shape (chain, draw)."""
     posterior = post.tree["posterior"]
-    actual = coordinates_of(posterior.to_dataset(), post.family)
+    actual = coordinates_of(posterior.to_dataset(), post.problem.curve)
     actual["tce"] = post.tce().to_numpy()
     curve = post.curve(SCORES).to_numpy()
     return actual | {f"g({s:.1f})": curve[..., i] for i, s in enumerate(SCORES)}
@@ -38,7 +38,6 @@ def estimates(draws: np.ndarray) -> dict[str, tuple[float, float]]:
 @pytest.mark.parametrize(
     ("name", "curve"),
     [
-        ("A", "beta"),
         ("B", "beta"),
         ("A", "spline"),
     ],
@@ -109,18 +108,6 @@ def test_the_model_simulates_outcomes_from_its_prior():
     hits = drawn.prior_predictive["hits"].to_numpy()
     assert set(np.unique(hits)) == {0.0, 1.0}
     assert hits.shape == (1, 20, 60)
-
-
-@pytest.mark.slow
-def test_sampling_weights_reach_nuts_as_effective_cases():
-    y, s = bc.simulate.sample("clinical-middle-shifted", 80, random_state=5)
-    weights = np.random.default_rng(0).uniform(0.5, 2, 80)
-    data = bc.CalibrationData(y, s, sample_weight=weights)
-    fast, slow = (
-        bc.fit(data, curve="beta", engine=e, random_state=1) for e in ("importance", "nuts")
-    )
-    assert slow.data.is_pseudo
-    assert float(fast.tce().mean()) == pytest.approx(float(slow.tce().mean()), abs=0.004)
 
 
 @pytest.mark.slow

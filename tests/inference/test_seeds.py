@@ -37,7 +37,7 @@ def posteriors():
 @pytest.mark.slow
 def test_stated_probabilities_hardly_depend_on_the_seed(posteriors) -> None:
     for fits in posteriors.values():
-        stated = [[post.prob_tce_below(x) for x in LIMITS] for post in fits]
+        stated = [[post.prob_below(x) for x in LIMITS] for post in fits]
         assert np.std(stated, axis=0, ddof=1).max() <= 0.006
 
 

@@ -103,7 +103,7 @@ def test_its_average_is_read_back(compared, tmp_path):
     post = compared.posterior
     post.to_netcdf(tmp_path / "average.nc")
     again = bc.load(tmp_path / "average.nc")
-    assert again.family == post.family
+    assert again.problem.curve == post.problem.curve
     np.testing.assert_array_equal(again.curve([0.3, WHERE]), post.curve([0.3, WHERE]))
 
 

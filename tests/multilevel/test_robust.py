@@ -124,8 +124,8 @@ def test_an_outlying_site_is_named_and_does_not_move_the_others(one_unlike):
     np.testing.assert_array_equal(one_unlike.sites["prob_unlike"], prob)
     y, s, site = simulated([1.6] + [0.0] * 11, 300)
     normal = fitted(y, s, site, bc.by("site", robust=False), draws=1000)
-    clear = one_unlike.new_site().prob_tce_below(0.05)
-    assert clear > normal.new_site().prob_tce_below(0.05) + 0.15
+    clear = one_unlike.new_site().prob_below(0.05)
+    assert clear > normal.new_site().prob_below(0.05) + 0.15
     spread = one_unlike.heterogeneity.loc["shift", "median"]
     assert spread < 0.5 * normal.heterogeneity.loc["shift", "median"]
     assert not normal.is_robust
@@ -163,7 +163,7 @@ def test_it_is_stored_and_an_update_keeps_the_kind_of_effects(one_unlike, tmp_pa
     one_unlike.to_netcdf(tmp_path / "sites.nc")
     again = bc.load(tmp_path / "sites.nc")
     assert again.prob_unlike().equals(one_unlike.prob_unlike())
-    assert again.new_site().prob_tce_below(0.05) == one_unlike.new_site().prob_tce_below(0.05)
+    assert again.new_site().prob_below(0.05) == one_unlike.new_site().prob_below(0.05)
     assert again.vary == (bc.by("site"),)
     y, s, site = simulated([0.0] * 3, 60)
     normal = fitted(y, s, site, bc.by("site", robust=False), draws=200)

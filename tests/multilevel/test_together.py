@@ -197,17 +197,3 @@ def test_more_groups_are_taken_than_sites_alone():
     score = np.linspace(0.1, 0.9, site.size)
     data = bc.CalibrationData(site % 2, score, site=site, period=month)
     assert len(prepare_terms(data, BOTH, prior="neutral", curve="logistic").labels) == 2050
-
-
-@pytest.mark.slow
-def test_nuts_takes_the_same_terms():
-    options = OPTIONS | {"draws": 2000}
-    fast = bc.fit(table(), vary=BOTH, **options)
-    sampler = {"cores": 1, "target_accept": 0.98}
-    slow = bc.fit(table(), vary=BOTH, engine="nuts", sampler=sampler, **options | {"draws": 4000})
-    assert slow.diagnostics["r_hat"] < 1.03
-    for view in (lambda p: p.average(), lambda p: p.new("site"), lambda p: p.new("period")):
-        one, other = (view(post).curve([0.1, 0.4]) for post in (fast, slow))
-        sd = other.std(["chain", "draw"])
-        off = (one.mean(["chain", "draw"]) - other.mean(["chain", "draw"])) / sd
-        assert float(abs(off).max()) < 0.25

@@ -61,7 +61,7 @@ QUESTIONS = {
     "prior": lambda view: view.functional("tce", group="prior").to_numpy(),
     "estimate": lambda view: view.estimate("tce"),
     "interval": lambda view: view.interval("observed_expected"),
-    "below and above": lambda view: (view.prob_below(0.05), view.prob_above(0.05)),
+    "below and above": lambda view: (view.prob_below(0.05), 1 - view.prob_below(0.05)),
     "summary": lambda view: view.summary().to_numpy(),
     "net benefit": lambda view: view.net_benefit([0.3])["model"].to_numpy(),
     "value of information": lambda view: view.value_of_information([0.3])["evpi"].to_numpy(),

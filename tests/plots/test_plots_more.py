@@ -271,9 +271,11 @@ def test_comparison_takes_a_comparison_and_two_axes(cmp, post, ax) -> None:
 
 def test_prior_functional_is_computed_from_the_prior_draws(post) -> None:
     prior = post.tree["prior"].to_dataset()
-    u = np.stack([prior[name].to_numpy().ravel() for name in post.family.coordinates], axis=1)
+    u = np.stack(
+        [prior[name].to_numpy().ravel() for name in post.problem.curve.coordinates], axis=1
+    )
     score = post.data.score
-    curve = post.family.probability(u, score, post.problem.frame)
+    curve = post.problem.curve.probability(u, score, post.problem.frame)
     expected = np.abs(curve - score) @ (post.data.trials / post.data.n)
     actual = post.functional("tce", "sample", group="prior")
     np.testing.assert_allclose(actual.to_numpy().ravel(), expected, rtol=1e-12)

@@ -95,7 +95,7 @@ def test_curves_and_predictions_stay_and_scores_may_be_the_population(request, k
         assert not np.array_equal(seen.values_of(name), post.values_of(name))
     assert post.interval("e90", population=new) == seen.interval("e90")
     assert post.estimate("tce", population=new) == seen.estimate("tce")
-    assert post.prob_above(0.05, population=new) == seen.prob_above(0.05)
+    assert 1 - post.prob_below(0.05, population=new) == 1 - seen.prob_below(0.05)
     assert post.summary(population=new).equals(seen.summary())
     benefit, other = post.net_benefit([0.3], new), seen.net_benefit([0.3])
     assert np.array_equal(benefit["model"], other["model"])

@@ -17,7 +17,7 @@ from scipy.special import expit, logit
 import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.posterior.functionals import FUNCTIONALS, usual_functionals
-from bayescal.posterior.tree import OBSERVATION_LIMIT
+from bayescal.posterior.stored import OBSERVATION_LIMIT
 
 GROUPS = {
     "posterior", "prior", "log_prior", "log_likelihood", "posterior_predictive",
@@ -131,7 +131,7 @@ def test_measures_need_no_tree(data, monkeypatch):
     def refuse(drawn):
         raise AssertionError("a tree was written")
 
-    monkeypatch.setattr("bayescal.posterior.view.sample_tree", refuse)
+    monkeypatch.setattr("bayescal.posterior.stored.tree_of", refuse)
     post = bc.fit(data, curve="beta", random_state=7)
     assert post.tce().shape == (4, 1000)
     assert post.summary().shape[0] > 5

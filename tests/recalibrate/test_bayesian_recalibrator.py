@@ -89,7 +89,7 @@ def test_one_family_is_that_of_fit(family: str) -> None:
     post = bc.fit(outcomes, scores, curve=family, draws=400, random_state=3)
     expected = post.predict(INSIDE).mean(("chain", "draw"))
     np.testing.assert_allclose(fitted.transform(GRID), expected, rtol=1e-12)
-    assert BayesianRecalibrator(post.family).get_params()["curve"].name == family
+    assert BayesianRecalibrator(post.problem.curve).get_params()["curve"].name == family
 
 
 @pytest.mark.parametrize("prior", ["clinical", {"shift": Normal(0, 0.1)}])

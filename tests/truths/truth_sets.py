@@ -128,7 +128,7 @@ def of_one_curve(post: Any, population: Population) -> Said:
     at = list(LEVELS)
     ends = np.quantile(post.curve(s[at]).to_numpy().reshape(-1, len(at)), [0.025, 0.975], axis=0)
     intervals = from_table(post.summary(names=(*ONE_CURVE, "e90")), true)
-    below = [post.prob_tce_below(limit) for limit in LIMITS]
+    below = [post.prob_below(limit) for limit in LIMITS]
     return Said(
         intervals | {"curve": (*ends, g[at])},
         {"tce below": (np.array(below), true["tce"] < np.array(LIMITS))},
@@ -366,7 +366,9 @@ def sites(kind: str, count: int, rng: np.random.Generator, seed: int) -> Said:
         name: (*next_site.loc[name, ["lower", "upper"]], np.array([one[name] for one in over[1:]]))
         for name in names
     }
-    above = np.array([post.site(label).prob_above(0.05, population="sample") for label in labels])
+    above = np.array(
+        [1 - post.site(label).prob_below(0.05, population="sample") for label in labels]
+    )
     return Said(
         of_each(table, labels, each)
         | named("average", from_table(average, over[0]))

@@ -137,7 +137,7 @@ def error_figure(f: Findings) -> Drawn:
         numbers = f.error["estimate"], f.error["lower"], f.error["upper"]
         histogram(
             *(f.error_draws, "tce", numbers, f.ci_prob, (0.0, f.close), figure.subplots()),
-            has_exact=f.posterior.has_exact,
+            has_exact=f.posterior.prob_calibrated is not None,
             legend=True,
         )
         description = f"Histogram of the draws of the error. {of_draws(f)} {headline(f)}"

@@ -40,7 +40,6 @@ from bayescal.assessment.tables.measures import (
 )
 from bayescal.assessment.tables.table import Table
 from bayescal.core.errors import check_choice
-from bayescal.fitting.imputed.posterior import by_imputation
 
 __all__ = ["Tables"]
 
@@ -92,7 +91,7 @@ class Tables(Mapping[str, Table]):
             known["followed"] = followed_table
         if not f.has_estimators:
             del known["estimators"]
-        is_imputed = len(by_imputation(f.posterior)) > 1
+        is_imputed = len(f.posterior.imputations) > 1
         if f.thresholds:
             known["benefit"] = benefit_table
             known["lost"] = lost_table

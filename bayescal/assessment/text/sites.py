@@ -76,7 +76,7 @@ def sites_record(f: Findings) -> dict[str, Any] | None:
         "average_group": _functionals(post.average_site(), f),
         "heterogeneity": post.heterogeneity.to_dict(orient="index"),
         "log_bayes_factor": log_bayes_factor(f, post),
-        "prob_close": post.new_site().prob_tce_below(f.close),
+        "prob_close": post.new_site().prob_below(f.close),
         "prob_unlike": post.prob_unlike().to_dict() if post.is_robust else {},
     }
 

@@ -12,8 +12,7 @@ from bayescal.core.errors import InputError, as_items
 from bayescal.core.text import shortened
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_draws
-from bayescal.fitting.imputed.posterior import ImputedPosterior
-from bayescal.fitting.imputed.several import ImputedCurves, mixture
+from bayescal.fitting.imputed.several import ImputedCurves, mixed
 from bayescal.model.problem import Problem
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.view import CurveView
@@ -72,18 +71,18 @@ def each_imputation(
 
 
 @overload
-def combine_imputations(posts: Sequence[CalibrationPosterior]) -> ImputedPosterior: ...
+def combine_imputations(posts: Sequence[CalibrationPosterior]) -> CalibrationPosterior: ...
 @overload
 def combine_imputations(posts: Sequence[MultilevelPosterior]) -> ImputedCurves: ...
 
 
 def combine_imputations(
     posts: Sequence[CalibrationPosterior] | Sequence[MultilevelPosterior],
-) -> ImputedPosterior | ImputedCurves:
+) -> CalibrationPosterior | ImputedCurves:
     """Combine posteriors of the same cases whose scores were imputed several times.
 
     Their draws are mixed in equal shares, whatever is then asked of them; see
-    `ImputedPosterior` for what is done when there are few.
+    `CalibrationPosterior` for what is done when there are few.
 
     Parameters
     ----------
@@ -94,8 +93,8 @@ def combine_imputations(
 
     Returns
     -------
-    ImputedPosterior or MultilevelPosterior
-        Of several curves the second, which has the posterior of each in `imputations` and the
+    CalibrationPosterior or MultilevelPosterior
+        Of the kind of `posts`, which has the posterior of each in `imputations` and the
         fractions of missing information in `missing_information`.
 
     Raises
@@ -131,9 +130,9 @@ def combine_imputations(
             f"posts must hold at least two posteriors, one for each imputation, got {len(each)}."
         )
     for index, post in enumerate(each):
-        if isinstance(post, ImputedPosterior | ImputedCurves):
+        if isinstance(post, ImputedCurves) or len(getattr(post, "imputations", ())) > 1:
             raise InputError(
-                f"posts[{index}] is an {type(post).__name__}, which cannot be combined again. Pass "
+                f"posts[{index}] is of several imputations, which cannot be combined again. Pass "
                 "what bayescal.fit or bayescal.compare makes of the scores of one imputation."
             )
         if isinstance(post, CurveView) and not post.is_of_cases:
@@ -144,7 +143,7 @@ def combine_imputations(
             )
         if index:
             _check_alike(each[0], post, index)
-    return mixture(each)
+    return mixed(each)
 
 
 def _pooled(post: Any) -> Problem:
@@ -180,13 +179,18 @@ def _check_alike(first: Any, other: Any, index: int) -> None:
         if not np.isclose(one, two, SAME_CASES, 0):
             raise both({"n": "cases"}.get(what, what), f"{one:g}", f"{two:g}", same_cases)
     families = [
-        getattr(post, "_families", None) or problem.curve.name
+        getattr(post, "prior_weights", None) or problem.curve.name
         for post, problem in zip((first, other), problems, strict=True)
     ]
     if families[0] != families[1]:
         raise both("the family", families[0], families[1], alike)
     if problems[0].prior != problems[1].prior:
         raise both("the prior", problems[0].prior, problems[1].prior, alike)
-    shapes = [(post._drawn.chains, post.draws) for post in (first, other)]
+    shapes = [(_chains(post), post.draws) for post in (first, other)]
     if shapes[0] != shapes[1]:
         raise both("(chains, draws)", shapes[0], shapes[1], alike)
+
+
+def _chains(post: Any) -> int:
+    several = isinstance(post, MultilevelPosterior)
+    return int(post._drawn.chains if several else post._parts[0].chains)

@@ -13,11 +13,11 @@ from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
 from bayescal.data.data import CalibrationData
 from bayescal.fitting.imputed.combine import combine_imputations
-from bayescal.fitting.imputed.posterior import ImputedPosterior
 from bayescal.inference.comparison import CurveComparison
 from bayescal.inference.loo import LeaveOneOut
 from bayescal.model.priors import Prior
 from bayescal.model.problem import Problem
+from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +32,7 @@ class ImputedComparison(CurveComparison):
 
     The posterior probability of a family is the mean over the imputations, and so is that of
     exact calibration; the evidence is the logarithm of the mean evidence. The averaged posterior
-    of every imputation is mixed with the others; see `ImputedPosterior`.
+    of every imputation is mixed with the others; see `CalibrationPosterior`.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ class ImputedComparison(CurveComparison):
         return table
 
     @cached_property
-    def posterior(self) -> ImputedPosterior:
+    def posterior(self) -> CalibrationPosterior:
         """The averaged posteriors of all imputations, mixed."""
         return combine_imputations([one.posterior for one in self.comparisons])
 

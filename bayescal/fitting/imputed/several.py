@@ -12,15 +12,7 @@ import numpy as np
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, check_type
 from bayescal.data.data import CalibrationData
-from bayescal.fitting.imputed.pooled import in_turn, widened
-from bayescal.fitting.imputed.posterior import (
-    ImputedPosterior,
-    at_centre,
-    of_all,
-    worst_diagnostics,
-    worst_of,
-)
-from bayescal.fitting.imputed.tree import imputed_tree, trees_of_imputations
+from bayescal.model.draws import at_centre, one_table, worst_of
 from bayescal.multilevel.changes import explanation_prior, explanation_probabilities
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.drift import DriftPosterior
@@ -28,9 +20,11 @@ from bayescal.multilevel.factors import SubgroupPosterior
 from bayescal.multilevel.fit import posterior_of_tree
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.sites import HierarchicalPosterior
-from bayescal.multilevel.tree import is_multilevel_tree
 from bayescal.multilevel.view import CurveView
-from bayescal.posterior.posterior import CalibrationPosterior
+from bayescal.posterior.imputed import in_turn, widened
+from bayescal.posterior.posterior import CalibrationPosterior, mixture
+from bayescal.posterior.stored import seen_on, tree_of_all, trees_of
+from bayescal.posterior.words import missing_in_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,34 +32,42 @@ if TYPE_CHECKING:
 
     from bayescal.inference.loo import LeaveOneOut
 
-__all__ = ["ImputedCurves", "ImputedView", "mixture", "mixture_of_tree"]
+__all__ = ["ImputedCurves", "ImputedView", "mixed", "mixture_of_tree"]
 
 NEAR_ONE = 1 - 1e-9
 """Largest correlation whose Fisher's z is taken."""
 
 
-class ImputedView(ImputedPosterior, CurveView):
+class ImputedView(CurveView):
     """One curve of several, such as that of a site, of several imputations."""
 
     _posts: tuple[CurveView, ...]
 
     @classmethod
-    def of_posteriors(cls, posts: Sequence[Any]) -> Self:
-        """The mixture of the views on one curve, one an imputation.
-
-        Parameters
-        ----------
-        posts : sequence of CurveView
-        """
-        view, first = super().of_posteriors(posts), posts[0]
+    def of_posteriors(cls, posts: Sequence[CurveView]) -> Self:
+        """The mixture of the views on one curve, one an imputation."""
+        view, first = cls([post._parts[0] for post in posts]), posts[0]
+        view._posts = tuple(posts)
         view.title, view.is_new, view._key = first.title, first.is_new, first._key
         view._has_outcomes = first._has_outcomes
+        if first._fitted is not None:
+            view._fitted = cls.of_posteriors([post._fitted for post in posts if post._fitted])
         return view
 
-    def __repr__(self) -> str:
-        lines = CurveView.__repr__(self).splitlines()
-        counted = f"  {len(self._posts)} imputations"
-        return "\n".join([lines[0], counted, *lines[1:], f"  {self._missing_in_words}"])
+    @property
+    def imputations(self) -> tuple[CurveView, ...]:  # type: ignore[override]
+        """The view of each imputation."""
+        return self._posts
+
+    def _on(self, data: CalibrationData) -> Self:
+        fitted = self if self._fitted is None else self._fitted
+        return self.of_posteriors([post._on(data) for post in fitted._posts])
+
+    @cached_property
+    def _tree(self) -> xr.DataTree:
+        if self._fitted is not None:
+            return seen_on(self._fitted.tree, self._parts[0].problem.data)
+        return tree_of_all([post.tree for post in self._posts])
 
 
 class ImputedCurves(MultilevelPosterior):
@@ -74,7 +76,7 @@ class ImputedCurves(MultilevelPosterior):
     Made by `bayescal.fit` of data with imputations and sites, factors or periods, and by
     `bayescal.combine_imputations`. It is also the posterior of what was fitted, such as a
     `HierarchicalPosterior`, and answers as that of one table does. Each curve is an
-    `ImputedPosterior` of its own.
+    `CalibrationPosterior` of its own.
 
     Parameters
     ----------
@@ -84,8 +86,8 @@ class ImputedCurves(MultilevelPosterior):
     Notes
     -----
     Standard deviations between levels are mixed, too: their logarithms are moved apart as
-    `ImputedPosterior` says, and correlations by Fisher's z. The coordinates in `tree` are as they
-    were drawn.
+    `CalibrationPosterior` says, and correlations by Fisher's z. The coordinates in `tree` are as
+    they were drawn.
     """
 
     _posts: tuple[MultilevelPosterior, ...]
@@ -117,7 +119,7 @@ class ImputedCurves(MultilevelPosterior):
 
     @cached_property
     def _tree(self) -> xr.DataTree:
-        return imputed_tree([post.tree for post in self._posts])
+        return tree_of_all([post.tree for post in self._posts])
 
     @property
     def diagnostics(self) -> dict[str, float | str]:
@@ -128,8 +130,10 @@ class ImputedCurves(MultilevelPosterior):
         dict
             As `MultilevelPosterior.diagnostics`; `verdict` names the imputation, counted from 1.
         """
-        told = worst_diagnostics([post.diagnostics for post in self._posts])
-        return {"engine": self.engine, **told}
+        each = [post.diagnostics for post in self._posts]
+        told = enumerate((one["verdict"] for one in each), 1)
+        bad = [f"imputation {k}: {verdict}" for k, verdict in told if verdict != "ok"]
+        return {"engine": self.engine, **worst_of(each), "verdict": "; ".join(bad) or "ok"}
 
     @property
     def loo(self) -> LeaveOneOut:
@@ -155,8 +159,8 @@ class ImputedCurves(MultilevelPosterior):
         Returns
         -------
         pandas.DataFrame
-            Index as of `summary`. Columns as of `ImputedPosterior.missing_information`; those of
-            the average are in `average().missing_information`.
+            Index as of `summary`. Columns as of `CalibrationPosterior.missing_information`; those
+            of the average are in `average().missing_information`.
         """
         import pandas as pd
 
@@ -190,7 +194,7 @@ class ImputedCurves(MultilevelPosterior):
         return [
             f"{len(self._posts)} imputations of {first}",
             *lines,
-            f"{average._missing_in_words} (of the average)",
+            f"{missing_in_words(average)} (of the average)",
         ]
 
 
@@ -235,20 +239,21 @@ FACES: dict[type[MultilevelPosterior], type[ImputedCurves]] = {
 }
 
 
-def mixture(posts: Sequence[Any]) -> ImputedPosterior | ImputedCurves:
+def mixed(posts: Sequence[Any]) -> CalibrationPosterior | ImputedCurves:
     """One posterior of those of all imputations: of several curves, of a view on one, or of one."""
     if all(isinstance(post, MultilevelPosterior) for post in posts):
         return FACES.get(type(posts[0]), ImputedCurves).of_posteriors(posts)
     if all(isinstance(post, CurveView) for post in posts):
         return ImputedView.of_posteriors(posts)
-    return ImputedPosterior.of_posteriors(posts)
+    one: CalibrationPosterior = mixture(posts)
+    return one
 
 
-def mixture_of_tree(tree: xr.DataTree) -> ImputedPosterior | ImputedCurves:
-    """Read back what the tree of several imputations holds."""
-    trees = trees_of_imputations(tree)
-    several = is_multilevel_tree(trees[0])
-    return mixture([posterior_of_tree(x) if several else CalibrationPosterior(x) for x in trees])
+def mixture_of_tree(tree: xr.DataTree) -> ImputedView | ImputedCurves:
+    """Read back what the tree of several imputations of several curves holds."""
+    post = mixed([posterior_of_tree(each) for each in trees_of(tree)])
+    assert isinstance(post, ImputedView | ImputedCurves)
+    return post
 
 
 def joined(each: Sequence[MultilevelDraws]) -> MultilevelDraws:
@@ -257,7 +262,7 @@ def joined(each: Sequence[MultilevelDraws]) -> MultilevelDraws:
     Shifts are those at the centre of the first imputation.
     """
     first = each[0]
-    pooled = of_all([one.problem.pooled for one in each])
+    pooled = one_table([one.problem.pooled for one in each])
     data = CalibrationData.from_imputations([one.problem.data for one in each])
     size = sum(one.size for one in each)
     optional: dict[str, Any] = {}

@@ -16,7 +16,6 @@ import numpy as np
 from bayescal.core.arrays import Floats
 from bayescal.core.versions import one_blas_thread
 from bayescal.fitting.imputed.comparison import ImputedComparison
-from bayescal.fitting.imputed.pooled import in_turn, widened
 from bayescal.gain._terms import brier_gains, net_benefit_name
 from bayescal.gain.updates.optimism import optimism_of
 from bayescal.inference import CurveComparison
@@ -24,6 +23,7 @@ from bayescal.model.curves import updates
 from bayescal.posterior.decisions.strategies import by_mean_curve, by_score
 from bayescal.posterior.evaluation import CurvesOfTable
 from bayescal.posterior.functionals import net_benefit
+from bayescal.posterior.imputed import in_turn, widened
 from bayescal.posterior.posterior import CalibrationPosterior
 
 __all__ = ["OPTIMISM_EVERY", "Gains", "gains_of", "gains_on"]
@@ -65,7 +65,7 @@ def gains_of(
         the draws of all, their centres moved apart as those of any measure are.
     """
     post = comparison.posterior if of is None else of
-    curves = [part.distances for part in post.curves_of_draws.parts]
+    curves = [part.distances for part in post.tables]
     if not isinstance(comparison, ImputedComparison):
         return gains_on(curves[0], comparison, thresholds, up_to)
     each = [

@@ -99,7 +99,7 @@ def _followed(comparison: CurveComparison, updates: Iterable[str]) -> _Cases:
     """Cases that were followed to an event or to the horizon, or left before."""
     problem, followed = comparison.problem, comparison.problem.data.follow_up
     assert followed is not None
-    (curves,) = comparison.posterior.curves_of_draws.parts
+    (curves,) = comparison.posterior.tables
     mean = curves.observed.mean(axis=0)[problem.merged(followed.row)]
     score = problem.data.score[followed.row]
     risks = {name: risks_left_out(*comparison.of_family(name)) for name in updates}

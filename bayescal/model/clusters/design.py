@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -52,6 +54,15 @@ class Design:
     n: float
     effective_n: float
     separated: bool = False
+
+    @classmethod
+    def mean(cls, each: Sequence[Design]) -> Design:
+        """That of several imputations: the mean of their effects."""
+        names = ("effect", "slope_effect", "degrees", "inflation", "effective_n")
+        means: dict[str, Any] = {
+            name: float(np.mean([getattr(one, name) for one in each])) for name in names
+        }
+        return replace(each[0], **means, separated=any(one.separated for one in each))
 
     @property
     def verdict(self) -> str:

@@ -137,10 +137,10 @@ def _view(post: Any, site: Any) -> tuple[Any, str]:
 def _coordinates(view: Any) -> dict[str, Floats]:
     drawn: dict[str, Floats] = view.coordinates
     known = {key: drawn[key] for key in COORDINATES if key in drawn}
-    if not known or view.is_average:
+    if not known or view.prior_weights:
         raise InputError(
-            f"post is of the family {view.family.name!r}, whose draws are not of a shift and a "
-            "slope alone. Fit curve='logistic' or 'beta' for a posterior to start from."
+            f"post is of the family {view.problem.curve.name!r}, whose draws are not of a shift "
+            "and a slope alone. Fit curve='logistic' or 'beta' for a posterior to start from."
         )
     return known
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from bayescal.model.draws import CHAINS
 from bayescal.multilevel.blocks.density import EffectsDensity
 from bayescal.multilevel.blocks.drawn import draw_round
 from bayescal.multilevel.blocks.unlike import with_unlike_levels
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.problem import MultilevelProblem
-from bayescal.posterior.tree import CHAINS
 
 __all__ = ["draw_effects"]
 

@@ -21,11 +21,11 @@ from scipy.special import expit, logsumexp
 
 from bayescal.core.arrays import Floats
 from bayescal.core.sampling import EVEN_POINTS, Sample, mix_samples, resample
+from bayescal.model.draws import SAMPLE_STATS
 from bayescal.multilevel.blocks.density import EffectsDensity, blocks_of_points
 from bayescal.multilevel.blocks.drawn import Drawn, corrected, draw_round
 from bayescal.multilevel.blocks.levels import LEVEL_SETS, integrals_of_levels
 from bayescal.multilevel.robust import LOG_ODDS_UNLIKE, PROB_UNLIKE
-from bayescal.posterior.tree import SAMPLE_STATS
 
 __all__ = ["with_unlike_levels"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from bayescal.core.progress import PATIENCE, bar
 from bayescal.core.sampling import Sample, importance_sample
+from bayescal.model.draws import CHAINS, SAMPLE_STATS
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.factorised.density import PopulationDensity
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.robust import draw_shares
-from bayescal.posterior.tree import CHAINS, SAMPLE_STATS
 
 __all__ = ["draw_sites"]
 

@@ -38,7 +38,7 @@ def learnt_rates(draws: Mapping[str, Floats], prior: Prior, ci_prob: float) -> d
     Returns
     -------
     dict of str to ndarray
-        Of those in `RATES` that are known, the draws with a floor and a ceiling.
+        "floor" and "ceiling", those that are known: the draws with a floor and a ceiling.
     """
     if not set(RATES) <= set(draws):
         return {}
@@ -48,9 +48,10 @@ def learnt_rates(draws: Mapping[str, Floats], prior: Prior, ci_prob: float) -> d
     levels = (1 - ci_prob) / 2, (1 + ci_prob) / 2
     even = np.random.default_rng(0)
     known = {}
-    for name in RATES:
+    for name, title in zip(RATES, ("floor", "ceiling"), strict=True):
         before = prior.of(name).sample(even, PRIOR_DRAWS)
         short = np.ptp(np.quantile(draws[name][bounded], levels))
         if short <= MOST_OF_THE_PRIOR * np.ptp(np.quantile(before, levels)):
-            known[name] = draws[name][bounded]
+            rate = draws[name][bounded]
+            known[title] = rate if title == "floor" else 1 - rate
     return known

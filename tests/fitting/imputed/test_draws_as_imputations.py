@@ -16,7 +16,7 @@ CHEAP = {"curve": "intercept", "draws": 400, "random_state": 1}
 
 
 @pytest.fixture(scope="module")
-def post() -> bc.ImputedPosterior:
+def post() -> bc.CalibrationPosterior:
     return bc.fit(EVENT, imputation=DRAWN, **CHEAP)
 
 

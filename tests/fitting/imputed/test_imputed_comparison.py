@@ -46,7 +46,7 @@ def test_equal_imputations_are_one_comparison(scores):
     same = bc.compare(y, imputation=[imputations[0]] * 2, **options)
     for table in ("table", "prob_by_prior"):
         np.testing.assert_allclose(getattr(same, table), getattr(one, table), rtol=1e-9)
-    assert same.prob_tce_below(0.05) == pytest.approx(one.prob_tce_below(0.05))
+    assert same.posterior.prob_below(0.05) == pytest.approx(one.posterior.prob_below(0.05))
     assert str(recommendation(same)) == str(recommendation(one))
 
 

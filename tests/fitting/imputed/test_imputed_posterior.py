@@ -1,4 +1,4 @@
-"""ImputedPosterior answers as the posterior of one fit does, and says what missing data cost."""
+"""The posterior of several imputations answers as one fit does, and says what missing data cost."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def test_equal_imputations_are_one_fit(cases, analyse):
     shown = one.summary()
     np.testing.assert_allclose(three.summary(), shown, atol=0.01)
     assert three.summary()["estimate"].to_numpy() == pytest.approx(shown["estimate"], abs=1e-9)
-    assert three.prob_tce_below(0.05) == pytest.approx(one.prob_tce_below(0.05))
-    assert three.prob_tce_above(0.05) == pytest.approx(one.prob_tce_above(0.05))
+    assert three.prob_below(0.05) == pytest.approx(one.prob_below(0.05))
+    assert 1 - three.prob_below(0.05) == pytest.approx(1 - one.prob_below(0.05))
     assert three.missing_information["missing_information"].max() < 1e-9
     at = np.array([0.1, 0.6])
     assert three.curve(at).mean(["chain", "draw"]).to_numpy() == pytest.approx(
@@ -123,7 +123,7 @@ def test_the_tree_is_arviz_s(post):
 def test_it_is_stored_as_one_tree(post, tmp_path):
     post.to_netcdf(tmp_path / "imputed.nc")
     again = bc.load(tmp_path / "imputed.nc")
-    assert isinstance(again, bc.ImputedPosterior)
+    assert isinstance(again, bc.CalibrationPosterior)
     assert again.summary().equals(post.summary())
     assert again.missing_information.equals(post.missing_information)
     assert again.prob_calibrated == post.prob_calibrated
@@ -162,11 +162,13 @@ def test_posteriors_that_are_not_of_the_same_cases_are_refused(cases):
         bc.combine_imputations([first, bc.combine_imputations([first, first])])
 
 
-def test_a_tree_of_one_fit_is_not_of_imputations(cases):
-    y, scores = cases
-    tree = bc.fit(y, scores[0], curve="beta", draws=400, random_state=1).tree
-    with pytest.raises(InputError, match="tree is not of several imputations"):
-        bc.ImputedPosterior(tree)
+def test_one_imputation_is_chosen_by_its_number(post, cases):
+    assert post.sel(imputation=2) is post.imputations[1]
+    for wrong in (0, M + 1, True):
+        with pytest.raises(InputError, match=r"numbered from 1 to 3"):
+            post.sel(imputation=wrong)
+    with pytest.raises(InputError, match="none was imputed"):
+        post.imputations[0].sel(imputation=1)
 
 
 def test_a_tree_that_lacks_an_imputation_is_refused(cases):
@@ -174,7 +176,7 @@ def test_a_tree_that_lacks_an_imputation_is_refused(cases):
     tree = bc.fit(y, curve="beta", imputation=scores, draws=400, random_state=1).tree.copy()
     del tree["imputation_2"]
     with pytest.raises(InputError, match="imputation_2"):
-        bc.ImputedPosterior(tree)
+        bc.CalibrationPosterior(tree)
 
 
 @pytest.mark.parametrize("curve", ["logistic", "beta"])

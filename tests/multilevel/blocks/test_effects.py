@@ -125,7 +125,7 @@ def named(drawn):
 @pytest.mark.parametrize(
     "problem",
     [
-        pytest.param(walk(elapsed=(1.0, 2.0, 1.0, 0.5, 1.0)), id="walk"),
+        pytest.param(sites_and_periods(2, 3), id="sites and periods"),
         pytest.param(crossed(prior="clinical"), id="crossed factors, t prior"),
     ],
 )

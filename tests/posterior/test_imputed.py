@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayescal.fitting.imputed.pooled import (
+from bayescal.posterior.imputed import (
     between_factor,
     in_turn,
     missing_information,
