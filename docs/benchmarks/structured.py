@@ -388,9 +388,10 @@ def one_set(seed: int, repeats: int) -> list[Row]:
     """One set of draws for several curves
 
     6 to 15 hospitals of 60 to 600 patients: all exactly calibrated, nearly so, half of them off,
-    all off, one outlier (the others exact, or nearly so), a bend that lines do not have, or widely spread. "These, own" is the error
-    of the patients against the curve of their own hospital, "pooled" that of one curve for all. A
-    contradiction is a draw whose mean error is larger than its calibration error.
+    all off, one outlier (the others exact, or nearly so), a bend that lines do not have, or widely
+    spread. "These, own" is the error of the patients against the curve of their own hospital,
+    "pooled" that of one curve for all. A contradiction is a draw whose mean error is larger than
+    its calibration error.
     """
     rows: list[Row] = []
     for kind in KINDS:
