@@ -21,9 +21,10 @@ from bayescal.core.text import documented
 from bayescal.data.cases import is_matrix
 from bayescal.data.classes import ClassMode
 from bayescal.data.columns import Columns, listed, may_be_groups, may_be_sites
+from bayescal.data.declared import OF_TABLE, ROLES
 from bayescal.data.frames import columns_of, groups_unnamed
 from bayescal.data.predicted import Risks, risks_by
-from bayescal.data.roles import OF_TABLE, ROLES, Crossed, are_columns
+from bayescal.data.roles import Crossed, are_columns
 from bayescal.data.sources.constructors import note_groups
 from bayescal.data.table import CalibrationData
 from bayescal.data.times import WHERE_TAKEN, Survival, refuse_horizon
