@@ -14,6 +14,7 @@ from bayescal.core.errors import (
     RepeatWarning,
     ScoreWarning,
     SeparationError,
+    SpellingWarning,
     WeightWarning,
 )
 
@@ -29,6 +30,7 @@ __all__ = [
     "RepeatWarning",
     "ScoreWarning",
     "SeparationError",
+    "SpellingWarning",
     "WeightWarning",
 ]
 

@@ -22,6 +22,18 @@ CURES_IN_PYTHON = {
     "drop": "Drop or impute it first.",
     "months": "Use longer ones, such as months: period=dates.astype('datetime64[M]').",
     "pos_label": "Say which label is the event with pos_label=.",
+    "labels": "Outcomes are 0/1 or boolean, or shares in between; for other labels say which is "
+    "the event with pos_label=.",
+    "several labels": "Outcomes are 0/1 or boolean, or shares in between; labels of several "
+    "classes are taken beside the matrix of their probabilities, fit(labels, matrix), or one as "
+    "the event against the rest, pos_label=.",
+    "numbers": "Convert the column to numbers, and drop or impute missing values, first.",
+    "sampling": "If the weights correct for how cases were sampled, say weight_type='sampling'.",
+    "codes": "If these are such, pass event == 2. If they are two causes and no case left, name "
+    "the one that scores are risks of: bc.Survival(time, event, cause=1).",
+    "periods": "Give months as '2024-03', days as '2024-03-31', quarters as '2024-Q1', or numbers, "
+    "all in one form, or an ordered categorical: pandas.Categorical(period, categories=[...], "
+    "ordered=True).",
 }
 """What to do about a fault, in Python; a door can have other words for the same."""
 
@@ -161,6 +173,10 @@ class RepeatWarning(UserWarning):
 
 class ScoreWarning(UserWarning):
     """Scores were set to 0 or 1 where rounding led beyond; or fall where events rise."""
+
+
+class SpellingWarning(UserWarning):
+    """Two labels look alike and are told apart, or are of two types and taken as one."""
 
 
 class WeightWarning(UserWarning):

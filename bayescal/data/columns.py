@@ -45,6 +45,8 @@ ONE_COLUMN = ("site", "period", "cluster", "stratum", "imputation")
 COLUMNS_SHOWN = 8
 CLASSES = 2
 """Values of a column of outcomes."""
+MOST_VALUES = 10
+"""Values of an outcome of which one is asked for as the event."""
 FIRST = 1000
 """Rows that mostly show whether a column has more values than that."""
 
@@ -444,12 +446,18 @@ def _of_event(guess: Guess) -> list[str]:
 
 
 def _ask_for_event(guess: Guess) -> None:
+    """Ask which value of the outcome is the event, if that is not plain."""
     name = guess.columns.outcome
-    if name is None or guess.told.pos_label is not None or guess.distinct(name) != CLASSES:
+    if name is None or guess.told.pos_label is not None:
         return
-    values = sorted(guess.frame[name].dropna().unique().tolist(), key=str)
-    if {value for value in values if as_code(value) is None} <= {0, 1}:
-        return  # codes of missing values are told when the outcomes are read
+    if not CLASSES <= guess.distinct(name, MOST_VALUES) <= MOST_VALUES:
+        return
+    values = [_stripped(value) for value in guess.frame[name].dropna().unique().tolist()]
+    values = sorted({*values}, key=str)
+    labels = [value for value in values if as_code(value) is None]
+    are_numbers = not any(isinstance(value, str) for value in values)
+    if {*labels} <= {0, 1} or (len(values) > CLASSES and (are_numbers or len(labels) <= CLASSES)):
+        return  # a third number, or a code of missing values, is told when outcomes are read
     option = guess.told.door.option
     likely = [value for value in values if str(value).strip().lower() in LIKELY_EVENTS]
     ways = [option("pos_label", value) for value in values]
@@ -457,9 +465,13 @@ def _ask_for_event(guess: Guess) -> None:
         ways.sort(key=lambda way: way != option("pos_label", likely[0]))
     guess.questions.append(
         f"column {name!r} must be 0/1 or boolean, but holds "
-        f"{' and '.join(shortened(repr(value)) for value in values)}. Say which is the event: "
-        f"{' or '.join(ways)}."
+        f"{' and '.join(shortened(repr(value)) for value in values)}. Say which is the event"
+        f"{', against all others' * (len(values) > CLASSES)}: {' or '.join(ways)}."
     )
+
+
+def _stripped(value: Any) -> Any:
+    return value.strip() if isinstance(value, str) else value
 
 
 def _ask_for_percent(guess: Guess) -> None:

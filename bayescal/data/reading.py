@@ -382,23 +382,21 @@ def told_of(
         "percent": "" if scale is PERCENT else percent,
         "logit": f"If these are log-odds, read them with {option('scale', 'logit')}.",
         "pos_label": f"Say which label is the event with {option('pos_label')}.",
-        "months": f"Use longer ones, such as months, with {option('every', 'month')}.",
-        "percent sign": "Write percentages as numbers without the sign, / 100.",
+        "labels": "Outcomes are 0/1 or boolean; for other labels say which is the event with "
+        f"{option('pos_label')}.",
+        "several labels": one_class,
         OF_CLASSES: one_class,
-        "Outcomes are 0/1 or boolean; labels of several classes are taken beside the matrix of "
-        "their probabilities, fit(labels, matrix).": one_class,
-        "Outcomes are 0/1 or boolean; for other labels say which is the event with pos_label=.": (
-            "Outcomes are 0/1 or boolean; for other labels say which is the event with "
-            f"{option('pos_label')}."
-        ),
-        "Give months as '2024-03', days as '2024-03-31', quarters as '2024-Q1', or numbers, all in "
-        "one form, or an ordered categorical: pandas.Categorical(period, categories=[...], "
-        "ordered=True).": "Give months as '2024-03', days as '2024-03-31', quarters as '2024-Q1', "
-        "or numbers, all in one form.",
-        "If the weights correct for how cases were sampled, say weight_type='sampling'.": (
-            "If the weights correct for how cases were sampled, say "
-            f"{option('weight_type', 'sampling')}."
-        ),
+        "percent sign": "Pass percentages as numbers without the sign, / 100.",
+        "months": f"Use longer ones, such as months, with {option('every', 'month')}.",
+        "periods": "Give months as '2024-03', days as '2024-03-31', quarters as '2024-Q1', or "
+        "numbers, all in one form.",
+        "numbers": "Write only numbers in this column, and leave a cell empty where the value is "
+        "missing.",
+        "sampling": "If the weights correct for how cases were sampled, say "
+        f"{option('weight_type', 'sampling')}.",
+        "codes": f"If these are such, add {option('cause', 2)} {option('censored', 1)}. If they "
+        "are two causes and no case left, name the one that scores are risks of with "
+        f"{option('cause')}.",
     }
     if scale is not PROBABILITY and error.value is not None and error.fault == "is outside [0, 1]":
         written = float(scale.from_probability(np.asarray(float(error.value))))
@@ -720,7 +718,7 @@ class _Part:
         if len(labels) == 1:
             return  # one of the two classes may be absent
         shown = ", ".join(shortened(repr(label)) for label in labels[:4])
-        cure = f"Name one of these with {option('pos_label')}, or another column with "
+        cure = f"Name the event with {option('pos_label')}, or another column with "
         cure += f"{option('outcome')}."
         raise InputError(
             f"column {self.columns.outcome!r} holds {shown}{', ...' * (len(labels) > 4)}, which "

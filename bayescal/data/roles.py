@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import math
+import unicodedata
+import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -15,40 +17,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.errors import CaseError, InputError
+from bayescal.core.errors import CaseError, InputError, SpellingWarning
 from bayescal.core.text import in_natural_order, shortened
 from bayescal.data.cases import as_vector, check_same_length, is_missing
 from bayescal.data.columns import Encoded
-from bayescal.data.declared import OF_TABLE, ROLES, Role
+from bayescal.data.declared import ROLES
 from bayescal.data.periods import Periods, read_periods
 from bayescal.data.rows import numbered
 from bayescal.data.sources.alignment import aligned
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = [
-    "DEPENDENCE",
-    "IMPUTATION",
-    "LONGEST_FIT",
-    "MOST_COMBINATIONS",
-    "NO_STRUCTURE",
-    "OF_TABLE",
-    "ROLES",
-    "Cell",
-    "Crossed",
-    "Groups",
-    "Role",
-    "Roles",
-    "Structure",
-    "as_roles",
-    "count_labels",
-    "in_order",
-    "is_several",
-    "labels_of",
-    "ordered_cells",
-    "read_groups",
-]
 
 
 IMPUTATION = "imputation"
@@ -105,13 +84,13 @@ class Roles:
 def as_roles(**columns: Any) -> Roles:
     """The roles that were given, each None or as in `ROLES`."""
     given = {role: values for role, values in columns.items() if values is not None}
-    if is_several(given.get("site")):
+    if are_columns(given.get("site")):
         raise InputError(
             "site is a table of columns. Pass one column, the site of each case; columns such as "
             "sex and age group are subgroup=."
         )
     subgroup = given.get("subgroup")
-    if subgroup is not None and not is_several(subgroup):
+    if subgroup is not None and not are_columns(subgroup):
         raise InputError(
             "subgroup must be a data frame, or a mapping of names to labels, such as "
             "subgroup={'sex': sex}."
@@ -126,7 +105,7 @@ def as_roles(**columns: Any) -> Roles:
     return Roles(given)
 
 
-def is_several(labels: Any) -> bool:
+def are_columns(labels: Any) -> bool:
     """Whether labels are the columns of a data frame, or a mapping of names to labels."""
     return isinstance(labels, Mapping) or (
         hasattr(labels, "columns") and hasattr(labels, "__getitem__")
@@ -278,6 +257,8 @@ def read_groups(roles: Roles, size: int) -> Groups:
         else:
             code, names = labels_of(values, size, called)
             check_levels(role, len(names))
+            if role != IMPUTATION:
+                _warn_of_spellings(called, names)
             levels[role] = _in_order_of(role, names, values)
         columns.append((code, names))
     structure = Structure(levels, periods)
@@ -377,12 +358,39 @@ def _distinct(values: NDArray[Any], name: str) -> tuple[NDArray[np.intp], list[A
             row, distinct = pd.factorize(boxed)
             return row, distinct.tolist()
     row_of: dict[str, int] = {}
+    typed: set[tuple[str, bool]] = set()
     row = np.empty(values.size, dtype=np.intp)
     for at, value in enumerate(values.tolist()):
         if is_missing(value):
             _refuse(at, name)
-        row[at] = row_of.setdefault(str(value), len(row_of))
+        text = str(abs(value) if isinstance(value, float) and value == 0 else value)  # -0.0 is 0.0
+        row[at] = row_of.setdefault(text, len(row_of))
+        typed.add((text, isinstance(value, str)))
+    if len(typed) > len(row_of):
+        both = next(text for text, is_text in typed if is_text and (text, False) in typed)
+        warnings.warn(
+            f"{name} holds {shortened(repr(both))} as a text and as a value of another type, which "
+            "are taken as the same label. Rename one of them if they are two.",
+            SpellingWarning,
+            stacklevel=2,
+        )
     return row, list(row_of)
+
+
+def _warn_of_spellings(name: str, labels: Iterable[str]) -> None:
+    """Warn of two labels that differ by small letters, spaces or how accents are encoded."""
+    alike: dict[str, str] = {}
+    for label in labels:
+        plain = " ".join(unicodedata.normalize("NFKC", label).casefold().split())
+        other = alike.setdefault(plain, label)
+        if other != label:
+            warnings.warn(
+                f"{name} holds {shortened(repr(other))} and {shortened(repr(label))}, which look "
+                "alike and are told apart. If they are the same, spell them alike.",
+                SpellingWarning,
+                stacklevel=2,
+            )
+            return
 
 
 def _is_text(text: str) -> bool:

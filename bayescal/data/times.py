@@ -29,22 +29,6 @@ from bayescal.data.sources.alignment import Index, aligned, common_labels
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = [
-    "EARLY_SHARE",
-    "FOLLOWED_COLUMNS",
-    "LEFT",
-    "OTHER_EVENT",
-    "OWN_EVENT",
-    "TIME_STEPS",
-    "WHERE_TAKEN",
-    "FollowUp",
-    "Survival",
-    "as_horizon",
-    "check_codes",
-    "refuse_horizon",
-    "seen_as",
-]
-
 TIME_STEPS = 1200
 """Steps of the grid from 0 to the horizon."""
 STEP_ROUNDING = 1e-6
@@ -566,8 +550,7 @@ def check_codes(codes: Collection[int]) -> None:
         raise CaseError(
             "event",
             "holds 1 and 2 and no 0, and R writes 1 for a case that left and 2 for the event",
-            cure="If these are such, pass event == 2. If they are two causes and no case left, "
-            "name the one that scores are risks of: bc.Survival(time, event, cause=1).",
+            cure="codes",
         )
 
 

@@ -16,24 +16,6 @@ from bayescal.core.arrays import Floats
 from bayescal.core.errors import CaseError, InputError, WeightWarning, check_choice
 from bayescal.core.text import exact
 
-__all__ = [
-    "WEIGHT_TYPES",
-    "WeightType",
-    "ambiguity",
-    "are_counts",
-    "as_weight_type",
-    "both_types",
-    "effective_cases",
-    "effective_scale",
-    "effective_size",
-    "is_collapsed",
-    "kish",
-    "quantile",
-    "read_type",
-    "warn_of_ambiguity",
-    "warn_of_types",
-]
-
 WeightType = Literal["counts", "sampling"]
 WEIGHT_TYPES = ("counts", "sampling")
 
@@ -129,7 +111,7 @@ def as_weight_type(
             row=at,
             value=exact(weights[at]),
             more=", and counts of cases are",
-            cure="If the weights correct for how cases were sampled, say weight_type='sampling'.",
+            cure="sampling",
         )
     return chosen
 

@@ -62,11 +62,12 @@ def test_plus_and_minus_are_two_outcomes(tmp_path, frame, capsys) -> None:
     assert (left.value.code or 0) == 0
 
 
-def test_three_classes_have_no_advice_on_python(refusal, frame) -> None:
+def test_of_three_classes_one_is_asked_for(refusal, frame) -> None:
     frame["y"] = np.resize(["a", "b", "c"], ROWS)
-    told = refusal(frame, "--outcome", "y", "--prob", "p", "--positive", "a")
-    assert "Make a column that is 1 for the event and 0 for all else" in told
-    assert "matrix" not in told
+    told = refusal(frame, "--outcome", "y", "--prob", "p")
+    assert "Say which is the event, against all others: --positive a or --positive b or" in told
+    told = refusal(frame, "--outcome", "y", "--prob", "p", "--positive", "d")
+    assert "holds 'a', 'b', 'c', which are not two classes with the event 'd'" in told
 
 
 def test_a_decimal_comma_between_commas(refusal, frame) -> None:

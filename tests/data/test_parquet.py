@@ -140,8 +140,9 @@ def test_one_label_is_the_event_in_all_files_together(tmp_path):
     table = bc.read(tmp_path, **NAMES, pos_label="dead")
     assert table == bc.CalibrationData([1, 0, 0, 0], [0.5, 0.25, 0.5, 0.25])
     write(tmp_path / "2.parquet", {"y": ["lost", "lost"], "p": [0.5, 0.25]})
-    with pytest.raises(InputError, match=r"'lost'.*'alive'"):
-        bc.read(tmp_path, **NAMES, pos_label="dead")
+    assert bc.read(tmp_path, **NAMES, pos_label="dead").events == 1
+    with pytest.raises(InputError, match="'alive', 'dead', which are not two classes"):
+        bc.read(tmp_path, **NAMES, pos_label="Dead")
 
 
 def test_decimals_booleans_and_single_precision(tmp_path):
