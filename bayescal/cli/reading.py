@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from bayescal.assessment.val_prob import RawCases
-    from bayescal.data.columns import Columns
-    from bayescal.data.reading import Cases, Request, Scale
+    from bayescal.data.columns import Columns, Request, Scale
+    from bayescal.data.reading import Cases
     from bayescal.data.table import CalibrationData
     from bayescal.data.times import Survival
 
@@ -268,8 +268,7 @@ class Reading:
         **columns : str or None
             Columns in place of those that were typed.
         """
-        from bayescal.data.columns import Columns, Door
-        from bayescal.data.reading import Request
+        from bayescal.data.columns import Columns, Door, Request
 
         names = (*ROLES, *OF_TABLE)
         named = {name: self[name] for name in names if name != "subgroup"} | columns

@@ -20,8 +20,9 @@ from bayescal.core.errors import CaseError, InputError, KeywordError, as_items
 from bayescal.core.text import documented
 from bayescal.data.cases import is_matrix
 from bayescal.data.classes import ClassMode
-from bayescal.data.columns import Columns, listed, may_be_groups, may_be_sites
+from bayescal.data.columns import Columns, listed
 from bayescal.data.frames import columns_of, groups_unnamed
+from bayescal.data.guesses import may_be_groups, may_be_sites
 from bayescal.data.predicted import Risks, risks_by
 from bayescal.data.roles import OF_TABLE, ROLES, Crossed
 from bayescal.data.roles import is_several as is_several_labels
