@@ -251,6 +251,9 @@ def _ask_for_event(guess: Guess) -> None:
     name = guess.columns.outcome
     if name is None or guess.request.pos_label is not None:
         return
+    column = guess.frame[name]
+    if column.dtype.kind in "biu" and column.min() >= 0 and column.max() <= 1:
+        return
     if not CLASSES <= guess.distinct(name, MOST_VALUES) <= MOST_VALUES:
         return
     values = [_stripped(value) for value in guess.frame[name].dropna().unique().tolist()]

@@ -298,6 +298,8 @@ class _Part:
     def _probabilities(self, column: pd.Series) -> Floats:
         """Scores as probabilities; what is beyond 0 or 1 by rounding is set to the end."""
         scores = self.request.as_written.to_probability(self.numbers(column, of_scores=True))
+        if np.fmin.reduce(scores) >= 0 and np.fmax.reduce(scores) <= 1:
+            return scores
         return without_rounding(scores, f"column {str(column.name)!r}")
 
     def _refuse_texts(self, column: pd.Series, wrong: NDArray[np.bool_]) -> None:
