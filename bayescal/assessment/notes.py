@@ -68,9 +68,8 @@ def _about_data(post: CalibrationPosterior) -> Iterator[str]:
         )
     if data.unknown is not None:
         yield (
-            f"{count(data.unknown.n, 'case')} of {data.n + data.unknown.n:,.6g} have no known "
-            "outcome, and the results are of the others. bayescal.fit_known shows what they could "
-            "change."
+            f"{count(data.unknown.n, 'case')} without a known outcome left out. bayescal.fit_known "
+            "shows what they could change."
         )
     if data.events in (0, data.n):
         which = "no case" if data.events == 0 else "every case"

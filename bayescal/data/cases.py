@@ -19,33 +19,6 @@ from bayescal.core.text import exact, shortened
 from bayescal.data.frames import as_plain
 from bayescal.data.sources.alignment import aligned
 
-__all__ = [
-    "OF_CLASSES",
-    "OVERSHOOT",
-    "CheckedCases",
-    "are_binary_integers",
-    "are_shares",
-    "as_floats",
-    "as_outcome_batch",
-    "as_outcomes",
-    "as_scores",
-    "as_vector",
-    "as_weights",
-    "check_cases",
-    "check_given",
-    "check_same_length",
-    "check_scores",
-    "is_matrix",
-    "is_missing",
-    "of_shares",
-    "read_outcomes",
-    "refuse_first",
-    "refuse_labels",
-    "to_numpy",
-    "warn_of_absent",
-    "without_rounding",
-]
-
 MOST_WEIGHT = 1e9
 LEAST_WEIGHT = 1e-50
 BITS_OF = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
@@ -253,15 +226,21 @@ def read_outcomes(
 
 
 def as_outcomes(
-    values: Any, name: str = "y_true", *, pos_label: Any = None, shares: bool = False
+    values: Any,
+    name: str = "y_true",
+    *,
+    pos_label: Any = None,
+    shares: bool = False,
+    missing: bool = False,
 ) -> Floats:
-    """Outcomes that are all known, as a float64 vector of 0 and 1; see `read_outcomes`.
+    """Outcomes as a float64 vector of 0 and 1; see `read_outcomes`.
 
-    With `shares` also of numbers in between.
+    With `shares` also of numbers in between; with `missing` of NaN where one is not known.
     """
     outcome = read_outcomes(values, name, pos_label=pos_label).astype(np.float64)
     cure = "Drop or impute it first, or make a CalibrationData, which uses the known ones."
-    refuse_first(np.isnan(outcome), outcome, name, "is missing (NaN)", cure)
+    if not missing:
+        refuse_first(np.isnan(outcome), outcome, name, "is missing (NaN)", cure)
     if shares:
         return outcome
     between = (outcome > 0) & (outcome < 1)

@@ -26,18 +26,6 @@ from bayescal.data.roles import Roles, as_roles
 from bayescal.data.sources.alignment import aligned, column_names, columns_in_order
 from bayescal.data.weights import WeightType
 
-__all__ = [
-    "MODES",
-    "BinaryCases",
-    "ClassMode",
-    "as_class_matrix",
-    "as_probability_matrix",
-    "binary_cases",
-    "categories_of",
-    "contents_of_classes",
-    "order_told",
-]
-
 ClassMode: TypeAlias = Literal["top-label", "class-wise"]
 MODES: tuple[ClassMode, ...] = ("top-label", "class-wise")
 """How several classes become one event: the predicted class is right; or each class is."""

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     import xarray as xr
     from scipy import sparse
 
-__all__ = ["COUNTED", "Clusters", "Members", "centred_in_strata", "read_clusters"]
-
 COUNTED = ("trials", "hits", "square_trials", "square_hits")
 """What is summed over the cases of a cluster in a row."""
 UNIQUE = (

@@ -22,11 +22,11 @@ from bayescal.data.cases import (
     warn_of_absent,
 )
 from bayescal.data.clusters import Members, check_several, read_clusters
+from bayescal.data.declared import ROLES
 from bayescal.data.roles import (
     DEPENDENCE,
     IMPUTATION,
     NO_STRUCTURE,
-    ROLES,
     Cell,
     Roles,
     Structure,
@@ -44,19 +44,6 @@ from bayescal.data.weights import (
     warn_of_ambiguity,
     warn_of_types,
 )
-
-__all__ = [
-    "Contents",
-    "Reader",
-    "added",
-    "contents_of",
-    "forgotten",
-    "of_group",
-    "regrouped",
-    "selected",
-    "split",
-    "stacked",
-]
 
 MOST_WAITING = 4
 """Cases that wait for each row that is summed already: a case is summed once or twice."""

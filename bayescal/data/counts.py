@@ -21,8 +21,6 @@ from bayescal.data.contents import Contents, added
 from bayescal.data.roles import Roles, read_groups
 from bayescal.data.rows import Rows, add_up
 
-__all__ = ["contents_of_counts"]
-
 
 def contents_of_counts(prob: Any, trials: Any, hits: Any, roles: Roles) -> Contents:
     """What the table of counts holds; repeated scores are added up.

@@ -21,11 +21,11 @@ from bayescal.core.text import documented
 from bayescal.data.cases import is_matrix
 from bayescal.data.classes import ClassMode
 from bayescal.data.columns import Columns, listed
+from bayescal.data.declared import OF_TABLE, ROLES
 from bayescal.data.frames import columns_of, groups_unnamed
 from bayescal.data.guesses import may_be_groups, may_be_sites
 from bayescal.data.predicted import Risks, risks_by
-from bayescal.data.roles import OF_TABLE, ROLES, Crossed
-from bayescal.data.roles import is_several as is_several_labels
+from bayescal.data.roles import Crossed, are_columns
 from bayescal.data.sources.constructors import note_groups
 from bayescal.data.table import CalibrationData
 from bayescal.data.times import WHERE_TAKEN, Survival, refuse_horizon
@@ -194,11 +194,12 @@ class Given:
         if isinstance(y_true, CalibrationData):
             return y_true.complete(takes_times=times)
         site = self.roles.get("site")
-        if check_sites is not None and site is not None and not is_several_labels(site):
+        if check_sites is not None and site is not None and not are_columns(site):
             check_sites(site)
-        if isinstance(y_true, Survival) and not times:
+        is_followed = isinstance(y_true, Survival)
+        if is_followed and not times:
             raise InputError(WHERE_TAKEN)
-        if not classes and is_matrix(y_prob) and not isinstance(y_true, Survival):
+        if is_matrix(y_prob) and not (classes or is_followed):
             raise InputError(
                 f"y_prob holds {np.asarray(y_prob).shape[1]} columns, and one score a case is "
                 "taken here. Of two classes pass that of the event, y_prob[:, 1]; of more, "

@@ -44,7 +44,10 @@ def columns_of(frame: Any, columns: Columns, source: str = "frame") -> dict[str,
 
     def values_of(name: str) -> Any:
         try:
-            values = _values_of(table[name], f"column {name!r}", ordered=name in labelled)
+            series, called = table[name], f"column {name!r}"
+            if name == columns.outcome and series.null_count():
+                return np.array(series.to_list(), dtype=object)
+            values = _values_of(series, called, ordered=name in labelled)
         except CaseError as error:
             raise error.changed(part=source) from None
         return values if name in labelled else _plain(values)

@@ -13,14 +13,6 @@ from bayescal.core.errors import ImputationWarning, InputError, as_items
 from bayescal.core.text import count
 from bayescal.data.cases import as_scores, as_vector
 
-__all__ = [
-    "FEW_IMPUTATIONS",
-    "as_imputations",
-    "as_imputed_outcomes",
-    "check_alike",
-    "warn_of_few_outcomes",
-]
-
 FEW_IMPUTATIONS = 20
 """Imputations below which the variance between them is not well known."""
 FEWEST_IMPUTATIONS, MOST_IMPUTATIONS = 2, 1000

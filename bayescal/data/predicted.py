@@ -14,8 +14,6 @@ from bayescal.core.text import count, exact, shortened
 from bayescal.data.cases import as_floats, without_rounding
 from bayescal.data.times import Survival, as_horizon
 
-__all__ = ["PredictedCurves", "Risks", "is_whole_curve", "risk_at", "risks_by"]
-
 MOST_HORIZONS = 20
 FALLING = 1e-9
 """By how much a risk may fall in time through rounding."""

@@ -32,18 +32,6 @@ from bayescal.data.table import CalibrationData
 from bayescal.data.times import Survival
 from bayescal.data.weights import effective_cases
 
-__all__ = [
-    "Cases",
-    "Needs",
-    "Outcomes",
-    "VarianceCases",
-    "as_numbers",
-    "as_variances",
-    "paired",
-    "read_cases",
-    "read_variance_cases",
-]
-
 LARGEST_NUMBER = 1e60
 """So that squares, and their ratios to variances, are finite."""
 

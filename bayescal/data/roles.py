@@ -21,36 +21,13 @@ from bayescal.core.errors import CaseError, InputError, SpellingWarning
 from bayescal.core.text import in_natural_order, shortened
 from bayescal.data.cases import as_vector, check_same_length, is_missing
 from bayescal.data.columns import Encoded
-from bayescal.data.declared import OF_TABLE, ROLES, Role
+from bayescal.data.declared import ROLES
 from bayescal.data.periods import Periods, read_periods
 from bayescal.data.rows import numbered
 from bayescal.data.sources.alignment import aligned
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = [
-    "DEPENDENCE",
-    "IMPUTATION",
-    "LONGEST_FIT",
-    "MOST_COMBINATIONS",
-    "NO_STRUCTURE",
-    "OF_TABLE",
-    "ROLES",
-    "Cell",
-    "Crossed",
-    "Groups",
-    "Role",
-    "Roles",
-    "Structure",
-    "as_roles",
-    "count_labels",
-    "in_order",
-    "is_several",
-    "labels_of",
-    "ordered_cells",
-    "read_groups",
-]
 
 
 IMPUTATION = "imputation"
@@ -107,13 +84,13 @@ class Roles:
 def as_roles(**columns: Any) -> Roles:
     """The roles that were given, each None or as in `ROLES`."""
     given = {role: values for role, values in columns.items() if values is not None}
-    if is_several(given.get("site")):
+    if are_columns(given.get("site")):
         raise InputError(
             "site is a table of columns. Pass one column, the site of each case; columns such as "
             "sex and age group are subgroup=."
         )
     subgroup = given.get("subgroup")
-    if subgroup is not None and not is_several(subgroup):
+    if subgroup is not None and not are_columns(subgroup):
         raise InputError(
             "subgroup must be a data frame, or a mapping of names to labels, such as "
             "subgroup={'sex': sex}."
@@ -128,7 +105,7 @@ def as_roles(**columns: Any) -> Roles:
     return Roles(given)
 
 
-def is_several(labels: Any) -> bool:
+def are_columns(labels: Any) -> bool:
     """Whether labels are the columns of a data frame, or a mapping of names to labels."""
     return isinstance(labels, Mapping) or (
         hasattr(labels, "columns") and hasattr(labels, "__getitem__")

@@ -18,27 +18,6 @@ from bayescal.core.arrays import Floats, blocks
 from bayescal.core.decision import least_treated
 from bayescal.core.optimise import EDGE
 
-__all__ = [
-    "CELL_PARTS",
-    "GRID",
-    "LIMIT",
-    "MANY_VALUES",
-    "Levels",
-    "Order",
-    "Rows",
-    "Table",
-    "add_up",
-    "ascending",
-    "collapse",
-    "levels_of",
-    "locate",
-    "numbered",
-    "row_of",
-    "share_reaching",
-    "summed",
-    "tabulate",
-]
-
 LIMIT = 2048
 MANY_VALUES = 1000
 """Values from which on `numpy.add.at` is the fastest sum."""

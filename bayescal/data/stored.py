@@ -21,20 +21,9 @@ from bayescal.data.contents import Contents
 from bayescal.data.roles import Structure, labels_of, ordered_cells
 from bayescal.data.rows import Rows, add_up
 from bayescal.data.times import FOLLOWED_COLUMNS, FollowUp
-from bayescal.data.weights import WeightType
 
 if TYPE_CHECKING:
     import xarray as xr
-
-__all__ = [
-    "check_dataset",
-    "fingerprint",
-    "from_dataset",
-    "read_dataset",
-    "reading_tree",
-    "to_dataset",
-    "write_dataset",
-]
 
 FORMAT = "bayescal table"
 VERSION = 2
@@ -85,7 +74,7 @@ def _variables(contents: Contents, dim: str) -> dict[str, Any]:
 
 
 def from_dataset(dataset: xr.Dataset) -> Contents:
-    """Read back what `to_dataset` wrote, also in earlier versions, whose groups are sites."""
+    """Read back what `to_dataset` wrote."""
     check_dataset(dataset, "CalibrationData.to_xarray")
     missing = {"score", "trials", "hits"} - set(map(str, dataset.data_vars))
     if missing:
@@ -98,7 +87,7 @@ def from_dataset(dataset: xr.Dataset) -> Contents:
         contents.cells,
         contents.rows,
         contents.squares,
-        _stored_weight_type(dataset),
+        dataset.attrs.get("weight_type"),
         Members.of_dataset(dataset, size),
         FollowUp.of_dataset(dataset, size),
         unknown,
@@ -234,17 +223,10 @@ def _checksum(dataset: xr.Dataset) -> str:
     return digest.hexdigest()
 
 
-def _stored_weight_type(dataset: xr.Dataset) -> WeightType | None:
-    """The type that `to_xarray` wrote; before there were types it wrote whether to rescale."""
-    if "weight_type" in dataset.attrs:
-        return "sampling" if dataset.attrs["weight_type"] == "sampling" else "counts"
-    return "sampling" if dataset.attrs.get("fractional", 0) else None
-
-
 def _stored_structure(dataset: xr.Dataset, groups: list[str], before: str) -> Structure:
     """The roles of the groups."""
-    if f"{before}roles" not in dataset.attrs:
-        return Structure({"site": tuple(groups)} if groups else {})
+    if not groups:
+        return Structure()
     label = ""
     try:
         structure = Structure.of_json(dataset.attrs[f"{before}roles"])
@@ -261,13 +243,12 @@ def _stored_structure(dataset: xr.Dataset, groups: list[str], before: str) -> St
 
 
 def _stored_squares(dataset: xr.Dataset, rows: Rows, cells: int, before: str) -> Floats:
-    """Squared weights of each group, summed; of a sum over all, its share of the cases."""
+    """Squared weights of each group, summed; without any, its cases."""
     cases = add_up(rows.cell, rows.trials, cells)
-    if f"{before}square_terms" in dataset:
-        terms = dataset[f"{before}square_terms"].to_numpy()  # several terms of a sum once
-        return np.where(np.isnan(terms).all(axis=1), cases, np.nansum(terms, axis=1))
-    stored = np.atleast_1d(dataset.attrs.get("weight_squares", cases))
-    return stored if stored.size == cases.size else stored[0] * cases / cases.sum()
+    if f"{before}square_terms" not in dataset:
+        return cases
+    terms = dataset[f"{before}square_terms"].to_numpy()[:, 0]
+    return np.where(np.isnan(terms), cases, terms)
 
 
 def fingerprint(data: Any) -> str:

@@ -53,8 +53,6 @@ from bayescal.data.weights import WeightType, kish
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["CalibrationData", "CrossedTable", "Edges"]
-
 SUMS_SAME = 1e-9
 """Relative difference of equal sums of weights that were added up in another order."""
 
@@ -203,7 +201,7 @@ class CalibrationData(FromSources):
         options: dict[str, Any],
     ) -> Self:
         """The table of several imputations of the scores, one a row of a matrix."""
-        if y_prob is not None and is_matrix(y_true):
+        if not isinstance(y_true, Survival) and is_matrix(y_true):
             raise InputError(OUTCOMES_IMPUTED)
         if y_prob is not None:
             raise InputError(

@@ -29,22 +29,6 @@ from bayescal.data.sources.alignment import Index, aligned, common_labels
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = [
-    "EARLY_SHARE",
-    "FOLLOWED_COLUMNS",
-    "LEFT",
-    "OTHER_EVENT",
-    "OWN_EVENT",
-    "TIME_STEPS",
-    "WHERE_TAKEN",
-    "FollowUp",
-    "Survival",
-    "as_horizon",
-    "check_codes",
-    "refuse_horizon",
-    "seen_as",
-]
-
 TIME_STEPS = 1200
 """Steps of the grid from 0 to the horizon."""
 STEP_ROUNDING = 1e-6

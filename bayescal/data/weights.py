@@ -16,24 +16,6 @@ from bayescal.core.arrays import Floats
 from bayescal.core.errors import CaseError, InputError, WeightWarning, check_choice
 from bayescal.core.text import exact
 
-__all__ = [
-    "WEIGHT_TYPES",
-    "WeightType",
-    "ambiguity",
-    "are_counts",
-    "as_weight_type",
-    "both_types",
-    "effective_cases",
-    "effective_scale",
-    "effective_size",
-    "is_collapsed",
-    "kish",
-    "quantile",
-    "read_type",
-    "warn_of_ambiguity",
-    "warn_of_types",
-]
-
 WeightType = Literal["counts", "sampling"]
 WEIGHT_TYPES = ("counts", "sampling")
 

@@ -457,7 +457,7 @@ def compare_models(
     for name, score in zip(given, scores, strict=True):
         check_same_length(seen.size, "y_true", score.size, name)
     of_cases: dict[str, Any] = {}
-    kept = counts > 0
+    kept = (counts > 0) & seen.is_known
     unit: NDArray[Any] = np.arange(seen.size)
     is_sited = "site" in of_roles.columns
     if is_sited:
@@ -512,7 +512,7 @@ class _Seen(NamedTuple):
         """Outcomes as they are passed, checked."""
         if not isinstance(y_true, Survival):
             refuse_horizon(horizon)
-            return cls(as_outcomes(y_true, pos_label=pos_label))
+            return cls(as_outcomes(y_true, pos_label=pos_label, missing=True))
         as_horizon(horizon)
         check_codes(y_true.unnamed_codes)
         if pos_label is not None:
@@ -524,6 +524,13 @@ class _Seen(NamedTuple):
     @property
     def size(self) -> int:
         return len(self.outcome)
+
+    @property
+    def is_known(self) -> NDArray[np.bool_]:
+        """Which cases tell something: all that were followed, or have an outcome."""
+        if isinstance(self.outcome, Survival):
+            return np.ones(self.size, bool)
+        return np.asarray(~np.isnan(self.outcome))
 
     def of_some(self, kept: NDArray[np.bool_]) -> _Seen:
         """Of some of the cases."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
-from bayescal.data.cases import as_weights
+from bayescal.data.cases import as_outcomes, as_weights
 from bayescal.data.doors import Given
 from bayescal.data.roles import Structure, as_roles, read_groups
 from bayescal.data.table import CalibrationData
@@ -78,7 +78,8 @@ class GroupedPairs:
 
     def _column(self, role: str) -> NDArray[Any]:
         """The level of each case in one role."""
-        level = {name: self.structure.named(name)[role] for name in set(self.group.tolist())}
+        within = self.structure
+        level = {name: within.named(within.cell(name))[role] for name in set(self.group.tolist())}
         return np.array([level[name] for name in self.group.tolist()])
 
     def _table(self, score: Floats) -> CalibrationData:
@@ -113,7 +114,10 @@ def as_grouped(given: Given, after: Any) -> GroupedPairs:
     size = len(y_true)
     groups = read_groups(roles, size)
     weight = as_weights(given.roles.get("sample_weight"), size)
-    kept = slice(None) if weight is None else weight > 0
+    kept = np.ones(size, bool) if weight is None else weight > 0
+    if not isinstance(y_true, Survival):
+        label = given.words.get("pos_label")
+        kept &= ~np.isnan(as_outcomes(y_true, pos_label=label, missing=True))
     group = np.array(groups.labels)[groups.code][kept]
     return GroupedPairs(pairs, group, groups.structure)
 

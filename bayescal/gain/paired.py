@@ -215,7 +215,10 @@ def as_paired(given: Given, after: Any) -> PairedPredictions:
     first = as_scores(before, "before")
     # before the outcomes become floats, since a map may need several times the room of its scores
     second = _mapped(after, first) if is_function(after) else _as_repeats(after)
-    outcome = as_outcomes(y_true, pos_label=pos_label) if times is None else times.known(at)
+    if times is None:
+        outcome = as_outcomes(y_true, pos_label=pos_label, missing=True)
+    else:
+        outcome = times.known(at)
     check_same_length(outcome.size, "y_true", first.size, "before")
     check_same_length(outcome.size, "y_true", second.shape[1], "after")
     weight = as_weights(sample_weight, outcome.size)
@@ -224,6 +227,8 @@ def as_paired(given: Given, after: Any) -> PairedPredictions:
         weight = np.broadcast_to(1.0, outcome.size)  # in no room
     elif chosen is None:
         warn_of_ambiguity(weight, first, np.nan_to_num(outcome))
+    if times is None and np.isnan(outcome).any():
+        weight = weight * ~np.isnan(outcome)
     read = chosen or "counts"
     cases = effective_cases(weight, read)
     kept = cases > 0
@@ -233,7 +238,7 @@ def as_paired(given: Given, after: Any) -> PairedPredictions:
         _own(values, source) if is_full else values[..., kept]
         for values, source in ((outcome, y_true), (first, before), (second, mapped_from))
     )
-    share = cases if sample_weight is None else cases[kept]
+    share = cases if sample_weight is None and is_full else cases[kept]
     if times is not None:
         times = times.of(kept)
     pairs = PairedPredictions(

@@ -38,7 +38,7 @@ from bayescal.model.saturated.law import RiskPrior
 __all__ = ["Problem", "prepare"]
 
 
-OF_TABLE = (
+SHARED_BY_FAMILIES = (
     "table", "score", "stated", "log_odds", "trials", "hits", "_first", "_merged_in", "_rules",
 )  # fmt: skip
 """What a problem keeps that no family and no prior changes."""
@@ -236,7 +236,7 @@ class Problem:
     def _of_same_rows(self, **changes: Any) -> Problem:
         """The same table, edges and scores, with what was read off them."""
         other = replace(self, **changes)
-        other.__dict__.update({name: getattr(self, name) for name in OF_TABLE})
+        other.__dict__.update({name: getattr(self, name) for name in SHARED_BY_FAMILIES})
         return other
 
     def with_prior(self, prior: Prior) -> Problem:
