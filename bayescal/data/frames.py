@@ -11,7 +11,8 @@ import numpy as np
 
 from bayescal.core.errors import CaseError, InputError
 from bayescal.core.versions import needed
-from bayescal.data.columns import Columns, Encoded, may_be_groups
+from bayescal.data.columns import Columns, Encoded
+from bayescal.data.guesses import may_be_groups
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
