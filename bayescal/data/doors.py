@@ -324,9 +324,9 @@ def _refuse_frame(y_true: Any) -> None:
 
 def _columns_of(values: Any) -> list[str] | None:
     """The names of the columns of a data frame; None of anything else."""
+    if hasattr(values, "data_vars"):  # a Dataset of xarray, which is a mapping
+        return [str(name) for name in values.data_vars]
     columns = getattr(values, "columns", None)
-    if hasattr(values, "data_vars"):  # a Dataset of xarray
-        columns = list(values.data_vars)
     if columns is None or callable(columns) or isinstance(values, Mapping):
         return None
     return [str(name) for name in columns]
