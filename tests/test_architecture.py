@@ -528,7 +528,7 @@ ASKING = """
     assessment.verdict.words cli._predictions cli._reversed estimators.survival fitting._update
     fitting.pymc gain.paired gain.updates.optimism gain.updates.recommendation
     inference.clusters_left_out inference.general inference.loo inference.pieces
-    multilevel.calibrated multilevel.changes multilevel.clusters multilevel.engine
+    multilevel.calibrated multilevel.changes multilevel.clusters
     multilevel.followed multilevel.left_out multilevel.nuts multilevel.problem multilevel.rows
     multilevel.same_patients multilevel.same_population planning.times plots._observed
     plots._reliability plots._risk_distribution plots._strip posterior.decisions.measures

@@ -133,7 +133,7 @@ def test_it_is_read_back_from_a_file(post, tmp_path):
     assert again.gain_of_updating().equals(post.gain_of_updating())
     assert again.next_period().summary().equals(post.next_period().summary())
     np.testing.assert_array_equal(again.single_curve().tce(), post.single_curve().tce())
-    assert again.period("2024-02")._prior.u == pytest.approx(post.period("2024-02")._prior.u)
+    assert again.period("2024-02")._prior[0].u == pytest.approx(post.period("2024-02")._prior[0].u)
 
 
 def test_an_edited_tree_is_refused(post):

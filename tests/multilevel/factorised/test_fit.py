@@ -208,7 +208,7 @@ def test_a_spread_without_sites_is_refused():
     y, s, _ = simulated()
     with pytest.raises(InputError, match="without sites"):
         bc.fit(y, s, curve="beta", heterogeneity_prior={"shift": 1})
-    with pytest.raises(InputError, match="no site, period or factor"):
+    with pytest.raises(InputError, match="no site, period or subgroup"):
         prepare_terms(bc.CalibrationData(y, s), prior="neutral")
 
 
