@@ -35,13 +35,12 @@ from bayescal.assessment.verdict.off import Off, is_off
 from bayescal.assessment.verdict.settle import more_to_settle
 from bayescal.assessment.vocabulary import Words
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, as_level, as_number, check_choice
 from bayescal.core.sampling import BAD_K
 from bayescal.core.text import in_natural_order
-from bayescal.data.crossed import CrossedTable
-from bayescal.data.data import CalibrationData
-from bayescal.data.fingerprint import fingerprint
-from bayescal.data.validate import as_level, as_number, as_scores, check_choice
+from bayescal.data.cases import as_scores
+from bayescal.data.stored import fingerprint
+from bayescal.data.table import CalibrationData, CrossedTable
 from bayescal.fitting import compare, fit
 from bayescal.gain import Recommendation, recommendation
 from bayescal.inference import CurveComparison, LowerBound, tce_lower_bound

@@ -9,8 +9,8 @@ import numpy as np
 
 from bayescal.core.errors import InputError, as_level
 from bayescal.core.text import count
-from bayescal.data.build.labels import count_labels
-from bayescal.data.data import CalibrationData
+from bayescal.data.roles import count_labels
+from bayescal.data.table import CalibrationData
 from bayescal.model.average import PRIOR_CALIBRATED
 from bayescal.multilevel.rows import RATIO_AND_SLOPE, raw_of
 from bayescal.multilevel.view import CurveView

@@ -12,7 +12,7 @@ from bayescal.assessment.performance import values_in_data
 from bayescal.assessment.stretches import FEWEST_CASES, LIKELY, Stretch
 from bayescal.core.arrays import Floats
 from bayescal.core.text import capitalised, chance, percent, rounded
-from bayescal.data.data import CalibrationData
+from bayescal.data.table import CalibrationData
 from bayescal.multilevel.calibrated import prior_of
 from bayescal.multilevel.drift import DriftPosterior
 from bayescal.multilevel.posterior import MultilevelPosterior

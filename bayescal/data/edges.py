@@ -11,8 +11,6 @@ from bayescal.core.errors import InputError
 from bayescal.core.optimise import EDGE, clipped
 from bayescal.core.text import shortened
 
-__all__ = ["Edges", "edges_of", "ends_of"]
-
 
 class Edges(NamedTuple):
     """How scores of exactly 0 and 1 are read when a curve is fitted.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime
 import numbers
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,17 +15,17 @@ from numpy.typing import NDArray
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import CaseError, InputError
 from bayescal.core.text import shortened
-from bayescal.data.build.labels import is_missing
-from bayescal.data.sources.columns import Encoded
-from bayescal.data.validate import as_vector
-
-__all__ = ["MOST_PERIODS", "Periods", "read_periods"]
+from bayescal.data.cases import as_vector, is_missing
+from bayescal.data.columns import Encoded
 
 LARGEST_PERIOD = 1e15
 """Numbers beyond it are no times of anything; differences of one are still seen below."""
 
-SHORTEST_STEP = 1e-12
-"""Least time between two periods, as a share of the time from the first to the last."""
+SHORTEST_STEP = 1e-9
+"""Least time between two periods, as a share of the time from the first to the last.
+
+From 1e-10 on the variance of what changes in such a step is lost beside that of the whole.
+"""
 MOST_PERIODS = 60
 MONTHS = 12
 EPOCH = datetime.date(1970, 1, 1)
@@ -121,7 +121,7 @@ def _check_few(periods: int, name: str) -> None:
             name,
             f"holds {periods:,} periods, but at most {MOST_PERIODS} are compared, in about ten "
             "seconds",
-            cure=f"Use longer ones, such as months: {name}=dates.astype('datetime64[M]').",
+            cure="months",
         )
 
 
@@ -232,8 +232,8 @@ def _of_numbers(values: list[float], name: str) -> Named:
     labels = [f"{value:.15g}" for value in values]
     with_months = [f"{value:.2f}" for value in values]  # October is 2023.10, and not 2023.1
     for texts in (labels, with_months):
-        if list(map(float, texts)) == values and _with_hyphens(texts) != texts:
-            return _of_texts(texts, name)
+        if list(map(float, texts)) == values and (read := _in_time(texts, DATES)):
+            return (texts, *read)
     return labels, values, "numbers"
 
 
@@ -251,43 +251,11 @@ def _of_datetimes(values: NDArray[Any]) -> Named:
 
 
 def _of_texts(values: list[str], name: str) -> Named:
-    stripped = [
-        re.sub(r"\.0+$", "", value.strip()) for value in values
-    ]  # 202403.0 of a column with gaps
-    texts = _months_with_points(stripped) or _with_hyphens(stripped)
-    for pattern, unit, position in TEXTS:
-        matches = [re.fullmatch(pattern, text.strip()) for text in texts]
-        if all(matches):
-            try:
-                return values, [position(match.groups()) for match in matches if match], unit
-            except ValueError:
-                break
-    raise _no_order(values, name)
-
-
-def _with_hyphens(values: list[str]) -> list[str]:
-    """Months and days such as 202403, 2024/3 and 2024.03.31 as 2024-03 and 2024-03-31 are.
-
-    Others, and all unless every one can be, stay as they are: as plain numbers, 202312 and 202401
-    would lie far apart.
-    """
-    century, midnight = r"(?P<y>(?:19|20)\d\d)", r"(?:[ T]00:00(?::00(?:\.0+)?)?)?"
-    forms = (
-        rf"{century}\.?(?P<m>0[1-9]|1[0-2])",
-        r"(?P<y>\d{4})/(?P<m>\d{1,2})",
-        rf"{century}(?P<m>\d\d)(?P<d>\d\d)",
-        rf"(?P<y>\d{{4}})(?P<by>[-/.])(?P<m>\d{{1,2}})(?P=by)(?P<d>\d{{1,2}}){midnight}",
-    )
-    for form in forms:
-        matches = [re.fullmatch(form, value.strip()) for value in values]
-        parts = [each.groupdict(default="1") for each in matches if each]
-        try:
-            days = [datetime.date(*(int(part.get(name, 1)) for name in "ymd")) for part in parts]
-        except ValueError:  # no date: 20230231
-            continue
-        if len(days) == len(values) > 0:
-            return [str(day) if "d" in parts[0] else f"{day:%Y-%m}" for day in days]
-    return values
+    texts = [re.sub(r"\.0+$", "", value.strip()) for value in values]  # 202403.0, beside gaps
+    read = _in_time(_months_with_points(texts) or texts, (*DATES, *OTHERS))
+    if read is None:
+        raise _no_order(values, name)
+    return (values, *read)
 
 
 def _months_with_points(values: list[str]) -> list[str] | None:
@@ -296,9 +264,8 @@ def _months_with_points(values: list[str]) -> list[str] | None:
     A number loses the last digit of 2023.10. So 2023.1 is October, unless another text shows that
     no noughts are written: 2023.2, or 2023.10 itself.
     """
-    century, month = r"((?:19|20)\d\d)", r"(\d{1,2})"
-    first = [re.fullmatch(rf"{month}[./-]{century}", value.strip()) for value in values]
-    last = [re.fullmatch(rf"{century}\.{month}", value.strip()) for value in values]
+    first = [re.fullmatch(rf"(\d\d?)[./-]({CENTURY})", value) for value in values]
+    last = [re.fullmatch(rf"({CENTURY})\.(\d\d?)", value) for value in values]
     if all(first):
         parts = [(each[2], each[1].zfill(2)) for each in first if each]
     elif all(last):
@@ -312,32 +279,53 @@ def _months_with_points(values: list[str]) -> list[str] | None:
     return [f"{year}-{month}" for year, month in parts]
 
 
-def _day(parts: tuple[str, ...]) -> float:
-    return float(datetime.date(*map(int, parts)).toordinal() - EPOCH.toordinal())
+def _in_time(texts: list[str], forms: Sequence[Form]) -> tuple[list[float], str] | None:
+    """Positions and unit of texts that all are written in one of these forms."""
+    for pattern, unit, position in forms:
+        matches = [re.fullmatch(pattern, text) for text in texts]
+        try:
+            if all(matches):
+                return [position(match.groupdict()) for match in matches if match], unit
+        except ValueError:  # no date: 20230231
+            continue
+    return None
 
 
-def _week(parts: tuple[str, ...]) -> float:
-    monday = datetime.date.fromisocalendar(int(parts[0]), int(parts[1]), 1)
-    return float(monday.toordinal() - EPOCH.toordinal())
+def _day(date: dict[str, str]) -> float:
+    day = datetime.date(int(date["y"]), int(date["m"]), int(date["d"]))
+    return float(day.toordinal() - EPOCH.toordinal())
 
 
-def _month(parts: tuple[str, ...]) -> float:
-    first = datetime.date(int(parts[0]), int(parts[1]), 1)
+def _month(date: dict[str, str]) -> float:
+    first = datetime.date(int(date["y"]), int(date["m"]), 1)
     return float(MONTHS * (first.year - EPOCH.year) + first.month - 1)
 
 
-def _quarter(parts: tuple[str, ...]) -> float:
-    return MONTHS * (float(parts[0]) - EPOCH.year) + 3 * (float(parts[1]) - 1)
+def _quarter(date: dict[str, str]) -> float:
+    return MONTHS * (float(date["y"]) - EPOCH.year) + 3 * (float(date["q"]) - 1)
 
 
-TEXTS: tuple[tuple[str, str, Callable[[Any], float]], ...] = (
-    (r"([+-]?\d+(?:\.\d*)?)", "numbers", lambda parts: float(parts[0])),
-    (r"(\d{4})-(\d{2})-(\d{2})", "days", _day),
-    (r"(\d{4})-(\d{2})", "months", _month),
-    (r"(\d{4})-?Q([1-4])", "months", _quarter),
-    (r"(\d{4})-?W(\d{2})", "days", _week),
+def _week(date: dict[str, str]) -> float:
+    monday = datetime.date.fromisocalendar(int(date["y"]), int(date["w"]), 1)
+    return float(monday.toordinal() - EPOCH.toordinal())
+
+
+Form: TypeAlias = tuple[str, str, Callable[[dict[str, str]], float]]
+CENTURY = r"(?:19|20)\d\d"
+MIDNIGHT = r"(?:[ T]00:00(?::00(?:\.0+)?)?)?"
+DATES: tuple[Form, ...] = (
+    (rf"(?P<y>{CENTURY})\.?(?P<m>0[1-9]|1[0-2])", "months", _month),
+    (r"(?P<y>\d{4})/(?P<m>\d{1,2})", "months", _month),
+    (rf"(?P<y>{CENTURY})(?P<m>\d\d)(?P<d>\d\d)", "days", _day),
+    (rf"(?P<y>\d{{4}})([-/.])(?P<m>\d\d?)\2(?P<d>\d\d?){MIDNIGHT}", "days", _day),
 )
-"""Texts whose order is plain: their pattern, unit, and position in it."""
+"""Dates, also those that are plain numbers, of which 202312 and 202401 would lie far apart."""
+OTHERS: tuple[Form, ...] = (
+    (r"(?P<number>[+-]?\d+(?:\.\d*)?)", "numbers", lambda text: float(text["number"])),
+    (r"(?P<y>\d{4})-(?P<m>\d{2})", "months", _month),
+    (r"(?P<y>\d{4})-?Q(?P<q>[1-4])", "months", _quarter),
+    (r"(?P<y>\d{4})-?W(?P<w>\d{2})", "days", _week),
+)
 
 
 def _no_order(values: list[Any], name: str) -> CaseError:
@@ -345,7 +333,5 @@ def _no_order(values: list[Any], name: str) -> CaseError:
     return CaseError(
         name,
         f"holds {shown}{', ...' * (len(values) > 3)}, whose order is not plain",
-        cure="Give months as '2024-03', days as '2024-03-31', quarters as '2024-Q1', or numbers, "
-        f"all in one form, or an ordered categorical: pandas.Categorical({name}, categories=[...], "
-        "ordered=True).",
+        cure="periods",
     )

@@ -9,7 +9,7 @@ import numpy as np
 from bayescal.core.arrays import Floats
 from bayescal.core.decision import net_benefit
 from bayescal.core.versions import one_blas_thread
-from bayescal.data.table import add_up, levels_of
+from bayescal.data.rows import add_up, levels_of
 from bayescal.gain._curve_route import Posterior, joined
 from bayescal.gain._terms import (
     as_happened,

@@ -278,7 +278,7 @@ class CurveAtScores:
     ) -> None:
         self.stated = score if stated is None else stated
         self._curve, self._cells = curve.at(frame), curve._cells(frame)
-        self._errors = curve._errors(frame)
+        self._errors, self._rates = curve._errors(frame), self._curve.rates
         if self._errors:
             self._neighbours, self._share = between(self.stated, np.array(frame.scores))
         offset, basis = curve.basis(score.ravel(), frame)
@@ -289,56 +289,65 @@ class CurveAtScores:
 
     def log_odds(self, u: Floats) -> Floats:
         """Log-odds, of shape (draws, rows), for draws `u` of shape (draws, d)."""
-        log_odds = self._smooth_log_odds(self._smooth(u))
-        if self._cells:
-            rows, delta = self._off_diagonal(u)
-            log_odds[rows] += delta
-        rows, guess, lapse = self._bounds(u)
-        if rows.size:
+        log_odds, _ = self._without_bounds(u)
+        if self._rates:
+            rows, guess, lapse = self._bounds(u)
             log_odds[rows] = bounded_log_odds(log_odds[rows], guess, lapse)
-        rows, risk = self._by_score(u)
-        if rows.size:
+        if self._errors:
+            rows, risk = self._by_score(u)
             log_odds[rows] = logit(risk)
         return log_odds
 
     def probability(self, u: Floats) -> Floats:
         """The curves themselves, of shape (draws, rows); on the diagonal they are the score."""
-        curve = self._without_errors(u)
-        rows, risk = self._by_score(u)
-        if rows.size:
+        if not u.shape[1]:
+            return np.broadcast_to(self.stated, (u.shape[0], self.stated.shape[-1]))
+        log_odds, (off, delta) = self._without_bounds(u)
+        curve = expit_in_place(log_odds)
+        if self._rates:
+            rows, guess, lapse = self._bounds(u)
+            curve[rows] = bounded_probability(curve[rows], guess, lapse)
+        # On the diagonal without the rounding of a trip through log-odds.
+        smooth = u.shape[1] - 2 * self._cells - self._errors
+        calibrated = np.logical_not(u[:, :smooth].any(axis=1))
+        stated = np.broadcast_to(self.stated, curve.shape)
+        if not self._cells:
+            curve[calibrated] = stated[calibrated]
+        else:
+            nowhere_off = calibrated & np.logical_not(u[:, smooth:].any(axis=1))
+            curve[nowhere_off] = stated[nowhere_off]
+            stretches = curve[off]
+            np.copyto(stretches, stated[off], where=(delta == 0) & calibrated[off][:, None])
+            curve[off] = stretches
+        if self._errors:
+            rows, risk = self._by_score(u)
             curve[rows] = risk
         return curve
 
-    def _without_errors(self, u: Floats) -> Floats:
-        """The same without errors of single scores."""
-        if not u.shape[1]:
-            return np.broadcast_to(self.stated, (u.shape[0], self.stated.shape[-1]))
-        smooth = self._smooth(u)
-        log_odds = self._smooth_log_odds(smooth)
-        # On the diagonal without the rounding of a trip through log-odds.
-        calibrated = np.logical_not(smooth.any(axis=1))
-        if not self._cells:
-            curve = self._between_bounds(u, expit_in_place(log_odds))
-            curve[calibrated] = self._score_of(calibrated)
-            return curve
-        rows, delta = self._off_diagonal(u)
-        log_odds[rows] += delta
-        curve = self._between_bounds(u, expit_in_place(log_odds))
-        nowhere_off = calibrated & ~u[:, smooth.shape[1] :].any(axis=1)
-        curve[nowhere_off] = self._score_of(nowhere_off)
-        stretches = curve[rows]
-        on = (delta == 0) & calibrated[rows][:, None]
-        np.copyto(stretches, self._score_of(rows), where=on)
-        curve[rows] = stretches
-        return curve
+    def _without_bounds(self, u: Floats) -> tuple[Floats, tuple[Any, Floats]]:
+        """Log-odds without floor, ceiling and errors; draws with stretches, and what they add."""
+        weights = self._curve.with_offset(u[:, : u.shape[1] - 2 * self._cells - self._errors])
+        if self.stated.ndim == 1:
+            log_odds = weights @ self._columns.T
+        else:
+            log_odds = np.asarray(np.einsum("ik,ijk->ij", weights, self._columns))
+        off, delta = slice(0), np.empty(0)
+        if self._cells:
+            off, delta = self._off_diagonal(u)
+            log_odds[off] += delta
+        return log_odds, (off, delta)
+
+    def _bounds(self, u: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:
+        """Draws with a floor or a ceiling, and both of these as columns."""
+        rates = u[:, self._rates]
+        rows = np.flatnonzero(rates.any(axis=1))
+        return rows, rates[rows, :1], rates[rows, 1:]
 
     def _by_score(self, u: Floats) -> tuple[NDArray[np.intp], Floats]:
         """Draws with errors of single scores, and their curves."""
         end = u.shape[1] - 2 * self._cells
         errors = u[:, end - self._errors : end]
         rows = np.flatnonzero(errors.any(axis=1))
-        if not rows.size:
-            return rows, np.empty((0, self.stated.shape[-1]))
         errors = errors[rows]
         if self.stated.ndim == 1:
             stated, share = self.stated, self._share
@@ -347,32 +356,6 @@ class CurveAtScores:
             stated, share = self.stated[rows], self._share[rows]
             low, high = (np.take_along_axis(errors, side[rows], 1) for side in self._neighbours)
         return rows, clipped(stated + low + share * (high - low))
-
-    def _bounds(self, u: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:
-        """Draws with a floor or a ceiling, and both of these as columns."""
-        rates = u[:, self._curve.rates]
-        rows = np.flatnonzero(rates.any(axis=1))
-        return rows, rates[rows, :1], rates[rows, 1:]
-
-    def _between_bounds(self, u: Floats, h: Floats) -> Floats:
-        rows, guess, lapse = self._bounds(u)
-        if rows.size:
-            h[rows] = bounded_probability(h[rows], guess, lapse)
-        return h
-
-    def _score_of(self, draws: Any) -> Floats:
-        return self.stated if self.stated.ndim == 1 else self.stated[draws]
-
-    def _smooth(self, u: Floats) -> Floats:
-        """The coordinates that are not of single cells."""
-        return u[:, : u.shape[1] - 2 * self._cells - self._errors]
-
-    def _smooth_log_odds(self, smooth: Floats) -> Floats:
-        """Log-odds without what single cells add, of shape (draws, rows)."""
-        weights = self._curve.with_offset(smooth)
-        if self.stated.ndim == 1:
-            return weights @ self._columns.T
-        return np.asarray(np.einsum("ik,ijk->ij", weights, self._columns))
 
     def _off_diagonal(self, u: Floats) -> tuple[Any, Floats]:
         """Draws with stretches off the diagonal, and how far off they are at each score.

@@ -12,7 +12,7 @@ from scipy.special import logit, logsumexp
 
 from bayescal.core.arrays import Floats
 from bayescal.core.sampling import Sample
-from bayescal.data.data import CalibrationData
+from bayescal.data.table import CalibrationData
 from bayescal.model.mixture import sample_prior
 from bayescal.model.problem import Problem
 

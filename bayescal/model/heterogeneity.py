@@ -11,9 +11,8 @@ import numpy as np
 from scipy.special import betaincinv, gammaln, ndtr, stdtrit
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, check_choice
 from bayescal.core.text import shortened
-from bayescal.data.validate import check_choice
 
 __all__ = ["VARYING", "Heterogeneity", "as_heterogeneity"]
 
@@ -123,9 +122,9 @@ def as_heterogeneity(
     if isinstance(given, Mapping):
         known = tuple(asdict(Heterogeneity()))
         for key in given:
-            check_choice(key, known, "the keys of heterogeneity_prior")
+            check_choice(key, known, "the keys of prior")
         return replace(usual, **given)
     raise InputError(
-        "heterogeneity_prior must be a bc.priors.Heterogeneity or a mapping such as "
+        "prior of a term must be a bc.priors.Heterogeneity or a mapping such as "
         f"{{'shift': 0.5}}, got {shortened(repr(given))}."
     )

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,11 +17,11 @@ from bayescal.core.errors import InputError
 from bayescal.core.optimise import clipped
 from bayescal.core.text import shortened
 from bayescal.data.clusters import Clusters
-from bayescal.data.data import CalibrationData, Edges
-from bayescal.data.keywords import as_data
+from bayescal.data.doors import CaseRoles, door, table_of
+from bayescal.data.edges import Edges
 from bayescal.data.read import Outcomes
-from bayescal.data.table import Rows
-from bayescal.data.weights import WeightType
+from bayescal.data.rows import Rows
+from bayescal.data.table import CalibrationData
 from bayescal.model.curve import CurveAtScores
 from bayescal.model.curves import AVERAGE, Curve, Frame, as_curve, stored_curve, stored_frame
 from bayescal.model.likelihood.binomial import BINOMIAL
@@ -38,7 +38,7 @@ from bayescal.model.saturated.law import RiskPrior
 __all__ = ["Problem", "prepare"]
 
 
-OF_TABLE = (
+SHARED_BY_FAMILIES = (
     "table", "score", "stated", "log_odds", "trials", "hits", "_first", "_merged_in", "_rules",
 )  # fmt: skip
 """What a problem keeps that no family and no prior changes."""
@@ -236,7 +236,7 @@ class Problem:
     def _of_same_rows(self, **changes: Any) -> Problem:
         """The same table, edges and scores, with what was read off them."""
         other = replace(self, **changes)
-        other.__dict__.update({name: getattr(self, name) for name in OF_TABLE})
+        other.__dict__.update({name: getattr(self, name) for name in SHARED_BY_FAMILIES})
         return other
 
     def with_prior(self, prior: Prior) -> Problem:
@@ -349,35 +349,28 @@ def _stored_seed(seed: Any) -> int:
     return seed
 
 
+@door
 def prepare(
     y_true: Outcomes,
     y_prob: ArrayLike | None = None,
     *,
     curve: str | Curve = "beta",
     prior: str | Prior | Mapping[str, Any] = "neutral",
-    sample_weight: ArrayLike | None = None,
-    weight_type: WeightType | None = None,
     edge: float | None = None,
     random_state: RandomState = None,
-    pos_label: Any = None,
-    cluster: ArrayLike | None = None,
-    stratum: ArrayLike | None = None,
-    horizon: float | None = None,
     likelihood: Likelihood | None = None,
+    **roles: Unpack[CaseRoles],
 ) -> Problem:
     """Make the problem that every fit of a curve starts from.
 
     Parameters
     ----------
-    y_true : array-like of shape (n,) or CalibrationData
-    y_prob : array-like of shape (n,), optional
+    %(cases)s
+    curve : str or Curve
     prior : {"neutral", "clinical"}, Prior, or mapping
-    sample_weight : array-like of shape (n,), optional
-    weight_type : {"counts", "sampling"}, optional
-    cluster, stratum : array-like of shape (n,), optional
-        All as in `bayescal.fit`.
-    horizon : float, optional
-        Of times to an event, as in `bayescal.fit`.
+    edge : float in (0, 0.5), optional
+    random_state : int or numpy.random.Generator, optional
+        As in `bayescal.fit`.
     likelihood : Likelihood, optional
         The law of the outcomes given the curve; by default what the table says of them.
 
@@ -390,15 +383,7 @@ def prepare(
     >>> problem.trials
     array([2., 1., 1.])
     """
-    of_cases = {"sample_weight": sample_weight, "weight_type": weight_type, "pos_label": pos_label}
-    data = as_data(
-        *(y_true, y_prob),
-        cluster=cluster,
-        stratum=stratum,
-        takes_times=True,
-        horizon=horizon,
-        **of_cases,
-    ).one_group(takes_times=True)
+    data = table_of(y_true, y_prob, roles, times=True).one_group(takes_times=True)
     seed, family, chosen = as_seed(random_state), as_curve(curve), as_prior(prior)
     law = likelihood
     if law is None:

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, check_choice
 from bayescal.core.files import as_path, replacing
 from bayescal.core.text import shortened
-from bayescal.data.data import CalibrationData
-from bayescal.data.validate import as_scores, check_choice
+from bayescal.data.cases import as_scores
+from bayescal.data.table import CalibrationData
 from bayescal.model.problem import Problem
 from bayescal.multilevel.calibrated import Explained, explained
 from bayescal.multilevel.changes import changes_of_prior

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal.core.arrays import Floats, blocks
-from bayescal.core.errors import InputError, check_type
+from bayescal.core.errors import InputError, as_level, as_number, check_choice, check_type
 from bayescal.core.text import interval
-from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.inference import LowerBound, tce_lower_bound
 from bayescal.multilevel.changes import explanation_probabilities
 from bayescal.multilevel.draws import MultilevelDraws

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal.core.errors import InputError, check_type
+from bayescal.core.errors import InputError, as_level, as_number, check_type
 from bayescal.core.text import chance, interval, shortened
-from bayescal.data.crossed import CrossedTable
-from bayescal.data.validate import as_level, as_number
+from bayescal.data.table import CrossedTable
 from bayescal.multilevel.compared import OFF_BY, Part, parts_of, subgroups_of
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.problem import MultilevelProblem

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import logit
 
 from bayescal.core.arrays import Floats
-from bayescal.data.table import Rows
+from bayescal.data.rows import Rows
 from bayescal.model.curve import Curve, CurveAtScores, Frame
 
 __all__ = ["MixtureCurve", "Shares", "mixture_of", "shares_of"]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
-from bayescal.data.data import CalibrationData
+from bayescal.data.table import CalibrationData
 from bayescal.model.problem import Problem
 from bayescal.multilevel.view import CurveView
 from bayescal.posterior.evaluation import FunctionalCalls

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayescal.core.arrays import Floats
 from bayescal.core.text import excludes
-from bayescal.data.data import CalibrationData
+from bayescal.data.table import CalibrationData
 from bayescal.multilevel.drift import DriftPosterior
 from bayescal.multilevel.own import OwnProblem
 from bayescal.multilevel.posterior import MultilevelPosterior

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import check_type
+from bayescal.core.errors import as_level, as_number, check_choice, check_type
 from bayescal.core.text import card, interval, rounded, shortened
-from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.multilevel.compared import (
     OFF_BY,
     Part,

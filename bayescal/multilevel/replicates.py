@@ -16,7 +16,7 @@ from scipy import sparse
 from scipy.special import logit
 
 from bayescal.core.arrays import Floats, blocks
-from bayescal.data.follow_up import FollowUp
+from bayescal.data.times import FollowUp
 from bayescal.model.draws import Part
 from bayescal.model.likelihood.times.steps import Steps
 from bayescal.model.likelihood.times.told import told_of

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal.core.arrays import blocks
-from bayescal.core.errors import InputError, check_type
+from bayescal.core.errors import InputError, as_number, check_choice, check_type
 from bayescal.core.text import chance, count, interval, shortened
-from bayescal.data.validate import as_number, check_choice
 from bayescal.multilevel.compared import OFF_BY, off_by, shares_of_worst
 from bayescal.multilevel.curves import SELF_NAMED
 from bayescal.multilevel.posterior import MultilevelPosterior

@@ -15,8 +15,8 @@ from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
 from bayescal.core.optimise import clipped
 from bayescal.core.text import count, shortened
-from bayescal.data.data import CalibrationData
-from bayescal.data.validate import as_scores
+from bayescal.data.cases import as_scores
+from bayescal.data.table import CalibrationData
 from bayescal.model.curve import Curve
 from bayescal.model.curves import Frame, as_curve
 from bayescal.model.priors import PRESETS, Prior, as_prior

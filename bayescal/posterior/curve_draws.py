@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats
-from bayescal.posterior.cloglog import nearest_cloglog_line
-from bayescal.posterior.line import nearest_line, nearest_shift
+from bayescal.posterior.line import CLOGLOG, nearest_line, nearest_shift
 from bayescal.posterior.population import Population
 
 __all__ = ["CurveDraws"]
@@ -132,7 +131,7 @@ class CurveDraws:
     @cached_property
     def cloglog_line(self) -> tuple[Floats, Floats]:
         """Intercept and slope of the line in complementary log-log nearest to each draw."""
-        return nearest_cloglog_line(self.curve, self.population.weight, self._inside)
+        return nearest_line(self.curve, self.population.weight, self._inside, CLOGLOG)
 
     @property
     def _inside(self) -> Floats:

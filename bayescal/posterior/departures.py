@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from scipy.special import expit, logit
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, as_level
 from bayescal.core.optimise import clipped
 from bayescal.core.text import shortened
-from bayescal.data.data import CalibrationData
+from bayescal.data.cases import as_floats, as_scores, as_vector
 from bayescal.data.sources.alignment import aligned
-from bayescal.data.validate import as_floats, as_level, as_scores, as_vector
+from bayescal.data.table import CalibrationData
 from bayescal.model.problem import Problem
 from bayescal.posterior.curve_draws import CurveDraws
+from bayescal.posterior.intervals import equal_tailed
 from bayescal.posterior.line import nearest_shift
 
-__all__ = ["AtPrevalence", "Departure", "OtherRisk", "prevalences", "scores_alone"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "AtPrevalence",
+    "Departure",
+    "OtherRisk",
+    "prevalence_table",
+    "prevalences",
+    "scores_alone",
+]
 
 
 class Departure(Protocol):
@@ -95,6 +106,25 @@ class AtPrevalence:
         weight = np.asarray(draws.population.weight * (1 - curve + curve * odds))
         weight /= weight.sum(axis=1, keepdims=True)
         return CurveDraws(shifted, draws.population._replace(weight=weight, trials=None))
+
+
+def prevalence_table(departure: AtPrevalence, curves: Any) -> pd.DataFrame:
+    """The prevalence before, told, and the shift, with their intervals.
+
+    Parameters
+    ----------
+    curves : CurvesOfTable
+    """
+    import pandas as pd
+
+    problem = curves.problem
+    values = {
+        "implied": curves.observed @ (problem.trials / problem.n),
+        "told": departure.prevalence,
+        "shift": curves.shift,
+    }
+    rows = {name: (drawn.mean(), *equal_tailed(drawn, 0.95)) for name, drawn in values.items()}
+    return pd.DataFrame.from_dict(rows, orient="index", columns=["mean", "lower", "upper"])
 
 
 def prevalences(prevalence: Any, draws: int, rng: np.random.Generator) -> Floats:

@@ -12,23 +12,22 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from bayescal.core.arrays import Floats, blocks
-from bayescal.core.errors import check_choice
+from bayescal.core.errors import as_order, check_choice
 from bayescal.core.optimise import clipped
 from bayescal.core.versions import one_blas_thread
-from bayescal.data.validate import as_order
 from bayescal.model.draws import Part
 from bayescal.model.problem import Problem
 from bayescal.model.saturated.between import between
 from bayescal.posterior.checks.undefined import refuse_infinite
 from bayescal.posterior.departures import Departure
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws
-from bayescal.posterior.line import Expansion, Totals
+from bayescal.posterior.imputed import in_turn, widened, widening_of
 from bayescal.posterior.lost import as_risks
 from bayescal.posterior.population import POPULATIONS, Population, draw_population
 from bayescal.posterior.populations.bootstrap import Bootstrap
 from bayescal.posterior.populations.clusters import ClusterBootstrap
 
-__all__ = ["CurvesOfTable", "FunctionalCalls", "evaluate", "key_of"]
+__all__ = ["CurvesOfTable", "FunctionalCalls", "evaluate", "key_of", "read"]
 
 MOST_KEPT = 1 << 20  # weights
 FINE = expit(np.linspace(-27, 27, 1001))
@@ -125,6 +124,16 @@ class CurvesOfTable:
             return clipped(clipped(scores) + low + share * (high - low))
         return problem.curves_at(scores).probability(self.u)
 
+    @one_blas_thread
+    def share_monotone(self) -> float:
+        """Share of the curves that never fall over the range of the observed scores."""
+        problem, observed = self.problem, logit(self.problem.table.score)
+        grid = expit(np.linspace(observed[0], observed[-1], 201))
+        if problem.frame.scores:  # between them curves are straight, or monotone
+            grid = problem.data.score
+        rises = np.diff(problem.curves_at(grid).log_odds(self.u), axis=1) >= -1e-12
+        return float(rises.all(axis=1).mean())
+
     def values(self, wanted: FunctionalCalls, population: str) -> dict[str, Floats]:
         """Functionals, each of shape (draws,); those computed before as they were then."""
         evaluate([(self, wanted)], population)
@@ -190,13 +199,6 @@ class CurvesOfTable:
         return population
 
     @cached_property
-    def expansion(self) -> Expansion:
-        """Of lines and shifts round the mean curve, over the sample."""
-        problem = self.problem
-        share = problem.trials / problem.n
-        return Expansion(self._mean_observed, share, problem.stated, problem.score)
-
-    @cached_property
     def _mean_observed(self) -> Floats:
         if self.mean is not None:
             return np.interp(self._log_odds, *self.mean)
@@ -233,62 +235,50 @@ def evaluate(asked: Sequence[tuple[CurvesOfTable, FunctionalCalls]], population:
         again; what is computed is kept there.
     population : {"bootstrap", "sample", "beta"}
     """
-    passes: dict[CurvesOfTable, _Pass] = {}
+    missing: dict[CurvesOfTable, dict[Key, tuple[str, dict[str, Any]]]] = {}
     for curves, wanted in asked:
         for name, options in wanted:
             of, key = curves.read_off(name), key_of(name, options, population)
             if key not in of._known:
                 refuse_infinite(name, of.problem.data)
-                passes.setdefault(of, _Pass(of)).missing[key] = name, options
-    if not passes:
-        return
-    for each in passes.values():
-        each.values = {key: np.empty(len(each.of.u)) for key in each.missing}
-    for part, drawn in next(iter(passes)).populations(population):
-        for each in passes.values():
-            each.add(part, drawn)
-    for each in passes.values():
-        each.of._known.update(each.values)
+                missing.setdefault(of, {})[key] = name, options
+    values = {of: {key: np.empty(len(of.u)) for key in calls} for of, calls in missing.items()}
+    for part, drawn in next(iter(missing)).populations(population) if missing else ():
+        for of, calls in missing.items():
+            draws = of.at(part, drawn)
+            for key, (name, options) in calls.items():
+                functional = FUNCTIONALS[name]
+                elsewhere = functional.on_sample and drawn.score.ndim > 1
+                on = of.at(part, of.on_sample) if elsewhere else draws
+                values[of][key][part] = functional.compute(on, **options)
+    for of, computed in values.items():
+        of._known.update(computed)
 
 
-class _Pass:
-    """Functionals of one set of curves, computed a block of draws after the other."""
+def read(
+    tables: Sequence[CurvesOfTable],
+    wanted: FunctionalCalls,
+    population: str,
+    *,
+    is_widened: bool = True,
+) -> dict[str, Floats]:
+    """Draws of functionals over one table, or over those of all imputations in turn.
 
-    def __init__(self, of: CurvesOfTable) -> None:
-        self.of = of
-        self.missing: dict[Key, tuple[str, dict[str, Any]]] = {}
-        self.values: dict[Key, Floats] = {}
-        self._blocks: list[tuple[Floats, Floats, Floats]] = []
-        self._first, self._numbers = 0, 0
-
-    def add(self, part: slice, drawn: Population) -> None:
-        """The next block of draws."""
-        draws, summed = self.of.at(part, drawn), False
-        own = drawn.score.ndim == 1
-        for key, (name, options) in self.missing.items():
-            functional = FUNCTIONALS[name]
-            if functional.by_totals and own:
-                summed = True
-                continue
-            on = self.of.at(part, self.of.on_sample) if functional.on_sample and not own else draws
-            self.values[key][part] = functional.compute(on, **options)
-        if summed:
-            weight = draws.population.weight
-            self._blocks.append((draws.curve, weight, self.of.expansion.sums(draws.curve, weight)))
-            self._numbers += draws.curve.size
-            if part.stop == len(self.of.u) or self._numbers > MOST_KEPT:
-                self._sum_up(slice(self._first, part.stop))
-
-    def _sum_up(self, part: slice) -> None:
-        """Functionals of the blocks that were only summed, all at once.
-
-        Lines and shifts of many draws are solved together in a fraction of the time.
-        """
-        totals = Totals(self.of.expansion, *zip(*self._blocks, strict=True))
-        for key, (name, options) in self.missing.items():
-            if FUNCTIONALS[name].by_totals:
-                self.values[key][part] = FUNCTIONALS[name].compute(totals, **options)
-        self._blocks, self._first, self._numbers = [], part.stop, 0
+    Distances are multiplied by what widens TCE, so that they stay in order.
+    """
+    each = [table.values(wanted, population) for table in tables]
+    if len(each) == 1:
+        return each[0]
+    both = {}
+    for name, _ in wanted:
+        values = np.stack([one[name] for one in each])
+        if is_widened and FUNCTIONALS[name].is_distance:
+            errors = [table.values([("tce", {})], population)["tce"] for table in tables]
+            values = np.minimum(values * widening_of(np.stack(errors)), 1)
+        elif is_widened:
+            values = widened(values)
+        both[name] = in_turn(values)
+    return both
 
 
 def key_of(name: str, options: dict[str, Any], population: str) -> Key:

@@ -53,7 +53,7 @@ class Functional:
     Attributes
     ----------
     compute : callable
-        From CurveDraws, or Totals, and options to an array of shape (draws,).
+        From CurveDraws and options to an array of shape (draws,).
     label : str
         What tables call it, in lower case, with its abbreviation in brackets.
     short : str
@@ -68,8 +68,6 @@ class Functional:
         Its value when the model is perfectly calibrated.
     on_sample : bool
         Whether it depends on the observed scores alone, whatever the population and its weights.
-    by_totals : bool
-        Whether `Totals` know it too, of all draws at once.
     is_distance : bool
         Whether it is never negative, and zero only at calibration. Chance makes such a functional
         larger. In the draws of an average that are exactly calibrated it is 0.
@@ -111,7 +109,6 @@ class Functional:
     section: str = "size"
     ideal: float = 0.0
     on_sample: bool = False
-    by_totals: bool = False
     is_distance: bool = False
     is_main: bool = False
     is_extra: bool = False

@@ -16,11 +16,10 @@ from scipy.special import rel_entr
 
 from bayescal.core import decision
 from bayescal.core.arrays import Floats, power_mean
+from bayescal.core.errors import as_order
 from bayescal.core.versions import one_blas_thread
-from bayescal.data.validate import as_order
 from bayescal.posterior.curve_draws import CurveDraws
 from bayescal.posterior.functional import Functional, Side
-from bayescal.posterior.line import Totals
 from bayescal.posterior.lost import net_benefit_lost
 
 __all__ = [
@@ -144,17 +143,17 @@ def kl_error(draws: CurveDraws) -> Floats:
     return np.maximum(draws.mean(each), 0)
 
 
-def signed_error(draws: CurveDraws | Totals) -> Floats:
+def signed_error(draws: CurveDraws) -> Floats:
     """E_w (g - s): positive when events are more frequent than predicted."""
     return draws.events - draws.predicted
 
 
-def observed_expected(draws: CurveDraws | Totals) -> Floats:
+def observed_expected(draws: CurveDraws) -> Floats:
     """Observed over expected events: E_w g / E_w s."""
     return draws.events / draws.predicted
 
 
-def calibration_in_the_large(draws: CurveDraws | Totals) -> Floats:
+def calibration_in_the_large(draws: CurveDraws) -> Floats:
     """The shift a that makes E_w expit(logit s + a) = E_w g: the intercept with slope fixed at 1.
 
     Zero when the average prediction is right. Not the
@@ -163,7 +162,7 @@ def calibration_in_the_large(draws: CurveDraws | Totals) -> Floats:
     return draws.shift
 
 
-def calibration_intercept(draws: CurveDraws | Totals) -> Floats:
+def calibration_intercept(draws: CurveDraws) -> Floats:
     """Intercept a of the line a + b logit s nearest to the curve, fitted jointly with b.
 
     What a logistic regression of the outcomes on the log-odds tends to. It is the log-odds of an
@@ -172,7 +171,7 @@ def calibration_intercept(draws: CurveDraws | Totals) -> Floats:
     return draws.line[0]
 
 
-def calibration_slope(draws: CurveDraws | Totals) -> Floats:
+def calibration_slope(draws: CurveDraws) -> Floats:
     """Slope b of the line a + b logit s nearest to the curve: below 1 is overconfident."""
     return draws.line[1]
 
@@ -284,7 +283,7 @@ def _above(score: Floats, values: Floats, thresholds: Floats) -> Floats:
 
 
 _distance = partial(Functional, is_distance=True)
-_direction = partial(Functional, section="direction", by_totals=True)
+_direction = partial(Functional, section="direction")
 
 FUNCTIONALS: dict[str, Functional] = {
     "tce": _distance(
@@ -321,7 +320,6 @@ FUNCTIONALS: dict[str, Functional] = {
         "mean signed error",
         "mean signed error",
         "actual risk minus prediction; negative: too high",
-        by_totals=True,
     ),
     "observed_expected": _direction(
         observed_expected,

@@ -8,18 +8,32 @@ imputations from their common mean are enlarged by sqrt((m + 1) / (m - 1)).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, logit
 
-from bayescal.core.arrays import Floats
+from bayescal.core.arrays import Floats, blocks
+from bayescal.model.draws import Part, at_centre
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["between_factor", "in_range", "in_turn", "missing_information", "widened", "widening_of"]
+__all__ = [
+    "between_factor",
+    "in_turn",
+    "missing_information",
+    "mixed",
+    "mixed_coordinates",
+    "mixed_curves",
+    "mixed_performances",
+    "widened",
+    "widening_of",
+]
+
+NEAREST_TO_CERTAIN = 1e-15
 
 
 def between_factor(m: int) -> float:
@@ -106,6 +120,45 @@ def in_turn(values: NDArray[Any]) -> NDArray[Any]:
     ndarray of shape (chains * draws * m, ...)
     """
     return values.swapaxes(0, 1).reshape(-1, *values.shape[2:])
+
+
+def mixed(values: Sequence[Floats], *, is_widened: bool = True) -> Floats:
+    """Draws of one table, or those of all imputations in turn."""
+    if len(values) == 1:
+        return values[0]
+    stacked = np.stack(values)
+    return in_turn(widened(stacked) if is_widened else stacked)
+
+
+def mixed_curves(each: Sequence[Floats]) -> Floats:
+    """Curves of all imputations in turn, of shape (draws of all, scores), widened in log-odds."""
+    stacked = np.stack(each)
+    for some in blocks(stacked.shape[2], len(stacked) * stacked.shape[1]):
+        inside = np.clip(stacked[..., some], NEAREST_TO_CERTAIN, 1 - NEAREST_TO_CERTAIN)
+        stacked[..., some] = expit(widened(logit(inside)))
+    return in_turn(stacked)
+
+
+def mixed_coordinates(parts: Sequence[Part]) -> dict[str, Floats]:
+    """Working coordinates of all imputations in turn, at the centre of the first.
+
+    Those of an average are not widened: its families have different coordinates.
+    """
+    centre, is_widened = parts[0].problem.frame.centre, parts[0].averaged is None
+    each = []
+    for part in parts:
+        drawn = dict(zip(part.problem.curve.coordinates, part.u.T.copy(), strict=True))
+        each.append(at_centre(drawn, part.problem.frame.centre, centre))
+    return {name: mixed([one[name] for one in each], is_widened=is_widened) for name in each[0]}
+
+
+def mixed_performances(each: Sequence[Mapping[str, Floats]]) -> dict[str, Floats]:
+    """Draws of measures of performance of one table, or of all imputations in turn."""
+    if len(each) == 1:
+        return dict(each[0])
+    return {
+        name: in_turn(in_range(name, np.stack([one[name] for one in each]))) for name in each[0]
+    }
 
 
 def missing_information(values: Mapping[str, Floats], index: str) -> pd.DataFrame:

@@ -12,36 +12,49 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
-from bayescal.core.arrays import Floats, blocks, is_single
-from bayescal.core.errors import InputError, as_flag, as_items, check_type
-from bayescal.core.optimise import clipped
-from bayescal.core.text import card
-from bayescal.core.versions import one_blas_thread
-from bayescal.data.data import CalibrationData
-from bayescal.data.validate import (
+from bayescal.core.arrays import Floats, is_single
+from bayescal.core.errors import (
+    InputError,
+    as_flag,
+    as_items,
     as_level,
     as_levels,
     as_number,
-    as_scores,
-    as_vector,
     check_choice,
+    check_type,
 )
+from bayescal.core.optimise import clipped
+from bayescal.core.text import card
+from bayescal.data.cases import as_scores, as_vector
+from bayescal.data.table import CalibrationData
 from bayescal.model.clusters.design import Design, cluster_design
-from bayescal.model.draws import Averaged, Part, at_centre, one_table, worst_of
+from bayescal.model.draws import Averaged, Part, one_table
 from bayescal.model.lapse.family import RATE_PRIORS
 from bayescal.model.problem import Problem
 from bayescal.posterior import performance as performing
 from bayescal.posterior import stored
-from bayescal.posterior.checks.ends import cautions_at_ends
 from bayescal.posterior.checks.rates import learnt_rates
 from bayescal.posterior.checks.undefined import undefined_measures
-from bayescal.posterior.checks.verdict import convergence, verdict_of
+from bayescal.posterior.checks.verdict import diagnosed
 from bayescal.posterior.decisions.information import ROUNDING
 from bayescal.posterior.decisions.measures import information, net_benefits
-from bayescal.posterior.departures import AtPrevalence, Departure, prevalences, scores_alone
-from bayescal.posterior.evaluation import CurvesOfTable, FunctionalCalls, evaluate
+from bayescal.posterior.departures import (
+    AtPrevalence,
+    Departure,
+    prevalence_table,
+    prevalences,
+    scores_alone,
+)
+from bayescal.posterior.evaluation import CurvesOfTable, FunctionalCalls, evaluate, read
 from bayescal.posterior.functionals import FUNCTIONALS, usual_functionals
-from bayescal.posterior.imputed import in_range, in_turn, missing_information, widened, widening_of
+from bayescal.posterior.imputed import (
+    in_turn,
+    missing_information,
+    mixed,
+    mixed_coordinates,
+    mixed_curves,
+    mixed_performances,
+)
 from bayescal.posterior.intervals import (
     SUMMARY_COLUMNS,
     equal_tailed,
@@ -52,7 +65,7 @@ from bayescal.posterior.intervals import (
 from bayescal.posterior.lost import LOST, lost_options
 from bayescal.posterior.patients import risk_table
 from bayescal.posterior.population import POPULATIONS
-from bayescal.posterior.words import lines_of
+from bayescal.posterior.words import lines_of, told_beside
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,7 +81,6 @@ __all__ = [
 ]
 
 SUMMARY = ["estimate", "mean", "median", "lower", "upper"]
-NEAREST_TO_CERTAIN = 1e-15
 
 
 class CalibrationPosterior:
@@ -154,10 +166,10 @@ class CalibrationPosterior:
         InputError
             If there is no such imputation.
         """
-        numbers, size = range(1, len(self._parts) + 1), len(self._parts)
-        if size == 1 or isinstance(imputation, bool) or imputation not in numbers:
-            known = "none was imputed" if size == 1 else f"they are numbered from 1 to {size}"
-            raise InputError(f"imputation is {imputation!r}, and {known}.")
+        size = len(self._parts)
+        if size == 1 or isinstance(imputation, bool) or imputation not in range(1, size + 1):
+            told = "none was imputed" if size == 1 else f"they are numbered from 1 to {size}"
+            raise InputError(f"imputation is {imputation!r}, and {told}.")
         return self.imputations[imputation - 1]
 
     @cached_property
@@ -303,18 +315,9 @@ class CalibrationPosterior:
         InputError
             If no prevalence was told.
         """
-        import pandas as pd
-
         if not isinstance(self._departure, AtPrevalence):
             raise InputError("no prevalence was told: use post.at_prevalence(prevalence).")
-        (curves,) = self.tables
-        values = {
-            "implied": curves.observed @ (self.problem.trials / self.problem.n),
-            "told": self._departure.prevalence,
-            "shift": curves.shift,
-        }
-        rows = {name: (drawn.mean(), *equal_tailed(drawn, 0.95)) for name, drawn in values.items()}
-        return pd.DataFrame.from_dict(rows, orient="index", columns=["mean", "lower", "upper"])
+        return prevalence_table(self._departure, self.tables[0])
 
     @property
     def outside(self) -> float:
@@ -403,17 +406,7 @@ class CalibrationPosterior:
         imputations are moved apart as in `functional`; not for an average over families, which
         have different coordinates.
         """
-        first = self._parts[0].problem
-        each = [
-            at_centre(
-                dict(zip(part.problem.curve.coordinates, part.u.T.copy(), strict=True)),
-                part.problem.frame.centre,
-                first.frame.centre,
-            )
-            for part in self._parts
-        ]
-        is_widened = self._averaged is None
-        return {name: self._mixed([one[name] for one in each], is_widened) for name in each[0]}
+        return mixed_coordinates(self._parts)
 
     @property
     def _averaged(self) -> Averaged | None:
@@ -437,9 +430,8 @@ class CalibrationPosterior:
     @property
     def prob_calibrated(self) -> float | None:
         """Probability of exact calibration, the mean over imputations; None for one family."""
-        each = [part.prob_calibrated for part in self._parts]
-        known = [one for one in each if one is not None]
-        return float(np.mean(known)) if len(known) == len(each) else None
+        known = [p for part in self._parts if (p := part.prob_calibrated) is not None]
+        return float(np.mean(known)) if len(known) == len(self._parts) else None
 
     @cached_property
     def design(self) -> Design | None:
@@ -460,33 +452,7 @@ class CalibrationPosterior:
             number of events and of the slope, and the effective number of cases. Of several
             imputations it is the worst of each, and `verdict` names them, counted from 1.
         """
-        if len(self._parts) > 1:
-            each = [one.diagnostics for one in self.imputations]
-            told = enumerate((one["verdict"] for one in each), 1)
-            bad = [f"imputation {k}: {verdict}" for k, verdict in told if verdict != "ok"]
-            numbers, verdict = worst_of(each), "; ".join(bad) or "ok"
-        else:
-            (part,) = self._parts
-            numbers = {key: value for key, value in part.stats.items() if not np.ndim(value)}
-            if "diverging" in part.stats:
-                kept = {*part.problem.curve.variables, *part.problem.curve.coordinates}
-                drawn = stored.posterior_of(part)
-                numbers = convergence(drawn[sorted(kept & set(drawn.data_vars))])
-                numbers["divergences"] = float(part.stats["diverging"].sum())
-            verdict = verdict_of(numbers, self._cure)
-            if verdict == "ok" and self.design is not None:
-                verdict = self.design.verdict
-        design = {} if self.design is None else self.design.to_dict()
-        return {"engine": self.engine, **numbers, **design, "verdict": verdict}
-
-    @property
-    def _cure(self) -> str:
-        """What to do where importance sampling fails; NUTS samples one family of single cases."""
-        if self.problem.clusters is not None:
-            return "fit a simpler curve, such as curve='logistic'"
-        if self._averaged is not None:
-            return "fit one family with engine='nuts', such as curve='beta'"
-        return "sample with engine='nuts'"
+        return {"engine": self.engine, **diagnosed(self._parts, self.design)}
 
     # The curve
 
@@ -607,11 +573,7 @@ class CalibrationPosterior:
             if self._departure is not None:
                 curves = expit(logit(clipped(curves)) + self.tables[0].shift[:, None])
             return np.asarray(curves)
-        stacked = np.stack(each)
-        for some in blocks(scores.size, len(stacked) * stacked.shape[1]):
-            inside = np.clip(stacked[..., some], NEAREST_TO_CERTAIN, 1 - NEAREST_TO_CERTAIN)
-            stacked[..., some] = expit(widened(logit(inside)))
-        return in_turn(stacked)
+        return mixed_curves(each)
 
     def _errors_at(self, scores: Floats) -> Floats:
         """Draws of the curve minus the score: those that distances are read from."""
@@ -624,7 +586,6 @@ class CalibrationPosterior:
             [table.distances.curve(scores) - clipped(scores) for table in self.tables]
         )
 
-    @one_blas_thread
     def prob_monotone(self) -> float:
         """Probability that the curve never falls over the range of the observed scores.
 
@@ -634,15 +595,7 @@ class CalibrationPosterior:
             1 for every family but `spline`, `pieces`, `saturated` and averages that hold one of
             them.
         """
-        each = []
-        for part in self._parts:
-            problem, observed = part.problem, logit(part.problem.table.score)
-            grid = expit(np.linspace(observed[0], observed[-1], 201))
-            if problem.frame.scores:  # between them curves are straight, or monotone
-                grid = problem.data.score
-            rises = np.diff(problem.curves_at(grid).log_odds(part.u), axis=1) >= -1e-12
-            each.append(rises.all(axis=1).mean())
-        return float(np.mean(each))
+        return float(np.mean([table.share_monotone() for table in self.tables]))
 
     def floor_and_ceiling(self, ci_prob: float = 0.95) -> pd.DataFrame:
         """Lowest and highest risk of a curve with a floor and a ceiling, where the data tell them.
@@ -844,7 +797,7 @@ class CalibrationPosterior:
         check_choice(group, ("posterior", "prior"), "group")
         of, kind = self._over(population)
         if group == "prior":
-            values = of._read(of._prior, [(name, options)], kind, is_widened=False)
+            values = read(of._prior, [(name, options)], kind, is_widened=False)
         else:
             values = of._values([(name, options)], kind)
         return of._array(values[name], name)
@@ -1013,36 +966,18 @@ class CalibrationPosterior:
         of, kind = self._over(population)
         if of is not self:
             return of.summary(ci_prob, p=p, population=kind, names=names, thresholds=thresholds)
-        level, problems = as_level(ci_prob), [part.problem for part in self._parts]
+        level = as_level(ci_prob)
         if names is None:
             names = usual_functionals(of_times=self.data.follow_up is not None)
         asked = [check_choice(name, FUNCTIONALS, "names") for name in as_items(names, "names")]
         rows = self._rows_of_summary(asked, level, p=p, population=kind)
-        defined = list(rows)
+        told = told_beside(self, asked, list(rows))
         for at, options in lost_options(thresholds).items():
             drawn = self._values([(LOST, options)], kind)[LOST]
             rows[at] = self._row(LOST, drawn, kind, options, level)
         index = pd.Index(list(rows), name="functional")
         table = pd.DataFrame(np.reshape(list(rows.values()), (-1, 5)), index, SUMMARY)
-        edges, cautions = self.problem.edges, cautions_at_ends(problems)
-        undefined = undefined_measures(problems)
-        considered = "was not considered"
-        if self.prob_calibrated is not None:
-            considered = "is among the draws of distances"
-        table.attrs.update(
-            ci_prob=level,
-            interval=f"equal-tailed; exact calibration {considered}",
-            population=kind,
-            moved=edges.moved,
-            zero_read_as=edges.low,
-            one_read_as=edges.high,
-            pseudo_posterior=self.data.is_pseudo,
-            weight_type=self.data.weight_type,
-            undefined={name: why for name, why in undefined.items() if name in asked},
-            cautions={name: why for name, why in cautions.items() if name in defined},
-            **({} if self.design is None else self.design.to_dict()),
-            **({"imputations": len(self._parts)} if len(self._parts) > 1 else {}),
-        )
+        table.attrs.update(ci_prob=level, population=kind, **told)
         return table
 
     def _rows_of_summary(
@@ -1091,33 +1026,7 @@ class CalibrationPosterior:
 
     def _values(self, wanted: FunctionalCalls, population: str) -> dict[str, Floats]:
         """The draws that everything about each functional is read from, each of shape (draws,)."""
-        return self._read(self.tables, wanted, population)
-
-    def _read(
-        self,
-        tables: Sequence[CurvesOfTable],
-        wanted: FunctionalCalls,
-        population: str,
-        *,
-        is_widened: bool = True,
-    ) -> dict[str, Floats]:
-        """Draws of functionals over all tables.
-
-        Distances are multiplied by what widens TCE, so that they stay in order.
-        """
-        each = [table.values(wanted, population) for table in tables]
-        if len(each) == 1:
-            return each[0]
-        mixed = {}
-        for name, _ in wanted:
-            values = np.stack([one[name] for one in each])
-            if is_widened and FUNCTIONALS[name].is_distance:
-                errors = [table.values([("tce", {})], population)["tce"] for table in tables]
-                values = np.minimum(values * widening_of(np.stack(errors)), 1)
-            elif is_widened:
-                values = widened(values)
-            mixed[name] = in_turn(values)
-        return mixed
+        return read(self.tables, wanted, population)
 
     def _row(
         self, name: str, draws: Floats, population: str, options: dict[str, Any], level: float
@@ -1130,7 +1039,7 @@ class CalibrationPosterior:
         estimate = mean
         if self._is_read_off_mean_curve(name):
             calls = [(name, options)]
-            values = self._read(self._means, calls, population, is_widened=False)[name]
+            values = read(self._means, calls, population, is_widened=False)[name]
             estimate = float(np.clip(values.mean(), *ends))
         return estimate, mean, float(np.median(draws)), *ends
 
@@ -1193,7 +1102,7 @@ class CalibrationPosterior:
         at = _as_thresholds(thresholds)
         of, kind = self._over(population)
         each = [net_benefits(table, at, kind) for table in of.tables]
-        model, everyone = of._mixed(each).swapaxes(0, 1)
+        model, everyone = mixed(each).swapaxes(0, 1)
         best = (model > np.maximum(everyone, 0) + ROUNDING).mean(axis=0)
         return xr.Dataset(
             {
@@ -1304,7 +1213,7 @@ class CalibrationPosterior:
                 "method='cells' counts patients with outcomes, and these are scores alone. Use "
                 "method='curve'."
             )
-        return information(of.tables, at, n_more, method, kind, of._mixed)
+        return information(of.tables, at, n_more, method, kind)
 
     def performance(
         self, thresholds: Any = (), population: Any = "bootstrap", *, realised: bool = False
@@ -1405,10 +1314,7 @@ class CalibrationPosterior:
         if realised:
             performing.check_realised(kind, of.problem, of._departure)
         each = [performing.performances(table, at, kind, realised=realised) for table in of.tables]
-        if len(each) == 1:
-            return at, kind, of, each[0]
-        stacked = {name: np.stack([one[name] for one in each]) for name in each[0]}
-        return at, kind, of, {name: in_turn(in_range(name, v)) for name, v in stacked.items()}
+        return at, kind, of, mixed_performances(each)
 
     def shift_to_change(self, thresholds: Any) -> pd.DataFrame:
         """How far the risks must shift, in log-odds, before another decision is best.
@@ -1441,13 +1347,6 @@ class CalibrationPosterior:
         return performing.shift_to_change(self.tables, _as_thresholds(thresholds))
 
     # Words
-
-    def _mixed(self, values: Sequence[Floats], is_widened: bool = True) -> Floats:
-        """One array of those of each table, whose first axis has the draws."""
-        if len(values) == 1:
-            return values[0]
-        stacked = np.stack(values)
-        return in_turn(widened(stacked) if is_widened else stacked)
 
     def _array(self, values: Floats, name: str, **coords: Any) -> xr.DataArray:
         import xarray as xr

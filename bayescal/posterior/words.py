@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from bayescal.core.text import chance, count, interval
+from bayescal.posterior.checks.ends import cautions_at_ends
+from bayescal.posterior.checks.undefined import undefined_measures
 from bayescal.posterior.departures import AtPrevalence
 from bayescal.posterior.functionals import main_functionals
 
-__all__ = ["lines_of", "missing_in_words"]
+__all__ = ["lines_of", "missing_in_words", "told_beside"]
 
 
 def lines_of(post: Any) -> list[str]:
@@ -56,3 +59,31 @@ def missing_in_words(post: Any) -> str:
     shares = post.missing_information["missing_information"]
     told = [f"{name} {shares[name]:.2f}" for name in main_functionals() if name in shares.index]
     return f"missing information: {', '.join(told)}"
+
+
+def told_beside(post: Any, asked: Sequence[str], shown: Sequence[str]) -> dict[str, Any]:
+    """What is told beside a summary: how scores and weights are read, and which rows to doubt.
+
+    Parameters
+    ----------
+    asked, shown : sequence of str
+        Functionals, and those of them that the scores define.
+    """
+    problems = [one.problem for one in post.imputations]
+    undefined, cautions = undefined_measures(problems), cautions_at_ends(problems)
+    known = "is among the draws of distances"
+    if post.prob_calibrated is None:
+        known = "was not considered"
+    edges, data = post.problem.edges, post.data
+    return {
+        "interval": f"equal-tailed; exact calibration {known}",
+        "moved": edges.moved,
+        "zero_read_as": edges.low,
+        "one_read_as": edges.high,
+        "pseudo_posterior": data.is_pseudo,
+        "weight_type": data.weight_type,
+        "undefined": {name: why for name, why in undefined.items() if name in asked},
+        "cautions": {name: why for name, why in cautions.items() if name in shown},
+        **({} if post.design is None else post.design.to_dict()),
+        **({"imputations": len(problems)} if len(problems) > 1 else {}),
+    }

@@ -17,7 +17,7 @@ import bayescal as bc
 from bayescal.assessment.html import render
 from bayescal.assessment.record import schema
 from bayescal.assessment.verdict.words import title, to_do
-from bayescal.data.data import CalibrationData
+from bayescal.data.table import CalibrationData
 from bayescal.model.problem import prepare
 from bayescal.multilevel.own import OwnProblem
 from bayescal.multilevel.populations import _shares

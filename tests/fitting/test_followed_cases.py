@@ -7,7 +7,6 @@ import pytest
 from scipy.special import expit, logit
 
 import bayescal as bc
-from bayescal.errors import InputError
 
 FAST = {"draws": 400, "random_state": 1}
 
@@ -202,18 +201,9 @@ def test_imputations_in_a_long_table_are_those_of_a_matrix(seen, imputed, tmp_pa
     assert table == post.data
     table.to_netcdf(tmp_path / "table.nc")
     assert bc.CalibrationData.from_netcdf(tmp_path / "table.nc") == table
-    with pytest.raises(InputError, match="imputation was given beside times to an event in chunk"):
-        bc.CalibrationData.from_chunks(
-            [
-                {
-                    "time": several.time,
-                    "event": several.event,
-                    "y_prob": imputed.ravel(),
-                    "imputation": number,
-                }
-            ],
-            horizon=1,
-        )
+    columns = {"time": several.time, "event": several.event, "y_prob": imputed.ravel()}
+    chunk = columns | {"imputation": number}
+    assert bc.CalibrationData.from_chunks([chunk], horizon=1) == table
 
 
 def test_sampling_weights_and_strata_beside_times(seen):

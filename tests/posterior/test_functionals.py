@@ -350,33 +350,6 @@ def test_the_nearest_line_and_shift_solve_their_equations(rows, spread):
     np.testing.assert_allclose(np.ravel([line[1] for line in each]), b, rtol=1e-7, atol=1e-9)
 
 
-@pytest.mark.parametrize("spread", [0.05, 0.5, 3.0])
-def test_totals_give_the_lines_and_shifts_that_each_block_gives(spread):
-    """Near the expansion's curve, and so far from it that the sums themselves are solved."""
-    from scipy.special import expit, logit
-
-    from bayescal.posterior.line import Expansion, Totals, nearest_line, nearest_shift
-
-    rng = np.random.default_rng(1)
-    score = expit(np.sort(rng.normal(0, 1.5, 30)))
-    line = rng.normal([0.2, 0.9], spread, (60, 2))
-    curve = np.clip(expit(line[:, :1] + line[:, 1:] * logit(score)), 1e-9, 1 - 1e-9)
-    weight = rng.dirichlet(np.full(30, 2.0), 60)
-    expansion = Expansion(curve.mean(axis=0), np.full(30, 1 / 30), score, score)
-    parts = (slice(0, 25), slice(25, 60))
-    totals = Totals(
-        expansion,
-        [curve[part] for part in parts],
-        [weight[part] for part in parts],
-        [expansion.sums(curve[part], weight[part]) for part in parts],
-    )
-    events = (weight * curve).sum(axis=1)
-    np.testing.assert_allclose(totals.events, events, rtol=1e-12)
-    np.testing.assert_allclose(totals.predicted, weight @ score, rtol=1e-12)
-    np.testing.assert_allclose(totals.line, nearest_line(curve, weight, score), atol=1e-4)
-    np.testing.assert_allclose(totals.shift, nearest_shift(events, weight, score), atol=1e-4)
-
-
 def test_the_kullback_leibler_error_is_the_fall_of_the_log_score():
     """Of the risks as predictions, instead of the scores; each score is nearer its own risk."""
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, check_type
-from bayescal.data.data import CalibrationData
+from bayescal.data.table import CalibrationData
 from bayescal.model.draws import at_centre, one_table, worst_of
 from bayescal.multilevel.changes import explanation_prior, explanation_probabilities
 from bayescal.multilevel.draws import MultilevelDraws
@@ -21,6 +21,7 @@ from bayescal.multilevel.fit import posterior_of_tree
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.multilevel.view import CurveView
+from bayescal.posterior.checks.verdict import of_imputations
 from bayescal.posterior.imputed import in_turn, widened
 from bayescal.posterior.posterior import CalibrationPosterior, mixture
 from bayescal.posterior.stored import seen_on, tree_of_all, trees_of
@@ -131,9 +132,8 @@ class ImputedCurves(MultilevelPosterior):
             As `MultilevelPosterior.diagnostics`; `verdict` names the imputation, counted from 1.
         """
         each = [post.diagnostics for post in self._posts]
-        told = enumerate((one["verdict"] for one in each), 1)
-        bad = [f"imputation {k}: {verdict}" for k, verdict in told if verdict != "ok"]
-        return {"engine": self.engine, **worst_of(each), "verdict": "; ".join(bad) or "ok"}
+        verdict = of_imputations([one["verdict"] for one in each])
+        return {"engine": self.engine, **worst_of(each), "verdict": verdict}
 
     @property
     def loo(self) -> LeaveOneOut:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from bayescal.core.sampling import BAD_K
+from bayescal.model.clusters.design import Design, cluster_design
+from bayescal.model.draws import Part, worst_of
+from bayescal.posterior.stored import posterior_of
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["convergence", "verdict_of"]
+__all__ = ["convergence", "diagnosed", "of_imputations", "verdict_of"]
 
 BAD_R_HAT = 1.01
 
@@ -79,3 +84,48 @@ def convergence(posterior: xr.Dataset) -> dict[str, float]:
         "ess_bulk": least(arviz_stats.ess(posterior, method="bulk")),
         "ess_tail": least(arviz_stats.ess(posterior, method="tail")),
     }
+
+
+def diagnosed(parts: Sequence[Part], design: Design | None) -> dict[str, Any]:
+    """How far draws can be trusted: numbers and a verdict; of several imputations the worst.
+
+    Parameters
+    ----------
+    design : Design or None
+        What clusters make of the number of cases, over all imputations.
+    """
+    each = [_numbers(part) for part in parts]
+    verdicts = [_verdict(part, numbers) for part, numbers in zip(parts, each, strict=True)]
+    told = {} if design is None else design.to_dict()
+    if len(parts) == 1:
+        return {**each[0], **told, "verdict": verdicts[0]}
+    return {**worst_of(each), **told, "verdict": of_imputations(verdicts)}
+
+
+def of_imputations(verdicts: Sequence[Any]) -> str:
+    """One verdict of those of all imputations, which are counted from 1."""
+    bad = [f"imputation {k}: {each}" for k, each in enumerate(verdicts, 1) if each != "ok"]
+    return "; ".join(bad) or "ok"
+
+
+def _numbers(part: Part) -> dict[str, float]:
+    """What importance sampling tells of itself, or the chains of NUTS of each other."""
+    if "diverging" not in part.stats:
+        return {name: value for name, value in part.stats.items() if not np.ndim(value)}
+    drawn, curve = posterior_of(part), part.problem.curve
+    kept = {*curve.variables, *curve.coordinates} & set(drawn.data_vars)
+    return convergence(drawn[sorted(kept)]) | {"divergences": float(part.stats["diverging"].sum())}
+
+
+def _verdict(part: Part, numbers: Mapping[str, Any]) -> str:
+    """NUTS, the cure of importance sampling, samples one family of single cases."""
+    cure, clusters = "sample with engine='nuts'", part.problem.clusters
+    if clusters is not None:
+        cure = "fit a simpler curve, such as curve='logistic'"
+    elif part.averaged is not None:
+        cure = "fit one family with engine='nuts', such as curve='beta'"
+    if clusters is None:
+        return verdict_of(numbers, cure)
+    design = cluster_design(part.problem)
+    verdict = verdict_of({**numbers, **design.to_dict()}, cure)
+    return design.verdict if verdict == "ok" else verdict

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ from bayescal.posterior.decisions.strategies import (
 )
 from bayescal.posterior.evaluation import CurvesOfTable
 from bayescal.posterior.functionals import CurveDraws
+from bayescal.posterior.imputed import mixed
 
 __all__ = ["Information", "Sampled", "best_now", "by_cells", "by_curve"]
 
@@ -70,7 +71,6 @@ def by_curve(
     thresholds: Floats,
     sizes: Sequence[int],
     population: str,
-    mixed: Callable[[Sequence[Floats]], Floats],
 ) -> Information:
     """By the posterior of the curve and the population of the scores.
 
@@ -82,8 +82,6 @@ def by_curve(
     sizes : sequence of int
         Numbers of further cases.
     population : {"bootstrap", "sample"}
-    mixed : callable
-        Makes one array of those of all tables, whose first axis has the draws.
     """
     treated = [
         (by_score(of.problem, thresholds), by_mean_curve(of, thresholds, parts)) for of in parts

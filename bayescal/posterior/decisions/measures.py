@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError, as_count, as_items
-from bayescal.data.validate import check_choice
+from bayescal.core.errors import InputError, as_count, as_items, check_choice
 from bayescal.posterior.decisions.information import Information, by_cells, by_curve
 from bayescal.posterior.decisions.strategies import by_score
 from bayescal.posterior.evaluation import CurvesOfTable
@@ -42,15 +41,12 @@ def information(
     n_more: Any,
     method: str,
     kind: str,
-    mixed: Callable[[Sequence[Floats]], Floats],
 ) -> xr.Dataset:
     """Value of knowing more; see `CalibrationPosterior.value_of_information`.
 
     Parameters
     ----------
     at : ndarray of shape (thresholds,)
-    mixed : callable
-        Makes one array of those of all tables, whose first axis has the draws.
     """
     import xarray as xr
 
@@ -70,10 +66,8 @@ def information(
             "method='cells' counts the cases of one table, and these are several imputations. "
             "Use method='curve'."
         )
-    if method == "cells":
-        known = by_cells(problem, at, sizes)
-    else:
-        known = by_curve(tables, at, sizes, kind, mixed)
+    by_counts = method == "cells"
+    known = by_cells(problem, at, sizes) if by_counts else by_curve(tables, at, sizes, kind)
     coords: dict[str, Any] = {"threshold": at, "strategy": list(known.strategies)}
     if n_more is not None:
         coords["n_more"] = sizes if np.ndim(n_more) else sizes[0]

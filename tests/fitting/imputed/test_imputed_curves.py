@@ -256,7 +256,7 @@ def test_posteriors_of_several_curves_that_differ_are_refused(cases):
         "the type": bc.fit(y, scores[1], period=MONTH, **OPTIONS),
         "levels": bc.fit(y, scores[1], site=np.resize(["A", "B", "X"], N), **OPTIONS),
         "the prior of scales": bc.fit(
-            y, scores[1], site=SITE, heterogeneity_prior={"shift": 0.5}, **OPTIONS
+            y, scores[1], site=SITE, vary=bc.by("site", prior={"shift": 0.5}), **OPTIONS
         ),
         "the family": bc.fit(y, scores[1], site=SITE, **OPTIONS | {"curve": "beta"}),
         r"\(chains, draws\)": bc.fit(y, scores[1], site=SITE, **OPTIONS | {"draws": 800}),

@@ -42,10 +42,9 @@ def studies(impact):
     y, s, study = impact
     return bc.fit(
         bc.CalibrationData(y, s, site=study),
-        vary=bc.by("site", robust=False),  # as the independent sampler
+        vary=bc.by("site", robust=False, prior=SCALES),  # as the independent sampler
         curve="logistic",
         prior=VAGUE,
-        heterogeneity_prior=SCALES,
         draws=16_000,
         random_state=3,
     )
@@ -192,9 +191,6 @@ def test_one_site_is_fitted_and_its_spread_is_the_prior():
     ("options", "message"),
     [
         ({"curve": "spline"}, "cannot be fitted to several sites"),
-        ({"heterogeneity_prior": 3}, "heterogeneity_prior must be"),
-        ({"heterogeneity_prior": {"scale": 1}}, "heterogeneity_prior"),
-        ({"heterogeneity_prior": {"shift": -1}}, "shift of the heterogeneity prior"),
         ({"site": ["a", None] * 360}, "site"),
     ],
 )
@@ -204,10 +200,24 @@ def test_errors_teach(options, message):
         bc.fit(y, s, **{"site": site, **options})
 
 
+@pytest.mark.parametrize("term", [bc.by, bc.walk])
+@pytest.mark.parametrize(
+    ("prior", "message"),
+    [
+        (3, "prior of a term must be"),
+        ({"scale": 1}, "the keys of prior must be one of"),
+        ({"shift": -1}, "shift of the heterogeneity prior"),
+    ],
+)
+def test_a_spread_that_is_none_is_refused(term, prior, message):
+    with pytest.raises(InputError, match=message):
+        term("site", prior=prior)
+
+
 def test_a_spread_without_sites_is_refused():
     y, s, _ = simulated()
-    with pytest.raises(InputError, match="without sites"):
-        bc.fit(y, s, curve="beta", heterogeneity_prior={"shift": 1})
+    with pytest.raises(InputError, match="no site, period or subgroup"):
+        bc.fit(y, s, vary=bc.by("site", prior={"shift": 1}))
     with pytest.raises(InputError, match="no site, period or subgroup"):
         prepare_terms(bc.CalibrationData(y, s), prior="neutral")
 
@@ -233,9 +243,8 @@ def test_sites_known_by_their_counts_alone(shared_data):
     data = bc.CalibrationData.from_counts(expected / n, n, events, site=labels)
     post = bc.fit(
         data,
-        vary=bc.by("site", robust=False),  # as the random-effects meta-analysis
+        vary=bc.by("site", robust=False, prior={"shift": 0.5}),  # as a random-effects meta-analysis
         curve="intercept",
-        heterogeneity_prior={"shift": 0.5},
         random_state=1,
     )
     assert post.heterogeneity.loc["shift", "median"] == pytest.approx(0.444, abs=0.04)

@@ -49,9 +49,7 @@ def test_a_frame_of_any_library_gives_the_same_table(frame_of):
 
 @pytest.mark.parametrize("frame_of", FRAMES)
 def test_a_missing_column_is_named_with_those_there_are(frame_of):
-    with pytest.raises(
-        InputError, match=r"no column 'q', .* the probability. There are 'x', 'y', 'p'"
-    ):
+    with pytest.raises(InputError, match=r"no column 'q', .* the prob. There are 'x', 'y', 'p'"):
         bc.CalibrationData.from_frame(frame_of(COLUMNS), outcome="y", prob="q")
 
 
@@ -148,10 +146,13 @@ def test_categories_of_arrow_are_their_labels():
     "values",
     [[0, 1, None, 0, 1], [False, True, None, True, True], ["n", "y", None, "n", "y"]],
 )
-def test_a_missing_outcome_is_named(series_of, values):
+def test_a_missing_outcome_is_unknown(series_of, values):
     label = "y" if "y" in values else None
-    with pytest.raises(InputError, match=r"y_true\[2\] is missing"):
-        bc.CalibrationData(series_of(values), P, pos_label=label)
+    data = bc.CalibrationData(series_of(values), P, pos_label=label)
+    known = [value for value in values if value is not None]
+    assert data.rows is not None
+    assert data.unknown.n == 1
+    assert (data.n, data.events) == (4, sum(value in (1, "y") for value in known))
 
 
 @pytest.mark.parametrize("series_of", SERIES)

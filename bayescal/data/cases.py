@@ -1,4 +1,4 @@
-"""What scores, outcomes, weights and probabilities must be, and how we say no.
+"""What outcomes, scores, weights and other numbers of cases must be, and how we say no.
 
 Every public function passes its arrays through here, so that a mistake is reported once, at the
 door, with the argument's name, the first offending position, and the cure.
@@ -8,59 +8,16 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.arrays import Floats
-from bayescal.core.errors import (
-    MOST_DRAWS,
-    MOST_LEVELS,
-    CaseError,
-    InputError,
-    LabelWarning,
-    ScoreWarning,
-    as_count,
-    as_draws,
-    as_level,
-    as_levels,
-    as_number,
-    as_order,
-    check_choice,
-)
+from bayescal.core.arrays import Floats, blocks
+from bayescal.core.errors import CaseError, InputError, LabelWarning, ScoreWarning
 from bayescal.core.text import exact, shortened
-from bayescal.data.sources.alignment import columns_in_order
-from bayescal.data.sources.frames import as_plain
-
-__all__ = [
-    "MOST_DRAWS",
-    "MOST_LEVELS",
-    "OVERSHOOT",
-    "are_binary_integers",
-    "as_class_matrix",
-    "as_count",
-    "as_draws",
-    "as_floats",
-    "as_level",
-    "as_levels",
-    "as_number",
-    "as_order",
-    "as_outcome_batch",
-    "as_outcomes",
-    "as_probability_matrix",
-    "as_scores",
-    "as_vector",
-    "as_weights",
-    "categories_of",
-    "check_choice",
-    "check_same_length",
-    "check_scores",
-    "is_matrix",
-    "order_told",
-    "warn_of_absent",
-    "without_rounding",
-]
+from bayescal.data.frames import as_plain
+from bayescal.data.sources.alignment import aligned
 
 MOST_WEIGHT = 1e9
 LEAST_WEIGHT = 1e-50
@@ -70,19 +27,107 @@ ONE_BITS = {4: 0x3F800000, 8: 0x3FF0000000000000}
 """A floating 1 of so many bytes, its bits read as a whole number."""
 OVERSHOOT = 1e-6
 """How far beyond 0 or 1 a probability may be by rounding: 1.0000001 in 32 bits, 1 - sum(others)."""
-ROW_TOLERANCE = 1e-3
-"""How far the class probabilities of a case may be from a sum of 1."""
 
 OF_CLASSES = (
     "Of three classes or more pass the matrix of their probabilities, fit(labels, matrix), or one "
-    "class against the rest, y_true == label with the column of that class."
+    "class against the rest, pos_label=label with the column of that class."
 )
 """What to do with labels that are not of one event."""
 
 
+class CheckedCases(NamedTuple):
+    """Valid cases, in the types that they came in.
+
+    Attributes
+    ----------
+    outcome : ndarray of shape (n,)
+        0 or 1; a share in between stands for that many weighted cases; NaN where it is missing.
+    score : ndarray of shape (n,)
+        In [0, 1], of any floating type.
+    weight : ndarray of shape (n,) or None
+    """
+
+    outcome: NDArray[Any]
+    score: NDArray[Any]
+    weight: Floats | None
+
+    def known(self) -> CheckedCases:
+        """The cases whose outcome is known, those of shares as weighted ones."""
+        kept = ~np.isnan(self.outcome.astype(np.float64, copy=False))
+        weight = None if self.weight is None else self.weight[kept]
+        known = CheckedCases(self.outcome[kept], self.score[kept], weight)
+        return CheckedCases(*of_shares(*known)) if are_shares(known.outcome) else known
+
+
+def check_cases(
+    y_true: Any,
+    y_prob: Any,
+    sample_weight: Any = None,
+    *,
+    pos_label: Any = None,
+    part: bool = False,
+) -> CheckedCases:
+    """Outcomes, scores and weights, each valid and all of one length, without a copy of any.
+
+    Parameters
+    ----------
+    y_true, y_prob, sample_weight : array-like of shape (n,)
+        Without weights, None.
+    pos_label : object, optional
+        The label in `y_true` that counts as the event.
+    part : bool
+        Whether more cases follow, so that all weights may be 0 here, and no case have the event.
+    """
+    check_given(y_prob)
+    y_true, y_prob, sample_weight = aligned(
+        y_true=y_true, y_prob=y_prob, sample_weight=sample_weight
+    )
+    outcome = read_outcomes(y_true, pos_label=pos_label, part=part)
+    score = check_scores(y_prob)
+    check_same_length(outcome.size, "y_true", score.size, "y_prob")
+    if are_shares(outcome) and are_labels(score):
+        raise InputError(
+            "y_prob holds 0 and 1 alone, and y_true numbers in between. Pass the outcomes first "
+            "and the predicted probabilities second."
+        )
+    return CheckedCases(outcome, score, as_weights(sample_weight, outcome.size, part=part))
+
+
+def check_given(y_prob: Any) -> None:
+    """Refuse outcomes alone."""
+    if y_prob is None:
+        raise InputError("y_prob is missing: pass the predicted probabilities after y_true.")
+
+
+def are_shares(outcome: NDArray[Any]) -> bool:
+    """Whether some outcomes are numbers between 0 and 1."""
+    if outcome.dtype.kind != "f":
+        return False
+    parts = (outcome[part] for part in blocks(outcome.size))
+    return any(bool(((part > 0) & (part < 1)).any()) for part in parts)
+
+
+def of_shares(
+    share: Floats, scores: NDArray[Any], weights: Floats | None
+) -> tuple[Floats, NDArray[Any], Floats]:
+    """Outcomes that are shares as that many events and others, each with its weight."""
+    outcome, of = np.repeat([1.0, 0.0], share.size), np.concatenate([share, 1 - share])
+    weight = of if weights is None else of * np.tile(weights, 2)
+    kept = of > 0
+    return outcome[kept], np.tile(scores, 2)[kept], weight[kept]
+
+
+def are_labels(score: NDArray[Any]) -> bool:
+    """Whether all scores are 0 or 1."""
+    return bool(score[0] in (0, 1)) and bool(((score == 0) | (score == 1)).all())
+
+
 def as_vector(values: Any, name: str) -> NDArray[Any]:
     """One-dimensional array from anything array-like (lists, data frames), by position."""
-    array = _to_numpy(values, name)
+    return _as_vector(to_numpy(values, name), name)
+
+
+def _as_vector(array: NDArray[Any], name: str) -> NDArray[Any]:
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
@@ -114,11 +159,10 @@ def check_scores(values: Any, name: str = "y_prob") -> NDArray[Any]:
     scores = vector if vector.dtype == np.float32 else _as_floats(vector, name)
     if _largest_bits(scores) <= ONE_BITS[scores.itemsize]:
         return scores
+    refuse_first(np.isnan(scores), scores, name, "is missing (NaN)", "drop")
     low, high = scores.min(), scores.max()
-    if np.isnan(low):
-        _reject_first(np.isnan(scores), scores, name, "is missing (NaN)", "drop")
     if low < -OVERSHOOT or high > 1 + OVERSHOOT:
-        _reject_first(
+        refuse_first(
             (scores < 0) | (scores > 1),
             scores,
             name,
@@ -147,48 +191,62 @@ def without_rounding(values: NDArray[Any], name: str) -> NDArray[Any]:
     return values.clip(0, 1)
 
 
-def as_outcomes(
+def read_outcomes(
     values: Any, name: str = "y_true", *, pos_label: Any = None, part: bool = False
-) -> Floats:
-    """Outcomes as a float64 vector of 0 and 1.
+) -> NDArray[Any]:
+    """Outcomes as their role says: 0, 1, shares in between, and NaN where one is missing.
 
-    Accepts 0/1 in any numeric type and booleans; any other pair of labels needs `pos_label`,
-    the label that counts as the event. It may be absent without a warning in a part of the cases.
+    Whole numbers and booleans, all 0 or 1, keep their type. Labels of any type need `pos_label`,
+    the label that counts as the event against all others. It may be absent without a warning in a
+    part of the cases.
     """
-    labels = as_vector(values, name)
+    labels = _as_vector(to_numpy(values, name, missing=True), name)
     if pos_label is not None:
-        outcomes = _labels_to_outcomes(labels, name, pos_label)
-        if not part and not outcomes.any():
-            warn_of_absent(pos_label, labels[0], name)
-        return outcomes
-    if labels.dtype == np.bool_:
-        return labels.astype(np.float64)
-    if labels.dtype.kind not in "iuf" and not _all_numeric(labels):
+        return _labels_to_outcomes(labels, name, pos_label, part)
+    if are_binary_integers(labels):
+        return labels
+    if labels.dtype == object:
+        known = np.array([not is_missing(value) for value in labels.tolist()])
+        if all(isinstance(value, (int, float, np.number, np.bool_)) for value in labels[known]):
+            outcome = np.full(labels.size, np.nan)
+            outcome[known] = labels[known].astype(np.float64)
+            labels = outcome
+    if labels.dtype.kind not in "iuf":
         raise CaseError(
             name,
             f"must be 0/1 or boolean, but holds {_distinct(labels)}",
             cure=OF_CLASSES if _are_several(labels) else "pos_label",
         )
-    outcomes = _as_floats(labels, name)
-    wrong = (outcomes != 0) & (outcomes != 1)
-    if wrong.any():
-        if np.isnan(outcomes[wrong][0]):
-            cure = "Drop or impute it first, or use bayescal.fit_known."
-            _reject_first(wrong, outcomes, name, "is missing (NaN)", cure)
-        _reject_first(
-            wrong,
-            outcomes,
-            name,
-            "is neither 0 nor 1",
-            "Outcomes are 0/1 or boolean; "
-            + (
-                "labels of several classes are taken beside the matrix of their probabilities, "
-                "fit(labels, matrix)."
-                if _are_several(outcomes)
-                else "for other labels say which is the event with pos_label=."
-            ),
-        )
-    return outcomes
+    outcome = labels if labels.dtype == np.float32 else _as_floats(labels, name)
+    wrong = (outcome < 0) | (outcome > 1)
+    several = wrong.any() and _are_several(outcome)
+    cure = "several labels" if several else "labels"
+    refuse_first(wrong, outcome, name, "is neither 0 nor 1", cure)
+    return outcome
+
+
+def as_outcomes(
+    values: Any,
+    name: str = "y_true",
+    *,
+    pos_label: Any = None,
+    shares: bool = False,
+    missing: bool = False,
+) -> Floats:
+    """Outcomes as a float64 vector of 0 and 1; see `read_outcomes`.
+
+    With `shares` also of numbers in between; with `missing` of NaN where one is not known.
+    """
+    outcome = read_outcomes(values, name, pos_label=pos_label).astype(np.float64)
+    cure = "Drop or impute it first, or make a CalibrationData, which uses the known ones."
+    if not missing:
+        refuse_first(np.isnan(outcome), outcome, name, "is missing (NaN)", cure)
+    if shares:
+        return outcome
+    between = (outcome > 0) & (outcome < 1)
+    cure = "Shares are taken by bayescal.fit, assess and CalibrationData."
+    refuse_first(between, outcome, name, "is neither 0 nor 1", cure)
+    return outcome
 
 
 def warn_of_absent(pos_label: Any, label: Any, name: str = "y_true") -> None:
@@ -210,18 +268,20 @@ def are_binary_integers(values: NDArray[Any]) -> bool:
     return kind in "iu" and values.dtype.isnative and bool(_largest_bits(values) <= 1)
 
 
-def as_outcome_batch(values: Any, size: int, name: str = "y_true") -> NDArray[Any]:
+def as_outcome_batch(
+    values: Any, size: int, name: str = "y_true", *, shares: bool = False
+) -> NDArray[Any]:
     """Outcomes of 0 and 1 with any leading dimensions; the last one runs over `size` cases.
 
     A vector (or one column) comes back as `as_outcomes` reads it, but for booleans and whole
     numbers, which keep their type. So do more dimensions, since a thousand replicates as bytes
-    take an eighth of the room.
+    take an eighth of the room. A vector may have `shares` in between, if these are taken.
     """
-    array = _to_numpy(values, name)
+    array = to_numpy(values, name)
     if array.shape == (size,) and are_binary_integers(array):
         return array
     if array.ndim == 1 or (array.shape[1:] == (1,) and size != 1):
-        outcomes = as_outcomes(values, name)
+        outcomes = as_outcomes(values, name, shares=shares)
         check_same_length(outcomes.size, name, size, "y_prob")
         return outcomes
     check_same_length(array.shape[-1], f"the last axis of {name}", size, "y_prob")
@@ -259,9 +319,8 @@ def as_weights(
     weights = as_floats(values, name)
     check_same_length(size, "y_true", weights.size, name)
     wrong = ~np.isfinite(weights) | (weights < 0)
-    if wrong.any():
-        problem = "is not a finite, non-negative number"
-        _reject_first(wrong, weights, name, problem, "Weights count cases.")
+    problem = "is not a finite, non-negative number"
+    refuse_first(wrong, weights, name, problem, "Weights count cases.")
     largest = weights.max()
     if largest == 0 and not part:
         raise CaseError(
@@ -288,62 +347,12 @@ def is_matrix(values: Any) -> bool:
     return len(shape) == 2 and shape[1] > 1
 
 
-def as_probability_matrix(values: Any, name: str = "y_prob") -> Floats:
-    """Class probabilities of shape (n, k): one row a case, one column a class, two at least.
-
-    Every row sums to 1 within 1e-3; `name` is what the user calls them.
-    """
-    matrix = _to_numpy(values, name)
-    if matrix.ndim != 2 or matrix.shape[1] < 2:
-        raise InputError(
-            f"{name} must have one row a case and one column a class, two at least, but has shape "
-            f"{matrix.shape}. For a binary classifier pass both columns: 1 - score, score."
-        )
-    if matrix.dtype.kind == "f":  # in one note, rather than one a column
-        matrix = without_rounding(matrix, name)
-    columns = [as_scores(column, f"{name}[:, {k}]") for k, column in enumerate(matrix.T)]
-    prob = np.column_stack(columns)
-    total = prob.sum(axis=1)
-    off = np.abs(total - 1) > ROW_TOLERANCE
-    if off.any():
-        at = int(off.argmax())
-        raise CaseError(
-            name,
-            f"sums to {total[at]:.4g}, not 1",
-            row=at,
-            cure="Pass probabilities (after a softmax), one column a class.",
-        )
-    return prob
-
-
-def as_class_matrix(values: Any, name: str, classes: Any = None) -> Floats:
-    """Class probabilities of shape (n, k), the columns in the order of the classes.
-
-    Columns of a frame that are called as the classes are go by name; `classes` are the numbers
-    0, 1, ..., k - 1 by default.
-    """
-    if not is_matrix(values):
-        return as_probability_matrix(values, name)
-    names = range(np.shape(values)[1]) if classes is None else np.asarray(classes).tolist()
-    return as_probability_matrix(columns_in_order(values, names), name)
-
-
-def categories_of(labels: Any) -> list[Any] | None:
-    """The categories of a Categorical of pandas or an Enum of polars, in their order, else None."""
-    kind = getattr(labels, "dtype", None)
-    is_ordered = type(kind).__name__ in ("CategoricalDtype", "Enum")
-    return list(kind.categories) if kind is not None and is_ordered else None
-
-
-def order_told(
-    labels: str, matrix: str, classes: str = "CalibrationData.from_multiclass(..., classes=[...])"
-) -> str:
-    """The three ways to say which column of a matrix is which class."""
-    return (
-        f"Say it in one of three ways: pass {matrix} as a data frame whose columns are called as "
-        f"the classes; or pass {labels} as pandas.Categorical({labels}, categories=[...]), in the "
-        f"order of the columns; or name the classes in that order, {classes}."
-    )
+def is_missing(value: Any) -> bool:
+    """None, not a number, not a time, or a value that pandas cannot compare."""
+    try:
+        return value is None or bool(value != value)
+    except (TypeError, ValueError):
+        return True
 
 
 def check_same_length(first: int, first_name: str, second: int, second_name: str) -> None:
@@ -353,6 +362,67 @@ def check_same_length(first: int, first_name: str, second: int, second_name: str
             f"{first_name} has {first} observations but {second_name} has {second}. "
             "They must describe the same patients, in the same order."
         )
+
+
+def refuse_first(
+    wrong: NDArray[np.bool_],
+    values: NDArray[Any],
+    name: str,
+    problem: str,
+    cure: str,
+    more: str = "",
+    *,
+    alone: bool = False,
+) -> None:
+    """Refuse the first of the values that are wrong, if any is, and count the others.
+
+    Parameters
+    ----------
+    alone : bool
+        Whether others are not counted.
+    """
+    if not wrong.any():
+        return
+    at = int(wrong.argmax())
+    (value,) = values[at : at + 1].tolist()
+    others = 0 if alone else int(wrong.sum()) - 1
+    more += f" ({others} more like it)" * (others > 0)
+    given = shortened(repr(value)) if isinstance(value, str) else exact(values[at])
+    raise CaseError(name, problem, row=at, value=given, more=more, cure=cure)
+
+
+def to_numpy(values: Any, name: str, *, missing: bool = False) -> NDArray[Any]:
+    """An array of anything array-like; a masked value, or one missing in a series, is refused.
+
+    Parameters
+    ----------
+    missing : bool
+        Whether values may be missing: they are then NaN, None or the like.
+    """
+    if type(values) is np.ndarray and values.ndim:
+        return values
+    values = as_plain(values, name, missing=missing)
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        masked = np.ma.getmaskarray(values)
+        if not missing:
+            raise CaseError(name, "is masked", row=int(masked.ravel().argmax()), cure="drop")
+        values = np.where(masked, np.array(None, object), values.data)
+    if hasattr(values, "to_numpy"):
+        values = values.to_numpy()
+    try:
+        array = np.asarray(values)
+    except InputError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{name} is not an array of numbers: its rows differ in length, or are of no type that "
+            "NumPy reads. Pass one value for each case."
+        ) from error
+    if array.ndim == 0:
+        raise InputError(
+            f"{name} must be a list or array, got the single value {shortened(repr(values))}."
+        )
+    return array
 
 
 def _frames_inside() -> int:
@@ -372,31 +442,6 @@ def _largest_bits(values: NDArray[Any]) -> Any:
     return np.maximum.reduce(values.view(BITS_OF[values.itemsize]))
 
 
-def _to_numpy(values: Any, name: str) -> NDArray[Any]:
-    if type(values) is np.ndarray and values.ndim:
-        return values
-    values = as_plain(values, name)
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        at = int(np.ma.getmaskarray(values).ravel().argmax())
-        raise CaseError(name, "is masked", row=at, cure="drop")
-    if hasattr(values, "to_numpy"):
-        values = values.to_numpy()
-    try:
-        array = np.asarray(values)
-    except InputError:
-        raise
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"{name} is not an array of numbers: its rows differ in length, or are of no type that "
-            "NumPy reads. Pass one value for each case."
-        ) from error
-    if array.ndim == 0:
-        raise InputError(
-            f"{name} must be a list or array, got the single value {shortened(repr(values))}."
-        )
-    return array
-
-
 def _as_floats(array: NDArray[Any], name: str) -> Floats:
     if array.dtype == np.float64:
         return array
@@ -408,7 +453,7 @@ def _as_floats(array: NDArray[Any], name: str) -> Floats:
         return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         at = next(i for i, value in enumerate(array) if not _is_number(value))
-        cure = "Convert the column to numbers, and drop or impute missing values, first."
+        cure = "numbers"
         if str(array[at]).rstrip().endswith("%"):
             cure = "percent sign"
         given = shortened(repr(array.tolist()[at]))
@@ -423,31 +468,35 @@ def _is_number(value: Any) -> bool:
     return True
 
 
-def _all_numeric(array: NDArray[Any]) -> bool:
-    return array.dtype == object and all(
-        value is None or isinstance(value, (bool, int, float, np.number, np.bool_))
-        for value in array
+def _labels_to_outcomes(labels: NDArray[Any], name: str, pos_label: Any, part: bool) -> Floats:
+    """Whether each label is that of the event; NaN where it is missing."""
+    missing = np.zeros(labels.size, bool)
+    if labels.dtype.kind in "fO":
+        missing[:] = [is_missing(value) for value in labels.tolist()]
+    known = labels[~missing]
+    event = _equal(known, pos_label)
+    if event is None or not (event.any() or part):
+        try:
+            others = {*known.tolist()}
+        except TypeError:  # a list or a dictionary is no label
+            event, others = None, set()
+        if event is None or len(others) > 1:
+            refuse_labels(known, pos_label, name)
+        if others:
+            warn_of_absent(pos_label, others.pop(), name)
+    outcome = np.full(labels.size, np.nan)
+    outcome[~missing] = event
+    return outcome
+
+
+def refuse_labels(labels: NDArray[Any], pos_label: Any, name: str = "y_true") -> None:
+    """Refuse labels of which none is the event, or which are none."""
+    raise CaseError(
+        name,
+        f"holds {_distinct(labels)}, which are not two classes with the event "
+        f"pos_label={shortened(repr(pos_label))}",
+        cure=OF_CLASSES if _are_several(labels) else "Pass two classes, one of them the event.",
     )
-
-
-def _labels_to_outcomes(labels: NDArray[Any], name: str, pos_label: Any) -> Floats:
-    missing = np.array([value is None or value != value for value in labels.tolist()])
-    if missing.any():
-        at = int(np.flatnonzero(missing)[0])
-        raise CaseError(name, "is missing", row=at, cure="drop")
-    event = _equal(labels, pos_label)
-    try:
-        distinct = {*labels.tolist()}
-    except TypeError:  # a list or a dictionary is no label
-        event = None
-    if event is None or (not event.any() and len(distinct) > 1) or len(distinct) > 2:
-        raise CaseError(
-            name,
-            f"holds {_distinct(labels)}, which are not two classes with the event "
-            f"pos_label={shortened(repr(pos_label))}",
-            cure=OF_CLASSES if _are_several(labels) else "Pass two classes, one of them the event.",
-        )
-    return event.astype(np.float64)
 
 
 def _equal(labels: NDArray[Any], label: Any) -> NDArray[np.bool_] | None:
@@ -472,17 +521,3 @@ def _distinct(labels: NDArray[Any]) -> str:
     distinct = sorted({repr(value) for value in labels.tolist()})
     shown = ", ".join(text if len(text) <= 40 else text[:37] + "..." for text in distinct[:4])
     return shown + (f" and {len(distinct) - 4} more values" if len(distinct) > 4 else "")
-
-
-def _reject_first(
-    wrong: NDArray[np.bool_],
-    values: NDArray[Any],
-    name: str,
-    problem: str,
-    cure: str,
-    more: str = "",
-) -> None:
-    at = int(np.flatnonzero(wrong)[0])
-    if others := int(wrong.sum()) - 1:
-        more += f" ({others} more like it)"
-    raise CaseError(name, problem, row=at, value=exact(values[at]), more=more, cure=cure)

@@ -1,4 +1,4 @@
-"""A classifier of several classes as binary cases."""
+"""Matrices of class probabilities, and a classifier of several classes as binary cases."""
 
 from __future__ import annotations
 
@@ -9,28 +9,101 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import CaseError, InputError
+from bayescal.core.errors import CaseError, InputError, check_choice
 from bayescal.core.text import shortened
-from bayescal.data.build.chunks import contents_of
-from bayescal.data.contents import Contents
-from bayescal.data.roles import Roles, as_roles
-from bayescal.data.sources.alignment import aligned, column_names
-from bayescal.data.validate import (
-    as_class_matrix,
+from bayescal.data.cases import (
+    OVERSHOOT,
+    as_scores,
     as_vector,
     as_weights,
-    categories_of,
-    check_choice,
     check_same_length,
-    order_told,
+    is_matrix,
+    to_numpy,
+    without_rounding,
 )
+from bayescal.data.contents import Contents, contents_of
+from bayescal.data.roles import Roles, as_roles
+from bayescal.data.sources.alignment import aligned, column_names, columns_in_order
 from bayescal.data.weights import WeightType
-
-__all__ = ["MODES", "BinaryCases", "ClassMode", "binary_cases", "contents_of_classes"]
 
 ClassMode: TypeAlias = Literal["top-label", "class-wise"]
 MODES: tuple[ClassMode, ...] = ("top-label", "class-wise")
 """How several classes become one event: the predicted class is right; or each class is."""
+ROW_TOLERANCE = 1e-3
+"""How far the class probabilities of a case may be from a sum of 1."""
+
+
+def as_probability_matrix(values: Any, name: str = "y_prob") -> Floats:
+    """Class probabilities of shape (n, k): one row a case, one column a class, two at least.
+
+    Every row sums to 1 within 1e-3; `name` is what the user calls them.
+    """
+    matrix = to_numpy(values, name)
+    if matrix.ndim != 2 or matrix.shape[1] < 2:
+        raise InputError(
+            f"{name} must have one row a case and one column a class, two at least, but has shape "
+            f"{matrix.shape}. For a binary classifier pass both columns: 1 - score, score."
+        )
+    if matrix.dtype.kind == "f":  # in one note, rather than one a column
+        matrix = without_rounding(matrix, name)
+        _refuse_logits(matrix, name)
+    columns = [as_scores(column, f"{name}[:, {k}]") for k, column in enumerate(matrix.T)]
+    prob = np.column_stack(columns)
+    total = prob.sum(axis=1)
+    off = np.abs(total - 1) > ROW_TOLERANCE
+    if off.any():
+        at = int(off.argmax())
+        raise CaseError(
+            name,
+            f"sums to {total[at]:.4g}, not 1",
+            row=at,
+            cure="Pass probabilities (after a softmax), one column a class.",
+        )
+    return prob
+
+
+def _refuse_logits(matrix: Floats, name: str) -> None:
+    """Refuse logits of classes, or their logarithms of probabilities, as a whole."""
+    low, high = matrix.min(), matrix.max()  # NaN where one is missing, which is named by its column
+    if low < -OVERSHOOT and not np.isnan(high):
+        at = int((matrix < -OVERSHOOT).any(axis=1).argmax())
+        raise CaseError(
+            name,
+            f"holds {matrix[at].min():.4g}, and class probabilities are in [0, 1]",
+            row=at,
+            cure="If these are logits, or logarithms of probabilities, pass "
+            "scipy.special.softmax(values, axis=1).",
+        )
+
+
+def as_class_matrix(values: Any, name: str, classes: Any = None) -> Floats:
+    """Class probabilities of shape (n, k), the columns in the order of the classes.
+
+    Columns of a frame that are called as the classes are go by name; `classes` are the numbers
+    0, 1, ..., k - 1 by default.
+    """
+    if not is_matrix(values):
+        return as_probability_matrix(values, name)
+    names = range(np.shape(values)[1]) if classes is None else np.asarray(classes).tolist()
+    return as_probability_matrix(columns_in_order(values, names), name)
+
+
+def categories_of(labels: Any) -> list[Any] | None:
+    """The categories of a Categorical of pandas or an Enum of polars, in their order, else None."""
+    kind = getattr(labels, "dtype", None)
+    is_ordered = type(kind).__name__ in ("CategoricalDtype", "Enum")
+    return list(kind.categories) if kind is not None and is_ordered else None
+
+
+def order_told(
+    labels: str, matrix: str, classes: str = "CalibrationData.from_multiclass(..., classes=[...])"
+) -> str:
+    """The three ways to say which column of a matrix is which class."""
+    return (
+        f"Say it in one of three ways: pass {matrix} as a data frame whose columns are called as "
+        f"the classes; or pass {labels} as pandas.Categorical({labels}, categories=[...]), in the "
+        f"order of the columns; or name the classes in that order, {classes}."
+    )
 
 
 class BinaryCases(NamedTuple):

@@ -50,7 +50,7 @@ def test_one_value_and_a_value_of_each_row_tell_no_groups_apart(frame) -> None:
 
 def test_a_data_frame_in_place_of_outcomes_is_told_what_to_do(frame) -> None:
     for door in (bc.fit, bc.assess):
-        with pytest.raises(InputError, match=r"from_frame\(frame.*site='Hospital'"):
+        with pytest.raises(InputError, match=r"outcome=\.\.\., prob=.*site='Hospital'"):
             door(frame)
 
 
