@@ -20,8 +20,8 @@ from bayescal.data.declared import OF_TABLE, ROLES
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from bayescal.data.columns import Columns
-    from bayescal.data.reading import Cases, Request, Scale
+    from bayescal.data.columns import Columns, Request, Scale
+    from bayescal.data.reading import Cases
     from bayescal.data.table import CalibrationData
     from bayescal.data.times import Survival
 
@@ -267,8 +267,7 @@ class Reading:
         **columns : str or None
             Columns in place of those that were typed.
         """
-        from bayescal.data.columns import Columns, Door
-        from bayescal.data.reading import Request
+        from bayescal.data.columns import Columns, Door, Request
 
         names = (*ROLES, *OF_TABLE)
         named = {name: self[name] for name in names if name != "subgroup"} | columns

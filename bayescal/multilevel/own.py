@@ -102,10 +102,10 @@ class OwnProblem(Problem):
         if clusters is None or clusters.are_single:
             return _Shares(self.by_row(lambda part: part.trials), self.trials)
         row, first = np.empty(data.score.size, np.intp), 0
-        place, group = np.argsort(self.order), np.asarray(data.group)
+        rank, group = np.argsort(self.order), np.asarray(data.group)
         for label, part in zip(data.groups, self.parts, strict=True):
             own = group == label
-            row[own] = place[first + part.rows_of(data.score[own])]
+            row[own] = rank[first + part.rows_of(data.score[own])]
             first += part.score.size
         return ClusterBootstrap.of(clusters, row[clusters.row], self.trials.size)
 
@@ -142,8 +142,11 @@ class OwnView(CurveView):
 
     def summary(self, *args: Any, names: Sequence[str] | None = None, **options: Any) -> Any:
         """As of one curve, without what needs one for all patients."""
-        usual = usual_functionals(of_times=self.problem.of_times)
-        asked = [name for name in usual if name not in BY_SCORE] if names is None else names
+        asked = (
+            [name for name in usual_functionals() if name not in BY_SCORE]
+            if names is None
+            else names
+        )
         return super().summary(*args, names=asked, **options)
 
     def _values(self, wanted: FunctionalCalls, population: str) -> dict[str, Floats]:

@@ -115,12 +115,15 @@ def columns_of(upload: Upload, options: Mapping[str, Any] | None = None) -> dict
     dict
         names; outcome and score, None where there is a choice; question, what is to be chosen.
     """
+    from bayescal.data.guesses import guess
+    from bayescal.data.reading import open_as
+
     request = _reading(upload, options or {}).request()
-    frame = request.open().load()
+    frame = open_as(request).load()
     told: dict[str, Any] = {"names": list(map(str, frame.columns)), "rows": len(frame)}
-    guess = request.guess(frame)
-    chosen = {"outcome": guess.columns.outcome, "prob": guess.columns.prob}
-    return told | chosen | {"question": guess.question or None}
+    made = guess(frame, request)
+    chosen = {"outcome": made.columns.outcome, "prob": made.columns.prob}
+    return told | chosen | {"question": made.question or None}
 
 
 def word_of(last: Assessed | None) -> bytes:
