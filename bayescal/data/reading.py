@@ -277,7 +277,7 @@ class _Part:
             text = text.str.replace(SAID, "%", case=False, regex=True)
         commas = self.source.separator in DECIMAL_COMMAS
         if commas and not of_scores:
-            self._refuse_thousands(column, text[row[row >= 0]])
+            self._refuse_thousands(column, text)
         plain = text.str.replace(",", ".", regex=False) if commas else text
         percent = of_scores and self.request.as_written is PERCENT
         signed = plain.str.endswith("%").fillna(False).to_numpy(dtype=bool)
@@ -310,44 +310,44 @@ class _Part:
         if codes and len(codes) == texts.nunique():
             raise self._coded(column, codes)
         at, first = int(wrong.argmax()), texts.iloc[0]
-        where = f"column {column.name!r}: {first!r} on {self._located(at)}"
+        percent = f"are read with {option('scale', 'percent')}."
         if texts.str.fullmatch(DECIMAL_COMMA).all():
-            if first.endswith("%"):
-                raise InputError(
-                    f"{where} is a percentage. Percentages are read with "
-                    f"{option('scale', 'percent')}."
-                )
-            raise InputError(
-                f"{where} has a decimal comma, which is read only where semicolons or tabs "
-                "separate the fields. Save the table so, or write decimals with a point."
-            )
+            clause, cure = "is a percentage", f"Percentages {percent}"
+            if not first.endswith("%"):
+                clause = "has a decimal comma, which is read only where semicolons or tabs separate"
+                clause += " the fields"
+                cure = "Save the table so, or write decimals with a point."
+            raise self._fault(column, at, clause, cure)
         cure = (
             "Write only numbers in this column, and leave a cell empty where the value is missing."
         )
         if self.source.is_said:
-            cure = "Write null where there is none, and leave such lines out with "
-            cure += f"{option('drop_missing', True)}."
+            drop = option("drop_missing", True)
+            cure = f"Write null where there is none, and leave such lines out with {drop}."
         if first.endswith("%"):
-            cure = "Pass percentages as numbers without the sign, / 100."
-            if column.name in (self.columns.prob, *self.request.others):
-                cure = (
-                    "Percentages, with or without the sign, are read with "
-                    f"{option('scale', 'percent')}."
-                )
+            is_score = column.name in (self.columns.prob, *self.request.others)
+            cure = f"Percentages, with or without the sign, {percent}"
+            cure = cure if is_score else "Pass percentages as numbers without the sign, / 100."
         given = shortened(repr(str(column.iloc[at])))
         raise InputError(
             f"column {column.name!r}: {given} is not a number on {self._located(at)}. {cure}"
         )
+
+    def _fault(
+        self, column: pd.Series, at: int, clause: str, cure: str, where: str = ""
+    ) -> InputError:
+        """What to say of a value that is read in no way, or in two."""
+        given = shortened(repr(str(column.iloc[at]).strip()))
+        where = where or self._located(at)
+        return InputError(f"column {column.name!r}: {given} on {where} {clause}. {cure}")
 
     def _refuse_thousands(self, column: pd.Series, texts: pd.Series) -> None:
         """Refuse 1,000 between semicolons, which is one or a thousand, unless others show which."""
         comma = texts.str.contains(",", regex=False).fillna(False)
         if comma.any() and texts[comma].str.fullmatch(THOUSANDS).all():
             at = int(column.astype("string").str.contains(",", regex=False).fillna(False).argmax())
-            raise InputError(
-                f"column {column.name!r}: {str(column.iloc[at])!r} on {self._located(at)} can be a "
-                "thousand or a decimal comma. Write numbers without marks of thousands."
-            )
+            cure = "Write numbers without marks of thousands."
+            raise self._fault(column, at, "can be a thousand or a decimal comma", cure)
 
     def _refuse_points(self, column: pd.Series) -> None:
         """Refuse 1.000 beside columns with decimal commas, unless others show that it is one."""
@@ -365,11 +365,11 @@ class _Part:
         points = written.str.contains(".", regex=False)
         if points.any() and written[points].str.replace(".", ",").str.fullmatch(THOUSANDS).all():
             at = int(points.argmax())
-            raise InputError(
-                f"column {column.name!r}: {written.iloc[at]!r} on {self.source.located(at)} has a "
-                "point, and other columns have decimal commas, so that it can be a thousand. Write "
-                "all decimals alike, and numbers without marks of thousands."
+            clause = (
+                "has a point, and other columns have decimal commas, so that it can be a thousand"
             )
+            cure = "Write all decimals alike, and numbers without marks of thousands."
+            raise self._fault(written, at, clause, cure, self.source.located(at))
 
     def _refuse_mixed(self, column: pd.Series, signed: NDArray[np.bool_], numbers: Floats) -> None:
         """Refuse percentages with the sign beside numbers that look like probabilities."""
@@ -547,11 +547,8 @@ class _Part:
         if best.isna().any():
             wrong = distinct[best.isna()].iloc[0]
             at = int((column == wrong).to_numpy(dtype=bool).argmax())
-            raise InputError(
-                f"column {column.name!r}: {shortened(str(wrong))!r} on {self._located(at)} is no "
-                f"date that {self.request.door.option('every')} can read. Write all dates as "
-                "2024-03-31."
-            )
+            clause = f"is no date that {self.request.door.option('every')} can read"
+            raise self._fault(column, at, clause, "Write all dates as 2024-03-31.")
         return best
 
 
