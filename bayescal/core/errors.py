@@ -94,7 +94,7 @@ class CaseError(InputError):
     def worded(
         self,
         name: Callable[[str], str],
-        place: Callable[[int], str],
+        location: Callable[[int], str],
         cures: Mapping[str, str] | None = None,
     ) -> str:
         """The fault in the words of a door.
@@ -103,7 +103,7 @@ class CaseError(InputError):
         ----------
         name : callable
             What an argument is called there, such as ``column 'risk'``.
-        place : callable
+        location : callable
             Where the case of a row stands, such as ``line 4 of a.csv``.
         cures : mapping of str to str, optional
             Its sentences for keys of `CURES_IN_PYTHON`.
@@ -114,7 +114,7 @@ class CaseError(InputError):
         if self.row is None:
             return f"{name(self.argument)} {fault}{self.more}. {cure}".rstrip()
         value = "" if self.value is None else f"{self.value} "
-        at = f"on {place(self.row)}"
+        at = f"on {location(self.row)}"
         return f"{name(self.argument)}: {value}{fault} {at}{self.more}. {cure}".rstrip()
 
 
