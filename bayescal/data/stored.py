@@ -108,9 +108,9 @@ def _stored(dataset: xr.Dataset, before: str) -> Contents:
     if "group" in columns:
         code, names = labels_of(columns["group"], score.size, "group")
     structure = _stored_structure(dataset, names, before)
-    found = [structure.cell(name) for name in names] or [()]
-    cells = ordered_cells(found)
-    to = np.array([cells.index(cell) for cell in found])
+    named = [structure.cell(name) for name in names] or [()]
+    cells = ordered_cells(named)
+    to = np.array([cells.index(cell) for cell in named])
     grid = columns.get("cell", np.full(score.size, -1)).astype(np.int16)
     position = columns.get("position", np.zeros(score.size))
     rows = Rows(score, trials, hits, to[code].astype(np.int32), grid, position)

@@ -53,6 +53,8 @@ from bayescal.data.weights import WeightType, kish
 if TYPE_CHECKING:
     import xarray as xr
 
+__all__ = ["CalibrationData", "CrossedTable"]
+
 SUMS_SAME = 1e-9
 """Relative difference of equal sums of weights that were added up in another order."""
 
@@ -755,10 +757,10 @@ class CalibrationData(FromSources):
     @property
     def groups(self) -> tuple[str, ...]:
         """Names of the groups, in order."""
-        return tuple(self._place)
+        return tuple(self._position)
 
     @cached_property
-    def _place(self) -> dict[str, int]:
+    def _position(self) -> dict[str, int]:
         """The position of each group, by its name."""
         structure, cells = self._contents.structure, self._contents.cells
         return {str(structure.label(cell)): at for at, cell in enumerate(cells) if cell}
@@ -1006,9 +1008,9 @@ class CalibrationData(FromSources):
         if (group is None) == (not levels):
             raise InputError("select takes the name of a group, or levels such as site='A'.")
         if group is not None:
-            if not isinstance(group, str) or group not in self._place:
+            if not isinstance(group, str) or group not in self._position:
                 check_choice(group, self.groups, "group")
-            cell, at = self._contents.cells[self._place[group]], self._place[group]
+            cell, at = self._contents.cells[self._position[group]], self._position[group]
             if self._imputations:
                 return self._each(lambda one: of_group(one, one.cells.index(cell)))
             return self._each(lambda one: of_group(one, at))
