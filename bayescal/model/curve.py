@@ -137,13 +137,17 @@ class Curve:
         for curve, sized in frame.sized:
             if self is curve or self is sized:
                 return sized
-        numbered = ("error_", "cell_")
-        smooth = tuple(name for name in self.coordinates if not name.startswith(numbered))
-        curve = self.sized(replace(self, coordinates=smooth), frame)
-        errors = [f"error_{k}" for k in range(1, self._errors(frame) + 1)]
-        numbers = range(1, self._cells(frame) + 1)
-        cells = [f"cell_{name}_{k}" for name in ("shift", "slope") for k in numbers]
-        curve = replace(curve, coordinates=(*curve.coordinates, *errors, *cells))
+        curve = self
+        if self.in_cells or self.per_score:
+            numbered = ("error_", "cell_")
+            smooth = tuple(name for name in self.coordinates if not name.startswith(numbered))
+            curve = replace(self, coordinates=smooth)
+        curve = self.sized(curve, frame)
+        if self.in_cells or self.per_score:
+            errors = [f"error_{k}" for k in range(1, self._errors(frame) + 1)]
+            numbers = range(1, self._cells(frame) + 1)
+            cells = [f"cell_{name}_{k}" for name in ("shift", "slope") for k in numbers]
+            curve = replace(curve, coordinates=(*curve.coordinates, *errors, *cells))
         frame.sized.append((self, curve))
         return curve
 

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
-from bayescal.core.files import as_path, replacing
 from bayescal.core.text import shortened
 from bayescal.data.data import CalibrationData
 from bayescal.data.table import add_up
@@ -34,6 +33,7 @@ from bayescal.posterior.populations.bootstrap import (
     MixtureOfLaws,
 )
 from bayescal.posterior.populations.clusters import ClusterBootstrap
+from bayescal.posterior.stored import save_tree
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -94,8 +94,7 @@ class RelatedCurves:
         ----------
         path : str or path-like
         """
-        with replacing(as_path(path)) as file:
-            self.tree.to_netcdf(file, engine="h5netcdf")
+        save_tree(self.tree, path)
 
     @property
     def problem(self) -> MultilevelProblem:
