@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import itertools
 import os
 import sys
@@ -29,6 +30,15 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     from xdist.scheduler import WorkStealingScheduling
 
     return WorkStealingScheduling(config, log) if config.getoption("dist") == "load" else None
+
+
+gc.disable()  # a quarter of collecting the tests was spent on looking for garbage among them
+
+
+def pytest_collection_finish() -> None:
+    """From here on, garbage is looked for among what tests make."""
+    gc.freeze()
+    gc.enable()
 
 
 settings.register_profile("default", max_examples=50, deadline=None)

@@ -14,20 +14,20 @@ PACKAGE = Path(__file__).resolve().parents[1] / "bayescal"
 
 TOOLS = {
     "as_count": "core/errors",
-    "as_data": "data/keywords",
+    "table_of": "data/doors",
     "as_order": "core/errors",
-    "as_probability_matrix": "data/validate",
-    "as_scores": "data/validate",
+    "as_probability_matrix": "data/classes",
+    "as_scores": "data/cases",
     "as_seed": "core/arrays",
     "binomial_mle": "core/optimise",
     "blocks": "core/arrays",
     "clipped": "core/optimise",
     "effective_size": "data/weights",
     "fit_logistic": "core/optimise",
-    "is_matrix": "data/validate",
+    "is_matrix": "data/cases",
     "kish": "data/weights",
     "least_treated": "core/decision",
-    "levels_of": "data/table",
+    "levels_of": "data/rows",
     "log_odds_of": "core/optimise",
     "logarithms": "core/optimise",
     "maximise": "core/optimise",
@@ -36,7 +36,7 @@ TOOLS = {
     "random_generator": "core/arrays",
     "smooth_rows": "core/sampling",
     "softplus": "core/optimise",
-    "tabulate": "data/table",
+    "tabulate": "data/rows",
 }
 """Functions of a module's top level, and the one module that may define each."""
 
@@ -112,14 +112,16 @@ def test_equal_scores_are_collapsed_by_the_table() -> None:
         return "return_inverse" in options and "axis" not in options and not of_labels
 
     not_scores = {
-        "data/follow_up:_summed",  # keys of row, entry, exit and event
-        "data/follow_up:_sums_by_key",  # the same
+        "data/rows:numbered",  # keys: pairs of a cluster and a row, and the like
+        "data/rows:summed",  # scores of all cells of a table
         "data/clusters:of_cases",  # pairs of a cluster and a row
-        "data/members:summed",  # keys of clusters, and pairs of a cluster and a row
-        "data/members:clusters",  # keys of strata
+        "data/clusters:summed",  # keys of clusters
+        "data/clusters:strata",  # keys of strata
+        "data/clusters:clusters",  # keys of clusters
+        "data/clusters:to_variables",  # keys of clusters
+        "data/clusters:read_clusters",  # numbers of strata
         "multilevel/clusters:__init__",  # pairs of a cluster and a group
-        "data/members:_check",  # numbers of labels
-        "data/roles:codes",  # numbers of groups
+        "data/roles:_distinct",  # labels
         "data/periods:read_periods",  # labels
         "data/periods:_distinct",  # labels
         "estimators/kernel:_cells",  # cells of a grid

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -31,18 +31,11 @@ from bayescal.assessment.val_prob import raw_cases
 from bayescal.assessment.verdict.words import advice, headline, to_do
 from bayescal.assessment.vocabulary import Words
 from bayescal.assessment.words import is_reversed
-from bayescal.core.errors import as_items, check_type
+from bayescal.core.errors import as_items, as_level, as_levels, check_type
 from bayescal.core.text import card
-from bayescal.data.crossed import CrossedTable
-from bayescal.data.imputations import as_imputations, as_imputed_outcomes
-from bayescal.data.keywords import as_data
-from bayescal.data.multiclass import ClassMode, binary_cases
-from bayescal.data.predicted import risks_by
-from bayescal.data.survival import Survival
-from bayescal.data.validate import as_level, as_levels, is_matrix
-from bayescal.data.weights import WeightType
+from bayescal.data.doors import CaseRoles, door, given_of
+from bayescal.data.table import CrossedTable
 from bayescal.fitting import compare
-from bayescal.fitting.horizons import each_horizon, is_several
 from bayescal.inference.candidates import PRIOR_CALIBRATED
 from bayescal.model.priors import Prior, as_prior
 from bayescal.planning.result import Plan
@@ -54,42 +47,7 @@ if TYPE_CHECKING:
 __all__ = ["Assessment", "assess"]
 
 
-class AssessOptions(TypedDict, total=False):
-    """Options of `assess` other than `horizon`."""
-
-    close: float | None
-    ci_prob: float
-    prior: str | Prior | Mapping[str, Any]
-    prior_calibrated: float
-    thresholds: Sequence[float]
-    estimators: Sequence[str]
-    draws: int
-    site: Any
-    subgroup: Any
-    sample_weight: Any
-    weight_type: WeightType | None
-    random_state: int | np.random.Generator | None
-    edge: float | None
-    pos_label: Any
-    imputation: Any
-    cluster: Any
-    stratum: Any
-    mode: ClassMode | None
-    labels: Words | None
-
-
-@overload
-def assess(
-    y_true: Survival, y_prob: Any, *, horizon: Sequence[float], **options: Unpack[AssessOptions]
-) -> HorizonAssessment[Assessment]: ...
-@overload
-def assess(
-    y_true: Any,
-    y_prob: Any = None,
-    *,
-    horizon: float | None = None,
-    **options: Unpack[AssessOptions],
-) -> Assessment: ...
+@door(several=HorizonAssessment)
 def assess(
     y_true: Any,
     y_prob: Any = None,
@@ -101,20 +59,11 @@ def assess(
     thresholds: Sequence[float] = (),
     estimators: Sequence[str] = PANEL,
     draws: int = 4000,
-    site: Any = None,
-    subgroup: Any = None,
-    sample_weight: Any = None,
-    weight_type: WeightType | None = None,
     random_state: int | np.random.Generator | None = None,
     edge: float | None = None,
-    pos_label: Any = None,
-    imputation: Any = None,
-    cluster: Any = None,
-    stratum: Any = None,
-    horizon: float | Sequence[float] | None = None,
-    mode: ClassMode | None = None,
     labels: Words | None = None,
-) -> Assessment | HorizonAssessment[Assessment]:
+    **roles: Unpack[CaseRoles],
+) -> Assessment:
     """Assess the calibration of predicted probabilities.
 
     Fits several families of curves and averages over them, computes frequentist estimators with
@@ -122,11 +71,7 @@ def assess(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,), Survival or CalibrationData
-        Outcomes, 0/1 or boolean; times to an event; labels of classes beside a matrix; or a table,
-        and then no `y_prob`. Of outcomes that were imputed m times a matrix, one row an imputation.
-    y_prob : array-like of shape (n,) or (n, k), optional
-        Predicted probabilities of the event, in [0, 1]; or of k classes, one a column.
+    %(cases)s
     close : float in (0, 1), optional
         A true calibration error that is close enough to none. By default 0.03, or when that is
         smaller a quarter of the mean score (or of one minus it), to one digit.
@@ -143,28 +88,8 @@ def assess(
         some of those of `check_consistency` are named: "survival_ici", "survival_emax"
         and "survival_observed_expected".
     draws : int
-    site : array-like of shape (n,), optional
-        A label for each case, such as its hospital. All cases together are assessed, and each
-        site by itself in `by_group`; at most 200.
-    subgroup : data frame or mapping, optional
-        Labels of each case by name, such as sex and age: `subgroups` then has one fit of all of
-        their levels and combinations, and `by_subgroup` its table; see `bayescal.fit`.
-    sample_weight : array-like of shape (n,), optional
-    weight_type : {"counts", "sampling"}, optional
     random_state : int or numpy.random.Generator, optional
     edge : float in (0, 0.5), optional
-    pos_label : object, optional
-    imputation : array-like of shape (m, n) or (n,), optional
-        As in `bayescal.fit`. The posteriors of the imputations are mixed; estimators are computed
-        on each imputation and averaged.
-    cluster, stratum : array-like of shape (n,), optional
-        As in `bayescal.fit`; not beside `site`.
-    horizon : float or sequence of float, optional
-        Of times to an event, as in `bayescal.fit`. Several horizons have one report, with a row
-        and a curve for each.
-    mode : {"top-label", "class-wise"}, optional
-        Of a matrix, as in `bayescal.fit`. By default, and only, the top label: the event is that
-        the predicted class is right. Class-wise tables are fitted, not assessed.
     labels : Words, optional
         What the report calls cases, groups and the event: `bc.words(case="item", site="task",
         event="correct")`. The record, `to_dict()`, has the standard words.
@@ -172,13 +97,20 @@ def assess(
     Returns
     -------
     Assessment
-        Of several horizons HorizonAssessment.
+        Of several horizons HorizonAssessment: one report, with a row and a curve for each.
 
     Raises
     ------
     InputError
         If the input is not outcomes and probabilities of the same cases, a name is unknown, or the
         table is class-wise.
+
+    Notes
+    -----
+    All cases together are assessed, and each of at most 200 sites or periods by itself in
+    `by_group`. Of several columns of subgroups, `subgroups` has one fit of all of their levels and
+    combinations, and `by_subgroup` its table. Of imputations the posteriors are mixed; estimators
+    are computed on each and averaged. A class-wise table is fitted, not assessed.
 
     Examples
     --------
@@ -188,42 +120,12 @@ def assess(
     >>> a.prob_tce_below(0.15) > 0.95
     True
     """
-    if is_several(horizon):
-        options: dict[str, Any] = {
-            "close": close, "ci_prob": ci_prob, "prior": prior, "draws": draws, "edge": edge,
-            "prior_calibrated": prior_calibrated, "thresholds": thresholds, "labels": labels,
-            "estimators": estimators, "weight_type": weight_type, "random_state": random_state,
-        }  # fmt: skip
-        refused = {
-            "site": site, "subgroup": subgroup, "pos_label": pos_label, "imputation": imputation,
-            "mode": mode,
-        }  # fmt: skip
-        of_cases = {"sample_weight": sample_weight, "cluster": cluster, "stratum": stratum}
-        risks = risks_by(y_true, y_prob, horizon)
-        assessed = each_horizon(partial(assess, **options, **of_cases), risks, refused)
-        return HorizonAssessment(assessed, risks)
     named = as_items(estimators, "estimators")
-    at: Any = horizon
     level, told = as_level(ci_prob), STANDARD_WORDS if labels is None else labels
     check_type(told, Words, "labels", "Make them with bc.words(case=..., site=..., event=...).")
     treated = tuple(sorted(set(as_levels(thresholds, "thresholds"))))
-    data = as_data(
-        y_true,
-        y_prob,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-        pos_label=pos_label,
-        site=site,
-        subgroup=subgroup,
-        cluster=cluster,
-        stratum=stratum,
-        imputation=imputation,
-        check_sites=check_few_labels,
-        takes_times=True,
-        horizon=at,
-        takes_classes=True,
-        mode=mode,
-    )
+    given = given_of(y_true, y_prob, roles)
+    data = given.table(times=True, classes=True, check_sites=check_few_labels)
     check_roles(data)
     panel = panel_for(data, named)
     crossed = CrossedTable(data) if len(data.subgroups) > 1 else None
@@ -233,15 +135,7 @@ def assess(
     check_prior_calibrated(data, prior_calibrated)
     pooled = data.pooled() if data.groups else data
     enough = close_enough(pooled) if close is None else as_level(close, "close")
-    if is_matrix(y_prob):
-        cases = binary_cases(y_true, y_prob, "top-label", None, sample_weight, "y_prob")
-        y_true, y_prob = cases.outcomes, cases.scores
-    outcomes, scores = [y_true], [y_prob]
-    if is_matrix(imputation) and data.follow_up is None:
-        scores = list(as_imputations(imputation, y_true))
-    if is_matrix(y_true):
-        outcomes = list(as_imputed_outcomes(y_true, y_prob))
-    raw = raw_cases(outcomes, scores, pooled, sample_weight=sample_weight, pos_label=pos_label)
+    raw = raw_cases(given, pooled)
     of_fit: dict[str, Any] = {
         "prior": as_prior(prior),
         "prior_calibrated": prior_calibrated,

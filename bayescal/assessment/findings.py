@@ -35,26 +35,24 @@ from bayescal.assessment.verdict.off import Off, is_off
 from bayescal.assessment.verdict.settle import more_to_settle
 from bayescal.assessment.vocabulary import Words
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, as_level, as_number, check_choice
 from bayescal.core.sampling import BAD_K
 from bayescal.core.text import in_natural_order
-from bayescal.data.crossed import CrossedTable
-from bayescal.data.data import CalibrationData
-from bayescal.data.fingerprint import fingerprint
-from bayescal.data.validate import as_level, as_number, as_scores, check_choice
+from bayescal.data.cases import as_scores
+from bayescal.data.stored import fingerprint
+from bayescal.data.table import CalibrationData, CrossedTable
 from bayescal.fitting import compare, fit
 from bayescal.gain import Recommendation, recommendation
 from bayescal.inference import CurveComparison, LowerBound, tce_lower_bound
 from bayescal.inference.lower_bound import FEWEST_UNITS
 from bayescal.model.priors import Prior, as_prior
-from bayescal.multilevel.calibrated import EVERY_CALIBRATED
+from bayescal.multilevel.calibrated import prior_of
 from bayescal.multilevel.compared import subgroups_of
 from bayescal.multilevel.drift import DriftPosterior
 from bayescal.multilevel.factors import SubgroupPosterior
 from bayescal.multilevel.populations import (
     clearly_off,
     clearly_off_of,
-    own_curves,
     own_error,
     views_of,
 )
@@ -165,7 +163,7 @@ class Findings:
     def prior_calibrated(self) -> float:
         """Prior probability of exact calibration; of several groups, of each of them."""
         if self.several is not None:
-            return EVERY_CALIBRATED
+            return prior_of(self.several.problem).every_site
         return self.comparison.prior_prob["identity"]
 
     def prob_calibrated_at(self, prior_calibrated: float = 0.5) -> float:
@@ -242,7 +240,7 @@ class Findings:
         their own group: errors on either side cancel in the curve of all.
         """
         if self.several is not None:
-            return own_error(own_curves(self.several), self.several.data, self.posterior)
+            return self.several.own().values_of("tce")
         if self.has_own_curves:
             return own_error(self.groups, self.data, self.posterior)
         return self.posterior.values_of("tce")

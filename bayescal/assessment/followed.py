@@ -12,8 +12,8 @@ from bayescal.assessment.verdict.off import few_words
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
 from bayescal.core.text import capitalised, cases_and_events, count
-from bayescal.data.data import CalibrationData
-from bayescal.data.follow_up import EARLY_SHARE, LEFT, TIME_STEPS, FollowUp
+from bayescal.data.table import CalibrationData
+from bayescal.data.times import EARLY_SHARE, LEFT, TIME_STEPS, FollowUp
 from bayescal.estimators.survival import censoring_depends_on_score
 from bayescal.posterior.leaving import other_hazard
 from bayescal.posterior.posterior import CalibrationPosterior

@@ -9,10 +9,9 @@ import numpy as np
 
 from bayescal.core.errors import InputError, as_level
 from bayescal.core.text import count
-from bayescal.data.build.labels import count_labels
-from bayescal.data.data import CalibrationData
+from bayescal.data.roles import count_labels
+from bayescal.data.table import CalibrationData
 from bayescal.model.average import PRIOR_CALIBRATED
-from bayescal.multilevel.calibrated import EVERY_CALIBRATED
 from bayescal.multilevel.rows import RATIO_AND_SLOPE, raw_of
 from bayescal.multilevel.view import CurveView
 from bayescal.posterior.functionals import main_functionals
@@ -68,9 +67,8 @@ def check_prior_calibrated(data: CalibrationData, prior_calibrated: float) -> No
     if prior_calibrated != PRIOR_CALIBRATED and groups > few:
         raise InputError(
             f"prior_calibrated={prior_calibrated} was given with {groups} groups, whose curves "
-            f"are of one fit: there it is {EVERY_CALIBRATED} of all of them, and as much again of "
-            "their average alone. Leave it out; prob_calibrated_at() of the assessment has the "
-            "probability from another prior."
+            "are of one fit, whose prior probabilities of exact calibration are fixed. Leave it "
+            "out; prob_calibrated_at() of the assessment has the probability from another prior."
         )
 
 

@@ -17,6 +17,8 @@ from bayescal.posterior.posterior import CalibrationPosterior
 
 __all__ = ["assessment_notes", "posterior_notes"]
 
+MANY_ZEROS = 0.1
+"""Share of scores of exactly 0, among others, from which someone may have coded "unknown" so."""
 FEW = 100
 FEW_CLUSTERS = 10
 MOST_LEVELS, MOST_NAMED = 20, 3
@@ -58,6 +60,18 @@ def _about_data(post: CalibrationPosterior) -> Iterator[str]:
                 "much clusters differ: the intervals are wide for it, and rough."
             )
     yield from _about_edges(post)
+    zeros = float(data.trials[data.score == 0].sum()) / data.n
+    if zeros >= MANY_ZEROS and not post.problem.edges.assumed:
+        yield (
+            f"0 may mean no answer: {100 * zeros:.0f} % of scores are exactly 0. If a model gave "
+            "no probability there, leave these cases out."
+        )
+    if data.unknown is not None:
+        yield (
+            f"{count(data.unknown.n, 'case')} of {data.n + data.unknown.n:,.6g} have no known "
+            "outcome, and the results are of the others. bayescal.fit_known shows what they could "
+            "change."
+        )
     if data.events in (0, data.n):
         which = "no case" if data.events == 0 else "every case"
         yield f"{which} had the event, so the results depend more on the prior than on the data."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescal.core.errors import InputError, check_choice
-from bayescal.data.data import CalibrationData
+from bayescal.data.table import CalibrationData
 from bayescal.estimators.registry import ESTIMATORS
 from bayescal.estimators.survival import NUMBERS_OF_TIMES
 from bayescal.estimators.uncertainty import applied_of

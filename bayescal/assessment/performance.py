@@ -11,7 +11,7 @@ import numpy as np
 from bayescal import scores
 from bayescal.assessment.panel import resamples_for
 from bayescal.core.errors import InputError
-from bayescal.data.data import CalibrationData
+from bayescal.data.table import CalibrationData
 from bayescal.estimators.uncertainty import Applied, Resamples
 from bayescal.model.problem import Problem
 from bayescal.posterior.intervals import equal_tailed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bayescal.multilevel.drift import DriftPosterior
-from bayescal.multilevel.populations import clearly_off_of, own_curves, own_error, views_of
+from bayescal.multilevel.populations import clearly_off_of, views_of
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.posterior.functionals import main_functionals
@@ -52,7 +52,7 @@ def verdict_beside(below: float, ci_prob: float, off: object) -> str:
 def populations_of(post: MultilevelPosterior, close: float, ci_prob: float) -> pd.DataFrame:
     """One row a population, all of one fit, each with a verdict of its own.
 
-    The error of these patients is that against the curve of their own group, see `own_error`.
+    The error of these patients is that against the curve of their own group.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def populations_of(post: MultilevelPosterior, close: float, ci_prob: float) -> p
             "prob_miscalibrated": 1 - view.prob_below(close),
             "verdict": verdict_of(below, ci_prob),
         }
-    error = own_error(own_curves(post), post.data, post.at())
+    error = post.own().values_of("tce")
     below = share_below(error, close)
     rows["these"] |= {f"tce_{end}": value for end, value in error_row(error, ci_prob).items()} | {
         "prob_close": below,

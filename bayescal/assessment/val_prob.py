@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
 from itertools import product
@@ -15,8 +15,11 @@ from bayescal import estimators, scores
 from bayescal.assessment.performance import with_ranks
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
-from bayescal.data.build.cases import check_cases
-from bayescal.data.data import CalibrationData
+from bayescal.data.cases import check_cases, is_matrix
+from bayescal.data.classes import binary_cases
+from bayescal.data.doors import Given
+from bayescal.data.imputations import as_imputations, as_imputed_outcomes
+from bayescal.data.table import CalibrationData
 from bayescal.data.weights import effective_cases
 from bayescal.estimators.calibration_tests import Recalibrated, recalibrated
 from bayescal.estimators.integrated import indices_of
@@ -45,30 +48,33 @@ class RawCases(NamedTuple):
     weight: Floats | None
 
 
-def raw_cases(
-    outcomes: Sequence[Any],
-    scores: Sequence[Any],
-    data: CalibrationData,
-    *,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-) -> tuple[RawCases, ...]:
+def raw_cases(given: Given, data: CalibrationData) -> tuple[RawCases, ...]:
     """The cases behind a table on a grid; none where its rows have the scores themselves.
 
     Returns
     -------
     tuple of RawCases
-        One for each row of `outcomes` and `scores`, of which one may have a single row; or empty.
+        One for each imputation of outcomes or scores; or empty.
     """
-    if (
-        isinstance(outcomes[0], CalibrationData)
-        or not data.is_compressed
-        or data.follow_up is not None
-    ):
+    y_true, y_prob = given.y_true, given.y_prob
+    of_table = isinstance(y_true, CalibrationData)
+    if of_table or not data.is_compressed or data.follow_up is not None:
         return ()
+    weight, imputation = (given.roles.get(name) for name in ("sample_weight", "imputation"))
+    if imputation is not None and y_prob is not None:
+        return ()  # a long table, of one row a case and imputation
+    outcomes, scores = [y_true], [y_prob]
+    if imputation is not None:
+        scores = list(as_imputations(imputation, y_true))
+    elif is_matrix(y_prob):
+        cases = binary_cases(y_true, y_prob, "top-label", None, weight, "y_prob")
+        outcomes, scores = [cases.outcomes], [cases.scores]
+    if is_matrix(y_true):
+        outcomes = list(as_imputed_outcomes(y_true, y_prob))
+    label = given.words.get("pos_label")
     checked = [
-        check_cases(y_true, row, sample_weight, pos_label=pos_label)
-        for y_true, row in product(outcomes, scores)
+        check_cases(outcome, score, weight, pos_label=label).known()
+        for outcome, score in product(outcomes, scores)
     ]
     return tuple(
         RawCases(

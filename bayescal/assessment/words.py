@@ -12,7 +12,8 @@ from bayescal.assessment.performance import values_in_data
 from bayescal.assessment.stretches import FEWEST_CASES, LIKELY, Stretch
 from bayescal.core.arrays import Floats
 from bayescal.core.text import capitalised, chance, percent, rounded
-from bayescal.data.data import CalibrationData
+from bayescal.data.table import CalibrationData
+from bayescal.multilevel.calibrated import prior_of
 from bayescal.multilevel.drift import DriftPosterior
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.sites import HierarchicalPosterior
@@ -120,7 +121,7 @@ def _exactness_of_several(f: Findings, post: MultilevelPosterior) -> str:
         f"That {each} is exactly calibrated has probability {chance(f.prob_calibrated)}, from a "
         f"prior of {f.prior_calibrated:g}; at even prior odds it is {even}. That {average} is "
         f"exactly calibrated has probability {chance(of_average)}, from a prior of "
-        f"{2 * f.prior_calibrated:g}."
+        f"{prior_of(post.problem).average_site:g}."
     )
 
 

@@ -12,13 +12,12 @@ from bayescal.cli._notes import as_typed, noted
 from bayescal.cli._progress import working
 from bayescal.cli._terminal import announce, is_narrow, note, say, wrote
 from bayescal.cli._write import check_targets, numbers_of, write_figure, write_record
-from bayescal.core.errors import InputError
-from bayescal.data.validate import as_level, as_order, check_choice
+from bayescal.core.errors import InputError, as_level, as_order, check_choice
 from bayescal.model.curves import as_curve
 from bayescal.model.priors import as_prior
 
 if TYPE_CHECKING:
-    from bayescal.data.data import CalibrationData
+    from bayescal.data.table import CalibrationData
     from bayescal.posterior.posterior import CalibrationPosterior
 
 __all__ = ["Analysis", "Settings"]
@@ -129,14 +128,12 @@ class Analysis(Settings):
 
     def _fit(self, data: CalibrationData) -> CalibrationPosterior:
         from bayescal.fitting import fit
+        from bayescal.posterior.posterior import as_posterior
 
         if self.engine == "nuts":
             announce("Compiling the model, then sampling it with NUTS: this may take a minute.")
         how: dict[str, Any] = {"engine": self.engine, "random_state": self.seed}
-        post: CalibrationPosterior = fit(
-            data, curve=self.curve, prior=self.prior, edge=self.edge, **how
-        )
-        return post
+        return as_posterior(fit(data, curve=self.curve, prior=self.prior, edge=self.edge, **how))
 
     def _write(self, post: CalibrationPosterior, record: dict[str, Any]) -> None:
         if self.plot is not None:

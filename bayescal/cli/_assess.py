@@ -8,16 +8,16 @@ from typing import Annotated, Any
 import typer
 
 from bayescal.cli import _options as option
-from bayescal.cli.reading import AssessReading
+from bayescal.cli.reading import GROUPS, OF_TIMES, Reading, Times, read_predictions, reads
 
 __all__ = ["assess"]
 
 AVERAGED = "average"
 
 
-@option.bundled
+@reads(*GROUPS, *OF_TIMES)
 def assess(
-    reading: AssessReading,
+    reading: Reading,
     curve: Annotated[
         str,
         typer.Option(
@@ -60,17 +60,15 @@ def assess(
 
     from bayescal.cli._analysis import Analysis
     from bayescal.cli._averaged import Averaged
-    from bayescal.cli._predictions import read_predictions
     from bayescal.cli._terminal import output, say
-    from bayescal.cli._times import TimeColumns, read_times
     from bayescal.cli._update import RunningTable
-    from bayescal.data.validate import check_choice
+    from bayescal.core.errors import check_choice
     from bayescal.model.curves import CURVES
 
     groups = [name for name, given in reading.groups.items() if given]
     if groups:
         _refuse(dict.fromkeys(groups[1:], True), f"all cases as one, not with {groups[0]}")
-    followed = TimeColumns.of(reading, update=update, takes_several=True)
+    followed = Times.of(reading, update=update, takes_several=True)
     check_choice(curve, (AVERAGED, *CURVES), "curve")
     analysis: Analysis | Averaged
     common: dict[str, Any] = {
@@ -111,8 +109,7 @@ def assess(
         return
     _refuse({"--force": force and update is None}, "--update, the file of a running table")
     running = None if update is None else RunningTable.open(update)
-    times = None if followed is None else read_times(reading, followed)
-    predictions = read_predictions(reading) if times is None else times
+    predictions = read_predictions(reading, followed)
     data, source = predictions.data, predictions.source
     if running is not None:
         running = running.with_cases(predictions, force=force)

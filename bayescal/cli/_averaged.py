@@ -15,12 +15,12 @@ from bayescal.cli._notes import as_typed
 from bayescal.cli._progress import Steps, working
 from bayescal.cli._terminal import is_narrow, note, say, wrote
 from bayescal.cli._write import write_figure, write_record, write_report, write_word_report
-from bayescal.data.validate import as_level
+from bayescal.core.errors import as_level
 
 if TYPE_CHECKING:
     from bayescal.assessment import Assessment
     from bayescal.assessment.val_prob import RawCases
-    from bayescal.data.data import CalibrationData
+    from bayescal.data.table import CalibrationData
 
 __all__ = ["Averaged", "record_of"]
 

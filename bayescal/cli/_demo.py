@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from bayescal.data.data import CalibrationData
+    from bayescal.data.table import CalibrationData
 
 __all__ = ["demo"]
 
@@ -58,7 +58,7 @@ def demo(
 
 def predictions() -> CalibrationData:
     """Stored predictions for patients of the Wisconsin data whom the classifier has not seen."""
-    from bayescal.data.data import CalibrationData
+    from bayescal.data.table import CalibrationData
 
     with STORED.open(newline="", encoding="utf-8") as file:
         patients = list(csv.DictReader(file))

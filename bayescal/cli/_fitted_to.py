@@ -11,7 +11,7 @@ import numpy as np
 from bayescal.cli._write import write_record
 
 if TYPE_CHECKING:
-    from bayescal.data.data import CalibrationData
+    from bayescal.data.table import CalibrationData
 
 __all__ = ["MARK", "find_mark", "mark_of", "write_mark"]
 
@@ -84,8 +84,8 @@ def find_mark(file: Path, data: CalibrationData, column: str) -> Path | None:
 
 def _fingerprint(data: CalibrationData) -> str:
     """Fingerprint of the cases, unchanged when scores are written as decimals and read again."""
-    from bayescal.data.data import CalibrationData
-    from bayescal.data.fingerprint import fingerprint
+    from bayescal.data.stored import fingerprint
+    from bayescal.data.table import CalibrationData
     from bayescal.data.weights import read_type
 
     outcome, score, weight = data.to_arrays()

@@ -9,7 +9,7 @@ from bayescal.cli._terminal import note
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from bayescal.data.data import CalibrationData
+    from bayescal.data.table import CalibrationData
 
 __all__ = ["note_if_reversed", "seem_reversed"]
 

@@ -20,7 +20,7 @@ from bayescal.posterior.functionals import FUNCTIONALS
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayescal.data.data import CalibrationData
+    from bayescal.data.table import CalibrationData
     from bayescal.posterior.posterior import CalibrationPosterior
 
 __all__ = [

@@ -11,8 +11,8 @@ from bayescal.core.errors import InputError
 from bayescal.core.text import count
 
 if TYPE_CHECKING:
-    from bayescal.cli._predictions import Predictions
-    from bayescal.data.data import CalibrationData
+    from bayescal.cli.reading import Predictions
+    from bayescal.data.table import CalibrationData
 
 __all__ = ["RunningTable"]
 
@@ -47,8 +47,8 @@ class RunningTable:
         """Read a table, or begin one where there is no file."""
         if not path.exists():
             return cls(path, None, (), None)
-        from bayescal.data.data import CalibrationData
         from bayescal.data.stored import read_dataset
+        from bayescal.data.table import CalibrationData
 
         state = _state(path)
         try:
@@ -69,7 +69,7 @@ class RunningTable:
         force : bool
             Add cases that are there already, or whose columns have other names.
         """
-        from bayescal.data.fingerprint import fingerprint
+        from bayescal.data.stored import fingerprint
 
         new = {
             "file": str(predictions.path),
@@ -95,10 +95,11 @@ class RunningTable:
             before = [one.get(meaning) for one in self.added[-1:]]
             option = f"--{meaning.replace('_', '-')}"
             if before and before[0] != new.get(meaning):
+                option = {"event": "positive"}.get(meaning, meaning).replace("_", "-")
                 raise InputError(
                     f"{option} of the cases in {self.path} is {before[0]!r}, and that of "
                     f"{new['file']} is {new.get(meaning)!r}. A running table is of one model: say "
-                    f"{option} if they are the same, or add --force if the names have changed."
+                    f"--{option} if they are the same, or add --force if the names have changed."
                 )
 
     @property

@@ -15,11 +15,12 @@ class InputError(ValueError):
     """Bad input: the message names the argument, what was given, where, and what to do."""
 
 
-CURES = {
+CURES_IN_PYTHON = {
     "percent": "If these are percentages, divide by 100.",
     "percent sign": "Pass percentages as numbers without the sign, / 100.",
     "logit": "If these are log-odds, pass scipy.special.expit(values).",
     "drop": "Drop or impute it first.",
+    "months": "Use longer ones, such as months: period=dates.astype('datetime64[M]').",
     "pos_label": "Say which label is the event with pos_label=.",
 }
 """What to do about a fault, in Python; a door can have other words for the same."""
@@ -42,7 +43,7 @@ class CaseError(InputError):
     more : str
         What follows the clause: why, and how many more there are.
     cure : str
-        Whole sentences, or a key of `CURES`.
+        Whole sentences, or a key of `CURES_IN_PYTHON`.
     others : mapping of str to str
         Other arguments of the same case, with their values.
     part : str
@@ -88,13 +89,13 @@ class CaseError(InputError):
             subject += f"{' is' if self.fault.startswith(',') else ' ='} {self.value}"
         told = self.fault if self.fault.startswith(",") else f" {self.fault}"
         told += "".join(f", {name}[{self.row}] = {value}" for name, value in self.others.items())
-        text = f"{subject}{told}{self.more}. {CURES.get(self.cure, self.cure)}".rstrip()
+        text = f"{subject}{told}{self.more}. {CURES_IN_PYTHON.get(self.cure, self.cure)}".rstrip()
         return f"{self.part}: {text}" if self.part else text
 
     def worded(
         self,
         name: Callable[[str], str],
-        place: Callable[[int], str],
+        where: Callable[[int], str],
         cures: Mapping[str, str] | None = None,
     ) -> str:
         """The fault in the words of a door.
@@ -103,19 +104,23 @@ class CaseError(InputError):
         ----------
         name : callable
             What an argument is called there, such as ``column 'risk'``.
-        place : callable
+        where : callable
             Where the case of a row stands, such as ``line 4 of a.csv``.
         cures : mapping of str to str, optional
-            Its sentences for keys of `CURES`.
+            Its sentences for keys of `CURES_IN_PYTHON`.
         """
-        cure = (CURES | dict(cures or {})).get(self.cure, self.cure)
+        cure = (CURES_IN_PYTHON | dict(cures or {})).get(self.cure, self.cure)
         fault = self.fault.removeprefix(", which ")
         fault += "".join(f" ({value} in {name(other)})" for other, value in self.others.items())
         if self.row is None:
             return f"{name(self.argument)} {fault}{self.more}. {cure}".rstrip()
         value = "" if self.value is None else f"{self.value} "
-        at = f"on {place(self.row)}"
+        at = f"on {where(self.row)}"
         return f"{name(self.argument)}: {value}{fault} {at}{self.more}. {cure}".rstrip()
+
+
+class KeywordError(InputError, TypeError):
+    """A keyword that a function does not have; the message names the one that may be meant."""
 
 
 class SeparationError(InputError):
@@ -138,6 +143,10 @@ class GroupWarning(UserWarning):
     """A table has a column of hospitals or dates, and nothing says what it means."""
 
 
+class GuessWarning(UserWarning):
+    """Columns of a file were taken that nobody named."""
+
+
 class ImputationWarning(UserWarning):
     """Outcomes were imputed too few times for intervals to know how uncertain they are."""
 
@@ -155,7 +164,15 @@ class ScoreWarning(UserWarning):
 
 
 class WeightWarning(UserWarning):
-    """Whole-number weights were read as counts, but can be sampling weights as well."""
+    """Whole-number weights were read as counts, but can be sampling weights as well.
+
+    Attributes
+    ----------
+    types : str
+        What they can be, in words.
+    """
+
+    types = ""
 
 
 MOST_DRAWS = 1_000_000

@@ -340,13 +340,15 @@ InputError
 }
 
 
-def documented(function: Function) -> Function:
+def documented(function: Function, more: Mapping[str, str] | None = None) -> Function:
     """Put the shared paragraphs into the docstring of a function.
 
     Parameters
     ----------
     function : callable
         Its docstring may hold names of `PARAGRAPHS` as `%(name)s`, each on a line of its own.
+    more : mapping of str to str, optional
+        Further paragraphs by name.
 
     Returns
     -------
@@ -354,13 +356,14 @@ def documented(function: Function) -> Function:
         The same function.
     """
     if function.__doc__:  # python -OO leaves none
-        function.__doc__ = re.sub(r"^( *)%\((\w+)\)s$", _paragraph, function.__doc__, flags=re.M)
+        paragraphs = PARAGRAPHS | dict(more or {})
+
+        def filled(named: re.Match[str]) -> str:
+            indent, name = named.groups()
+            return "\n".join(indent + line for line in paragraphs[name].splitlines())
+
+        function.__doc__ = re.sub(r"^( *)%\((\w+)\)s$", filled, function.__doc__, flags=re.M)
     return function
-
-
-def _paragraph(named: re.Match[str]) -> str:
-    indent, name = named.groups()
-    return "\n".join(indent + line for line in PARAGRAPHS[name].splitlines())
 
 
 _CELL = "padding:.2em .8em .2em 0;text-align:{};border:none;vertical-align:top"

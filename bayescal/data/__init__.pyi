@@ -1,3 +1,2 @@
-from .data import CalibrationData as CalibrationData
-from .sources import readers as readers
-from .survival import Survival as Survival
+from .table import CalibrationData as CalibrationData
+from .times import Survival as Survival

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,17 +11,13 @@ import numpy as np
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import ImputationWarning, InputError, as_items
 from bayescal.core.text import count
-from bayescal.data.build.builder import sum_rows
-from bayescal.data.build.labels import in_order
-from bayescal.data.table import Tables
-from bayescal.data.validate import as_scores, as_vector
+from bayescal.data.cases import as_scores, as_vector
 
 __all__ = [
     "FEW_IMPUTATIONS",
     "as_imputations",
     "as_imputed_outcomes",
     "check_alike",
-    "stacked",
     "warn_of_few_outcomes",
 ]
 
@@ -130,27 +125,6 @@ def warn_of_few_outcomes(m: int, stacklevel: int = 3) -> None:
             ImputationWarning,
             stacklevel=stacklevel,
         )
-
-
-def stacked(each: Sequence[Tables]) -> Tables:
-    """All rows of several tables of the same cases, each case counted once in all.
-
-    Of m tables every case counts 1/m in each, so that cases and events are those of one table.
-    For what is shown of the data, not for a fit: it knows nothing of the spread between tables.
-    """
-    names = dict.fromkeys(name for tables in each for name in tables)
-    order = list(names) if None in names else in_order(map(str, names))
-    shared: Tables = {}
-    for name in order:
-        rows = sum_rows(tables[name] for tables in each if name in tables)
-        shared[name] = replace(
-            rows,
-            trials=rows.trials / len(each),
-            hits=rows.hits / len(each),
-            position=None if rows.position is None else rows.position / len(each),
-            squares=rows.square_sum / len(each),
-        )
-    return shared
 
 
 def check_alike(labels: Sequence[str], tables: Sequence[Any]) -> None:

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import CaseError, InputError
 from bayescal.core.text import shortened
-from bayescal.data.build.labels import is_missing
-from bayescal.data.sources.columns import Encoded
-from bayescal.data.validate import as_vector
+from bayescal.data.cases import as_vector, is_missing
+from bayescal.data.columns import Encoded
 
 __all__ = ["MOST_PERIODS", "Periods", "read_periods"]
 
@@ -124,7 +123,7 @@ def _check_few(periods: int, name: str) -> None:
             name,
             f"holds {periods:,} periods, but at most {MOST_PERIODS} are compared, in about ten "
             "seconds",
-            cure=f"Use longer ones, such as months: {name}=dates.astype('datetime64[M]').",
+            cure="months",
         )
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, ScoreWarning
 from bayescal.core.text import count, exact, shortened
-from bayescal.data.survival import Survival, as_horizon
-from bayescal.data.validate import as_floats, without_rounding
+from bayescal.data.cases import as_floats, without_rounding
+from bayescal.data.times import Survival, as_horizon
 
 __all__ = ["PredictedCurves", "Risks", "is_whole_curve", "risk_at", "risks_by"]
 

@@ -12,20 +12,24 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal.core.arrays import Floats, blocks
 from bayescal.core.errors import CaseError, InputError
 from bayescal.core.text import exact
-from bayescal.data.build.cases import check_cases, check_given
-from bayescal.data.data import CalibrationData
-from bayescal.data.keywords import as_data
-from bayescal.data.sources.alignment import aligned
-from bayescal.data.survival import Survival
-from bayescal.data.table import LIMIT
-from bayescal.data.validate import (
+from bayescal.data.cases import (
+    are_shares,
     as_floats,
     as_outcome_batch,
+    as_outcomes,
     as_scores,
     as_weights,
+    check_cases,
+    check_given,
     check_same_length,
     check_scores,
+    of_shares,
 )
+from bayescal.data.doors import table_of
+from bayescal.data.rows import LIMIT
+from bayescal.data.sources.alignment import aligned
+from bayescal.data.table import CalibrationData
+from bayescal.data.times import Survival
 from bayescal.data.weights import effective_cases
 
 __all__ = [
@@ -207,8 +211,10 @@ def read_cases(
         y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, across={"y_true"}
     )
     scores = check_scores(y_prob) if single else as_scores(y_prob)
-    batch = as_outcome_batch(y_true, scores.size)
+    batch = as_outcome_batch(y_true, scores.size, shares=needs in ("rows", "scores"))
     weights = as_weights(sample_weight, scores.size)
+    if batch.ndim == 1 and are_shares(batch):
+        batch, scores, weights = of_shares(batch, scores, weights)
     return Cases(batch.reshape(-1, scores.size), scores, weights, batch.shape[:-1])
 
 
@@ -238,13 +244,16 @@ def paired(
         return _from_table(y_true, y_prob, sample_weight, needs)
     cases = check_cases(y_true, y_prob, sample_weight, pos_label=pos_label)
     outcomes, scores = (values.astype(np.float64, copy=False) for values in cases[:2])
+    outcomes = as_outcomes(outcomes, shares=needs in ("rows", "scores"))
+    if are_shares(outcomes):
+        return of_shares(outcomes, scores, cases.weight)
     return outcomes, scores, cases.weight
 
 
 def _from_table(
     table: CalibrationData, y_prob: Any, sample_weight: Any, needs: Needs
 ) -> tuple[Floats, Floats, Floats | None]:
-    as_data(table, y_prob, sample_weight=sample_weight).one_group().independent()
+    table_of(table, y_prob, {"sample_weight": sample_weight}).one_group().independent()
     if needs == "order":
         raise InputError(
             "a table keeps no order of its cases, and this depends on it. "
@@ -264,6 +273,11 @@ def _from_table(
         raise InputError(
             "the table holds sampling weights, which cannot be taken apart into cases, and this "
             "needs every case by itself. Pass y_true and y_prob without weights."
+        )
+    if (weights % 1 != 0).any():
+        raise InputError(
+            "the table holds shares of outcomes, which cannot be taken apart into cases, and this "
+            "needs every case by itself. Pass outcomes of 0 and 1."
         )
     repeats = weights.astype(np.intp)
     return np.repeat(outcomes, repeats), np.repeat(scores, repeats), None

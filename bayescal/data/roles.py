@@ -9,18 +9,20 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.errors import CaseError, InputError
 from bayescal.core.text import in_natural_order, shortened
-from bayescal.data.build.labels import GroupNames, in_order
+from bayescal.data.cases import as_vector, check_same_length, is_missing
+from bayescal.data.columns import Encoded
+from bayescal.data.declared import OF_TABLE, ROLES, Role
 from bayescal.data.periods import Periods, read_periods
+from bayescal.data.rows import numbered
 from bayescal.data.sources.alignment import aligned
-from bayescal.data.validate import check_same_length
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,113 +30,31 @@ if TYPE_CHECKING:
 __all__ = [
     "DEPENDENCE",
     "IMPUTATION",
+    "LONGEST_FIT",
     "MOST_COMBINATIONS",
-    "NAMED",
     "NO_STRUCTURE",
     "OF_TABLE",
     "ROLES",
+    "Cell",
     "Crossed",
+    "Groups",
     "Role",
-    "RoleReader",
     "Roles",
     "Structure",
     "as_roles",
+    "count_labels",
+    "in_order",
     "is_several",
+    "labels_of",
+    "ordered_cells",
+    "read_groups",
 ]
 
-
-class Role(NamedTuple):
-    """What a column says of each case, declared once for every door.
-
-    Attributes
-    ----------
-    name : str
-        The word for it, of arrays, of columns and of options.
-    kind : {"outcomes", "probabilities", "numbers", "labels", "times"}
-        How a column is read. Labels are taken verbatim; times are dates, numbers or texts in order.
-    line : str
-        What it is, in one sentence for documentation.
-    missing : {"refused", "unknown"}
-        What a missing value means: a mistake, or that it is not known of this case.
-    several : bool
-        Whether several columns may have it, by name.
-    groups : bool
-        Whether its levels are told apart: a curve may differ between them.
-    """
-
-    name: str
-    kind: Literal["outcomes", "probabilities", "numbers", "labels", "times"]
-    line: str
-    missing: Literal["refused", "unknown"] = "refused"
-    several: bool = False
-    groups: bool = False
-
-    @property
-    def option(self) -> str:
-        """Its option on a command line."""
-        return f"--{self.name.replace('_', '-')}"
-
-
-ROLES = {
-    role.name: role
-    for role in (
-        Role("site", "labels", "The site of each case, such as its hospital.", groups=True),
-        Role(
-            "period",
-            "times",
-            "When each case was, such as its month: numbers, dates, texts such as '2024-03', or an "
-            "ordered categorical; at most 60 periods.",
-            groups=True,
-        ),
-        Role(
-            "subgroup",
-            "labels",
-            "The subgroup of each case, such as sex; several are given by name.",
-            several=True,
-            groups=True,
-        ),
-        Role(
-            "cluster",
-            "labels",
-            "The cluster of each case, such as a patient seen several times, when cases of one "
-            "cluster are not independent and clusters are of no interest themselves.",
-        ),
-        Role("stratum", "labels", "The stratum from which the cluster of each case was drawn."),
-        Role(
-            "imputation",
-            "labels",
-            "The imputation that each row is of, one row a case and imputation; of arrays also a "
-            "matrix in place of the scores, with a row for each imputation or draw of them.",
-            groups=True,
-        ),
-        Role("sample_weight", "numbers", "Counts of cases, or sampling weights."),
-    )
-}
-"""Roles by name, in the order of every door."""
-
-OF_TABLE = {
-    role.name: role
-    for role in (
-        Role(
-            "outcome",
-            "outcomes",
-            "Whether each case had the event: 0/1 or boolean, shares in between, or labels with "
-            "pos_label.",
-            missing="unknown",
-        ),
-        Role("prob", "probabilities", "The predicted probability of the event, in [0, 1]."),
-        Role("time", "numbers", "How long each case was followed, in place of an outcome."),
-        Role("event", "labels", "What ended that time: 0 if the case left, 1 if by the event."),
-        Role("entry", "numbers", "When each case came under observation, if after time 0."),
-    )
-}
-"""What a frame or a file has beside: columns that arrays pass by position, or as a Survival."""
 
 IMPUTATION = "imputation"
 STRUCTURE = (IMPUTATION, "site", "period")
 """Roles that give a table its groups, outermost first; the subgroups, by their names, follow."""
 DEPENDENCE = ("cluster", "stratum")
-NAMED = (*STRUCTURE, *DEPENDENCE)
 
 Crossed: TypeAlias = "pd.DataFrame | Mapping[str, ArrayLike]"
 """Columns of subgroups as they are given."""
@@ -147,6 +67,11 @@ LONGEST_FIT = "about three minutes"
 """Expected time of a fit of as many combinations."""
 MOST_CROSSED = 120_000
 """Most groups of a table of several roles: 2000 sites over 60 periods."""
+FEW_LABELS = 10_000
+"""Up to so many labels are numbered by a dictionary, which needs no pandas."""
+
+Cell: TypeAlias = tuple[str, ...]
+"""The level of each role of a group, in their order."""
 
 
 @dataclass(frozen=True)
@@ -167,9 +92,9 @@ class Roles:
         """Arguments of the same cases, and the roles, after their labels were compared."""
         values = aligned(across=across, **cases, **self.columns)
         columns = dict(zip(self.columns, values[len(cases) :], strict=True))
-        return values[: len(cases)], replace(self, columns=columns)
+        return values[: len(cases)], Roles(columns)
 
-    def structural(self) -> dict[str, tuple[Any, str]]:
+    def of_groups(self) -> dict[str, tuple[Any, str]]:
         """The columns that give a table its groups, with what the user calls each, in order."""
         columns = {role: (self.columns[role], role) for role in STRUCTURE if role in self.columns}
         for name, column in _subgroups(self.columns.get("subgroup")).items():
@@ -177,29 +102,20 @@ class Roles:
         return columns
 
 
-def as_roles(*, subgroup: Any = None, **columns: Any) -> Roles:
-    """The roles that were given.
-
-    Parameters
-    ----------
-    subgroup : data frame or mapping of str to array-like of shape (n,), optional
-    **columns : array-like of shape (n,), optional
-        Of the other roles.
-    """
-    for name, labels in columns.items():
-        if name == "site" and is_several(labels):
-            raise InputError(
-                "site is a table of columns. Pass one column, the site of each case; columns such "
-                "as sex and age group are subgroup=."
-            )
-    if subgroup is not None:
-        if not is_several(subgroup):
-            raise InputError(
-                "subgroup must be a data frame, or a mapping of names to labels, such as "
-                "subgroup={'sex': sex}."
-            )
-        columns["subgroup"] = subgroup
+def as_roles(**columns: Any) -> Roles:
+    """The roles that were given, each None or as in `ROLES`."""
     given = {role: values for role, values in columns.items() if values is not None}
+    if is_several(given.get("site")):
+        raise InputError(
+            "site is a table of columns. Pass one column, the site of each case; columns such as "
+            "sex and age group are subgroup=."
+        )
+    subgroup = given.get("subgroup")
+    if subgroup is not None and not is_several(subgroup):
+        raise InputError(
+            "subgroup must be a data frame, or a mapping of names to labels, such as "
+            "subgroup={'sex': sex}."
+        )
     _subgroups(subgroup)
     if "stratum" in given and "cluster" not in given:
         raise InputError(
@@ -210,10 +126,10 @@ def as_roles(*, subgroup: Any = None, **columns: Any) -> Roles:
     return Roles(given)
 
 
-def is_several(groups: Any) -> bool:
+def is_several(labels: Any) -> bool:
     """Whether labels are the columns of a data frame, or a mapping of names to labels."""
-    return isinstance(groups, Mapping) or (
-        hasattr(groups, "columns") and hasattr(groups, "__getitem__")
+    return isinstance(labels, Mapping) or (
+        hasattr(labels, "columns") and hasattr(labels, "__getitem__")
     )
 
 
@@ -238,28 +154,31 @@ class Structure:
         """Names of the columns of subgroups."""
         return tuple(name for name in self.levels if name not in STRUCTURE)
 
-    def label(self, cell: Sequence[str]) -> str | None:
+    @staticmethod
+    def label(cell: Sequence[str]) -> str | None:
         """The name of the group that has these levels, one of each role; None without roles."""
         if not cell:
             return None
         return cell[0] if len(cell) == 1 else json.dumps(list(cell))
 
-    def cell(self, label: str) -> tuple[str, ...]:
+    def cell(self, label: str | None) -> Cell:
         """The level of each role of a group, in their order."""
+        if label is None:
+            return ()
         return (label,) if len(self.levels) == 1 else tuple(json.loads(label))
 
-    def named(self, label: str | None) -> dict[str, str]:
+    def named(self, cell: Cell) -> dict[str, str]:
         """The level of each role of a group, by role."""
-        return {} if label is None else dict(zip(self.levels, self.cell(label), strict=True))
+        return dict(zip(self.levels, cell, strict=True))
 
     def without(self, roles: Collection[str]) -> Structure:
         """The structure that remains where these roles have one level, or are forgotten."""
         levels = {name: each for name, each in self.levels.items() if name not in roles}
         return Structure(levels, self.periods if "period" in levels else None)
 
-    def among(self, labels: Iterable[str]) -> Structure:
+    def among(self, cells: Iterable[Cell]) -> Structure:
         """The structure with the levels that some groups have."""
-        present = [set(levels) for levels in zip(*map(self.cell, labels), strict=True)]
+        present = [set(levels) for levels in zip(*cells, strict=True)]
         levels = {
             name: tuple(level for level in each if level in kept)
             for (name, each), kept in zip(self.levels.items(), present, strict=True)
@@ -276,17 +195,26 @@ class Structure:
                         f"one table has groups by {name} and the other has none: give both "
                         f"{name}, or pool the grouped one with .pooled() first."
                     )
-        if list(self.levels) != list(more.levels):
-            more = Structure({name: more.levels[name] for name in self.levels}, more.periods)
-        if self == more:
+        if self == more and list(self.levels) == list(more.levels):
             return self
+        levels = {name: _united(name, own, more.levels[name]) for name, own in self.levels.items()}
         periods = self.periods
         if periods is not None and more.periods is not None:
             periods = periods.joined(more.periods)
-        levels = {name: _united(name, own, more.levels[name]) for name, own in self.levels.items()}
-        if periods is not None:
             levels["period"] = periods.labels
+        for name, each in levels.items():
+            check_levels(name, len(each))
         return Structure(levels, periods)
+
+    def too_many(self, told: str) -> InputError:
+        """What to do about too many combinations."""
+        counted = ", ".join(
+            f"{shortened(role)} has {len(each):,} levels" for role, each in self.levels.items()
+        )
+        return InputError(
+            f"the combinations of levels are {told} {MOST_CROSSED:,}: {counted}. Leave one out, or "
+            "join levels."
+        )
 
     def to_json(self) -> str:
         """As text, for a file."""
@@ -306,89 +234,178 @@ class Structure:
 NO_STRUCTURE = Structure()
 
 
-class RoleReader:
-    """Numbers the groups of cases, and knows the levels of their roles, part after part."""
+def check_levels(role: str, number: int) -> None:
+    """Refuse a column of subgroups that has too many levels."""
+    if role not in STRUCTURE and number > MOST_COMBINATIONS:
+        raise CaseError(
+            f"subgroup[{shortened(role)!r}]",
+            f"has {number:,} levels, and at most {MOST_COMBINATIONS:,} combinations of levels can "
+            f"be fitted, in {LONGEST_FIT}",
+            cure="Leave this column out, or join levels.",
+        )
 
-    def __init__(self) -> None:
-        self._cells = GroupNames()
-        self._levels: dict[str, GroupNames] = {}
-        self._order: dict[str, dict[str, None]] = {}
-        self._periods: Periods | None = None
+
+class Groups(NamedTuple):
+    """The groups of some cases.
+
+    Attributes
+    ----------
+    structure : Structure
+    cells : tuple of tuple of str
+        The levels of each group, in the order of their names.
+    code : ndarray of int of shape (n,)
+        The group of each case.
+    """
+
+    structure: Structure
+    cells: tuple[Cell, ...]
+    code: NDArray[np.intp]
 
     @property
-    def groups(self) -> GroupNames:
-        """The name of each group: the level of one role, or the levels of several as JSON."""
-        return next(iter(self._levels.values())) if len(self._levels) == 1 else self._cells
+    def labels(self) -> list[str]:
+        """The names of the groups."""
+        return [str(self.structure.label(cell)) for cell in self.cells]
 
-    def codes(self, roles: Roles, size: int) -> NDArray[np.int64] | None:
-        """The number of each case's group; None without roles that make groups."""
-        columns = roles.structural()
-        if not columns:
-            return None
-        each = [self._of_role(role, *column, size) for role, column in columns.items()]
-        if len(each) == 1:
-            return each[0]
-        numbers = [len(self._levels[role].names) for role in columns]
-        if math.prod(numbers) > 2**62:
-            raise self._too_many(columns, "far more than")
-        together = each[0]
-        for codes, number in zip(each[1:], numbers[1:], strict=True):
-            together = together * number + codes
-        cells, row = np.unique(together, return_inverse=True)
-        if cells.size > MOST_CROSSED:
-            raise self._too_many(columns, f"{cells.size:,}, and at most")
-        names = [self._levels[role].names for role in columns]
-        labels = [
-            json.dumps([of[k] for of, k in zip(names, cell, strict=True)])
-            for cell in zip(*np.unravel_index(cells, numbers), strict=True)
-        ]
-        return np.array([self._cells.code(label) for label in labels])[row]
 
-    def structure(self) -> Structure:
-        """The levels of all roles."""
-        levels = {role: self._ordered(role, names.names) for role, names in self._levels.items()}
-        return Structure(levels, self._periods)
-
-    def _of_role(self, role: str, values: Any, called: str, size: int) -> NDArray[np.int64]:
-        names = self._levels.setdefault(role, GroupNames())
+def read_groups(roles: Roles, size: int) -> Groups:
+    """The levels of all roles that make groups, and the group of each case; one without any."""
+    levels, columns, periods = {}, [], None
+    for role, (values, called) in roles.of_groups().items():
         if role == "period":
-            row, labels, periods = read_periods(values, called)
-            check_same_length(size, "y_true", row.size, called)
-            known = self._periods
-            self._periods = periods if known is None else known.joined(periods, called)
-            present = np.flatnonzero(np.bincount(row, minlength=len(labels)))
-            code_of = np.zeros(len(labels), np.int64)
-            code_of[present] = [names.code(labels[k]) for k in present.tolist()]
-            return code_of[row]
-        codes = names.codes(values, size, called)
-        if role not in STRUCTURE:
-            order = self._order.setdefault(role, {})
-            order.update(dict.fromkeys(_categories(values)))
-            if len(names.names) > MOST_COMBINATIONS:
-                raise CaseError(
-                    called,
-                    f"has {len(names.names):,} levels, and at most {MOST_COMBINATIONS:,} "
-                    f"combinations of levels can be fitted, in {LONGEST_FIT}",
-                    cure="Leave this column out, or join levels.",
-                )
-        return codes
+            code, names, periods = read_periods(values, called)
+            check_same_length(size, "y_true", code.size, called)
+            levels[role] = periods.labels
+        else:
+            code, names = labels_of(values, size, called)
+            check_levels(role, len(names))
+            levels[role] = _in_order_of(role, names, values)
+        columns.append((code, names))
+    structure = Structure(levels, periods)
+    if not columns:
+        return Groups(structure, ((),), np.zeros(size, np.intp))
+    sizes = [len(names) for _, names in columns]
+    if math.prod(sizes) > 2**62:
+        raise structure.too_many("far more than")
+    together = np.zeros(size, np.int64)
+    for (code, _), number in zip(columns, sizes, strict=True):
+        together = together * number + code
+    present, code = numbered(together)
+    if present.size > MOST_CROSSED and len(columns) > 1:
+        raise structure.too_many(f"{present.size:,}, and at most")
+    at = np.unravel_index(present, sizes)
+    texts = ([names[k] for k in each] for (_, names), each in zip(columns, at, strict=True))
+    found = list(zip(*texts, strict=True))
+    cells = ordered_cells(found)
+    place = {cell: k for k, cell in enumerate(cells)}
+    return Groups(structure, cells, np.array([place[cell] for cell in found])[code])
 
-    def _ordered(self, role: str, names: list[str]) -> tuple[str, ...]:
-        if role == "period" and self._periods is not None:
-            return self._periods.labels
-        if role in STRUCTURE:
-            return tuple(in_order(names))
-        first = [name for name in self._order[role] if name in set(names)]
-        return (*first, *in_natural_order(set(names) - set(first)))
 
-    def _too_many(self, columns: Mapping[str, Any], told: str) -> InputError:
-        counted = ", ".join(
-            f"{shortened(role)} has {len(self._levels[role].names):,} levels" for role in columns
-        )
-        return InputError(
-            f"the combinations of levels are {told} {MOST_CROSSED:,}: {counted}. Leave one out, or "
-            "join levels."
-        )
+def ordered_cells(cells: Iterable[Cell]) -> tuple[Cell, ...]:
+    """Cells in the order of the names of their groups: as numbers if all are, else by letters."""
+    label_of = {str(Structure.label(cell)): cell for cell in cells}
+    return tuple(label_of[label] for label in in_order(label_of))
+
+
+def labels_of(
+    values: Any, size: int | None, name: str, first: str = "y_true"
+) -> tuple[NDArray[np.intp], list[str]]:
+    """The number of each case's label, and the text of each number.
+
+    Parameters
+    ----------
+    values : array-like of shape (size,), or Encoded
+        Labels of any type; those of one text are one.
+    size : int or None
+        Number of cases; None to take that of the labels.
+    name, first : str
+        What the user calls the labels, and that which has the number of cases.
+    """
+    if isinstance(values, Encoded):
+        present, row = numbered(values.row)
+        labels = values.labels[present].tolist()
+    else:
+        listed = isinstance(values, (list, tuple))
+        vector = as_vector(np.array(values, dtype=object) if listed else values, name)
+        check_same_length(vector.size if size is None else size, first, vector.size, name)
+        row, labels = _distinct(vector, name)
+    code_of: dict[str, int] = {}
+    code = np.array([code_of.setdefault(str(label), len(code_of)) for label in labels], np.intp)
+    for at, text in enumerate(code_of):
+        if not _is_text(text):
+            raise CaseError(
+                name,
+                "has half of a surrogate pair",
+                row=int(np.argmax(code[row] == at)),
+                value=shortened(repr(text)),
+                more=", which is no text and cannot be stored",
+                cure="Read the labels again with the right encoding, or rename this one.",
+            )
+    return code[row], list(code_of)
+
+
+def count_labels(labels: Any, name: str) -> int:
+    """Number of distinct labels, in one pass: for limits, before anything else is computed."""
+    return len(labels_of(labels, None, name)[1])
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Names in alphabetical order, or by value if all are numbers."""
+    listed = sorted(names)
+    try:
+        return sorted(listed, key=float)
+    except ValueError:
+        return listed
+
+
+def _distinct(values: NDArray[Any], name: str) -> tuple[NDArray[np.intp], list[Any]]:
+    """The number of each value, and the values by number."""
+    if values.dtype.kind in "iubfmM":
+        missing = values != values
+        if missing.any():
+            _refuse(int(missing.argmax()), name)
+        if values.dtype.kind in "iu" and values.dtype != np.uint64:
+            low = int(values.min())
+            present, row = numbered(values.astype(np.int64) - low)
+            return row, (present + low).tolist()
+        distinct, row = np.unique(values, return_inverse=True)
+        return row, distinct.tolist()
+    if values.size > FEW_LABELS:
+        import pandas as pd
+
+        boxed = values.astype(object)
+        if values.dtype != object or pd.api.types.infer_dtype(boxed, skipna=False) == "string":
+            row, distinct = pd.factorize(boxed)
+            return row, distinct.tolist()
+    row_of: dict[str, int] = {}
+    row = np.empty(values.size, dtype=np.intp)
+    for at, value in enumerate(values.tolist()):
+        if is_missing(value):
+            _refuse(at, name)
+        row[at] = row_of.setdefault(str(value), len(row_of))
+    return row, list(row_of)
+
+
+def _is_text(text: str) -> bool:
+    """Whether a text can be encoded: half of a surrogate pair cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _refuse(at: int, name: str) -> None:
+    cure = f"Name every case's {name}, or drop the case."
+    raise CaseError(name, "is missing", row=at, cure=cure)
+
+
+def _in_order_of(role: str, names: list[str], values: Any) -> tuple[str, ...]:
+    """Levels in order: categories in their own, of which not all need occur; others as counted."""
+    if role in STRUCTURE:
+        return tuple(in_order(names))
+    categories = getattr(getattr(values, "cat", values), "categories", None)
+    first = [] if categories is None or callable(categories) else [str(each) for each in categories]
+    return (*dict.fromkeys(first), *in_natural_order(set(names) - set(first)))
 
 
 def _united(role: str, own: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
@@ -405,38 +422,26 @@ def _subgroups(subgroup: Any) -> dict[str, Any]:
     """The columns of subgroups by name."""
     if subgroup is None:
         return {}
-    columns = _named_columns(subgroup)
-    if not columns:
-        raise InputError("subgroup has no columns. Give a column for each property, such as sex.")
-    for name in columns:
-        if not name.strip():
-            raise InputError("subgroup has a column without a name. Name every column.")
-        if name in (*NAMED, "subgroup"):
-            raise InputError(
-                f"subgroup has a column called {name!r}, which is a role of its own. Pass it as "
-                f"{name}=, or rename the column."
-            )
-    return columns
-
-
-def _named_columns(frame: Any) -> dict[str, Any]:
-    keys = list(frame if isinstance(frame, Mapping) else frame.columns)
+    keys = list(subgroup if isinstance(subgroup, Mapping) else subgroup.columns)
     if len(keys) > MOST_COLUMNS:
         raise InputError(
             f"subgroup has {len(keys):,} columns, and at most {MOST_COLUMNS} can be crossed. "
             "Pass those that matter."
         )
     names = [str(key) for key in keys]
+    if not names:
+        raise InputError("subgroup has no columns. Give a column for each property, such as sex.")
     for name in names:
+        if not name.strip():
+            raise InputError("subgroup has a column without a name. Name every column.")
         if names.count(name) > 1:
             raise InputError(
                 f"subgroup has {names.count(name)} columns called {shortened(name)!r}. Rename all "
                 "but one."
             )
-    return {name: frame[key] for name, key in zip(names, keys, strict=True)}
-
-
-def _categories(column: Any) -> list[str]:
-    """The categories of a categorical column, in order; none of any other."""
-    categories = getattr(getattr(column, "cat", column), "categories", None)
-    return [] if categories is None or callable(categories) else [str(each) for each in categories]
+        if name in ROLES:
+            raise InputError(
+                f"subgroup has a column called {name!r}, which is a role of its own. Pass it as "
+                f"{name}=, or rename the column."
+            )
+    return {name: subgroup[key] for name, key in zip(names, keys, strict=True)}

@@ -1,7 +1,8 @@
-"""Binomial tables as an xarray.Dataset, and on disk."""
+"""Tables as an xarray.Dataset, on disk, and as a fingerprint."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
@@ -10,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.arrays import Floats, by_group
+from bayescal.core.arrays import Floats
 from bayescal.core.checksum import checksum
 from bayescal.core.errors import InputError, check_type
 from bayescal.core.files import as_path, existing_file, replacing
 from bayescal.core.text import exact, shortened
-from bayescal.data.build.labels import GroupNames
-from bayescal.data.follow_up import FollowUp
-from bayescal.data.members import Members
-from bayescal.data.roles import Structure
-from bayescal.data.table import Rows, Tables
-from bayescal.data.validate import as_floats, as_scores, check_same_length
+from bayescal.data.cases import as_floats, as_scores, check_same_length
+from bayescal.data.clusters import Members
+from bayescal.data.contents import Contents
+from bayescal.data.roles import Structure, labels_of, ordered_cells
+from bayescal.data.rows import Rows, add_up
+from bayescal.data.times import FOLLOWED_COLUMNS, FollowUp
 from bayescal.data.weights import WeightType
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check_dataset",
+    "fingerprint",
     "from_dataset",
     "read_dataset",
     "reading_tree",
@@ -39,41 +41,92 @@ FORMAT = "bayescal table"
 VERSION = 2
 """Of what is written; a file of a later version is refused."""
 COUNT_ROUNDING = 1e-9
+KEPT_BITS = 20
+"""Of a number that depends on sums of weights, whose last bits differ with the order of cases."""
+UNKNOWN = "unknown_"
+"""What the variables of cases without an outcome begin with."""
 
 
-def to_dataset(
-    tables: Tables,
-    weight_type: WeightType | None,
-    structure: Structure,
-    members: Members | None,
-    follow_up: FollowUp | None,
-) -> xr.Dataset:
+def to_dataset(contents: Contents) -> xr.Dataset:
     """All rows along one dimension `row`, with what else a table remembers."""
     import xarray as xr
 
-    columns: dict[str, NDArray[Any]] = {
-        name: np.concatenate([getattr(rows, name) for rows in tables.values()])
-        for name in ("score", "trials", "hits")
+    variables = _variables(contents, "row")
+    if contents.unknown is not None:
+        more = _variables(contents.unknown, f"{UNKNOWN}row")
+        variables |= {f"{UNKNOWN}{name}": values for name, values in more.items()}
+    attributes: dict[str, Any] = {}
+    if contents.weight_type is not None:
+        attributes["weight_type"] = str(contents.weight_type)
+    for before, each in (("", contents), (UNKNOWN, contents.unknown)):
+        if each is not None and each.structure.levels:
+            attributes[f"{before}roles"] = each.structure.to_json()
+    if contents.members is not None:
+        variables |= contents.members.to_variables()
+    if contents.follow_up is not None:
+        variables |= contents.follow_up.to_variables()
+    size = contents.rows.score.size
+    return xr.Dataset(variables, {"row": np.arange(size)}, attributes)
+
+
+def _variables(contents: Contents, dim: str) -> dict[str, Any]:
+    rows, cells = contents.rows, len(contents.cells)
+    variables: dict[str, Any] = {
+        name: (dim, getattr(rows, name)) for name in ("score", "trials", "hits")
     }
-    sizes = [rows.score.size for rows in tables.values()]
-    if None not in tables:
-        columns["group"] = np.repeat(np.array(list(tables)), sizes)
-    if any(rows.cell is not None for rows in tables.values()):
-        gridded = [_with_cells(rows) for rows in tables.values()]
-        columns["cell"] = np.concatenate([cell for cell, _ in gridded])
-        columns["position"] = np.concatenate([position for _, position in gridded])
-    variables: dict[str, Any] = {name: ("row", values) for name, values in columns.items()}
-    if any(rows.squares is not None for rows in tables.values()):
-        squares = [np.nan if rows.squares is None else rows.squares for rows in tables.values()]
-        variables["square_terms"] = (("table", "square_term"), np.array(squares)[:, None])
-    attributes = {} if weight_type is None else {"weight_type": str(weight_type)}
-    if structure.levels:
-        attributes["roles"] = structure.to_json()
-    if members is not None:
-        variables |= members.to_variables()
-    if follow_up is not None:
-        variables |= follow_up.to_variables()
-    return xr.Dataset(variables, {"row": np.arange(sum(sizes))}, attributes)
+    if contents.structure.levels:
+        labels = np.array([str(contents.structure.label(cell)) for cell in contents.cells])
+        variables["group"] = (dim, labels[rows.cell])
+    if (rows.grid >= 0).any():
+        variables |= {"cell": (dim, rows.grid), "position": (dim, rows.position)}
+    if not np.array_equal(contents.squares, add_up(rows.cell, rows.trials, cells)):
+        of = dim.replace("row", "table")
+        variables["square_terms"] = ((of, "square_term"), contents.squares[:, None])
+    return variables
+
+
+def from_dataset(dataset: xr.Dataset) -> Contents:
+    """Read back what `to_dataset` wrote, also in earlier versions, whose groups are sites."""
+    check_dataset(dataset, "CalibrationData.to_xarray")
+    missing = {"score", "trials", "hits"} - set(map(str, dataset.data_vars))
+    if missing:
+        raise InputError(f"dataset lacks {', '.join(sorted(missing))}; pass to_xarray()'s.")
+    contents = _stored(dataset, "")
+    unknown = _stored(dataset, UNKNOWN) if f"{UNKNOWN}score" in dataset else None
+    size = contents.rows.score.size
+    return Contents(
+        contents.structure,
+        contents.cells,
+        contents.rows,
+        contents.squares,
+        _stored_weight_type(dataset),
+        Members.of_dataset(dataset, size),
+        FollowUp.of_dataset(dataset, size),
+        unknown,
+    )
+
+
+def _stored(dataset: xr.Dataset, before: str) -> Contents:
+    """Rows and groups, of variables whose names begin so."""
+    columns = {
+        str(name).removeprefix(before): dataset[name].to_numpy()
+        for name in dataset.data_vars
+        if str(name).startswith(before)
+    }
+    _check_columns(columns)
+    score, trials, hits = (columns[key].astype(np.float64) for key in ("score", "trials", "hits"))
+    names: list[str] = []
+    code = np.zeros(score.size, np.intp)
+    if "group" in columns:
+        code, names = labels_of(columns["group"], score.size, "group")
+    structure = _stored_structure(dataset, names, before)
+    found = [structure.cell(name) for name in names] or [()]
+    cells = ordered_cells(found)
+    to = np.array([cells.index(cell) for cell in found])
+    grid = columns.get("cell", np.full(score.size, -1)).astype(np.int16)
+    position = columns.get("position", np.zeros(score.size))
+    rows = Rows(score, trials, hits, to[code].astype(np.int32), grid, position)
+    return Contents(structure, cells, rows, _stored_squares(dataset, rows, len(cells), before))
 
 
 @contextmanager
@@ -94,40 +147,6 @@ def check_dataset(dataset: Any, source: str) -> None:
     import xarray as xr
 
     check_type(dataset, xr.Dataset, "dataset", f"Pass what {source} returns.")
-
-
-def from_dataset(
-    dataset: xr.Dataset,
-) -> tuple[Tables, WeightType | None, Structure, Members | None, FollowUp | None]:
-    """Read back what `to_dataset` wrote, also in earlier versions, whose groups are sites."""
-    check_dataset(dataset, "CalibrationData.to_xarray")
-    missing = {"score", "trials", "hits"} - set(map(str, dataset.data_vars))
-    if missing:
-        raise InputError(f"dataset lacks {', '.join(sorted(missing))}; pass to_xarray()'s.")
-    columns = {str(name): dataset[name].to_numpy() for name in dataset.data_vars}
-    _check_columns(columns)
-    row_sets = _rows_by_group(columns.get("group"), columns["score"].size)
-    tables: Tables = {}
-    for (name, keep), squares in zip(
-        row_sets.items(), _stored_squares(dataset, list(row_sets.values())), strict=True
-    ):
-        cell = columns["cell"][keep] if "cell" in columns else np.array([-1])
-        on_grid = bool((cell >= 0).any())
-        score, trials, hits = (
-            columns[key][keep].astype(np.float64) for key in ("score", "trials", "hits")
-        )
-        tables[name] = Rows(
-            score,
-            trials,
-            hits,
-            cell.astype(np.intp) if on_grid else None,
-            columns["position"][keep] if on_grid else None,
-            squares,
-        )
-    structure = _stored_structure(dataset, [name for name in tables if name is not None])
-    members = Members.of_dataset(dataset, columns["score"].size)
-    follow_up = FollowUp.of_dataset(dataset, columns["score"].size)
-    return tables, _stored_weight_type(dataset), structure, members, follow_up
 
 
 def _check_columns(columns: dict[str, NDArray[Any]]) -> None:
@@ -202,25 +221,6 @@ def read_dataset(path: str | PathLike[str]) -> xr.Dataset:
     return dataset
 
 
-def _rows_by_group(
-    group: NDArray[Any] | None, size: int
-) -> dict[str | None, slice | NDArray[np.intp]]:
-    """The rows of each group, in the order of the groups."""
-    if group is None:
-        return {None: slice(None)}
-    names = GroupNames()
-    codes = names.codes(group, size)
-    order = by_group(codes)
-    parts = np.split(order, np.cumsum(np.bincount(codes))[:-1])
-    return dict(zip(names.names, parts, strict=True))
-
-
-def _with_cells(rows: Rows) -> tuple[NDArray[np.intp], Floats]:
-    if rows.cell is None or rows.position is None:
-        return np.full(rows.score.size, -1), np.zeros(rows.score.size)
-    return rows.cell, rows.position
-
-
 def _stored_weight_type(dataset: xr.Dataset) -> WeightType | None:
     """The type that `to_xarray` wrote; before there were types it wrote whether to rescale."""
     if "weight_type" in dataset.attrs:
@@ -228,13 +228,13 @@ def _stored_weight_type(dataset: xr.Dataset) -> WeightType | None:
     return "sampling" if dataset.attrs.get("fractional", 0) else None
 
 
-def _stored_structure(dataset: xr.Dataset, groups: list[str]) -> Structure:
+def _stored_structure(dataset: xr.Dataset, groups: list[str], before: str) -> Structure:
     """The roles of the groups."""
-    if "roles" not in dataset.attrs:
+    if f"{before}roles" not in dataset.attrs:
         return Structure({"site": tuple(groups)} if groups else {})
     label = ""
     try:
-        structure = Structure.of_json(dataset.attrs["roles"])
+        structure = Structure.of_json(dataset.attrs[f"{before}roles"])
         for label in groups:
             known = zip(structure.cell(label), structure.levels.values(), strict=True)
             if not all(level in levels for level, levels in known):
@@ -247,18 +247,51 @@ def _stored_structure(dataset: xr.Dataset, groups: list[str]) -> Structure:
     return structure
 
 
-def _stored_squares(
-    dataset: xr.Dataset, row_sets: list[slice | NDArray[np.intp]]
-) -> list[float | None]:
+def _stored_squares(dataset: xr.Dataset, rows: Rows, cells: int, before: str) -> Floats:
     """Squared weights of each group, summed; of a sum over all, its share of the cases."""
-    if "square_terms" in dataset:
-        rows = dataset["square_terms"].to_numpy()  # earlier versions wrote several terms of a sum
-        return [None if np.isnan(row).all() else float(np.nansum(row)) for row in rows]
-    if "weight_squares" not in dataset.attrs:
-        return [None] * len(row_sets)
-    trials = dataset["trials"].to_numpy().astype(np.float64)
-    cases = [float(trials[own].sum()) for own in row_sets]
-    stored = np.atleast_1d(dataset.attrs["weight_squares"]).tolist()
-    if len(stored) != len(cases):
-        stored = [stored[0] * own / sum(cases) for own in cases]
-    return [None if own == total else total for own, total in zip(cases, stored, strict=True)]
+    cases = add_up(rows.cell, rows.trials, cells)
+    if f"{before}square_terms" in dataset:
+        terms = dataset[f"{before}square_terms"].to_numpy()  # several terms of a sum once
+        return np.where(np.isnan(terms).all(axis=1), cases, np.nansum(terms, axis=1))
+    stored = np.atleast_1d(dataset.attrs.get("weight_squares", cases))
+    return stored if stored.size == cases.size else stored[0] * cases / cases.sum()
+
+
+def fingerprint(data: Any) -> str:
+    """SHA-256 of a table, in hexadecimal: equal for equal cases in any order.
+
+    Parameters
+    ----------
+    data : CalibrationData
+
+    Returns
+    -------
+    str
+        Of the scores, then the cases, then the events at each, as little-endian doubles (rounded
+        to 20 bits where weights are not whole), and of the group of each row, in UTF-8 with a zero
+        byte after each. Of times to an event, also of
+        the horizon, and for each row and follow-up of when cases came and went, by which kind of
+        exit, and their number.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> from bayescal.data.stored import fingerprint
+    >>> fingerprint(bc.CalibrationData([0, 1], [0.2, 0.7]))[:12]
+    '34343b665f90'
+    """
+    digest = hashlib.sha256()
+    columns = np.stack([data.score, data.trials, data.hits])
+    if (data.trials % 1).any():
+        fraction, power = np.frexp(columns)
+        columns = np.ldexp(np.rint(np.ldexp(fraction, KEPT_BITS)), power)
+    digest.update(columns.astype("<f8").tobytes())
+    if data.group is not None:
+        for name in data.group.tolist():
+            digest.update(name.encode("utf-8", "surrogatepass") + b"\0")
+    if (followed := data.follow_up) is not None:
+        digest.update(np.float64(followed.horizon).astype("<f8").tobytes())
+        for name in FOLLOWED_COLUMNS:
+            digest.update(getattr(followed, name).astype("<i8").tobytes())
+        digest.update(followed.weight.astype("<f8").tobytes())
+    return digest.hexdigest()

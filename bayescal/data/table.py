@@ -1,284 +1,1188 @@
-"""Binomial rows: exact up to a limit, then on a fixed log-odds grid. Arrays only.
-
-A table of `(score, trials, hits)` rows is exact while it has at most `LIMIT` distinct scores. Past
-that its scores fall into fixed cells, equally wide in log-odds, and each cell keeps the mean of its
-scores. Positions inside a cell are whole multiples of 2**-20 of its width, so their sums are exact
-integers and do not depend on the order in which the scores arrive. `build/` makes the rows.
-"""
+"""CalibrationData: everything that is known of some cases, collapsed to a binomial table."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import expit
+from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.arrays import Floats, blocks
-from bayescal.core.decision import least_treated
-from bayescal.core.optimise import EDGE
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError, as_items, check_choice, check_type
+from bayescal.core.text import cases_and_events, count, shortened
+from bayescal.data.cases import as_floats, as_scores, is_matrix
+from bayescal.data.classes import MODES, ClassMode, contents_of_classes
+from bayescal.data.clusters import Clusters, Members
+from bayescal.data.contents import (
+    Contents,
+    Reader,
+    added,
+    contents_of,
+    forgotten,
+    of_group,
+    read_chunks,
+    regrouped,
+    selected,
+    split,
+    stacked,
+)
+from bayescal.data.counts import contents_of_counts
+from bayescal.data.edges import Edges, edges_of
+from bayescal.data.imputations import as_imputations, as_imputed_outcomes, check_alike
+from bayescal.data.periods import Periods
+from bayescal.data.predicted import risk_at
+from bayescal.data.roles import (
+    IMPUTATION,
+    LONGEST_FIT,
+    MOST_COMBINATIONS,
+    Crossed,
+    Roles,
+    Structure,
+    as_roles,
+)
+from bayescal.data.rows import Rows, add_up, row_of, share_reaching
+from bayescal.data.sources.constructors import FromSources
+from bayescal.data.stored import from_dataset, read_dataset, to_dataset, write_dataset
+from bayescal.data.times import FollowUp, Survival, refuse_horizon
+from bayescal.data.weights import WeightType, kish
 
-__all__ = [
-    "CELL_PARTS",
-    "GRID",
-    "LIMIT",
-    "Levels",
-    "Rows",
-    "Table",
-    "Tables",
-    "add_up",
-    "ascending",
-    "cell_of",
-    "from_cells",
-    "levels_of",
-    "locate",
-    "row_of",
-    "share_reaching",
-    "tabulate",
-]
+if TYPE_CHECKING:
+    import xarray as xr
 
-LIMIT = 2048
-MANY_VALUES = 1000
-"""Values from which on `numpy.add.at` is the fastest sum."""
+__all__ = ["CalibrationData", "CrossedTable", "Edges"]
 
-_CELLS = LIMIT - 2  # scores of exactly 0 and 1 keep rows of their own
-_GRID_REACH = float(np.log1p(-EDGE) - np.log(EDGE))  # log-odds of the outermost cell edge
-_EDGES = expit(np.linspace(-_GRID_REACH, _GRID_REACH, _CELLS + 1))
-_LOWER = np.concatenate([[0.0], _EDGES[:-1], [1.0]])
-_WIDTH = np.concatenate([[1.0], np.diff(_EDGES), [1.0]])
-CELL_PARTS = 2.0**20
-"""Parts of the width of a cell in which positions are counted."""
-_PARTS = CELL_PARTS / _WIDTH
-GRID = _LOWER.size
-"""Rows of a full grid, those of the scores 0 and 1 included."""
-
-Order: TypeAlias = NDArray[np.intp] | slice
-"""Indices of cases; a slice where they stay as they are."""
+SUMS_SAME = 1e-9
+"""Relative difference of equal sums of weights that were added up in another order."""
 
 
-@dataclass(frozen=True)
-class Rows:
-    """Binomial rows in ascending order of score.
+class CalibrationData(FromSources):
+    """Scores and outcomes, collapsed to a binomial table.
+
+    The likelihood of a calibration curve depends only on the rows `(score, trials, hits)`. Equal
+    scores share a row. Up to 2048 distinct scores the rows are exact. With more, the cases are
+    assigned to a fixed grid of 2048 cells in log-odds, and each cell keeps the mean of its scores.
+    Two tables can be added; the sum does not depend on how the cases were split or ordered.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,), or Survival
+        Outcomes, 0/1 or boolean; other labels need `pos_label`. Or times to an event.
+    y_prob : array-like of shape (n,)
+        Predicted probabilities of the event, in [0, 1].
+    sample_weight : array-like of shape (n,), optional
+        Counts of cases, or sampling weights.
+    site : array-like of shape (n,), optional
+        The site, such as the hospital, of each case.
+    period : array-like of shape (n,), optional
+        When each case was, such as its month: numbers, dates, texts such as "2024-03", or an
+        ordered pandas Categorical; at most 60 periods.
+    subgroup : data frame or mapping, optional
+        Labels of each case by name, such as sex and age group.
+    cluster : array-like of shape (n,), optional
+        The cluster of each case, such as a patient seen several times, when cases of one cluster
+        are not independent and clusters are of no interest themselves.
+    stratum : array-like of shape (n,), optional
+        The stratum from which the cluster of each case was drawn.
+    imputation : array-like of shape (n,), optional
+        The imputation that each row is of, in a table of one row a case and imputation.
+    weight_type : {"counts", "sampling"}, optional
+        What `sample_weight` is. A case of count 3 is three cases. Sampling weights are one over the
+        probability that a case was sampled. Only their ratios matter: they are rescaled to Kish's
+        effective sample size, and the result is a pseudo-posterior. By default weights are
+        counts if all are whole numbers, otherwise sampling weights.
+    pos_label : object, optional
+        The label in `y_true` that counts as the event.
+    horizon : float, optional
+        Of times to an event: by when the scores are risks of it, in the units of time.
 
     Attributes
     ----------
     score, trials, hits : ndarray of shape (rows,)
-    cell : ndarray of shape (rows,) or None
-        Index of the grid cell of each row; None while the scores are exact.
-    position : ndarray of shape (rows,) or None
-        Sum over the row's cases of the position in the cell, in 2**-20 of its width.
-    squares : float or None
-        Sum of the squared weights; None when every weight is 1.
+        The table. Scores are unchanged, with separate rows for 0 and 1.
+    group : ndarray of shape (rows,) or None
+        The group of each row: there is one for each combination of levels of site, period and
+        subgroups that occurs. The 2048-row limit holds within each.
+
+    Raises
+    ------
+    InputError
+        If the inputs are not outcomes and probabilities of the same cases, their labels (of pandas
+        or xarray) differ, or counts are not whole numbers.
+
+    Warns
+    -----
+    LabelWarning
+        When `pos_label` does not occur in `y_true`.
+    ScoreWarning
+        When scores beside times to an event look like probabilities of survival.
+    WeightWarning
+        When nothing says what whole-number weights are, they add up to at least twice the number
+        of rows, the rows do not look like a collapsed table, and intervals would be at least twice
+        as wide if they were sampling weights.
+
+    Notes
+    -----
+    Tables of sampling weights can be added if their weights have the same scale. A table with
+    `weight_type="counts"` cannot be added to a table of sampling weights. A table of counts
+    without a stated type can; each case keeps its weight. Levels, clusters and strata of one name
+    are one in the sum; those that are numbered anew in each table must be made different first.
+
+    `roles` names what a table knows of its cases, and whatever takes a table uses it:
+    `bayescal.fit` fits sites, periods or subgroups as such, takes clusters into account, and fits
+    every imputation.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> data = bc.CalibrationData([0, 1, 1, 0], [0.2, 0.8, 0.8, 0.2])
+    >>> data
+    CalibrationData(4 cases, 2 events, 2 rows)
+    >>> (data + data).trials
+    array([4., 4.])
     """
 
-    score: Floats
-    trials: Floats
-    hits: Floats
-    cell: NDArray[np.intp] | None = None
-    position: Floats | None = None
-    squares: float | None = None
+    _contents: Contents
+    _imputations: tuple[Self, ...] = ()
+    _labels: tuple[str, ...] = ()
+    _is_observed: bool = True
+
+    def __init__(
+        self,
+        y_true: ArrayLike | Survival,
+        y_prob: ArrayLike | None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        site: ArrayLike | None = None,
+        period: ArrayLike | None = None,
+        subgroup: Crossed | None = None,
+        cluster: ArrayLike | None = None,
+        stratum: ArrayLike | None = None,
+        imputation: ArrayLike | None = None,
+        weight_type: WeightType | None = None,
+        pos_label: Any = None,
+        horizon: float | None = None,
+        mode: ClassMode | None = None,
+    ) -> None:
+        several = imputation if y_prob is None or is_matrix(imputation) else None
+        roles = as_roles(
+            site=site, period=period, subgroup=subgroup, cluster=cluster, stratum=stratum,
+            imputation=None if several is not None else imputation,
+        )  # fmt: skip
+        options = {"weight_type": weight_type, "pos_label": pos_label, "horizon": horizon}
+        if several is not None:
+            table = self._of_matrix(y_true, y_prob, sample_weight, roles, several, options)
+        elif is_matrix(y_prob) and not isinstance(y_true, Survival):
+            refuse_horizon(horizon)
+            _check_classes(y_prob, mode, pos_label)
+            given = (y_true, y_prob, mode or "top-label", None, sample_weight, roles)
+            contents = contents_of_classes(*given, weight_type=weight_type, name="y_prob")
+            table = self._new(contents)
+        else:
+            _refuse_mode(mode)
+            if isinstance(y_true, Survival):
+                y_prob = risk_at(y_prob, horizon)
+            if not isinstance(y_true, Survival) and is_matrix(y_true):
+                cases = (y_true, y_prob, sample_weight, roles)
+                table = self._of_outcomes(*cases, imputation, options)
+            else:
+                table = self._new(contents_of(y_true, y_prob, sample_weight, roles, **options))
+        self.__dict__.update(table.__dict__)
+
+    @classmethod
+    def _of_matrix(
+        cls,
+        y_true: Any,
+        y_prob: Any,
+        sample_weight: Any,
+        roles: Roles,
+        matrix: Any,
+        options: dict[str, Any],
+    ) -> Self:
+        """The table of several imputations of the scores, one a row of a matrix."""
+        if y_prob is not None and is_matrix(y_true):
+            raise InputError(OUTCOMES_IMPUTED)
+        if y_prob is not None:
+            raise InputError(
+                "imputation was given beside y_prob, and is a matrix of scores. Pass one of them: "
+                "y_prob for one score a case, imputation for several."
+            )
+        times = y_true.time if isinstance(y_true, Survival) else y_true
+        (known, weight, matrix), aligned = roles.aligned(
+            y_true=times, sample_weight=sample_weight, imputation=matrix, across={"imputation"}
+        )
+        outcome = y_true if isinstance(y_true, Survival) else known
+        rows = as_imputations(matrix, known)
+        tables = [contents_of(outcome, row, weight, aligned, **options) for row in rows]
+        return cls.from_imputations([cls._new(table) for table in tables])
+
+    @classmethod
+    def _of_outcomes(
+        cls,
+        y_true: Any,
+        y_prob: Any,
+        sample_weight: Any,
+        roles: Roles,
+        imputation: Any,
+        options: dict[str, Any],
+    ) -> Self:
+        """The table of several imputations of the outcomes, one a row of a matrix."""
+        if imputation is not None:
+            raise InputError(OUTCOMES_IMPUTED)
+        (y_true, y_prob, weight), roles = roles.aligned(
+            y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, across={"y_true"}
+        )
+        rows = as_imputed_outcomes(y_true, y_prob)
+        tables = [contents_of(row, y_prob, weight, roles, **options) for row in rows]
+        return cls.from_imputations([cls._new(table) for table in tables])
+
+    @classmethod
+    def _new(cls, contents: Contents) -> Self:
+        """A table; of several imputations, the table of each, and all stacked to one."""
+        table = cls.__new__(cls)
+        if not contents.rows.score.size and contents.unknown is not None:
+            contents, table._is_observed = contents.unknown, False
+        structure = contents.structure
+        if structure.levels and contents.cells:
+            structure = structure.among(contents.cells)
+            contents = replace(contents, structure=structure)
+        if IMPUTATION in structure.levels:
+            parts = [cls._new(each) for each in split(contents)]
+            return cls._of_imputations(structure.levels[IMPUTATION], parts)
+        table._contents = contents
+        return table
+
+    @classmethod
+    def _of_imputations(cls, labels: Sequence[str], parts: Sequence[Self]) -> Self:
+        check_alike(labels, parts)
+        table = cls.__new__(cls)
+        table._contents = stacked([part._contents for part in parts])
+        table._imputations, table._labels = tuple(parts), tuple(labels)
+        table._is_observed = parts[0]._is_observed
+        return table
+
+    def _each(self, change: Callable[[Contents], Contents]) -> Self:
+        """The table whose contents, of each imputation if there are several, are changed."""
+        if self._imputations:
+            parts = [part._each(change) for part in self._imputations]
+            return self._of_imputations(self._labels, parts)
+        table = self._new(change(self._contents))
+        table._is_observed = self._is_observed
+        return table
+
+    @classmethod
+    def from_chunks(
+        cls,
+        chunks: Iterable[Mapping[str, Any] | tuple[Any, ...]],
+        *,
+        weight_type: WeightType | None = None,
+        pos_label: Any = None,
+        horizon: float | None = None,
+        progress: Callable[[int], object] | None = None,
+    ) -> Self:
+        """Build a table from cases that come in parts, in constant memory.
+
+        The table is the same for any split of the cases into chunks and any order: to the last bit
+        if cases are counted, and but for rounding with weights that are not whole.
+
+        Parameters
+        ----------
+        chunks : iterable of mapping or tuple
+            Columns by the names of the constructor's arguments, such as `y_true`, `y_prob`,
+            `sample_weight`, `site` and `cluster`, in a mapping or a named tuple; or
+            `(y_true, y_prob)`, `(y_true, y_prob, weight)` or `(y_true, y_prob, weight, site)`,
+            where the weight may be None. `y_true` can be a `Survival`, and a mapping can have
+            `time`, `event` and `entry` in its place. All chunks have the same columns. Chunks may
+            be empty.
+        weight_type : {"counts", "sampling"}, optional
+            What the weights are; by default counts if all are whole numbers, else sampling weights.
+        pos_label : object, optional
+            The label in `y_true` that counts as the event.
+        horizon : float, optional
+            Of times to an event: by when the scores are risks of it.
+        progress : callable, optional
+            Called after each chunk with the number of cases so far.
+
+        Returns
+        -------
+        CalibrationData
+
+        Raises
+        ------
+        InputError
+            If a value is not valid, which names the chunk, counted from 0, and the position in it;
+            if chunks differ in what they hold; or if there are no cases.
+
+        Warns
+        -----
+        WeightWarning
+            As the constructor; with more than 2048 distinct scores also of collapsed tables.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> bc.CalibrationData.from_chunks([([0, 1], [0.2, 0.8]), ([1, 0], [0.8, 0.2])])
+        CalibrationData(4 cases, 2 events, 2 rows)
+        """
+        reader = Reader(weight_type=weight_type, pos_label=pos_label, horizon=horizon)
+        read_chunks(chunks, reader, progress)
+        return cls._new(reader.finished())
+
+    @classmethod
+    def from_counts(
+        cls,
+        prob: ArrayLike,
+        trials: ArrayLike,
+        hits: ArrayLike,
+        *,
+        site: ArrayLike | None = None,
+        period: ArrayLike | None = None,
+        subgroup: Crossed | None = None,
+        cluster: ArrayLike | None = None,
+        stratum: ArrayLike | None = None,
+        imputation: ArrayLike | None = None,
+    ) -> Self:
+        """Build a table from counts that are collapsed already.
+
+        Parameters
+        ----------
+        prob : array-like of shape (rows,)
+            Predicted probabilities in [0, 1]; equal ones are added up.
+        trials, hits : array-like of shape (rows,)
+            Cases and events at each score; whole numbers, `0 <= hits <= trials`.
+        site, period, cluster, stratum, imputation : array-like of shape (rows,), optional
+        subgroup : data frame or mapping, optional
+            Roles of each row, as in the constructor.
+
+        Returns
+        -------
+        CalibrationData
+
+        Raises
+        ------
+        InputError
+            If a count is negative, not whole, or hits exceed trials.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> bc.CalibrationData.from_counts([0.1, 0.5], [10, 4], [1, 2])
+        CalibrationData(14 cases, 3 events, 2 rows)
+
+        Sites of which only the number of patients, the events and the expected events are known,
+        each read as if all its patients had the mean risk:
+
+        >>> n, events, expected = [5553, 1027], [232, 28], [222.0, 46.0]
+        >>> bc.CalibrationData.from_counts(
+        ...     [expected[0] / n[0], expected[1] / n[1]], n, events, site=["Nashef", "Biancari"]
+        ... )
+        CalibrationData(6,580 cases, 260 events, 2 rows, 2 groups)
+        """
+        roles = as_roles(
+            site=site, period=period, subgroup=subgroup, cluster=cluster, stratum=stratum,
+            imputation=imputation,
+        )  # fmt: skip
+        return cls._new(contents_of_counts(prob, trials, hits, roles))
+
+    @classmethod
+    def from_imputations(cls, tables: Sequence[Self], labels: Sequence[Any] | None = None) -> Self:
+        """One table of the tables of the same cases under several imputations.
+
+        Parameters
+        ----------
+        tables : sequence of CalibrationData
+            One for each imputation, two at least.
+        labels : sequence, optional
+            Their names; by default 1, 2, ...
+
+        Returns
+        -------
+        CalibrationData
+            With the role `imputation`. Its rows are those of all tables, where each case counts
+            1/m in each; `imputations` has the tables themselves.
+
+        Raises
+        ------
+        InputError
+            If they differ in cases or roles, or are of imputations already.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> tables = [bc.CalibrationData([0, 1], score) for score in ([0.2, 0.6], [0.3, 0.6])]
+        >>> bc.CalibrationData.from_imputations(tables).trials
+        array([0.5, 0.5, 1. ])
+        """
+        each = as_items(tables, "tables")
+        if not each:
+            raise InputError("tables is empty: pass one table an imputation, two at least.")
+        for at, table in enumerate(each):
+            check_type(table, CalibrationData, f"tables[{at}]", "Pass one table an imputation.")
+            if table.complete(takes_times=True).imputations:
+                raise InputError(f"tables[{at}] is of several imputations already.")
+        named = range(1, len(each) + 1) if labels is None else as_items(labels, "labels")
+        if len(named) != len(each):
+            raise InputError(
+                f"labels has {len(named)} names and tables has {len(each)} tables. Give each "
+                "imputation a name, or leave labels= out."
+            )
+        return cls._of_imputations([str(name) for name in named], each)
+
+    @classmethod
+    def from_multiclass(
+        cls,
+        y_true: ArrayLike,
+        y_proba: ArrayLike,
+        mode: ClassMode = "top-label",
+        *,
+        classes: Sequence[Any] | NDArray[Any] | None = None,
+        sample_weight: ArrayLike | None = None,
+        weight_type: WeightType | None = None,
+        site: ArrayLike | None = None,
+        period: ArrayLike | None = None,
+        subgroup: Crossed | None = None,
+        cluster: ArrayLike | None = None,
+        stratum: ArrayLike | None = None,
+        imputation: ArrayLike | None = None,
+    ) -> Self:
+        """Reduce a multi-class classifier to binary calibration.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            True classes, labels of any type: members of `classes`.
+        y_proba : array-like of shape (n, k)
+            Predicted class probabilities; every row sums to 1 within 1e-3.
+        mode : {"top-label", "class-wise"}
+            "top-label": the largest probability against whether that class was right.
+            "class-wise": every class against the rest, with the classes as subgroups, `class`.
+        classes : sequence of length k, optional
+            Names of the columns. By default those of a data frame, if every label is one of them;
+            else the categories of a pandas Categorical, in their order; else 0, 1, ..., k - 1, if
+            every label is one of these; else k distinct numbers in ascending order.
+        sample_weight : array-like of shape (n,), optional
+            Counts of cases, or sampling weights.
+        weight_type : {"counts", "sampling"}, optional
+            What `sample_weight` is; by default counts if all are whole numbers.
+        site, period, cluster, stratum, imputation : array-like of shape (n,), optional
+        subgroup : data frame or mapping, optional
+            Roles of each case, as in the constructor; for the top label.
+
+        Returns
+        -------
+        CalibrationData
+
+        Raises
+        ------
+        InputError
+            If the rows do not sum to 1, a true class is unknown, labels are words and nothing says
+            which column is which, or there are roles of a class-wise table.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> proba = [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]
+        >>> bc.CalibrationData.from_multiclass([0, 1], proba)
+        CalibrationData(2 cases, 1 event, 2 rows)
+        """
+        roles = as_roles(
+            site=site, period=period, subgroup=subgroup, cluster=cluster, stratum=stratum,
+            imputation=imputation,
+        )  # fmt: skip
+        given = (y_true, y_proba, mode, classes, sample_weight, roles)
+        return cls._new(contents_of_classes(*given, weight_type=weight_type))
 
     @property
-    def square_sum(self) -> float:
-        """Sum of the squared weights."""
-        return float(self.trials.sum()) if self.squares is None else self.squares
+    def _structure(self) -> Structure:
+        """The roles that make groups, the imputation among them."""
+        within = self._contents.structure
+        if not self._imputations:
+            return within
+        return Structure({IMPUTATION: self._labels} | within.levels, within.periods)
+
+    @property
+    def _any(self) -> Self:
+        """The table of one imputation, or the table itself: they have the same cases."""
+        return (self._imputations or (self,))[0]
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """Names of the roles that the cases have: imputation, site, period, subgroups, cluster."""
+        return (*self._structure.levels, *self._dependence)
+
+    @property
+    def _dependence(self) -> tuple[str, ...]:
+        members = self._any.members
+        if members is None:
+            return ()
+        return ("cluster",) if members.layer is None else ("cluster", "stratum")
+
+    @property
+    def levels(self) -> dict[str, tuple[str, ...]]:
+        """The levels of each role that makes groups, in order; of periods, in order of time."""
+        return dict(self._structure.levels)
+
+    @property
+    def subgroups(self) -> tuple[str, ...]:
+        """Names of the columns of subgroups."""
+        return self._structure.subgroups
+
+    @property
+    def periods(self) -> Periods | None:
+        """The periods in order of time, and the time between them; None without any."""
+        return self._structure.periods
+
+    @property
+    def cells(self) -> tuple[dict[str, str], ...]:
+        """The level of each role but the imputation of each group, in the order of `groups`."""
+        structure = self._contents.structure
+        return tuple(structure.named(cell) for cell in self._contents.cells)
+
+    @cached_property
+    def clusters(self) -> Clusters | None:
+        """The clusters of the cases, on the scale of effective cases; None without any.
+
+        Those of several imputations are in each of `imputations`. One cluster alone is refused.
+        """
+        if self.members is None:
+            return None
+        return self.members.clusters(self.weight_scale, sampling=self.is_pseudo)
+
+    @cached_property
+    def followed_clusters(self) -> Clusters | None:
+        """The same clusters of times to an event, by the entries of `follow_up`."""
+        members, followed = self.members, self.follow_up
+        if members is None or followed is None or followed.members is None:
+            return None
+        by_entry = followed.members.with_strata_of(members)
+        return by_entry.clusters(self.weight_scale, sampling=self.is_pseudo)
+
+    @property
+    def members(self) -> Members | None:
+        """The clusters by what is known of them in every table; None without any."""
+        return self._contents.members
+
+    @property
+    def follow_up(self) -> FollowUp | None:
+        """How long the cases were followed, of times to an event; None of plain outcomes."""
+        return self._contents.follow_up
+
+    def independent(self) -> Self:
+        """The table itself, refused if its cases come in clusters or strata."""
+        if self._dependence and not (self.clusters is not None and self.clusters.are_single):
+            raise InputError(
+                f"the table has {' and '.join(self._dependence)}, and this takes cases as "
+                "independent. If it is not affected by that, pass data.without('cluster')."
+            )
+        return self
+
+    def with_several_clusters(self) -> Self:
+        """The same cases, with clusters or strata forgotten of which there are too few to differ.
+
+        Of a part of a table: one cluster is then no cluster, and strata are one, if one of them
+        has a single cluster.
+        """
+        members = self.members
+        return self.without(members.too_few) if members is not None and members.too_few else self
+
+    def without(self, roles: str | Sequence[str]) -> Self:
+        """The same cases with some roles forgotten.
+
+        Parameters
+        ----------
+        roles : str, or sequence of str
+            Of those in `roles`, but for the imputation. With clusters their strata are forgotten.
+
+        Returns
+        -------
+        CalibrationData
+
+        Raises
+        ------
+        InputError
+            If there is no such role, or it is the imputation.
+        """
+        named = [check_choice(role, self.roles, "roles") for role in as_items(roles, "roles")]
+        if IMPUTATION in named:
+            raise InputError(
+                "imputation cannot be forgotten: each case is in the table once an imputation. "
+                "Take one of data.imputations."
+            )
+        return self._each(lambda contents: forgotten(contents, named))
+
+    @property
+    def imputations(self) -> tuple[Self, ...]:
+        """The table of each imputation; empty where nothing was imputed.
+
+        The rows here are those of all imputations, where each case counts 1/m in each.
+        """
+        return self._imputations
+
+    @property
+    def has_imputed_outcomes(self) -> bool:
+        """Whether the number of events differs between imputations, so that outcomes were imputed.
+
+        `events` is then their mean.
+        """
+        each = [part._hits for part in self._imputations]
+        return bool(each) and not np.allclose(each, each[0], 1e-9, 0)
+
+    @property
+    def _hits(self) -> float:
+        """Events of one imputation."""
+        return float(self.rows.hits.sum())
+
+    @property
+    def has_outcomes(self) -> bool:
+        """Whether there are outcomes: a table can hold the scores of cases not yet observed."""
+        return self._is_observed
+
+    def without_outcomes(self) -> Self:
+        """The scores alone, as of cases not yet observed: refused where outcomes are read.
+
+        Returns
+        -------
+        CalibrationData
+        """
+        if not self.has_outcomes:
+            return self
+        table = self._each(_without_hits)
+        for each in (table, *table._imputations):
+            each._is_observed = False
+        return table
+
+    @property
+    def unknown(self) -> Self | None:
+        """The cases whose outcome is missing, as a table of scores alone; None without any.
+
+        All else here is of the cases whose outcome is known.
+        """
+        contents = self._any._contents.unknown
+        if contents is None:
+            return None
+        table = self._new(contents)
+        table._is_observed = False
+        return table
+
+    def scores_alone(self) -> Self:
+        """The scores without roles, for curves to be seen on; its outcomes stand for none.
+
+        Raises
+        ------
+        InputError
+            If there are several imputations.
+        """
+        if self._imputations:
+            raise InputError(
+                f"scores is a table of {len(self._imputations)} imputations. Pass the scores of "
+                "one: data.imputations[0]."
+            )
+        table = _without_hits(self._contents)
+        return self._new(forgotten(table, list(table.structure.levels)))
+
+    def complete(self, *, takes_times: bool = False) -> Self:
+        """The table itself, refused if it has no outcomes.
+
+        Parameters
+        ----------
+        takes_times : bool
+            Whether times to an event are taken; if not, they are refused.
+
+        Raises
+        ------
+        InputError
+            That says what to pass instead.
+        """
+        self._check_outcomes()
+        if self.follow_up is not None and not takes_times:
+            raise InputError(
+                "this table has times to an event, and cases that left before the horizon: this is "
+                "of outcomes that are known. Times are taken by bayescal.fit, compare, assess, "
+                "recommend, recalibration_gain and build_model."
+            )
+        return self
+
+    def _check_outcomes(self) -> None:
+        if not self.has_outcomes:
+            raise InputError(
+                "this table has no outcomes: it holds scores alone, of cases that were not "
+                "observed. Pass outcomes with the scores, as (y_true, y_prob)."
+            )
+
+    @property
+    def rows(self) -> Rows:
+        """The rows of all groups, one after the other: scores, cases, events, and the group."""
+        return self._contents.rows
+
+    @property
+    def score(self) -> Floats:
+        """Distinct scores as given (cell means once compressed), ascending within a group."""
+        return self.rows.score
+
+    @property
+    def trials(self) -> Floats:
+        """Cases at each score (the sum of their weights)."""
+        return self.rows.trials
+
+    @property
+    def hits(self) -> Floats:
+        """Events at each score (the sum of their weights); refused where there are no outcomes."""
+        self._check_outcomes()
+        return self.rows.hits
+
+    @property
+    def group(self) -> NDArray[np.str_] | None:
+        """Group of each row, or None."""
+        return np.array(self.groups)[self.rows.cell] if self.groups else None
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Names of the groups, in order."""
+        return tuple(self._place)
+
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        """The position of each group, by its name."""
+        structure, cells = self._contents.structure, self._contents.cells
+        return {str(structure.label(cell)): at for at, cell in enumerate(cells) if cell}
+
+    @property
+    def n(self) -> float:
+        """Cases in the table: the sum of the weights."""
+        return float(self._any.rows.trials.sum())
+
+    @property
+    def events(self) -> float:
+        """Events in the table; refused where there are no outcomes.
+
+        Of outcomes that were imputed it is the mean over the imputations.
+        """
+        self._check_outcomes()
+        parts = self._imputations if self.has_imputed_outcomes else (self._any,)
+        return sum(part._hits for part in parts) / len(parts)
+
+    @property
+    def is_compressed(self) -> bool:
+        """Whether any rows are cells of the log-odds grid rather than exact scores."""
+        return not self.rows.is_exact
+
+    @property
+    def is_single(self) -> bool:
+        """Whether scores came as numbers of 32 bits, which round those near 1 to it."""
+        return self._contents.is_single
+
+    def rows_of(self, scores: Floats) -> NDArray[np.intp]:
+        """Row of each case of this table, by its score, in a table without groups."""
+        return row_of(self.rows, as_scores(scores, "scores"))
+
+    def share_reaching(self, thresholds: Floats) -> Floats:
+        """Share of each row's cases whose score is at least t, of shape (rows, thresholds).
+
+        0 or 1 for exact scores; in a cell of the grid that holds t, the share of its width.
+        """
+        return share_reaching(self.rows, as_floats(thresholds, "thresholds"))
+
+    @property
+    def weight_type(self) -> WeightType:
+        """How the weights are read: "counts" of cases (also without weights), or "sampling"."""
+        return self._contents.weight_type or "counts"
+
+    @property
+    def is_pseudo(self) -> bool:
+        """Whether the weights are sampling weights rather than case counts."""
+        return self.weight_type == "sampling"
+
+    @property
+    def weight_scale(self) -> float:
+        """Factor that turns weights into effective cases: 1, or Kish's for sampling weights."""
+        return self.sampling_size / self.n if self.is_pseudo else 1.0
+
+    @property
+    def effective_size(self) -> float:
+        """Cases that the likelihood counts: Kish's effective size of sampling weights, else `n`."""
+        return self.n * self.weight_scale
+
+    def counted(self) -> dict[str, float]:
+        """Numbers of cases and of events; of sampling weights, of effective cases."""
+        return {"cases": self.effective_size, "events": self.events * self.weight_scale}
+
+    @property
+    def size_in_words(self) -> str:
+        """How many cases and events there are; of sampling weights, what they are worth."""
+        told = f"{count(self.n, 'case')}, {count(self.events, 'event')}"
+        if self.is_pseudo:
+            told = cases_and_events(self.n, self.events, self.effective_size)
+        if self.unknown is not None:
+            told += f"; {count(self.unknown.n, 'case')} without a known outcome left out"
+        return told
+
+    def of_effective_cases(self) -> Self:
+        """The same table, whose sampling weights are numbers of effective cases already."""
+        if not self.is_pseudo:
+            return self
+        rows, cells = self.rows, len(self._contents.cells)
+        squares = add_up(rows.cell, rows.trials, cells)
+        return self._each(lambda contents: replace(contents, squares=squares))
+
+    @property
+    def sampling_size(self) -> float:
+        """Kish's effective size of the weights, were they sampling weights."""
+        return kish(self.n, float(self._any._contents.squares.sum()))
+
+    def to_xarray(self) -> xr.Dataset:
+        """The table as an xarray.Dataset with dimension `row`.
+
+        Returns
+        -------
+        xarray.Dataset
+        """
+        contents = self._contents
+        if self._imputations:
+            contents = stacked([part._contents for part in self._imputations], self._labels)
+        dataset = to_dataset(contents)
+        return dataset if self.has_outcomes else dataset.assign_attrs(outcomes="unknown")
+
+    @classmethod
+    def from_xarray(cls, dataset: xr.Dataset) -> Self:
+        """Read back what `to_xarray` wrote.
+
+        Parameters
+        ----------
+        dataset : xarray.Dataset
+
+        Returns
+        -------
+        CalibrationData
+
+        Raises
+        ------
+        InputError
+            If a variable is missing, or is not what was written.
+        """
+        table = cls._new(from_dataset(dataset))
+        return table.without_outcomes() if "outcomes" in dataset.attrs else table
+
+    def to_netcdf(self, path: str | PathLike[str]) -> None:
+        """Write the table to a NetCDF file, which `from_netcdf` reads back to the last bit.
+
+        It is written under a temporary name in the same folder and renamed at the end, so that an
+        interruption leaves a former file as it was.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Raises
+        ------
+        OSError
+            If it cannot be written.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> table = bc.CalibrationData([0, 1], [0.2, 0.8])
+        >>> table.to_netcdf("table.nc")  # doctest: +SKIP
+        >>> bc.CalibrationData.from_netcdf("table.nc")  # doctest: +SKIP
+        CalibrationData(2 cases, 1 events, 2 rows)
+        """
+        write_dataset(self.to_xarray(), path)
+
+    @classmethod
+    def from_netcdf(cls, path: str | PathLike[str]) -> Self:
+        """Read a table that `to_netcdf` wrote.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Returns
+        -------
+        CalibrationData
+
+        Raises
+        ------
+        InputError
+            If there is no such file, it is no table, it is damaged, or a later version wrote it.
+        """
+        return cls.from_xarray(read_dataset(path))
+
+    def edges(self, edge: float | None = None) -> Edges:
+        """How scores of exactly 0 and 1 are read when a curve is fitted to this table.
+
+        They are taken as rounded: moved inside by a quarter of the distance to the nearest other
+        score, and never nearer than 1e-12. With `edge` no score is read as nearer to 0 or 1.
+
+        Parameters
+        ----------
+        edge : float in (0, 0.5), optional
+            The least distance from 0 and 1 to use instead.
+
+        Returns
+        -------
+        Edges
+        """
+        return edges_of(self.score, self.trials, edge)
+
+    def to_arrays(self) -> tuple[Floats, Floats, Floats]:
+        """Outcomes, scores and weights: how a table meets an estimator.
+
+        Returns
+        -------
+        y_true, y_prob, sample_weight : ndarray
+            At most two entries a row: its events and its non-events. Weights are numbers of cases;
+            sampling weights add up to Kish's effective size.
+        """
+        outcome = np.repeat([0.0, 1.0], self.score.size)
+        weight = np.concatenate([self.trials - self.hits, self.hits]) * self.weight_scale
+        keep = weight > 0
+        return outcome[keep], np.tile(self.score, 2)[keep], weight[keep]
+
+    def select(self, group: str | None = None, **levels: Any) -> CalibrationData:
+        """The cases of one group, or of some levels of the roles.
+
+        Parameters
+        ----------
+        group : str, optional
+            One of `groups`.
+        **levels
+            The level of a role, such as `site="A"` or `imputation=1`. The table keeps its other
+            roles.
+
+        Returns
+        -------
+        CalibrationData
+
+        Raises
+        ------
+        InputError
+            If there is no such group, role or level.
+        """
+        if (group is None) == (not levels):
+            raise InputError("select takes the name of a group, or levels such as site='A'.")
+        if group is not None:
+            if not isinstance(group, str) or group not in self._place:
+                check_choice(group, self.groups, "group")
+            cell, at = self._contents.cells[self._place[group]], self._place[group]
+            if self._imputations:
+                return self._each(lambda one: of_group(one, one.cells.index(cell)))
+            return self._each(lambda one: of_group(one, at))
+        wanted = {
+            role: check_choice(str(level), self.levels[role], role)
+            for role, level in levels.items()
+            if check_choice(role, tuple(self.levels), "role")
+        }
+        if not self._imputations:
+            return self._each(partial(selected, levels=wanted))
+        label, table = wanted.pop(IMPUTATION, None), self
+        if label is not None:
+            table = self._imputations[self._labels.index(label)]
+        return table._each(partial(selected, levels=wanted)) if wanted else table
+
+    def one_group(self, *, takes_times: bool = False) -> CalibrationData:
+        """The table itself, refused if it holds more than the cases of one curve.
+
+        Parameters
+        ----------
+        takes_times : bool
+            Whether times to an event are taken.
+
+        Raises
+        ------
+        InputError
+            If there are several groups or imputations, or no outcomes that are known.
+        """
+        self.complete(takes_times=takes_times)
+        if self._imputations:
+            raise InputError(
+                f"the table holds {len(self._imputations)} imputations of its cases, and this is "
+                "of one. Take each of data.imputations."
+            )
+        if len(self.groups) > 1:
+            shown = ", ".join(map(repr, self.groups[:3])) + (", ..." * (len(self.groups) > 3))
+            by = " and ".join(self.levels)
+            raise InputError(
+                f"the table holds {len(self.groups)} groups by {by} ({shown}), and this draws one "
+                "curve. Take each with data.select(name), or all as one with data.pooled()."
+            )
+        return self
+
+    def of_site(self, label: str) -> CalibrationData:
+        """The same cases, all of one site; the table has no site, period or subgroup yet."""
+        if not isinstance(label, str):
+            raise InputError(f"label must be the name of a site, got {shortened(repr(label))}.")
+        if self.levels:
+            raise InputError(
+                f"the table has {' and '.join(self.levels)}, and of_site makes a site of cases "
+                "without levels. Take data.pooled() first."
+            )
+        structure = Structure({"site": (label,)})
+        return self._each(lambda one: regrouped([one], structure, lambda _: (label,)))
+
+    def pooled(self) -> CalibrationData:
+        """The same cases with site, period and subgroups forgotten."""
+        return self._each(lambda contents: forgotten(contents, list(contents.structure.levels)))
+
+    def __add__(self, other: object) -> CalibrationData:
+        if not isinstance(other, CalibrationData):
+            return NotImplemented
+        tables = (self, other)
+        first, second = (each.complete(takes_times=True) for each in tables)
+        if not first._imputations and not second._imputations:
+            return self._new(added([first._contents, second._contents]))
+        one, two = (table.levels.get(IMPUTATION) for table in (first, second))
+        if one is None or one != two:
+            raise InputError(
+                "the tables have different imputations. Add those of the same imputations."
+            )
+        pairs = zip(first._imputations, second._imputations, strict=True)
+        return self._of_imputations(one, [one + two for one, two in pairs])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CalibrationData):
+            return NotImplemented
+        mine, theirs = (
+            (
+                it.groups,
+                it._structure,
+                it.weight_type,
+                it.has_outcomes,
+                it.follow_up,
+                it._imputations,
+                it.unknown,
+            )
+            for it in (self, other)
+        )
+        if mine != theirs or (self.members is None) != (other.members is None):
+            return False
+        if self.members is not None and not self.members.equals(other.members):
+            return False
+        if not np.isclose(self.weight_scale, other.weight_scale, SUMS_SAME, 0):
+            return False
+        names = ("score", "trials", "hits") if self.has_outcomes else ("score", "trials")
+        pairs = [(getattr(self, name), getattr(other, name)) for name in names]
+        return all(
+            one.shape == two.shape and np.allclose(one, two, SUMS_SAME, 0) for one, two in pairs
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        groups = f", {len(self.groups)} groups" if self.groups else ""
+        compressed = " on a log-odds grid" if self.is_compressed else ""
+        weights = ""
+        if self.is_pseudo:
+            weights = f", sampling weights of effective size {self.effective_size:.4g}"
+        events = count(self.events, "event") if self.has_outcomes else "no outcomes"
+        if self.follow_up is not None:
+            left, at = self.follow_up.censored, self.follow_up.horizon
+            others = self.follow_up.competing
+            competing = f" and {others:g} with a competing event" if others else ""
+            events += f" by {at:g}{competing}, {left:g} censored before"
+        if self.unknown is not None:
+            events += f", {count(self.unknown.n, 'more case')} without an outcome"
+        if self._imputations:
+            groups += f", {len(self._imputations)} imputations"
+        if self._dependence:
+            groups += ", clusters" + " and strata" * (len(self._dependence) > 1)
+        return (
+            f"CalibrationData({count(self.n, 'case')}, {events}, "
+            f"{self.score.size} rows{compressed}{groups}{weights})"
+        )
 
 
-Tables: TypeAlias = dict[str | None, Rows]
-"""The rows of each group, by its name; None where there are no groups."""
+OUTCOMES_IMPUTED = (
+    "imputation was given beside several imputations of the outcomes. Pass a long table that has "
+    "both: CalibrationData(y_true, y_prob, imputation=number)."
+)
 
 
-class Levels(NamedTuple):
-    """The distinct scores of some cases, ascending.
+def _check_classes(y_prob: Any, mode: Any, pos_label: Any) -> None:
+    """Refuse what says nothing of a matrix of class probabilities."""
+    if pos_label is not None:
+        raise InputError(
+            "pos_label was given beside a matrix of class probabilities, where the event is "
+            "that a class is right. Leave it out; or pass the column of that class alone."
+        )
+    if mode is None and np.shape(y_prob)[1] == 2:
+        raise InputError(
+            "y_prob holds two columns, one for each of two classes. Pass the probability of "
+            "the event alone, such as y_prob[:, 1]; or say mode='top-label', of whether the "
+            "predicted class is right, or mode='class-wise'."
+        )
+
+
+def _refuse_mode(mode: Any) -> None:
+    if mode is not None:
+        check_choice(mode, MODES, "mode")
+        raise InputError(
+            f"mode={mode!r} was given without a matrix of class probabilities. Pass one as y_prob, "
+            "one column a class, or leave mode out."
+        )
+
+
+def _without_hits(contents: Contents) -> Contents:
+    """The scores alone."""
+    rows = contents.rows
+    return replace(contents, rows=rows._replace(hits=np.zeros(rows.score.size)), members=None)
+
+
+@dataclass(frozen=True)
+class CrossedTable:
+    """A table with a group for each combination of levels of its factors, called a cell.
 
     Attributes
     ----------
-    score : ndarray of shape (levels,)
-    order : ndarray of int of shape (n,), or slice
-        Cases by ascending score; all of them in their own order if that is ascending.
-    start : ndarray of int of shape (levels,)
-        Where each distinct score begins in that order.
-    size : int
-        Number of cases.
+    data : CalibrationData
+        With two or more factors, and no other role that makes groups but the imputation.
     """
 
-    score: Floats
-    order: Order
-    start: NDArray[np.intp]
-    size: int
+    data: CalibrationData
+
+    def __post_init__(self) -> None:
+        for name, each in self.levels.items():
+            if len(each) < 2:
+                raise InputError(
+                    f"the factor {shortened(name)!r} has one level, {shortened(each[0])!r}, so "
+                    "that there is nothing to compare. Leave this factor out."
+                )
+        if len(self.cells) > MOST_COMBINATIONS:
+            counted = ", ".join(
+                f"{shortened(name)} has {len(each)} levels" for name, each in self.levels.items()
+            )
+            raise InputError(
+                f"there are {len(self.cells):,} combinations of levels, and at most "
+                f"{MOST_COMBINATIONS:,} can be fitted, in {LONGEST_FIT}: {counted}. Leave a factor "
+                "out, or join levels."
+            )
+
+    @cached_property
+    def levels(self) -> dict[str, tuple[str, ...]]:
+        """The levels of each factor, in order."""
+        return {name: of for name, of in self.data.levels.items() if name != IMPUTATION}
 
     @property
-    def row(self) -> NDArray[np.intp]:
-        """Index of the distinct score of each case, of shape (n,)."""
-        row = np.empty(self.size, dtype=np.intp)
-        row[self.order] = np.repeat(np.arange(self.score.size), self.cases())
-        return row
+    def names(self) -> tuple[str, ...]:
+        """Names of the factors."""
+        return tuple(self.levels)
 
-    @property
-    def first(self) -> NDArray[np.intp]:
-        """One of the cases at each score."""
-        return self.start if isinstance(self.order, slice) else self.order[self.start]
+    @cached_property
+    def cells(self) -> tuple[tuple[str, ...], ...]:
+        """The levels of each cell, in the order of the table's groups."""
+        return tuple(tuple(cell.values()) for cell in self.data.cells)
 
-    def cases(self) -> NDArray[np.intp]:
-        """Number of cases at each score."""
-        return np.diff(self.start, append=self.size)
+    @cached_property
+    def codes(self) -> NDArray[np.intp]:
+        """Index of the level of each cell in each factor, of shape (cells, factors)."""
+        index = [{level: k for k, level in enumerate(each)} for each in self.levels.values()]
+        rows = [[of[level] for of, level in zip(index, cell, strict=True)] for cell in self.cells]
+        return np.array(rows, dtype=np.intp)
 
-    def totals(self, values: NDArray[Any]) -> Floats:
-        """Sums over the cases at each score, along the last axis of (..., n)."""
-        ranked = values[..., self.order]
-        if self.start.size == self.size:
-            return ranked.astype(np.float64, copy=False)
-        total: Floats = np.add.reduceat(ranked, self.start, axis=-1, dtype=np.float64)
-        return total
-
-
-def levels_of(score: Floats) -> Levels:
-    """Take cases of equal scores together, by sorting unless they ascend."""
-    order, ranked = ascending(score)
-    start = np.flatnonzero(np.append(True, ranked[1:] != ranked[:-1])[: ranked.size])
-    return Levels(ranked[start], order, start, score.size)
-
-
-def ascending(score: Floats) -> tuple[Order, Floats]:
-    """The order in which scores ascend, and the scores in it."""
-    if (score[1:] >= score[:-1]).all():
-        return slice(None), score
-    order = np.argsort(score)
-    return order, score[order]
-
-
-class Table(NamedTuple):
-    """Distinct scores of the cases that count, and how many cases have each.
-
-    Attributes
-    ----------
-    order : ndarray of int of shape (cases,), or slice
-        The cases that count, sorted by score.
-    weight : ndarray of shape (cases,) or None
-        Weight of each of them; None when all count once.
-    starts : ndarray of int of shape (rows,) or None
-        Where each distinct score begins among them; None when no two are equal.
-    score, trials : ndarray of shape (rows,)
-        Not to be written to.
-    total : float
-        Sum of the trials.
-    """
-
-    order: Order
-    weight: Floats | None
-    starts: NDArray[np.intp] | None
-    score: Floats
-    trials: Floats
-    total: float
-
-    def hits(self, outcomes: NDArray[Any]) -> Floats:
-        """Events at each distinct score, (replicates, rows), of outcomes (replicates, n)."""
-        events = outcomes[:, self.order]
-        if self.weight is not None:
-            events = events * self.weight
-        if self.starts is None:
-            return events.astype(np.float64, copy=False)
-        hits: Floats = np.add.reduceat(events, self.starts, axis=1, dtype=np.float64)
-        return hits
-
-
-def tabulate(scores: Floats, weights: Floats | None) -> Table:
-    """Collapse equal scores, exactly, for outcomes that come later.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n,)
-    weights : ndarray of shape (n,) or None
-        Numbers of cases.
-    """
-    if weights is not None and not weights.all():
-        counted = np.flatnonzero(weights)
-        table = tabulate(scores[counted], weights[counted])
-        return table._replace(order=counted[table.order])
-    order, ranked = ascending(scores)
-    new = ranked[1:] != ranked[:-1]
-    starts = None if new.all() else np.flatnonzero(np.append(True, new))
-    weight = None if weights is None else weights[order]
-    score = ranked if starts is None else ranked[starts]
-    if weight is not None:
-        trials = weight if starts is None else np.add.reduceat(weight, starts)
-    elif starts is not None:
-        trials = np.diff(starts, append=ranked.size).astype(np.float64)
-    else:
-        trials = np.broadcast_to(np.float64(1), ranked.size)
-    return Table(order, weight, starts, score, trials, float(trials.sum()))
-
-
-def row_of(rows: Rows, score: Floats) -> NDArray[np.intp]:
-    """Index of the row that holds each of these scores, which are among the table's."""
-    if rows.cell is None:
-        return np.searchsorted(rows.score, score)
-    row_at = np.searchsorted(rows.cell, np.arange(GRID))
-    row = np.empty(score.size, dtype=np.intp)
-    for part in blocks(score.size):
-        row_at.take(cell_of(score[part]), out=row[part], mode="clip")
-    return row
-
-
-def share_reaching(rows: Rows, thresholds: Floats) -> Floats:
-    """Share of each row's cases whose score is at least t, of shape (rows, thresholds).
-
-    Exact scores reach a threshold or do not. In the cell that holds t the cases are taken as evenly
-    spread over it.
-    """
-    least = least_treated(thresholds)
-    if rows.cell is None:
-        return (rows.score[:, None] >= least).astype(np.float64)
-    lower, width = _LOWER[rows.cell][:, None], _WIDTH[rows.cell][:, None]
-    shared: Floats = np.clip((lower + width - thresholds) / width, 0.0, 1.0)
-    exact = np.isin(rows.cell, (0, GRID - 1))  # scores of 0 and 1
-    shared[exact] = rows.score[exact, None] >= least
-    return shared
-
-
-def add_up(row: NDArray[Any], values: NDArray[Any], size: int = 0) -> Floats:
-    """Sum of the values that fall in each row; `size` is the number of rows.
-
-    Without it there are as many as occur. Of many values `numpy.add.at` gives the same sums as
-    `numpy.bincount` in two thirds of the time.
-    """
-    if not size or row.size < MANY_VALUES:
-        return np.asarray(np.bincount(row, values, minlength=size), dtype=np.float64)
-    total = np.zeros(size)
-    np.add.at(total, row.astype(np.intp, copy=False), values.astype(np.float64, copy=False))
-    return total
-
-
-def cell_of(score: Floats) -> NDArray[np.intp]:
-    """Grid cell of each score."""
-    with np.errstate(divide="ignore"):
-        scaled = 1 - score
-        np.divide(score, scaled, out=scaled)
-        np.log(scaled, out=scaled)
-    scaled += _GRID_REACH
-    scaled *= _CELLS / (2 * _GRID_REACH)
-    cell = np.clip(scaled, 0, _CELLS - 1, out=scaled).astype(np.intp)
-    cell += 1
-    if score.min(initial=1) == 0:
-        cell[score == 0] = 0
-    if score.max(initial=0) == 1:
-        cell[score == 1] = GRID - 1
-    return cell
-
-
-def locate(score: Floats) -> tuple[NDArray[np.intp], Floats]:
-    """Grid cell of each score, and its position in the cell as a whole number of parts."""
-    cell = cell_of(score)
-    position = np.subtract(score, _LOWER.take(cell))
-    position *= _PARTS.take(cell)
-    np.clip(position, 0, CELL_PARTS, out=position)
-    return cell, np.rint(position, out=position)
-
-
-def from_cells(columns: Floats, squares: float | None = None) -> Rows:
-    """Rows from the trials, hits and positions of every cell of the grid; empty cells fall away."""
-    cell = np.flatnonzero(columns[0] > 0)
-    trials, hits, position = columns[:, cell]
-    score = _LOWER[cell] + _WIDTH[cell] * (position / (trials * CELL_PARTS))
-    return Rows(score, trials, hits, cell, position, squares)
+    def cells_with(self, levels: Mapping[str, str]) -> list[int]:
+        """Indices of the cells that have all of these levels; of every cell, if there are none."""
+        wanted = [(self.names.index(name), level) for name, level in levels.items()]
+        return [
+            k for k, cell in enumerate(self.cells) if all(cell[at] == level for at, level in wanted)
+        ]

@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import CaseError, InputError, WeightWarning
+from bayescal.core.errors import CaseError, InputError, WeightWarning, check_choice
 from bayescal.core.text import exact
-from bayescal.data.validate import check_choice
 
 __all__ = [
     "WEIGHT_TYPES",
@@ -186,13 +185,13 @@ def warn_of_ambiguity(
 
 def warn_of_types(types: str, total: float, squares: float) -> None:
     """Warn the caller of the caller's caller that both types are possible."""
-    warnings.warn(
+    warning = WeightWarning(
         f"sample_weight holds whole numbers that can be {types}. They are taken as counts, "
         f"which makes intervals about {np.sqrt(squares / total):.2g} times as narrow. Say which "
-        "they are with weight_type='counts' or weight_type='sampling'.",
-        WeightWarning,
-        stacklevel=4,
+        "they are with weight_type='counts' or weight_type='sampling'."
     )
+    warning.types = types
+    warnings.warn(warning, stacklevel=4)
 
 
 def is_collapsed(weight: Floats, has_both: NDArray[np.bool_]) -> bool:

@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc, erf, ndtr
 
 from bayescal.core.arrays import Floats, RandomState, power_mean, random_generator
-from bayescal.core.errors import InputError, as_flag
+from bayescal.core.errors import InputError, as_count, as_flag, as_level, as_order, check_choice
 from bayescal.core.text import documented, shortened
-from bayescal.data.validate import as_count, as_level, as_order, check_choice
 from bayescal.data.weights import are_counts
 from bayescal.estimators import registry
 from bayescal.estimators.bins import (

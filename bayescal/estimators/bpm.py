@@ -12,11 +12,11 @@ from scipy.optimize import least_squares, minimize
 from scipy.special import betaincinv, expit, gammaln, log_expit, logit, logsumexp
 
 from bayescal.core.arrays import Floats, power_mean
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, as_order, check_choice
 from bayescal.core.text import documented
+from bayescal.data.cases import as_scores
 from bayescal.data.read import Needs
-from bayescal.data.table import levels_of
-from bayescal.data.validate import as_order, as_scores, check_choice
+from bayescal.data.rows import levels_of
 from bayescal.estimators.registry import Cases, OutcomesLike, Statistic, estimator, evaluate, read
 
 BPM_EDGE = 1e-10

@@ -11,10 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc, chdtri, erfc, ndtr, xlogy
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, as_count, as_level, check_choice
 from bayescal.core.optimise import fit_logistic, log_likelihood
 from bayescal.core.text import documented
-from bayescal.data.validate import as_count, as_level, check_choice
 from bayescal.estimators import registry
 from bayescal.estimators.clinical import Recalibration, as_cases
 from bayescal.estimators.registry import Core, OutcomesLike, Statistic, Tested

@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.arrays import Floats, blocks, power_mean
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, as_count, as_order
 from bayescal.core.text import documented
-from bayescal.data.build.cases import check_given
-from bayescal.data.data import CalibrationData
+from bayescal.data.cases import as_scores, check_given, check_same_length
 from bayescal.data.read import Needs
+from bayescal.data.rows import Table, levels_of, tabulate
 from bayescal.data.sources.alignment import aligned
-from bayescal.data.table import Table, levels_of, tabulate
-from bayescal.data.validate import as_count, as_order, as_scores, check_same_length
+from bayescal.data.table import CalibrationData
 from bayescal.estimators import registry
 from bayescal.estimators.bins import (
     Bins,

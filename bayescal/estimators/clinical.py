@@ -13,10 +13,9 @@ from scipy.optimize import brentq
 from scipy.special import expit, ndtri
 
 from bayescal.core.arrays import Floats, blocks
-from bayescal.core.errors import InputError, SeparationError
+from bayescal.core.errors import InputError, SeparationError, as_level, check_choice
 from bayescal.core.optimise import NO_MAXIMUM, fit_logistic, log_likelihood, log_odds_of
 from bayescal.core.text import documented
-from bayescal.data.validate import as_level, check_choice
 from bayescal.estimators import registry
 from bayescal.estimators.registry import OutcomesLike, Statistic
 

@@ -11,10 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc, kolmogorov, log_ndtr, ndtr
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, check_choice
 from bayescal.core.text import documented
-from bayescal.data.table import Order, ascending
-from bayescal.data.validate import check_choice
+from bayescal.data.rows import Order, ascending
 from bayescal.estimators import registry
 from bayescal.estimators.bins import Labels, read_with_cells
 from bayescal.estimators.registry import Core, OutcomesLike, Statistic, Tested

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaln, digamma, expit, gammaln, logit, logsumexp, polygamma, spherical_jn
 
 from bayescal.core.arrays import Floats, blocks, power_mean
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, as_order, check_choice
 from bayescal.core.optimise import log_odds_of
-from bayescal.data.table import tabulate
-from bayescal.data.validate import as_order, check_choice, is_matrix
+from bayescal.data.cases import is_matrix
+from bayescal.data.rows import tabulate
 from bayescal.estimators.classes import read_classes
 from bayescal.estimators.registry import Cases, OutcomesLike, Statistic, estimator, evaluate, read
 from bayescal.estimators.smooth import (

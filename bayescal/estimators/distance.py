@@ -14,11 +14,10 @@ from scipy.optimize import linprog
 from scipy.special import expit
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, as_count
 from bayescal.core.optimise import log_odds_of
 from bayescal.core.text import documented, shortened
-from bayescal.data.table import Table, tabulate
-from bayescal.data.validate import as_count
+from bayescal.data.rows import Table, tabulate
 from bayescal.estimators import registry
 from bayescal.estimators.registry import OutcomesLike, Statistic
 

@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
 from bayescal.core.arrays import Floats, RandomState, blocks, random_generator
-from bayescal.core.errors import InputError, SeparationError
+from bayescal.core.errors import InputError, SeparationError, as_draws, as_level, check_choice
 from bayescal.core.optimise import binomial_mle
 from bayescal.core.text import documented
-from bayescal.data.table import tabulate
-from bayescal.data.validate import as_draws, as_level, check_choice
+from bayescal.data.rows import tabulate
 from bayescal.data.weights import SAME, quantile
 from bayescal.estimators import registry
 from bayescal.estimators.registry import Cases, Core, OutcomesLike, Statistic

@@ -13,10 +13,10 @@ from scipy.spatial.distance import cdist
 from scipy.special import gammainc, gammaincc, ndtr
 
 from bayescal.core.arrays import Floats, RandomState, blocks, random_generator
-from bayescal.core.errors import InputError
+from bayescal.core.errors import MOST_DRAWS, InputError, as_count, check_choice
 from bayescal.core.text import documented
-from bayescal.data.table import Table, tabulate
-from bayescal.data.validate import MOST_DRAWS, as_count, check_choice, is_matrix
+from bayescal.data.cases import is_matrix
+from bayescal.data.rows import Table, tabulate
 from bayescal.data.weights import are_counts
 from bayescal.estimators import registry
 from bayescal.estimators.classes import read_classes

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import fft
 
 from bayescal.core.arrays import Floats, RandomState, blocks, random_generator
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, as_level, check_choice
 from bayescal.core.text import documented
-from bayescal.data.validate import as_level, as_scores, check_choice
+from bayescal.data.cases import as_scores
 from bayescal.estimators import registry
 from bayescal.estimators.distance import Metric, as_metric, positions
 from bayescal.estimators.registry import OutcomesLike, Statistic

@@ -15,12 +15,12 @@ from scipy.optimize import isotonic_regression
 from scipy.special import expit, log_expit
 
 from bayescal.core.arrays import Floats, blocks
-from bayescal.core.errors import InputError, SeparationError, as_flag
+from bayescal.core.errors import InputError, SeparationError, as_count, as_flag, check_choice
 from bayescal.core.optimise import log_odds_of, logarithms, maximise
 from bayescal.core.text import documented, shortened
-from bayescal.data.data import CalibrationData
-from bayescal.data.table import Table, tabulate
-from bayescal.data.validate import as_count, as_scores, check_choice
+from bayescal.data.cases import as_scores
+from bayescal.data.rows import Table, tabulate
+from bayescal.data.table import CalibrationData
 from bayescal.data.weights import SAME, quantile
 from bayescal.estimators.registry import DOOR_BLOCK, OutcomesLike, read
 

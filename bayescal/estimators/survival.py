@@ -13,12 +13,11 @@ from scipy.special import expit, logit, ndtr, ndtri
 
 from bayescal.core.arrays import Floats
 from bayescal.core.cox import CoxFit, at_risk, fit_cox
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, as_count, as_level, check_choice
 from bayescal.core.optimise import clipped, fit_logistic, log_odds_of
-from bayescal.data.data import CalibrationData
-from bayescal.data.follow_up import TIME_STEPS
-from bayescal.data.survival import Survival, refuse_horizon
-from bayescal.data.validate import as_count, as_level, as_scores, check_choice
+from bayescal.data.cases import as_scores
+from bayescal.data.table import CalibrationData
+from bayescal.data.times import TIME_STEPS, Survival, refuse_horizon
 from bayescal.estimators.integrated import INDICES
 from bayescal.estimators.proportions import aalen_johansen
 from bayescal.estimators.registry import OutcomesLike, Tested, read

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.arrays import Floats
+from bayescal.core.errors import as_order, check_choice
 from bayescal.core.text import documented
-from bayescal.data.table import Table, tabulate
-from bayescal.data.validate import as_order, check_choice
+from bayescal.data.rows import Table, tabulate
 from bayescal.data.weights import are_counts
 from bayescal.estimators.binned import ece_core
 from bayescal.estimators.bins import BINS_SAME, TIES, mass_cuts

@@ -15,20 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
 from bayescal.core.arrays import Floats, RandomState, blocks, random_generator
-from bayescal.core.errors import InputError
+from bayescal.core.errors import MOST_DRAWS, InputError, as_count, as_level, check_choice
 from bayescal.core.text import documented, percent, rounded, shortened
+from bayescal.data.cases import as_scores, check_same_length
 from bayescal.data.clusters import Clusters
-from bayescal.data.data import CalibrationData
+from bayescal.data.rows import levels_of
 from bayescal.data.sources.alignment import aligned
-from bayescal.data.table import levels_of
-from bayescal.data.validate import (
-    MOST_DRAWS,
-    as_count,
-    as_level,
-    as_scores,
-    check_choice,
-    check_same_length,
-)
+from bayescal.data.table import CalibrationData
 from bayescal.data.weights import are_counts
 from bayescal.estimators import clinical, resamples
 from bayescal.estimators.binned import debiased_core

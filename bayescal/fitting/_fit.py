@@ -4,39 +4,26 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import Any, Literal, TypedDict, Unpack, overload
+from typing import Any, Literal, Unpack
 
 from numpy.typing import ArrayLike
 
 from bayescal.core.arrays import RandomState
-from bayescal.core.errors import EdgeWarning, InputError
-from bayescal.data.data import CalibrationData
+from bayescal.core.errors import EdgeWarning, InputError, as_draws, check_choice
+from bayescal.data.doors import CaseRoles, door, table_of
 from bayescal.data.imputations import warn_of_few_outcomes
-from bayescal.data.keywords import as_data
-from bayescal.data.multiclass import ClassMode
-from bayescal.data.predicted import risks_by
-from bayescal.data.read import Outcomes
-from bayescal.data.roles import Crossed
-from bayescal.data.survival import Survival
-from bayescal.data.validate import as_draws, check_choice
-from bayescal.data.weights import WeightType
-from bayescal.fitting.horizons import each_horizon, is_several
+from bayescal.data.table import CalibrationData
 from bayescal.fitting.imputed.combine import combine_imputations, each_imputation
 from bayescal.inference.candidates import PRIOR_CALIBRATED
 from bayescal.inference.curve import Averaging, fit_average, fit_curve
 from bayescal.inference.nuts import as_sampler
 from bayescal.model.curves import Curve
-from bayescal.model.heterogeneity import Heterogeneity
 from bayescal.model.priors import Prior
 from bayescal.model.problem import Problem, prepare
-from bayescal.multilevel.drift import DriftPosterior
-from bayescal.multilevel.factors import SubgroupPosterior
 from bayescal.multilevel.fit import fit_problem
 from bayescal.multilevel.known import THIS_SITE, check_few_labels
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.problem import KnownSites, prepare_terms, scores_alone
-from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.multilevel.term import Vary, VaryBy, as_vary, by, crossed, walk
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.several import Several
@@ -46,146 +33,36 @@ __all__ = ["ENGINES", "fit"]
 ENGINES = ("auto", "importance", "nuts")
 
 
-class FitOptions(TypedDict, total=False):
-    """Options of `fit` other than `vary`, `site`, `period`, `subgroup` and `imputation`."""
-
-    curve: str | Curve | None
-    curves: Sequence[str] | None
-    prior_calibrated: float
-    prior_weights: Mapping[str, float] | None
-    prior: str | Prior | Mapping[str, Any]
-    engine: Literal["auto", "importance", "nuts"]
-    sampler: Mapping[str, Any] | None
-    draws: int
-    heterogeneity_prior: Heterogeneity | Mapping[str, Any] | None
-    known: KnownSites
-    sample_weight: ArrayLike | None
-    weight_type: WeightType | None
-    random_state: RandomState
-    edge: float | None
-    pos_label: Any
-    cluster: ArrayLike | None
-    stratum: ArrayLike | None
-    horizon: float | None
-    mode: ClassMode | None
-
-
-@overload
+@door(several=Several.at_horizons, refuses=("known", "vary"))
 def fit(
-    y_true: Survival,
-    y_prob: ArrayLike,
-    *,
-    horizon: Sequence[float],
-    curve: str | Curve | None = None,
-    draws: int = 4000,
-    random_state: RandomState = None,
-) -> Several[CalibrationPosterior]: ...
-@overload
-def fit(
-    y_true: Outcomes,
+    y_true: Any,
     y_prob: ArrayLike | None = None,
     *,
-    vary: VaryBy,
-    **options: Unpack[FitOptions],
-) -> MultilevelPosterior: ...
-@overload
-def fit(
-    y_true: Outcomes,
-    y_prob: ArrayLike | None = None,
-    *,
-    site: None = None,
-    subgroup: None = None,
-    **options: Unpack[FitOptions],
-) -> CalibrationPosterior: ...
-@overload
-def fit(
-    y_true: Outcomes,
-    y_prob: ArrayLike | None = None,
-    *,
-    subgroup: Crossed,
-    **options: Unpack[FitOptions],
-) -> SubgroupPosterior: ...
-@overload
-def fit(
-    y_true: Outcomes,
-    y_prob: ArrayLike | None = None,
-    *,
-    site: ArrayLike,
-    **options: Unpack[FitOptions],
-) -> HierarchicalPosterior: ...
-@overload
-def fit(
-    y_true: None, y_prob: ArrayLike | None = None, **options: Unpack[FitOptions]
-) -> HierarchicalPosterior: ...
-@overload
-def fit(
-    y_true: Outcomes,
-    y_prob: None = None,
-    *,
-    imputation: ArrayLike,
-    **options: Unpack[FitOptions],
-) -> CalibrationPosterior: ...
-@overload
-def fit(
-    y_true: Outcomes,
-    y_prob: ArrayLike | None = None,
-    *,
-    period: ArrayLike,
-    **options: Unpack[FitOptions],
-) -> DriftPosterior: ...
-
-
-def fit(
-    y_true: Outcomes | None,
-    y_prob: ArrayLike | None = None,
-    *,
-    curve: str | Curve | None = None,
-    curves: Sequence[str] | None = None,
+    curve: str | Curve | Sequence[str] | Mapping[str, float] | None = None,
     prior_calibrated: float = PRIOR_CALIBRATED,
-    prior_weights: Mapping[str, float] | None = None,
     prior: str | Prior | Mapping[str, Any] = "neutral",
     engine: Literal["auto", "importance", "nuts"] = "auto",
     sampler: Mapping[str, Any] | None = None,
     draws: int = 4000,
     vary: VaryBy | None = None,
-    site: ArrayLike | None = None,
-    subgroup: Crossed | None = None,
-    heterogeneity_prior: Heterogeneity | Mapping[str, Any] | None = None,
     known: KnownSites = None,
-    sample_weight: ArrayLike | None = None,
-    weight_type: WeightType | None = None,
     random_state: RandomState = None,
     edge: float | None = None,
-    pos_label: Any = None,
-    imputation: ArrayLike | None = None,
-    period: ArrayLike | None = None,
-    cluster: ArrayLike | None = None,
-    stratum: ArrayLike | None = None,
-    horizon: float | Sequence[float] | None = None,
-    mode: ClassMode | None = None,
-) -> CalibrationPosterior | MultilevelPosterior | Several[CalibrationPosterior]:
+    **roles: Unpack[CaseRoles],
+) -> CalibrationPosterior | MultilevelPosterior:
     """Fit a calibration curve: the posterior of P(event | score).
 
     Parameters
     ----------
-    y_true : array-like of shape (n,), Survival or CalibrationData, or None
-        Outcomes, 0/1 or boolean; times to an event; labels of classes, of any type, beside a
-        matrix; or a table, and then no `y_prob`. Of outcomes that were imputed m times a matrix of
-        shape (m, n): each row is fitted, and the posteriors are mixed. None if there are no
-        patients but only sites `known` by their summaries.
-    y_prob : array-like of shape (n,) or (n, k), optional
-        Predicted probabilities of the event, in [0, 1]. Without outcomes, those of patients like
-        the sites'. Or a matrix of the probabilities of k classes, one a column, in the order of
-        labels 0 to k - 1 or of a Categorical's, or a data frame with their names; see `mode`.
-    curve : str or Curve, optional
+    %(cases)s
+    curve : str or Curve, sequence of str, or mapping of str to float, optional
         By default "average": the average over families of curves that `bayescal.compare` makes,
         exact calibration among them. Or one family: "beta", "spline", "pieces", "saturated" (for at
         most 20 distinct scores), "lapse", "noise", "logistic", "temperature", "intercept" or
-        "identity". Sites, subgroups and periods have one family, by default "beta".
-    curves : sequence of str, optional
+        "identity". Or several to average over, or their prior weights, as `curves` of
+        `bayescal.compare`. Sites, subgroups and periods have one family, by default "beta".
     prior_calibrated : float in (0, 1)
-    prior_weights : mapping of str to float, optional
-        What is averaged over, as in `bayescal.compare`.
+        Prior probability of exact calibration in an average.
     prior : {"neutral", "clinical"}, Prior, or mapping
         Prior on the curve, centred on perfect calibration. A mapping changes parts of "neutral".
     engine : {"auto", "importance", "nuts"}
@@ -203,71 +80,21 @@ def fit(
         What curves vary by, of the roles of a table: "site", "sex", `bc.by("sex", "age")` (an
         interaction) or `bc.walk("period")`; of a list the effects add up, as in
         `["site", bc.walk("period")]`. Sites, periods and subgroups that are not named are
-        forgotten. By default all that the table has, which `site`, `period` and `subgroup` give it.
-    site : array-like of shape (n,), optional
-        Site of each case, such as its hospital; at most 2000. Every site then has a shift and a
-        slope of its own, drawn towards those of the average site as far as sites are alike;
-        other coordinates are common. A site may be unlike the others, with probability 0.1 before
-        the data; `vary=bc.by("site", robust=False)` leaves this out. Curves are "logistic",
-        "beta", "intercept" or "temperature".
-        A table with several groups is fitted in the same way.
-    subgroup : data frame or mapping, optional
-        Labels of each case by name, such as sex and age: every combination that occurs, at most
-        12,000, then has a curve of its own.
-    heterogeneity_prior : Heterogeneity or mapping, optional
-        How much sites are expected to differ: `bc.priors.Heterogeneity()` by default, with its
-        scales 0.6 times as large where a site may be unlike the others: it is then of those that
-        are like each other. A mapping changes parts of it, such as `{"shift": 0.5}`. Of periods,
-        the size of a sudden change, and of gradual drift over all periods together.
+        forgotten. By default all that the cases have. `bc.by("site", prior={"shift": 0.5})` says
+        how much sites are expected to differ.
     known : pandas.DataFrame or mapping, optional
         Sites of which there are no patients but summaries, one row a site, beside those of
-        `site`, or alone; beside cases without a label, these are of one site, "this site".
+        `site`, or alone, with `y_true` None and scores of patients like theirs.
+        Cases without a label beside them are of one site, "this site".
         Columns `observed`, `expected` and `n` (events, sum of the predicted probabilities,
         patients); or `observed_expected`, `lower` and `upper`; and, also or alone,
         `calibration_slope`, `slope_lower` and `slope_upper`; NaN is not known. Labels are in
         `site`, or the index. Intervals are 95 % but for those with a `ci_prob`.
-    period : array-like of shape (n,), optional
-        When each case was, such as its month, in any order: numbers, dates, texts such as
-        "2024-03", or an ordered pandas Categorical; at most 60 periods. The curve may then change
-        from period to period.
-    sample_weight : array-like of shape (n,), optional
-        Counts of cases, or sampling weights.
-    weight_type : {"counts", "sampling"}, optional
-        What `sample_weight` is; by default counts if all are whole numbers, else sampling weights.
-        Sampling weights are rescaled to Kish's effective sample size, and the result is a
-        pseudo-posterior.
     random_state : int or numpy.random.Generator, optional
         Seed. Drawn and kept in the tree when None, so any result can be repeated.
     edge : float in (0, 0.5), optional
         The least distance of a score from 0 and 1; nearer ones are moved there. By default only
         scores of exactly 0 and 1 are moved, by a quarter of the distance to the nearest other.
-    pos_label : object, optional
-        The label in `y_true` that counts as the event, when labels are not 0/1.
-    imputation : array-like of shape (m, n), optional
-        In place of `y_prob`: the predicted probabilities of the same n cases from each of m
-        imputed data sets, or from m draws of the posterior of a Bayesian model, at most 1000 (thin
-        draws first, such as `draws[::80]`). Each is fitted, and their posteriors are mixed
-        (`bayescal.combine_imputations`). `draws` are of each imputation; of more than five, five
-        times `draws` in all, and at least 400 of each. Or, beside `y_prob`, the imputation of each
-        row of a long table, of shape (n,).
-    cluster : array-like of shape (n,), optional
-        Label of the cluster of each case, such as a patient seen several times, when cases of one
-        cluster are not independent and clusters are of no interest themselves; at least two.
-        Intervals are then as wide as the clusters say. For clusters of interest see `site`,
-        beside which clusters can stand: patients inside hospitals, or seen in two of them.
-    stratum : array-like of shape (n,), optional
-        Label of the stratum from which the cluster of each case was drawn.
-    horizon : float or sequence of float, optional
-        Of times to an event, `bc.Survival(time, event)` in place of outcomes: by when the scores
-        are risks of it. Cases that left before count as far as they were followed. Of sites,
-        subgroups and periods, when events come is the same in all of them, given the score.
-        Several ascending horizons, such as [1, 3, 5], have a column of `y_prob`
-        each, and no groups or imputations; or `y_prob` is a data frame of whole predicted
-        curves, risks or probabilities of survival, whose columns are named by the times.
-    mode : {"top-label", "class-wise"}, optional
-        Of a matrix. "top-label", the default: the score is the largest probability, and the event
-        that the class with it is right. "class-wise": each class against the rest; its curves, one
-        a class, are drawn towards each other, as those of sites are.
 
     Returns
     -------
@@ -297,6 +124,21 @@ def fit(
 
     Notes
     -----
+    Every site has a shift and a slope of its own, drawn towards those of the average site as far
+    as sites are alike; other coordinates are common. A site may be unlike the others, with
+    probability 0.1 before the data; `vary=bc.by("site", robust=False)` leaves this out. Of
+    subgroups every combination that occurs, at most 12,000, has a curve; over periods the curve may
+    change, suddenly or step by step. Their curves are "logistic", "beta", "intercept" or
+    "temperature". Clusters can stand beside sites: patients inside hospitals, or seen in two.
+
+    Of several imputations, or draws of the scores from a model, each is fitted, and their
+    posteriors are mixed (`bayescal.combine_imputations`). `draws` are of each; of more than five,
+    five times `draws` in all, and at least 400 of each. Thin many draws first: `draws[::80]`.
+
+    Cases that left before the horizon count as far as they were followed. Of sites, subgroups and
+    periods, when events come is the same in all of them, given the score. Class-wise curves, one a
+    class, are drawn towards each other, as those of sites are.
+
     The average is that of `bayescal.compare` with the same seed, to the bit. Every number of it is
     a function of the same draws. In as many of them as exact calibration is probable distances,
     such as TCE, are 0; the curve, O/E and slope are given that calibration is not exact. One family
@@ -325,56 +167,36 @@ def fit(
     >>> bool(table.loc["calibration_slope", "upper"] < 1)
     True
     """
-    averaging = Averaging(curves, prior_calibrated, prior_weights)
-    weights: dict[str, Any] = {"sample_weight": sample_weight, "weight_type": weight_type}
+    one = curve if isinstance(curve, (str, Curve)) else None
+    averaging = Averaging(None if isinstance(curve, (str, Curve)) else curve, prior_calibrated)
     fixed: dict[str, Any] = {"prior": prior, "edge": edge, "random_state": random_state}
-    over: dict[str, Any] = {"curves": curves, "prior_calibrated": prior_calibrated}
-    over |= {"prior_weights": prior_weights, "curve": curve}
-    how: dict[str, Any] = {"engine": engine, "sampler": sampler, "draws": draws}
-    roles: dict[str, Any] = {
-        "site": site, "period": period, "subgroup": subgroup, "cluster": cluster,
-        "stratum": stratum, "imputation": imputation, "mode": mode,
-    }  # fmt: skip
-    if is_several(horizon):
-        others = {"known": known, "heterogeneity_prior": heterogeneity_prior, "vary": vary}
-        of_cases = {"sample_weight": sample_weight, "cluster": roles.pop("cluster")}
-        of_cases["stratum"] = roles.pop("stratum")
-        others |= roles | {"pos_label": pos_label}
-        each = partial(fit, **over, **how, **fixed, **of_cases, weight_type=weight_type)
-        risks = risks_by(y_true, y_prob, horizon)
-        return each_horizon(each, risks, others)
     if y_true is None:
-        data = scores_alone(y_prob, known, roles, **weights)
+        data = scores_alone(y_prob, known, roles)
     else:
-        of_cases = roles | weights | {"pos_label": pos_label, "horizon": horizon}
-        of_cases |= {"takes_times": True, "takes_classes": True}
-        data = as_data(y_true, y_prob, check_sites=check_few_labels, **of_cases)
+        accepted: dict[str, bool] = {"times": True, "classes": True}
+        data = table_of(y_true, y_prob, roles, check_sites=check_few_labels, **accepted)
         if known is not None and not data.levels and vary is None:
             data = data.of_site(THIS_SITE)
     if data.imputations:
         if data.has_imputed_outcomes:
             warn_of_few_outcomes(len(data.imputations))
-        over |= {"vary": vary}
-        of_sites = {"heterogeneity_prior": heterogeneity_prior, "known": known}
-        return combine_imputations(each_imputation(fit, data, **over, **how, **of_sites, **fixed))
+        over = {"curve": curve, "prior_calibrated": prior_calibrated, "vary": vary, "known": known}
+        how = {"engine": engine, "sampler": sampler, "draws": draws}
+        posts: list[Any] = each_imputation(fit, data, **over, **how, **fixed)
+        mixed: CalibrationPosterior | MultilevelPosterior = combine_imputations(posts)
+        return mixed
     check_choice(engine, ENGINES, "engine")
     size, options = as_draws(draws), as_sampler(sampler)
     terms = terms_of(data, known) if vary is None else as_vary(vary)
     if not terms:
-        if heterogeneity_prior is not None:
-            raise InputError(
-                "heterogeneity_prior was given without sites: it is of how much sites differ. Say "
-                "which site each case is from with site=."
-            )
-        family = averaging.family(curve)
+        family = averaging.family(one)
         family_or_union = averaging.union if family is None else family
         problem = prepare(data, curve=family_or_union, **fixed)
         _warn_about_edges(problem)
         if family is None:
             return fit_average(problem, averaging.weights, size, engine, sampler)
         return fit_curve(problem, size, engine, options)
-    fixed |= {"curve": averaging.family_of_several(curve, _kind(terms)), "known": known}
-    fixed |= {"heterogeneity": heterogeneity_prior}
+    fixed |= {"curve": averaging.family_of_several(one, _kind(terms)), "known": known}
     several = prepare_terms(data, terms, **fixed)
     _warn_about_edges(several.pooled)
     post: MultilevelPosterior = fit_problem(several, size, engine, options)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.arrays import Floats, RandomState, as_seed
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, as_level, as_levels, check_choice
 from bayescal.core.text import (
     THE_SAME,
     card,
@@ -21,20 +21,17 @@ from bayescal.core.text import (
     shortened,
     signed,
 )
-from bayescal.data.build.labels import GroupNames
-from bayescal.data.data import CalibrationData
-from bayescal.data.follow_up import OWN_EVENT, FollowUp
-from bayescal.data.roles import as_roles
-from bayescal.data.survival import Survival, as_horizon, check_codes, refuse_horizon
-from bayescal.data.validate import (
-    as_level,
-    as_levels,
-    as_outcomes,
-    as_scores,
-    as_weights,
-    check_choice,
-    check_same_length,
-    is_matrix,
+from bayescal.data.cases import as_outcomes, as_scores, as_weights, check_same_length, is_matrix
+from bayescal.data.doors import CaseRoles, door, given_of
+from bayescal.data.roles import as_roles, labels_of
+from bayescal.data.table import CalibrationData
+from bayescal.data.times import (
+    OWN_EVENT,
+    FollowUp,
+    Survival,
+    as_horizon,
+    check_codes,
+    refuse_horizon,
 )
 from bayescal.fitting._fit import fit
 from bayescal.model.priors import Prior
@@ -61,6 +58,8 @@ LOSSES, GAINS = ("brier", "log_score"), ("c_statistic",)
 ALL, FAMILY = "All cases", "beta"
 """Who is compared without sites, and the family of all their curves."""
 ON_CARD = ("tce", "brier", "c_statistic")
+TAKEN = ("site", "cluster", "sample_weight", "horizon", "pos_label")
+"""Roles and words that models are compared with."""
 
 
 class ModelDifferences:
@@ -354,46 +353,15 @@ class ModelComparison:
         return self._kept[key]
 
 
-@overload
+@door
 def compare_models(
     y_true: Any,
-    models: Mapping[str, ArrayLike],
+    models: Mapping[str, ArrayLike] | None = None,
     *,
-    site: None = None,
-    horizon: float | None = None,
-    cluster: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
     prior: str | Prior | Mapping[str, Any] = "neutral",
     draws: int = 4000,
     random_state: RandomState = None,
-    pos_label: Any = None,
-) -> ModelDifferences: ...
-@overload
-def compare_models(
-    y_true: Any,
-    models: Mapping[str, ArrayLike],
-    *,
-    site: ArrayLike,
-    horizon: float | None = None,
-    cluster: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    prior: str | Prior | Mapping[str, Any] = "neutral",
-    draws: int = 4000,
-    random_state: RandomState = None,
-    pos_label: Any = None,
-) -> ModelComparison: ...
-def compare_models(
-    y_true: Any,
-    models: Mapping[str, ArrayLike],
-    *,
-    site: ArrayLike | None = None,
-    horizon: float | None = None,
-    cluster: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    prior: str | Prior | Mapping[str, Any] = "neutral",
-    draws: int = 4000,
-    random_state: RandomState = None,
-    pos_label: Any = None,
+    **roles: Unpack[CaseRoles],
 ) -> ModelComparison | ModelDifferences:
     """Compare models on the same patients, of one population or of several sites.
 
@@ -403,24 +371,15 @@ def compare_models(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,) or Survival
-        Outcomes, 0/1 or boolean; other labels need `pos_label`. Or times to an event.
+    %(outcomes)s
     models : mapping of str to arrays
         The predicted probabilities of each model, one for each case, by its name. Others are
-        compared with the first.
-    site : array-like of shape (n,), optional
-        Site of each case.
-    horizon : float, optional
-        With times to an event: the time by which all models predict the event.
-    cluster : array-like of shape (n,), optional
-        Cluster of each case, as in `bayescal.fit`.
-    sample_weight : array-like of shape (n,), optional
-        Counts of cases.
+        compared with the first. Of a data frame `prob` names their columns.
+    %(roles)s
     prior : {"neutral", "clinical"}, Prior, or mapping
     draws : int
         Of each fit.
     random_state : int or numpy.random.Generator, optional
-    pos_label : object, optional
 
     Returns
     -------
@@ -471,14 +430,26 @@ def compare_models(
     >>> bool(cmp.average().summary().loc[("tce", "new"), "prob_better"] > 0.5)
     True
     """
-    names = _names_of(models)
+    if isinstance(y_true, CalibrationData):
+        _refuse_several(y_true, "y_true")
+    named = given_of(y_true, models, roles, name="models")
+    named.refuse(TAKEN, "cannot be given to compare_models, which compares models by site alone.")
+    of_models = named.y_prob
+    if named.columns is not None:
+        columns = of_models if hasattr(of_models, "items") else {named.columns.prob: of_models}
+        of_models = dict(columns.items())
+    names = _names_of(of_models)
+    horizon, pos_label = (named.words.get(name) for name in ("horizon", "pos_label"))
     given: dict[str, Any] = {
-        f"models[{shortened(name)!r}]": score for name, score in models.items()
+        f"models[{shortened(name)!r}]": score for name, score in of_models.items()
     }
-    for name, score in {"y_true": y_true, **given}.items():
+    for name, score in {"y_true": named.y_true, **given}.items():
         _refuse_several(score, name)
-    roles = as_roles(site=site, cluster=cluster)
-    values, roles = roles.aligned(y_true=y_true, sample_weight=sample_weight, **given)
+    role_columns = dict(named.roles)
+    weight = role_columns.pop("sample_weight", None)
+    values, of_roles = as_roles(**role_columns).aligned(
+        y_true=named.y_true, sample_weight=weight, **given
+    )
     seen = _Seen.of(values[0], horizon, pos_label)
     counts = as_weights(values[1], seen.size)
     counts = np.ones(seen.size) if counts is None else counts
@@ -488,10 +459,11 @@ def compare_models(
     of_cases: dict[str, Any] = {}
     kept = counts > 0
     unit: NDArray[Any] = np.arange(seen.size)
-    if site is not None:
-        of_cases["site"] = _labels(roles.columns["site"], "site", seen.size)[kept]
-    if cluster is not None:
-        unit = _labels(roles.columns["cluster"], "cluster", seen.size)
+    is_sited = "site" in of_roles.columns
+    if is_sited:
+        of_cases["site"] = _labels(of_roles.columns["site"], "site", seen.size)[kept]
+    if "cluster" in of_roles.columns:
+        unit = _labels(of_roles.columns["cluster"], "cluster", seen.size)
         of_cases["cluster"] = unit[kept]
     seen, unit, counts = seen.of_some(kept), unit[kept], counts[kept]
     cases = {name: score[kept] for name, score in zip(names, scores, strict=True)}
@@ -502,11 +474,11 @@ def compare_models(
         for name, score in cases.items()
     }
     how: dict[str, Any] = {"prior": prior, "draws": draws, "random_state": as_seed(random_state)}
-    if site is None:
+    if not is_sited:
         how["curve"] = FAMILY
-    posts = {name: fit(table, **how) for name, table in tables.items()}
+    posts: dict[str, Any] = {name: fit(table, **how) for name, table in tables.items()}
     patients, each, seed = seen.patients(horizon), list(cases.values()), how["random_state"]
-    if site is not None:
+    if is_sited:
         sites = {name: as_hierarchical(post) for name, post in posts.items()}
         of_sites = (list(sites.values()), patients, each, counts, of_cases["site"], unit, seed)
         return ModelComparison(sites, SamePatients(*of_sites), _of_one_order(cases))
@@ -566,10 +538,7 @@ class _Seen(NamedTuple):
         if horizon is None:
             return KnownCases(self.outcome)
         seen, one = self.outcome, np.ones(self.size)
-        rows = np.arange(self.size)
-        return FollowedCases(
-            FollowUp.of_cases(horizon, rows, seen.time, seen.kind, seen.entry, one)
-        )
+        return FollowedCases(FollowUp.of_cases(seen, horizon, one, None))
 
 
 def _refuse_several(values: Any, name: str) -> None:
@@ -606,9 +575,8 @@ def _names_of(models: Any) -> list[str]:
 
 def _labels(column: Any, name: str, size: int) -> NDArray[np.str_]:
     """Labels as text, one for each case."""
-    names = GroupNames()
-    codes = names.codes(column, size, name)
-    return np.array(names.names)[codes]
+    code, names = labels_of(column, size, name)
+    return np.array(names)[code]
 
 
 def _values(view: CalibrationPosterior, measure: str) -> Floats:

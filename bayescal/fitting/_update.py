@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, Unpack
 
 from numpy.typing import ArrayLike
 
 from bayescal.core.errors import InputError
-from bayescal.data.data import CalibrationData
-from bayescal.data.keywords import as_data
-from bayescal.data.read import Outcomes
-from bayescal.data.roles import Crossed
-from bayescal.data.survival import Survival
-from bayescal.data.weights import WeightType
+from bayescal.data.doors import CaseRoles, door, table_of
+from bayescal.data.table import CalibrationData
+from bayescal.data.times import Survival
 from bayescal.fitting._fit import fit
 from bayescal.fitting.imputed.combine import combine_imputations
 from bayescal.fitting.imputed.several import ImputedCurves
@@ -27,20 +25,12 @@ from bayescal.posterior.posterior import CalibrationPosterior, as_posterior, che
 __all__ = ["update"]
 
 
+@door
 def update(
     post: CalibrationPosterior | MultilevelPosterior,
-    y_true: Outcomes,
+    y_true: Any,
     y_prob: ArrayLike | None = None,
-    *,
-    site: ArrayLike | None = None,
-    period: ArrayLike | None = None,
-    subgroup: Crossed | None = None,
-    imputation: ArrayLike | None = None,
-    cluster: ArrayLike | None = None,
-    stratum: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    weight_type: WeightType | None = None,
-    pos_label: Any = None,
+    **roles: Unpack[CaseRoles],
 ) -> CalibrationPosterior | MultilevelPosterior:
     """Add cases to a posterior: the same as one fit on all of them.
 
@@ -48,33 +38,15 @@ def update(
     the old cases are not needed. Curve, prior, number of draws and seed do not change. Settings
     that depend on the scores are computed again from all scores: the centre of the prior
     "clinical", the knots of a spline, the stretches of "pieces", and the distance by which scores
-    of 0 and 1 are moved inside, unless `edge=` was given.
+    of 0 and 1 are moved inside, unless `edge=` was given. New sites and periods may be among the
+    cases; clusters that the posterior has keep their labels. Of times to an event the horizon is
+    that of the posterior, and weights are by default what those before were.
 
     Parameters
     ----------
     post : CalibrationPosterior or MultilevelPosterior
         From `bayescal.fit`, `bayescal.compare`, `bayescal.update` or `bayescal.load`.
-    y_true : array-like of shape (n,), Survival or CalibrationData
-        Outcomes of more cases, 0/1 or boolean; or their table, and then no `y_prob`. Of a posterior
-        of times to an event, such times.
-    y_prob : array-like of shape (n,), optional
-        Predicted probabilities of the event, in [0, 1].
-    site : array-like of shape (n,), optional
-        Site of each case, if the posterior is of several sites; new sites may be among them.
-    period : array-like of shape (n,), optional
-        When each case was, if the posterior is of periods; new ones may be among them.
-    subgroup : data frame or mapping, optional
-        Labels of each case by name, if the posterior is of subgroups.
-    imputation : array-like of shape (m, n), optional
-        In place of `y_prob`, if the posterior is of as many imputations: each gets its own.
-    cluster, stratum : array-like of shape (n,), optional
-        Of each case, if the posterior has clusters. Those that it has already keep their labels.
-    sample_weight : array-like of shape (n,), optional
-        Counts of cases, or sampling weights on the scale of those before.
-    weight_type : {"counts", "sampling"}, optional
-        What `sample_weight` is; by default what the weights before were.
-    pos_label : object, optional
-        The label in `y_true` that counts as the event, when labels are not 0/1.
+    %(cases)s
 
     Returns
     -------
@@ -105,25 +77,12 @@ def update(
         )
     if not isinstance(post, MultilevelPosterior):
         as_posterior(post)
-    if sample_weight is not None and weight_type is None and post.data.is_pseudo:
-        weight_type = "sampling"
-    followed = post.data.follow_up if isinstance(y_true, Survival) else None
-    more = as_data(
-        y_true,
-        y_prob,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-        pos_label=pos_label,
-        site=site,
-        period=period,
-        subgroup=subgroup,
-        cluster=cluster,
-        stratum=stratum,
-        imputation=imputation,
-        check_sites=check_few_labels,
-        takes_times=True,
-        horizon=None if followed is None else followed.horizon,
-    )
+    how: CaseRoles = {}
+    if roles.get("sample_weight") is not None and post.data.is_pseudo:
+        how["weight_type"] = "sampling"
+    if isinstance(y_true, Survival) and post.data.follow_up is not None:
+        how["horizon"] = post.data.follow_up.horizon
+    more = table_of(y_true, y_prob, {**how, **roles}, times=True, check_sites=check_few_labels)
     mixed = () if isinstance(post, MultilevelPosterior) else post.imputations
     if isinstance(post, ImputedCurves):
         mixed = post.imputations
@@ -164,9 +123,9 @@ def _updated(
     structure: dict[str, Any] = {}
     if isinstance(post, MultilevelPosterior):
         problem = post.problem.pooled
-        structure["heterogeneity_prior"] = post.problem.heterogeneity
         structure["known"] = post.problem.known or None
-        structure["vary"] = post.vary
+        terms = zip(post.vary, post.problem.terms, strict=True)
+        structure["vary"] = tuple(replace(vary, prior=term.prior) for vary, term in terms)
     else:
         check_outcomes(post, "update")
         problem = post.problem
@@ -177,10 +136,7 @@ def _updated(
     engine: Any = "nuts" if post.engine == "nuts" else "auto"
     if isinstance(post, MultilevelPosterior):
         together = post.data + more if post.has_outcomes else more
-        again: MultilevelPosterior = fit(
-            together, engine=engine, draws=post.draws, **fixed, **structure
-        )
-        return again
+        return fit(together, engine=engine, draws=post.draws, **fixed, **structure)
     law = None if problem.of_times else problem.likelihood
     larger = prepare(problem.data + more, likelihood=law, **fixed)
     averaged = post._parts[0].averaged

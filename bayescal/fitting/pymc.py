@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from numpy.typing import ArrayLike
 
 from bayescal.core.errors import InputError
-from bayescal.data.data import CalibrationData
-from bayescal.data.keywords import as_data
-from bayescal.data.read import Outcomes
-from bayescal.data.sources.alignment import aligned
-from bayescal.data.weights import WeightType
+from bayescal.data.doors import CaseRoles, door, given_of
+from bayescal.data.roles import as_roles
+from bayescal.data.table import CalibrationData
 from bayescal.model.curves import AVERAGE, FAMILY_OF_SEVERAL, Curve
-from bayescal.model.heterogeneity import Heterogeneity
 from bayescal.model.priors import Prior
 from bayescal.model.problem import prepare
 from bayescal.model.pymc.model import model_of
@@ -22,6 +19,7 @@ from bayescal.model.pymc.rows import rows_of
 from bayescal.multilevel.known import check_few_labels
 from bayescal.multilevel.nuts import multilevel_model
 from bayescal.multilevel.problem import KnownSites, prepare_terms, scores_alone
+from bayescal.multilevel.term import VaryBy
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -29,21 +27,18 @@ if TYPE_CHECKING:
 __all__ = ["build_model"]
 
 
+@door
 def build_model(
-    y_true: Outcomes | None,
+    y_true: Any,
     y_prob: ArrayLike | None = None,
     *,
     curve: str | Curve | None = None,
     prior: str | Prior | Mapping[str, Any] = "neutral",
     offset: Any = None,
-    site: ArrayLike | None = None,
-    heterogeneity_prior: Heterogeneity | Mapping[str, Any] | None = None,
+    vary: VaryBy | None = None,
     known: KnownSites = None,
-    sample_weight: ArrayLike | None = None,
-    weight_type: WeightType | None = None,
     edge: float | None = None,
-    pos_label: Any = None,
-    horizon: float | None = None,
+    **roles: Unpack[CaseRoles],
 ) -> pm.Model:
     """Build the PyMC model that `bayescal.fit(engine="nuts")` samples.
 
@@ -54,10 +49,7 @@ def build_model(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,) or CalibrationData, or None
-        Outcomes, 0/1 or boolean, or a table. None with `known` alone.
-    y_prob : array-like of shape (n,), optional
-        Predicted probabilities in [0, 1].
+    %(cases)s
     curve : str or Curve
         Family of the calibration curve. It must be named, since the average over families is no
         PyMC model; of several sites it is "beta" by default.
@@ -66,24 +58,13 @@ def build_model(
         Added to the log-odds of the curve, such as a covariate times its coefficient, or the
         effect of a site. A PyMC variable is one of the model whose context this is called in, and
         that model is the one that is extended.
-    site : array-like of shape (n,), optional
-        Site of each case: the model is then that of a hierarchical fit, whose sites have a shift
-        and a slope of their own.
-    heterogeneity_prior : Heterogeneity or mapping, optional
-        Of how much sites differ, as in `bayescal.fit`.
+    vary : str or Vary, optional
+        The site, `bc.by("site", prior=...)` of how much sites differ: with sites the model is that
+        of a hierarchical fit, where each has a shift and a slope of its own.
     known : pandas.DataFrame or mapping, optional
         Sites known by their summaries, as in `bayescal.fit`: each is a potential.
-    sample_weight : array-like of shape (n,), optional
-    weight_type : {"counts", "sampling"}, optional
-        As in `bayescal.fit`.
     edge : float in (0, 0.5), optional
         The least distance of a score from 0 and 1; nearer ones are moved there.
-    pos_label : object, optional
-        The label in `y_true` that counts as the event.
-    horizon : float, optional
-        Of times to an event, as in `bayescal.fit`: the model then has the variables `step` and
-        `step_by_score`, by `interval`, and `hits` is no observed variable but a potential,
-        `followed`.
 
     Returns
     -------
@@ -121,16 +102,15 @@ def build_model(
     ...     effect = pm.Normal("effect", 0, 0.5, shape=3)
     ...     bc.build_model(y_true, y_prob, curve="beta", offset=effect[hospital])
     """
-    y_true, y_prob, sample_weight, site, offset = aligned(
-        y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, site=site, offset=offset
-    )
-    weights: dict[str, Any] = {"sample_weight": sample_weight, "weight_type": weight_type}
+    given = given_of(y_true, y_prob, roles)
     if y_true is None:
-        data = scores_alone(y_prob, known, {"site": site}, **weights)
+        data = scores_alone(y_prob, known, roles)
     else:
-        of_cases = weights | {"site": site, "pos_label": pos_label}
-        of_cases |= {"takes_times": True, "horizon": horizon}
-        data = as_data(y_true, y_prob, check_sites=check_few_labels, **of_cases).independent()
+        data = given.table(times=True, check_sites=check_few_labels).independent()
+        if not isinstance(y_true, CalibrationData):
+            (*_, offset), _ = as_roles(**given.roles).aligned(
+                y_true=given.y_true, y_prob=given.y_prob, offset=offset
+            )
     for role in ("imputation", "period", *data.subgroups):
         if role in data.levels:
             raise InputError(
@@ -145,9 +125,9 @@ def build_model(
             )
         sites = prepare_terms(
             data,
+            "site" if vary is None else vary,
             curve=FAMILY_OF_SEVERAL if curve is None else curve,
             prior=prior,
-            heterogeneity=heterogeneity_prior,
             known=known,
             edge=edge,
             random_state=0,
@@ -159,7 +139,8 @@ def build_model(
             "families is a mixture that has none. Name a family, such as curve='beta'."
         )
     problem = prepare(data, curve=curve, prior=prior, edge=edge, random_state=0)
-    given: Any = (y_true, y_prob, sample_weight)
+    cases: Any = (given.y_true, given.y_prob, given.roles.get("sample_weight"))
     if isinstance(y_true, CalibrationData) or problem.of_times:
-        given = None
-    return model_of(problem, rows_of(problem, given, offset, pos_label), by_row=True)
+        cases = None
+    label = given.words.get("pos_label")
+    return model_of(problem, rows_of(problem, cases, offset, label), by_row=True)

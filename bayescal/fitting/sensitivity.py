@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError, as_items
-from bayescal.data.validate import check_choice
+from bayescal.core.errors import InputError, as_items, check_choice
 from bayescal.inference.density import density_of
 from bayescal.inference.sensitivity import power_scaling_of
 from bayescal.multilevel.view import CurveView

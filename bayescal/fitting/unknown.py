@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, as_level
 from bayescal.core.text import count, interval
-from bayescal.data.build.labels import is_missing
-from bayescal.data.data import CalibrationData
+from bayescal.data.cases import as_floats, as_scores, as_vector, check_same_length, is_missing
+from bayescal.data.rows import add_up
 from bayescal.data.sources.alignment import aligned
-from bayescal.data.table import add_up
-from bayescal.data.validate import as_floats, as_level, as_scores, as_vector, check_same_length
+from bayescal.data.table import CalibrationData
 from bayescal.fitting._fit import fit
 from bayescal.posterior.departures import OtherRisk
 from bayescal.posterior.functionals import main_functionals

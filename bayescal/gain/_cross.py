@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from bayescal.core.arrays import Floats, random_generator
-from bayescal.core.errors import InputError, check_callable
+from bayescal.core.errors import InputError, as_count, check_callable
 from bayescal.core.text import shortened
-from bayescal.data.data import CalibrationData
 from bayescal.data.read import paired
-from bayescal.data.validate import as_count
+from bayescal.data.table import CalibrationData
 from bayescal.gain.development.folds import check_folds, out_of_fold
 from bayescal.gain.paired import cases_of
 

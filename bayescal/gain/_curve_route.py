@@ -12,8 +12,8 @@ from scipy.special import softmax
 from bayescal.core.arrays import Floats
 from bayescal.core.sampling import resample
 from bayescal.core.versions import one_blas_thread
-from bayescal.data.data import CalibrationData
-from bayescal.data.table import levels_of
+from bayescal.data.rows import levels_of
+from bayescal.data.table import CalibrationData
 from bayescal.gain._terms import (
     Terms,
     as_happened,

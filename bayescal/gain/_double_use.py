@@ -10,8 +10,8 @@ from scipy.special import expit, gammainc, gammaln, xlog1py, xlogy
 
 from bayescal.core.arrays import Floats, blocks
 from bayescal.core.optimise import clipped, log_odds_of, logarithms
-from bayescal.data.data import CalibrationData
-from bayescal.data.table import levels_of
+from bayescal.data.rows import levels_of
+from bayescal.data.table import CalibrationData
 from bayescal.gain.paired import PairedPredictions
 
 __all__ = ["double_use"]

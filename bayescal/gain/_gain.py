@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Unpack
 
 import numpy as np
 
 from bayescal.core.arrays import RandomState, as_seed
-from bayescal.core.errors import InputError, as_flag
-from bayescal.data.data import CalibrationData
-from bayescal.data.roles import Roles, as_roles
-from bayescal.data.validate import as_draws, as_levels, check_choice, is_matrix
-from bayescal.data.weights import WeightType
+from bayescal.core.errors import InputError, as_draws, as_flag, as_levels, check_choice
+from bayescal.data.cases import is_matrix
+from bayescal.data.doors import CaseRoles, Given, door, given_of
+from bayescal.data.roles import as_roles
+from bayescal.data.table import CalibrationData
 from bayescal.fitting import fit
 from bayescal.gain._curve_route import Posterior, by_curve
 from bayescal.gain._double_use import double_use
@@ -25,6 +26,7 @@ from bayescal.gain.imputed import gain_of_imputations
 from bayescal.gain.paired import PairedPredictions, as_paired
 from bayescal.gain.several import SeveralGains
 from bayescal.model.priors import Prior, as_prior
+from bayescal.multilevel.posterior import as_multilevel
 from bayescal.multilevel.term import VaryBy
 
 __all__ = ["recalibration_gain"]
@@ -32,6 +34,7 @@ __all__ = ["recalibration_gain"]
 ROUTES = ("auto", "curve", "paired")
 
 
+@door
 def recalibration_gain(
     y_true: Any,
     before: Any = None,
@@ -42,17 +45,9 @@ def recalibration_gain(
     route: str = "auto",
     prior: str | Prior | Mapping[str, Any] = "neutral",
     draws: int = 2000,
-    sample_weight: Any = None,
-    weight_type: WeightType | None = None,
     random_state: int | np.random.Generator | None = None,
-    pos_label: Any = None,
-    imputation: Any = None,
-    cluster: Any = None,
-    stratum: Any = None,
-    site: Any = None,
-    subgroup: Any = None,
     vary: VaryBy | None = None,
-    horizon: float | None = None,
+    **roles: Unpack[CaseRoles],
 ) -> RecalibrationGain:
     """Gain of replacing predictions `before` by predictions `after`.
 
@@ -62,19 +57,18 @@ def recalibration_gain(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,), Survival or CalibrationData
-        Outcomes, 0/1 or boolean, or times to an event, of patients that did not fit the
-        recalibration; or a table of these and the probabilities before. Of outcomes that were
-        imputed m times a matrix of m rows, one an imputation: the gain is computed on each, and the
-        draws are mixed.
+    %(outcomes)s
     before : array-like of shape (n,), optional
-        Predicted probabilities before; none with a table.
+        Predicted probabilities before, of patients that did not fit the recalibration: `prob` of a
+        data frame; none with a table.
     after : array-like of shape (n,) or (repeats, n), callable, or fitted estimator
         Predicted probabilities after, for the same patients in the same order. Several rows are
         the repeats of a cross-fit (see `cross_fit`): they are averaged within each draw. Or the
         map from the probabilities before to those after: a function of an array, or an estimator
         with `predict_proba` or `transform`. Beside a table, which no longer knows the order of its
-        cases, an array has one prediction for each of its rows, or is a cross-fit of that table.
+        cases, an array has one prediction for each of its rows, or is a cross-fit of that table. Of
+        a data frame it may be the name of a column.
+    %(roles)s
     thresholds : sequence of float in (0, 1)
         Risks at which a patient is treated, for the net benefit. A score within a relative 1e-12
         below a threshold reaches it, so that rounding decides nothing.
@@ -91,28 +85,9 @@ def recalibration_gain(
     prior : {"neutral", "clinical"}, Prior, or mapping
         On the calibration curve.
     draws : int
-    sample_weight : array-like of shape (n,), optional
-    weight_type : {"counts", "sampling"}, optional
-        As in `bayescal.fit`.
     random_state : int or numpy.random.Generator, optional
-    pos_label : object, optional
-        The label of the event, when outcomes are not 0 and 1.
-    imputation : array-like of shape (m, n), optional
-        In place of `before`: the predictions before in each of m imputed data sets. `after` then
-        has shape (m, n), or is a map. The gain is computed on each, and the draws are mixed. If
-        outcomes were imputed too, `y_true` has the same number of rows.
-    cluster, stratum : array-like of shape (n,), optional
-        As in `bayescal.fit`. Clusters are weighed by the paired route; with groups, by the fit of
-        the curves.
-    site : array-like of shape (n,), optional
-    subgroup : data frame or mapping, optional
-        Site of each case, or its subgroups, as in `bayescal.fit`. Curves of all groups are then
-        fitted together, so that the gain is also that of the average site and of the next one;
-        `after` is a map of `before`, for all groups or in each.
     vary : str, Vary or sequence of them, optional
         What curves vary by, as in `bayescal.fit`; by default what the cases say.
-    horizon : float, optional
-        Of times to an event, the time by which both predictions are the risk of the event.
 
     Returns
     -------
@@ -194,23 +169,16 @@ def recalibration_gain(
     ['tce', 'brier', 'log_score']
     """
     check_choice(route, ROUTES, "route")
-    given, roles = as_roles(site=site, subgroup=subgroup).aligned(
-        y_true=y_true,
-        before=before,
-        after=after,
-        sample_weight=sample_weight,
-        cluster=cluster,
-        stratum=stratum,
-        imputation=imputation,
-        across={"after", "imputation", *(["y_true"] if is_matrix(y_true) else [])},
-    )
-    y_true, before, after, sample_weight, cluster, stratum, imputation = given
-    are_imputed = (
-        bool(y_true.imputations) if isinstance(y_true, CalibrationData) else is_matrix(y_true)
-    )
-    is_imputed = are_imputed or imputation is not None
-    if _are_grouped(y_true, roles, vary):
-        if is_imputed:
+    named = isinstance(after, str)
+    if named:
+        roles = {**roles, "prob": [str(roles.get("prob")), str(after)]}
+    given = given_of(y_true, before, roles, name="before")
+    if named and given.columns is not None:
+        after = given.y_prob.iloc[:, 1]
+        given = replace(given, y_prob=given.y_prob.iloc[:, 0])
+    given, after = _aligned(given, after)
+    if _are_grouped(given, vary):
+        if _are_imputed(given):
             raise InputError(
                 "imputations and groups (site, period or subgroups) cannot be given together to "
                 "recalibration_gain. Compute the gain on each imputation, or without groups."
@@ -220,42 +188,19 @@ def recalibration_gain(
                 "route='paired' weighs the cases of one group. With groups use route='curve': "
                 "curves of all groups are fitted together."
             )
-        grouped = as_grouped(
-            *(y_true, before, after, roles, sample_weight, pos_label, weight_type),
-            cluster=cluster,
-            stratum=stratum,
-            horizon=horizon,
-        )
+        grouped = as_grouped(given, after)
         fixed: dict[str, Any] = {"vary": vary, "prior": as_prior(prior), "draws": draws}
         return _of_groups(
             grouped, after, fixed, as_levels(thresholds, "thresholds"), in_sample, random_state
         )
-    if is_imputed:
+    if _are_imputed(given):
         how = {"thresholds": thresholds, "in_sample": in_sample, "prior": prior, "draws": draws}
-        cases = {"sample_weight": sample_weight, "weight_type": weight_type, "pos_label": pos_label}
-        return gain_of_imputations(
-            recalibration_gain,
-            y_true,
-            before,
-            imputation,
-            after,
-            route=route,
-            random_state=random_state,
-            cluster=cluster,
-            stratum=stratum,
-            horizon=horizon,
-            **how,
-            **cases,
-        )
+        each: dict[str, Any] = {"route": route, "random_state": random_state, **how}
+        return gain_of_imputations(recalibration_gain, given, after, **each)
     levels = as_levels(thresholds, "thresholds")
     chosen, size = as_prior(prior), as_draws(draws)
     accepted = as_flag(in_sample, "in_sample")
-    pairs = as_paired(
-        *(y_true, before, after, sample_weight, pos_label, weight_type),
-        cluster=cluster,
-        stratum=stratum,
-        horizon=horizon,
-    )
+    pairs = as_paired(given, after)
     if pairs.times is not None:
         _check_times(pairs, route)
     detected = _detected(pairs, accepted)
@@ -306,20 +251,43 @@ def _check_times(pairs: PairedPredictions, route: str) -> None:
         )
 
 
-def _are_grouped(y_true: Any, roles: Roles, vary: VaryBy | None) -> bool:
+def _aligned(given: Given, after: Any) -> tuple[Given, Any]:
+    """The cases and the predictions after, once their labels were compared."""
+    columns = dict(given.roles)
+    weight, imputation = columns.pop("sample_weight", None), columns.pop("imputation", None)
+    across = {"after", "imputation"} | ({"y_true"} if is_matrix(given.y_true) else set())
+    values, roles = as_roles(**columns).aligned(
+        y_true=given.y_true,
+        before=given.y_prob,
+        after=after,
+        sample_weight=weight,
+        imputation=imputation,
+        across=across,
+    )
+    y_true, before, after, weight, imputation = values
+    of_cases = {"sample_weight": weight, "imputation": imputation, **roles.columns}
+    known = {name: each for name, each in of_cases.items() if each is not None}
+    return replace(given, y_true=y_true, y_prob=before, roles=known), after
+
+
+def _are_imputed(given: Given) -> bool:
+    """Whether outcomes or predictions before were imputed."""
+    if isinstance(given.y_true, CalibrationData):
+        return bool(given.y_true.imputations)
+    return is_matrix(given.y_true) or "imputation" in given.roles
+
+
+def _are_grouped(given: Given, vary: VaryBy | None) -> bool:
     """Whether there are sites, periods or subgroups."""
-    of_table = isinstance(y_true, CalibrationData) and set(y_true.levels) - {"imputation"}
-    if of_table and roles.columns:
-        raise InputError(
-            "site or subgroup was given beside a CalibrationData, which holds its own. Pass the "
-            "table and after=."
-        )
-    if vary is not None and not of_table and not roles.columns:
+    if isinstance(given.y_true, CalibrationData):
+        return bool(set(given.y_true.levels) - {"imputation"})
+    of_groups = bool({"site", "period", "subgroup"} & given.roles.keys())
+    if vary is not None and not of_groups:
         raise InputError(
             "vary was given without sites. Say with site= which site each case is from, or pass "
             "a table that has sites, periods or subgroups."
         )
-    return bool(of_table or roles.columns)
+    return of_groups
 
 
 def _of_groups(
@@ -341,8 +309,8 @@ def _of_groups(
     detected = _detected(grouped.pairs, accepted)
     options: dict[str, Any] = {**how, "random_state": seed}
     return SeveralGains(
-        fit(grouped.before, **options),
-        fit(grouped.after, **options),
+        as_multilevel(fit(grouped.before, **options)),
+        as_multilevel(fit(grouped.after, **options)),
         grouped,
         evidence=evidence_of(after, accepted, detected),
         in_sample=accepted or detected is not None,

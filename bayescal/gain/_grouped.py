@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
-from bayescal.data.data import CalibrationData
-from bayescal.data.roles import RoleReader, Roles, Structure
-from bayescal.data.survival import Survival, refuse_horizon
-from bayescal.data.validate import as_weights
-from bayescal.data.weights import WeightType
+from bayescal.data.cases import as_weights
+from bayescal.data.doors import Given
+from bayescal.data.roles import Structure, as_roles, read_groups
+from bayescal.data.table import CalibrationData
+from bayescal.data.times import Survival
 from bayescal.gain.paired import PairedPredictions, as_paired
 
 __all__ = ["GroupedPairs", "as_grouped"]
@@ -57,7 +57,10 @@ class GroupedPairs:
         if self.pairs.is_rounded_map:
             return True
         names = np.unique(self.group)
-        return all(self.at(self.structure.named(str(name))).is_rounded_map for name in names)
+        return all(
+            self.at(self.structure.named(self.structure.cell(str(name)))).is_rounded_map
+            for name in names
+        )
 
     def at(self, levels: Mapping[str, str]) -> PairedPredictions:
         """The pairs of the cases that have these levels; all, if there are none."""
@@ -88,55 +91,37 @@ class GroupedPairs:
         return pairs.table(score, sample_weight=pairs.weight, **options)
 
 
-def as_grouped(
-    y_true: Any,
-    before: Any,
-    after: Any,
-    roles: Roles,
-    sample_weight: Any,
-    pos_label: Any,
-    weight_type: WeightType | None = None,
-    *,
-    cluster: Any = None,
-    stratum: Any = None,
-    horizon: float | None = None,
-) -> GroupedPairs:
+def as_grouped(given: Given, after: Any) -> GroupedPairs:
     """Check that outcomes, both predictions and groups describe the same cases.
 
     Parameters
     ----------
-    y_true : array-like of shape (n,) or CalibrationData
-        A table has the groups, and `after` is then a map.
-    roles : Roles
-        Of the columns that say which group each case is of.
-    sample_weight, pos_label, weight_type, cluster, stratum, horizon
-        As `as_paired` takes them.
+    given : Given
+        The cases, with the predictions before and the columns of groups; or a table, which has
+        them, and `after` is then a map.
+    after
+        As `as_paired` takes it.
     """
-    cases = (before, after, sample_weight, pos_label, weight_type)
-    of_clusters = {"cluster": cluster, "stratum": stratum}
+    y_true = given.y_true
     if isinstance(y_true, CalibrationData):
-        refuse_horizon(horizon)
         data = y_true.complete(takes_times=True)
-        parts = [_of_group(data, name, cases, of_clusters) for name in data.groups]
+        parts = [_of_group(data, name, after) for name in data.groups]
         group = np.repeat(data.groups, [part.outcome.size for part in parts])
         return GroupedPairs(_together(parts), group, Structure(data.levels, data.periods))
-    pairs = as_paired(y_true, *cases, **of_clusters, horizon=horizon)
+    pairs = as_paired(given, after)
+    roles = as_roles(**given.beside("site", "period", "subgroup"))
     size = len(y_true)
-    reader = RoleReader()
-    codes = reader.codes(roles, size)
-    assert codes is not None  # there are groups
-    weight = as_weights(sample_weight, size)
+    groups = read_groups(roles, size)
+    weight = as_weights(given.roles.get("sample_weight"), size)
     kept = slice(None) if weight is None else weight > 0
-    group = np.array(reader.groups.names)[codes][kept]
-    return GroupedPairs(pairs, group, reader.structure())
+    group = np.array(groups.labels)[groups.code][kept]
+    return GroupedPairs(pairs, group, groups.structure)
 
 
-def _of_group(
-    data: CalibrationData, name: str, cases: tuple[Any, ...], of_clusters: dict[str, Any]
-) -> PairedPredictions:
+def _of_group(data: CalibrationData, name: str, after: Any) -> PairedPredictions:
     """The pairs of one group of a table, whose weights are on the scale of all groups."""
     own = data.select(name)
-    pairs = as_paired(own, *cases, **of_clusters)
+    pairs = as_paired(Given(own, None), after)
     return replace(pairs, weight=pairs.weight * (data.weight_scale / own.weight_scale))
 
 

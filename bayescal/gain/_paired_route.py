@@ -10,7 +10,7 @@ from scipy import sparse
 from bayescal.core.arrays import Floats
 from bayescal.core.decision import net_benefit
 from bayescal.core.versions import one_blas_thread
-from bayescal.data.data import CalibrationData
+from bayescal.data.table import CalibrationData
 from bayescal.gain._curve_route import Posterior, joined
 from bayescal.gain._refit import Refit
 from bayescal.gain._terms import (

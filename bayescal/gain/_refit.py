@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bayescal.core.arrays import Floats
-from bayescal.data.data import CalibrationData
+from bayescal.data.table import CalibrationData
 from bayescal.inference.density import CurveDensity
 from bayescal.model.curve import expit_in_place
 from bayescal.model.curves import CURVES

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import as_flag
+from bayescal.core.errors import as_flag, as_level, as_number, check_choice
 from bayescal.core.text import NO_CHANGE, card, chance, count, decimals, signed
-from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.data.weights import WeightType
 from bayescal.gain._curve_route import Posterior, calibration_mixture, quantiles
 from bayescal.gain._terms import (

@@ -9,12 +9,11 @@ import numpy as np
 from bayescal.core.arrays import Floats
 from bayescal.core.decision import net_benefit
 from bayescal.core.versions import one_blas_thread
-from bayescal.data.table import add_up, levels_of
+from bayescal.data.rows import add_up, levels_of
 from bayescal.gain._curve_route import Posterior, joined
 from bayescal.gain._terms import (
     as_happened,
     curve_terms,
-    fall_in_error,
     infinite_log_gain,
     log_gains,
     log_score,
@@ -36,9 +35,8 @@ Views = tuple[CurveView, CurveView]
 def by_view(views: Views, pairs: PairedPredictions, thresholds: Sequence[float]) -> Posterior:
     """Posterior of the gains for one curve of several.
 
-    As `by_curve`, of a view on one of several curves. The fall in TCE is read from the draws of
-    distances: in as many of them as the predictions after are exactly calibrated the curve is the
-    map.
+    As `by_curve`, of a view on one of several curves. In as many draws as the predictions after
+    are exactly calibrated the curve is the map.
 
     Parameters
     ----------
@@ -69,17 +67,15 @@ def by_view(views: Views, pairs: PairedPredictions, thresholds: Sequence[float])
         threshold: means(treated(second, threshold) - treated(first, threshold))
         for threshold in thresholds
     }
-    exact = [np.logical_not(view.tables[0].distances.u.any(axis=1)) for view in views]
+    exact = [~view.tables[0].u.any(axis=1) for view in views]
     is_map = np.asarray(exact[1] & ~exact[0])
     gains = []
-    both = zip(curves.draws("bootstrap"), curves.distances.draws("bootstrap"), strict=True)
-    for (part, drawn), (_, far) in both:
+    for part, drawn in curves.draws("bootstrap"):
         weight = drawn.population.weight
-        terms = curve_terms(drawn.curve, weight, before, after, group, (event, other), ())
-        curve = np.where(is_map[part][:, None], after, far.curve)
-        terms["tce"] = fall_in_error(curve, weight, before, after, group)
+        curve = np.where(is_map[part, None], after, drawn.curve)
+        terms = curve_terms(curve, weight, before, after, group, (event, other), ())
         for threshold, change in moved.items():
-            worth = net_benefit(drawn.curve, 1.0, threshold)
+            worth = net_benefit(curve, 1.0, threshold)
             terms[net_benefit_name(threshold)] = mean(weight, worth * change)
         gains.append(terms)
     infinite = infinite_log_gain(pairs.outcome, first, pairs.after)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from bayescal.core.arrays import BLOCK, Floats, blocks
 from bayescal.core.decision import least_treated
 from bayescal.data.clusters import Clusters
-from bayescal.data.data import CalibrationData
-from bayescal.data.table import add_up
+from bayescal.data.rows import add_up
+from bayescal.data.table import CalibrationData
 from bayescal.gain.paired import PairedPredictions
 from bayescal.model.problem import Problem
 from bayescal.posterior.populations.clusters import ClusterBootstrap

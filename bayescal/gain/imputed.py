@@ -10,14 +10,15 @@ import numpy as np
 
 from bayescal.core.arrays import as_seed
 from bayescal.core.errors import InputError, as_items
-from bayescal.data.data import CalibrationData
+from bayescal.data.cases import is_matrix
+from bayescal.data.doors import Given
 from bayescal.data.imputations import (
     as_imputations,
     as_imputed_outcomes,
     warn_of_few_outcomes,
 )
-from bayescal.data.survival import Survival, refuse_horizon
-from bayescal.data.validate import is_matrix
+from bayescal.data.table import CalibrationData
+from bayescal.data.times import Survival
 from bayescal.gain._curve_route import Posterior
 from bayescal.gain._result import RecalibrationGain
 from bayescal.gain.paired import is_function
@@ -95,14 +96,11 @@ class ImputedGain(RecalibrationGain):
 
 def gain_of_imputations(
     recalibration_gain: Callable[..., RecalibrationGain],
-    y_true: Any,
-    before: Any,
-    imputation: Any,
+    given: Given,
     after: Any,
     *,
     route: str,
     random_state: Any,
-    horizon: float | None,
     **options: Any,
 ) -> ImputedGain:
     """The gain on each imputation, with one seed and by one route, and combined.
@@ -111,29 +109,23 @@ def gain_of_imputations(
     ----------
     recalibration_gain : callable
         Of one imputation.
-    y_true : array-like of shape (n,) or (m, n), Survival or CalibrationData
-        A matrix has the outcomes of each imputation. A table of several imputations has the
-        predictions before, too.
-    before : array-like of shape (n,), optional
-        The predictions before, where outcomes alone were imputed.
-    imputation : array-like of shape (m, n), optional
-        The predictions before of each imputation.
+    given : Given
+        The cases, with the predictions before, one a case or, as `imputation`, those of each
+        imputation. A matrix of outcomes has those of each imputation; a table of several
+        imputations has the predictions before, too.
     after : array-like of shape (n,) or (m, n), callable or fitted estimator
         The predictions after of each imputation, or the map that gives them. Where outcomes alone
         were imputed they may be the same for all, one row.
     """
+    y_true, before = given.y_true, given.y_prob
+    of_cases = {**given.roles, **given.words}
+    imputation = of_cases.pop("imputation", None)
     if before is not None and imputation is not None:
         raise InputError(
             "imputation was given beside before. Pass one of them: before for one score a case, "
             "imputation for several."
         )
     if isinstance(y_true, CalibrationData):
-        if imputation is not None:
-            raise InputError(
-                "imputation was given beside a CalibrationData, which holds its own. Pass the "
-                "table and after=."
-            )
-        refuse_horizon(horizon)
         table = y_true.complete(takes_times=True)
         cases = [(one, None) for one in table.imputations]
         maps, are_imputed = _by_imputation(after, len(cases)), table.has_imputed_outcomes
@@ -148,7 +140,7 @@ def gain_of_imputations(
         maps, are_imputed = _by_imputation(after, len(cases)), False
     if are_imputed:
         warn_of_few_outcomes(len(cases), stacklevel=4)
-    options |= {"horizon": horizon, "random_state": as_seed(random_state)}
+    options |= {"random_state": as_seed(random_state), **of_cases}
 
     def gains(by: str) -> list[RecalibrationGain]:
         pairs = zip(cases, maps, strict=True)

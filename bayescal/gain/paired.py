@@ -12,23 +12,21 @@ from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats, blocks
 from bayescal.core.errors import InputError
-from bayescal.data.build.cases import CheckedCases
-from bayescal.data.clusters import Clusters
-from bayescal.data.data import CalibrationData
-from bayescal.data.follow_up import FollowUp
-from bayescal.data.members import ClusterReader, Members
-from bayescal.data.read import paired
-from bayescal.data.roles import as_roles
-from bayescal.data.survival import Survival, as_horizon, check_codes, refuse_horizon, seen_as
-from bayescal.data.table import Levels, levels_of
-from bayescal.data.validate import (
+from bayescal.data.cases import (
     as_outcomes,
-    as_probability_matrix,
     as_scores,
     as_weights,
     check_same_length,
     is_matrix,
 )
+from bayescal.data.classes import as_probability_matrix
+from bayescal.data.clusters import Clusters, Members, read_clusters
+from bayescal.data.doors import Given
+from bayescal.data.read import paired
+from bayescal.data.roles import as_roles
+from bayescal.data.rows import Levels, levels_of
+from bayescal.data.table import CalibrationData
+from bayescal.data.times import FollowUp, Survival, as_horizon, check_codes, refuse_horizon, seen_as
 from bayescal.data.weights import (
     WeightType,
     as_weight_type,
@@ -179,34 +177,20 @@ class PairedPredictions:
         return all(bool((self.after[:, part] == self.before[part]).all()) for part in parts)
 
 
-def as_paired(
-    y_true: Any,
-    before: Any,
-    after: Any,
-    sample_weight: Any,
-    pos_label: Any,
-    weight_type: WeightType | None = None,
-    *,
-    cluster: Any = None,
-    stratum: Any = None,
-    horizon: float | None = None,
-) -> PairedPredictions:
+def as_paired(given: Given, after: Any) -> PairedPredictions:
     """Check that outcomes and both predictions describe the same cases.
 
     Parameters
     ----------
-    y_true : array-like of shape (n,), Survival or CalibrationData
-    before : array-like of shape (n,) or None
-        None with a table, which holds it.
+    given : Given
+        The cases, with the predictions before; or a table, which has them.
     after : array-like of shape (n,) or (repeats, n), or a map
         A map is a callable of the scores or a fitted estimator. Beside a table, an array has one
         prediction for each row of it, or is the repeats of a cross-fit of its cases.
-    sample_weight : array-like of shape (n,) or None
-    weight_type : {"counts", "sampling"}, optional
-    cluster, stratum : array-like of shape (n,), optional
-    horizon : float, optional
-        Of times to an event.
     """
+    y_true, before = given.y_true, given.y_prob
+    horizon, pos_label = given.words.get("horizon"), given.words.get("pos_label")
+    sample_weight = given.roles.get("sample_weight")
     if not isinstance(y_true, Survival):
         refuse_horizon(horizon)
     if after is None:
@@ -215,14 +199,6 @@ def as_paired(
             "them, as after=."
         )
     if isinstance(y_true, CalibrationData):
-        given = (before, sample_weight, pos_label, weight_type, cluster, stratum)
-        names = ("before", "sample_weight", "pos_label", "weight_type", "cluster", "stratum")
-        for name, value in zip(names, given, strict=True):
-            if value is not None:
-                raise InputError(
-                    f"{name} was given beside a CalibrationData, which holds its own. Pass the "
-                    "table and after=."
-                )
         pairs = _of_table(y_true.one_group(takes_times=True), after)
         return replace(pairs, of_function=is_function(after))
     if before is None:
@@ -243,7 +219,7 @@ def as_paired(
     check_same_length(outcome.size, "y_true", first.size, "before")
     check_same_length(outcome.size, "y_true", second.shape[1], "after")
     weight = as_weights(sample_weight, outcome.size)
-    chosen = as_weight_type(weight_type, weight)
+    chosen = as_weight_type(given.words.get("weight_type"), weight)
     if weight is None:
         weight = np.broadcast_to(1.0, outcome.size)  # in no room
     elif chosen is None:
@@ -254,8 +230,8 @@ def as_paired(
     is_full = bool(kept.all())
     mapped_from = first if is_function(after) else after
     own, own_first, own_second = (
-        _own(values, given) if is_full else values[..., kept]
-        for values, given in ((outcome, y_true), (first, before), (second, mapped_from))
+        _own(values, source) if is_full else values[..., kept]
+        for values, source in ((outcome, y_true), (first, before), (second, mapped_from))
     )
     share = cases if sample_weight is None else cases[kept]
     if times is not None:
@@ -266,12 +242,12 @@ def as_paired(
         horizon=at,
         of_function=is_function(after),
     )
-    roles = as_roles(cluster=cluster, stratum=stratum)
+    roles = as_roles(**given.beside("cluster", "stratum"))
     if not roles.columns:
         return pairs
-    reader = ClusterReader()
-    reader.add(roles, CheckedCases(np.nan_to_num(outcome), first, weight), None)
-    return _with_members(pairs, reader.in_rows(np.arange(kept.sum())), cases.sum() / weight.sum())
+    members = read_clusters(roles, weight, weight * np.nan_to_num(outcome), complete=True)
+    members = members.of(kept[members.row], np.arange(kept.sum()))
+    return _with_members(pairs, members, cases.sum() / weight.sum())
 
 
 def _own(values: Floats, given: Any) -> Floats:
@@ -287,7 +263,7 @@ def _with_members(pairs: PairedPredictions, members: Members, scale: float) -> P
     for role, keys in (("cluster", members.key), ("stratum", members.layer)):
         if keys is not None:
             labels[role] = np.empty(pairs.outcome.size, np.uint64)
-            labels[role][members.row] = keys[members.cluster]
+            labels[role][members.row] = keys
     return replace(pairs, clusters=clusters, labels=labels)
 
 
@@ -339,7 +315,7 @@ def _of_entries(data: CalibrationData, members: Members, after: Floats) -> Paire
     row, entry = members.row[entries][kept], entries[kept]
     outcome, weight = outcome[kept], weight[kept]
     pairs = PairedPredictions(outcome, data.score[row], after[:, row], weight, data.weight_type)
-    return _in_clusters(pairs, members, members.cluster[entry])
+    return _in_clusters(pairs, members.of(entry, entry))
 
 
 def _of_followed(data: CalibrationData, followed: FollowUp, after: Floats) -> PairedPredictions:
@@ -357,7 +333,7 @@ def _of_followed(data: CalibrationData, followed: FollowUp, after: Floats) -> Pa
     )
     if members is None or data.members is None:
         return pairs
-    return _in_clusters(pairs, replace(members, layer=data.members.layer), members.cluster)
+    return _in_clusters(pairs, members.with_strata_of(data.members))
 
 
 def _check_weights(data: CalibrationData) -> None:
@@ -368,14 +344,11 @@ def _check_weights(data: CalibrationData) -> None:
         )
 
 
-def _in_clusters(
-    pairs: PairedPredictions, members: Members, of: NDArray[np.intp]
-) -> PairedPredictions:
-    """The pairs with their clusters, by the number of the cluster of each."""
-    layer = None if members.layer is None else members.layer[of]
+def _in_clusters(pairs: PairedPredictions, members: Members) -> PairedPredictions:
+    """The pairs with their clusters, of which `members` has one entry for each."""
     hits = pairs.weight * np.nan_to_num(pairs.outcome)
     sums = np.stack([pairs.weight, hits, pairs.weight, hits])
-    each = Members.summed(members.key[of], layer, np.arange(pairs.weight.size), sums)
+    each = members._replace(row=np.arange(pairs.weight.size), sums=sums)
     return _with_members(pairs, each, 1.0)
 
 

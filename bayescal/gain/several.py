@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, as_level, check_choice
 from bayescal.core.text import NO_CHANGE, chance, shortened
-from bayescal.data.validate import as_level, check_choice
 from bayescal.gain._curve_route import Posterior
 from bayescal.gain._grouped import GroupedPairs
 from bayescal.gain._result import RecalibrationGain
@@ -120,7 +119,8 @@ class SeveralGains(GainOfCurve):
         if pairs.is_rounded_map:
             posterior = self._gain(views, pairs)._posterior
         else:
-            groups = [grouped.structure.named(str(name)) for name in np.unique(grouped.group)]
+            within = grouped.structure
+            groups = [within.named(within.cell(str(name))) for name in np.unique(grouped.group)]
             each = [self.at(levels) for levels in groups]
             rng = np.random.default_rng([options["seed"], *b"shares of groups"])
             posterior = in_shares(

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal.core.arrays import Floats, RandomState, as_seed
-from bayescal.core.errors import DiagnosticWarning
+from bayescal.core.errors import DiagnosticWarning, as_draws, as_level, as_number, check_choice
 from bayescal.core.sampling import BAD_K
 from bayescal.core.text import card, chance, count, rounded
 from bayescal.data.read import VarianceCases, read_variance_cases
-from bayescal.data.validate import as_draws, as_level, as_number, check_choice
 from bayescal.inference.variance import VarianceLine, rows_of, variance_line
 from bayescal.posterior.population import draw_population
 

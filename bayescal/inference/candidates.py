@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
-from bayescal.core.errors import InputError, as_items, as_number
-from bayescal.core.text import shortened
-from bayescal.data.validate import check_choice
+from bayescal.core.errors import InputError, as_items, as_number, check_choice
 from bayescal.model.average import PRIOR_CALIBRATED
 from bayescal.model.curves import CURVES, EXACT
 from bayescal.model.mixture import weighed
@@ -35,36 +32,31 @@ def in_order(curves: Sequence[str] | None) -> list[str]:
 def prior_probabilities(
     names: Sequence[str],
     prior_calibrated: float = PRIOR_CALIBRATED,
-    prior_weights: Any = None,
+    weights: Mapping[str, float] | None = None,
     *,
     are_named: bool = False,
 ) -> dict[str, float]:
     """Prior probability of each family asked for, identity included; see `compare`."""
     others = [name for name in names if name != EXACT]
     raw = weighed(others, are_named=are_named)
-    if prior_weights is not None:
-        raw = _given(prior_weights, others)
+    if weights is not None:
+        raw = _given(weights, others)
     total = sum(raw.values())
     if not total > 0:
         asked = ", ".join(name for name in CURVES if name != EXACT)
         raise InputError(
             "curves has no family other than identity with any weight, so there is nothing to "
-            f"compare it with. Ask for one of {asked}, or give prior_weights=."
+            f"compare it with. Name one of {asked}, with a weight above 0."
         )
     shares = {name: (1 - prior_calibrated) * w / total for name, w in raw.items()}
     return {EXACT: prior_calibrated} | shares
 
 
-def _given(prior_weights: Any, others: Sequence[str]) -> dict[str, float]:
+def _given(weights: Mapping[str, float], others: Sequence[str]) -> dict[str, float]:
     """The weights that the user gave, checked."""
-    if not isinstance(prior_weights, Mapping):
-        given = shortened(repr(prior_weights))
-        raise InputError(f"prior_weights must be a mapping of families, got {given}.")
-    for name in prior_weights:
-        check_choice(name, others, "the keys of prior_weights")
-    raw = {name: as_number(prior_weights.get(name, 0.0), "prior_weights") for name in others}
+    raw = {name: as_number(weights.get(name, 0.0), "curves") for name in others}
     if any(not (np.isfinite(w) and w >= 0) for w in raw.values()):
         raise InputError(
-            f"prior_weights must be non-negative numbers, got {dict(prior_weights)!r}."
+            f"the prior weights of curves must be non-negative numbers, got {dict(weights)!r}."
         )
     return raw

@@ -17,7 +17,7 @@ from bayescal.core.arrays import Floats, blocks
 from bayescal.core.optimise import logarithms
 from bayescal.core.sampling import smooth_rows
 from bayescal.data.clusters import Clusters
-from bayescal.data.table import add_up
+from bayescal.data.rows import add_up
 from bayescal.inference.clusters import Adjustment, FlattenedTimes
 from bayescal.inference.density import CurveDensity, density_of
 from bayescal.inference.general import GeneralDensity

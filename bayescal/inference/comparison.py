@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayescal.core.arrays import Floats
+from bayescal.core.errors import as_level, check_choice
 from bayescal.core.optimise import logistic_gain
 from bayescal.core.text import card, chance
-from bayescal.data.data import CalibrationData
-from bayescal.data.validate import as_level, check_choice
+from bayescal.data.table import CalibrationData
 from bayescal.inference.averaging import Mixture
 from bayescal.inference.clusters_left_out import leave_cluster_out
 from bayescal.inference.loo import (

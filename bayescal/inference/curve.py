@@ -8,9 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from bayescal.core.errors import DiagnosticWarning, InputError, OutOfTimeError
+from bayescal.core.errors import (
+    DiagnosticWarning,
+    InputError,
+    OutOfTimeError,
+    as_level,
+    check_choice,
+)
 from bayescal.core.sampling import BAD_K
-from bayescal.data.validate import as_level, check_choice
 from bayescal.inference.averaging import Mixture
 from bayescal.inference.candidates import PRIOR_CALIBRATED, in_order, prior_probabilities
 from bayescal.inference.density import sample_importance
@@ -86,17 +91,17 @@ def _warn(message: str) -> None:
 class Averaging:
     """What an average is over, as the user gave it; the parameters are those of `compare`."""
 
-    curves: Sequence[str] | None = None
+    curves: Sequence[str] | Mapping[str, float] | None = None
     prior_calibrated: float = PRIOR_CALIBRATED
-    prior_weights: Mapping[str, float] | None = None
 
     @cached_property
     def weights(self) -> dict[str, float]:
         """Prior probability of each family asked for, identity included."""
         level = as_level(self.prior_calibrated, "prior_calibrated")
         named = self.curves is not None
-        names = in_order(self.curves)
-        return prior_probabilities(names, level, self.prior_weights, are_named=named)
+        chosen = self.curves if isinstance(self.curves, Mapping) else None
+        names = in_order(None if self.curves is None else list(self.curves))
+        return prior_probabilities(names, level, chosen, are_named=named)
 
     @property
     def union(self) -> Curve:
@@ -137,9 +142,8 @@ class Averaging:
 
     def _refuse(self, beside: str, cure: str) -> None:
         asked = {
-            "curves": self.curves is not None,
+            "a curve of several families": self.curves is not None,
             "prior_calibrated": self.prior_calibrated != PRIOR_CALIBRATED,
-            "prior_weights": self.prior_weights is not None,
         }
         for name in (name for name, given in asked.items() if given):
             raise InputError(f"{name} was given {beside}: it says what an average is over. {cure}")

@@ -8,7 +8,7 @@ from the blocks before it.
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,8 +16,8 @@ from scipy.special import stdtrit
 
 from bayescal.core.arrays import Floats, random_generator
 from bayescal.core.errors import InputError, as_count, as_level
-from bayescal.data.data import CalibrationData
-from bayescal.data.keywords import as_data
+from bayescal.data.doors import CaseRoles, door, table_of
+from bayescal.data.table import CalibrationData
 from bayescal.inference.curve import fit_curve
 from bayescal.model.curves import Curve
 from bayescal.model.problem import prepare
@@ -72,18 +72,16 @@ class _Entries(NamedTuple):
     unit: NDArray[np.intp] | None
 
 
+@door
 def tce_lower_bound(
-    y_true: ArrayLike | CalibrationData,
+    y_true: Any,
     y_prob: ArrayLike | None = None,
     *,
-    prob: float = 0.95,
+    ci_prob: float = 0.95,
     blocks: int = 5,
     curve: str | Curve = "spline",
-    site: ArrayLike | None = None,
-    cluster: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
     random_state: int | np.random.Generator | None = None,
+    **roles: Unpack[CaseRoles],
 ) -> LowerBound:
     """Lower bound of the true calibration error, whatever the curve is.
 
@@ -93,23 +91,13 @@ def tce_lower_bound(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,) or CalibrationData
-        Outcomes, 0/1 or boolean; or a table, and then no `y_prob`.
-    y_prob : array-like of shape (n,), optional
-        Predicted probabilities of the event, in [0, 1].
-    prob : float in (0, 1)
+    %(cases)s
+    ci_prob : float in (0, 1)
         Probability with which the bound is at most the error.
     blocks : int
         From 2 to 1000. Of the first, outcomes are used for signs alone.
     curve : str or Curve
         Family of the curves that choose signs.
-    site : array-like of shape (n,), optional
-        The site of each case. Sites stay together, and the error is that at sites like these.
-    cluster : array-like of shape (n,), optional
-        The cluster of each case, such as a patient seen several times; clusters stay together.
-    sample_weight : array-like of shape (n,), optional
-        Counts of cases.
-    pos_label : object, optional
     random_state : int or numpy.random.Generator, optional
 
     Returns
@@ -144,12 +132,9 @@ def tce_lower_bound(
     >>> bool(0.2 < bound.lower < bc.simulate.truth("D5").tce())
     True
     """
-    level, number = as_level(prob, "prob"), as_count(blocks, "blocks", 2, MOST_BLOCKS)
+    level, number = as_level(ci_prob), as_count(blocks, "blocks", 2, MOST_BLOCKS)
     rng = random_generator(random_state)
-    data = as_data(
-        y_true, y_prob, site=site, cluster=cluster, sample_weight=sample_weight,
-        pos_label=pos_label,
-    )  # fmt: skip
+    data = table_of(y_true, y_prob, roles)
     data = data.without([role for role in data.roles if role not in UNIT_ROLES])
     _check(data)
     entries, unit = _in_blocks(data, number, rng)

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, as_count, as_number, check_choice
 from bayescal.core.text import shortened
 from bayescal.core.versions import sample_nuts
-from bayescal.data.validate import as_count, as_number, check_choice
 from bayescal.model.draws import CHAINS, Part
 from bayescal.model.problem import Problem
 from bayescal.model.pymc.model import model_of

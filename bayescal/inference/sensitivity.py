@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from bayescal.core.arrays import Floats
-from bayescal.data.data import CalibrationData
+from bayescal.data.table import CalibrationData
 from bayescal.inference.averaging import Mixture
 from bayescal.inference.density import density_of
 from bayescal.inference.samples import FamilySamples

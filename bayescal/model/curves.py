@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bayescal.core.errors import InputError
-from bayescal.data.validate import check_choice
+from bayescal.core.errors import InputError, check_choice
 from bayescal.model.average import AVERAGE, in_average, union_of
 from bayescal.model.curve import Curve, Frame
 from bayescal.model.families import BETA, IDENTITY, INTERCEPT, LOGISTIC, NEAR_CURVE, TEMPERATURE

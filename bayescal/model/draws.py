@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit, logsumexp
 
-from bayescal.core.arrays import Floats, Known
+from bayescal.core.arrays import Floats
 from bayescal.core.sampling import Sample
-from bayescal.data.data import CalibrationData
+from bayescal.data.table import CalibrationData
 from bayescal.model.mixture import sample_prior
 from bayescal.model.problem import Problem
 
@@ -82,9 +81,10 @@ class Part:
         the sampler told of each draw, of shape (chains, draws).
     prior : ndarray of shape (draws, d), optional
         Prior draws of the coordinates, where they are not those of the problem's prior.
-    far : callable, optional
-        Gives other draws of the coordinates, which distances are read from, and the probability of
-        exact calibration; or None, where there are none. So it is of one of several curves.
+    calibrated : float, optional
+        Of one of several curves, the probability that it is exactly calibrated, as in some draws.
+    rows : Problem, optional
+        Where functionals are evaluated, if not at the rows of the problem.
     law : Bootstrap, optional
         Of the weights of rows, where it is not that of the cases or clusters of the table.
     """
@@ -96,7 +96,8 @@ class Part:
     stats: Mapping[str, Any]
     averaged: Averaged | None = None
     prior: Floats | None = None
-    far: Callable[[], tuple[Floats, float] | None] | None = None
+    calibrated: float | None = None
+    rows: Problem | None = None
     law: Any = None
 
     @classmethod
@@ -107,23 +108,14 @@ class Part:
 
     def on(self, data: CalibrationData) -> Part:
         """The same draws over other scores, whose cases are independent."""
-        return replace(self, problem=replace(self.problem, data=data), law=None)
-
-    @cached_property
-    def exactly(self) -> tuple[Floats, float] | None:
-        """What `far` gives."""
-        return None if self.far is None else self.far()
+        return replace(self, problem=replace(self.problem, data=data), rows=None, law=None)
 
     @property
     def prob_calibrated(self) -> float | None:
         """Probability of exact calibration; None where it was not considered."""
         if self.averaged is not None:
             return self.averaged.prob_calibrated
-        return None if self.exactly is None else self.exactly[1]
-
-    def __getstate__(self) -> dict[str, Any]:
-        """What is pickled: other draws, in place of what makes them."""
-        return self.__dict__ | ({} if self.far is None else {"far": Known(self.exactly)})
+        return self.calibrated
 
     def draw_prior(self) -> tuple[Floats, NDArray[np.intp] | None]:
         """As many prior draws of the coordinates as there are of the posterior.

@@ -8,12 +8,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import betaincinv, ndtr, stdtrit
+from scipy.special import betaincinv, gammaln, ndtr, stdtrit
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, check_choice
 from bayescal.core.text import shortened
-from bayescal.data.validate import check_choice
 
 __all__ = ["VARYING", "Heterogeneity", "as_heterogeneity"]
 
@@ -93,6 +92,14 @@ class Heterogeneity:
         scale = np.array([getattr(self, name) for name in names])
         return np.asarray(np.clip(unit * scale, LEAST_SCALE, LARGEST_SCALE))
 
+    def logpdf(self, scales: Floats, names: Sequence[str]) -> Floats:
+        """Log density of standard deviations of shape (n, names), of shape (n,)."""
+        scale = np.array([getattr(self, name) for name in names])
+        kernel = np.log1p(np.square(scales / scale) / self.nu)
+        half = (self.nu + 1) / 2
+        constant = np.log(2) + gammaln(half) - gammaln(self.nu / 2) - np.log(self.nu * np.pi) / 2
+        return np.asarray((constant - half * kernel - np.log(scale)).sum(axis=-1))
+
     def correlations(self, standard: Floats) -> Floats:
         """Correlations at standard normal points of shape (n,)."""
         unit = betaincinv(self.correlation, self.correlation, ndtr(standard))
@@ -115,9 +122,9 @@ def as_heterogeneity(
     if isinstance(given, Mapping):
         known = tuple(asdict(Heterogeneity()))
         for key in given:
-            check_choice(key, known, "the keys of heterogeneity_prior")
+            check_choice(key, known, "the keys of prior")
         return replace(usual, **given)
     raise InputError(
-        "heterogeneity_prior must be a bc.priors.Heterogeneity or a mapping such as "
+        "prior of a term must be a bc.priors.Heterogeneity or a mapping such as "
         f"{{'shift': 0.5}}, got {shortened(repr(given))}."
     )

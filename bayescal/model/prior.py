@@ -16,9 +16,8 @@ import numpy as np
 from scipy.special import expit, gammaln
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError, check_type
+from bayescal.core.errors import InputError, check_choice, check_type
 from bayescal.core.text import shortened
-from bayescal.data.validate import check_choice
 from bayescal.model.lapse.rate import Rate
 
 __all__ = ["CLINICAL", "Distribution", "JointPrior", "Normal", "Prior", "StudentT"]

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, check_choice
 from bayescal.core.text import shortened
-from bayescal.data.validate import check_choice
 from bayescal.model.evidence.draws import from_posterior
 from bayescal.model.evidence.studies import from_studies
 from bayescal.model.heterogeneity import Heterogeneity

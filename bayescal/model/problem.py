@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,11 +17,11 @@ from bayescal.core.errors import InputError
 from bayescal.core.optimise import clipped
 from bayescal.core.text import shortened
 from bayescal.data.clusters import Clusters
-from bayescal.data.data import CalibrationData, Edges
-from bayescal.data.keywords import as_data
+from bayescal.data.doors import CaseRoles, door, table_of
+from bayescal.data.edges import Edges
 from bayescal.data.read import Outcomes
-from bayescal.data.table import Rows
-from bayescal.data.weights import WeightType
+from bayescal.data.rows import Rows
+from bayescal.data.table import CalibrationData
 from bayescal.model.curve import CurveAtScores
 from bayescal.model.curves import AVERAGE, Curve, Frame, as_curve, stored_curve, stored_frame
 from bayescal.model.likelihood.binomial import BINOMIAL
@@ -36,23 +36,6 @@ from bayescal.model.saturated.family import ANY_RISKS, MOST_SCORES, are_few, pri
 from bayescal.model.saturated.law import RiskPrior
 
 __all__ = ["Problem", "prepare"]
-
-
-Array = TypeVar("Array")
-
-
-class _OfRows(Generic[Array]):
-    """What a problem reads off its table, made with all the rest when it is first asked for."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, problem: Any, owner: type | None = None) -> Array:
-        if problem is None:
-            return self  # type: ignore[return-value]
-        problem.__dict__.update(problem._rows())
-        values: Array = problem.__dict__[self._name]
-        return values
 
 
 OF_TABLE = (
@@ -115,44 +98,50 @@ class Problem:
         """The same problem, with the clusters of its cases forgotten."""
         return self if self.clusters is None else replace(self, data=self.unclustered)
 
-    # All of them are made when one is first asked for.
-    table = _OfRows[Rows]()  # every row of the data: scores inside (0, 1), effective cases
-    score = _OfRows[Floats]()  # inside (0, 1), ascending: the mean of the cases in each row
-    stated = _OfRows[Floats]()  # as they came in: what every error is measured from
-    log_odds = _OfRows[Floats]()  # of `score`
-    trials = _OfRows[Floats]()  # cases; sampling weights count as Kish's effective number
-    hits = _OfRows[Floats]()  # events, on the scale of `trials`
-    _first = _OfRows[NDArray[np.intp]]()  # where each row begins in the table
-    _merged_in = _OfRows[NDArray[np.intp]]()  # row that each row of the table is merged in
-
-    def _rows(self) -> dict[str, Any]:
-        """The table as the model reads it, and its rows, of which neighbouring ones are merged."""
+    @cached_property
+    def table(self) -> Rows:
+        """Every row of the data as the model reads it: scores inside (0, 1), effective cases."""
         data, scale = self.data, self.data.weight_scale
-        table = Rows(self.inside(data.score), data.trials * scale, data.hits * scale)
-        first = first_of_merged(table.score, table.trials, self.most_rows)
-        score, stated, trials, hits = table.score, clipped(data.score), table.trials, table.hits
-        if first.size < score.size:
-            trials, hits = (np.add.reduceat(values, first) for values in (trials, hits))
-            score, stated = (
-                np.add.reduceat(table.trials * values, first) / trials for values in (score, stated)
-            )
-        sizes = np.diff(first, append=table.score.size)
-        return {
-            "table": table,
-            "score": score,
-            "stated": stated,
-            "log_odds": np.asarray(logit(score)),
-            "trials": trials,
-            "hits": hits,
-            "_first": first,
-            "_merged_in": np.repeat(np.arange(sizes.size), sizes),
-        }
+        return Rows(self.inside(data.score), data.trials * scale, data.hits * scale)
+
+    @cached_property
+    def score(self) -> Floats:
+        """Scores inside (0, 1), ascending, of shape (rows,): the mean of the cases in each row."""
+        return self.mean_of_rows(self.table.score)
+
+    @cached_property
+    def stated(self) -> Floats:
+        """The scores as they came in, of shape (rows,): what every error is measured from.
+
+        They differ from `score` where scores of 0 and 1 are moved.
+        """
+        return self.mean_of_rows(clipped(self.data.score))
 
     @property
     def has_few_scores(self) -> bool:
         """Whether each distinct score can have a risk of its own."""
         data = self.data
         return are_few(data.score.size, float(data.trials.sum()) * data.weight_scale)
+
+    @cached_property
+    def log_odds(self) -> Floats:
+        """Log-odds of the scores, of shape (rows,)."""
+        return np.asarray(logit(self.score))
+
+    @cached_property
+    def trials(self) -> Floats:
+        """Cases of each row; sampling weights count as Kish's effective number of cases."""
+        return self.sum_of_rows(self.table.trials)
+
+    @cached_property
+    def hits(self) -> Floats:
+        """Events of each row, on the scale of `trials`."""
+        return self.sum_of_rows(self.table.hits)
+
+    @cached_property
+    def _first(self) -> NDArray[np.intp]:
+        """Where each row begins in the table."""
+        return first_of_merged(self.table.score, self.table.trials, self.most_rows)
 
     def rows_of(self, scores: Floats) -> NDArray[np.intp]:
         """Row of each case of the table, by its score as it came in."""
@@ -161,6 +150,12 @@ class Problem:
     def merged(self, row: NDArray[np.intp]) -> NDArray[np.intp]:
         """Row of the problem that each of these rows of the table is merged in."""
         return self._merged_in[row]
+
+    @cached_property
+    def _merged_in(self) -> NDArray[np.intp]:
+        """Row of the problem that each row of the table is merged in."""
+        sizes = np.diff(self._first, append=self.table.score.size)
+        return np.repeat(np.arange(sizes.size), sizes)
 
     @property
     def is_merged(self) -> bool:
@@ -354,35 +349,28 @@ def _stored_seed(seed: Any) -> int:
     return seed
 
 
+@door
 def prepare(
     y_true: Outcomes,
     y_prob: ArrayLike | None = None,
     *,
     curve: str | Curve = "beta",
     prior: str | Prior | Mapping[str, Any] = "neutral",
-    sample_weight: ArrayLike | None = None,
-    weight_type: WeightType | None = None,
     edge: float | None = None,
     random_state: RandomState = None,
-    pos_label: Any = None,
-    cluster: ArrayLike | None = None,
-    stratum: ArrayLike | None = None,
-    horizon: float | None = None,
     likelihood: Likelihood | None = None,
+    **roles: Unpack[CaseRoles],
 ) -> Problem:
     """Make the problem that every fit of a curve starts from.
 
     Parameters
     ----------
-    y_true : array-like of shape (n,) or CalibrationData
-    y_prob : array-like of shape (n,), optional
+    %(cases)s
+    curve : str or Curve
     prior : {"neutral", "clinical"}, Prior, or mapping
-    sample_weight : array-like of shape (n,), optional
-    weight_type : {"counts", "sampling"}, optional
-    cluster, stratum : array-like of shape (n,), optional
-        All as in `bayescal.fit`.
-    horizon : float, optional
-        Of times to an event, as in `bayescal.fit`.
+    edge : float in (0, 0.5), optional
+    random_state : int or numpy.random.Generator, optional
+        As in `bayescal.fit`.
     likelihood : Likelihood, optional
         The law of the outcomes given the curve; by default what the table says of them.
 
@@ -395,15 +383,7 @@ def prepare(
     >>> problem.trials
     array([2., 1., 1.])
     """
-    of_cases = {"sample_weight": sample_weight, "weight_type": weight_type, "pos_label": pos_label}
-    data = as_data(
-        *(y_true, y_prob),
-        cluster=cluster,
-        stratum=stratum,
-        takes_times=True,
-        horizon=horizon,
-        **of_cases,
-    ).one_group(takes_times=True)
+    data = table_of(y_true, y_prob, roles, times=True).one_group(takes_times=True)
     seed, family, chosen = as_seed(random_state), as_curve(curve), as_prior(prior)
     law = likelihood
     if law is None:

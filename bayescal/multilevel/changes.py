@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayescal.core.arrays import Floats
 from bayescal.core.optimise import by_differences, maximise
 from bayescal.core.sampling import Sample, importance_sample, mix_samples
-from bayescal.data.data import CalibrationData
+from bayescal.data.table import CalibrationData
 from bayescal.inference.density import CurveDensity, sample_importance
 from bayescal.model.draws import CHAINS, SAMPLE_STATS
 from bayescal.model.priors import StudentT

@@ -21,9 +21,9 @@ from scipy import sparse
 
 from bayescal.core.arrays import Floats
 from bayescal.data.clusters import COUNTED, Clusters
-from bayescal.data.data import CalibrationData
-from bayescal.data.follow_up import FollowUp
-from bayescal.data.table import add_up
+from bayescal.data.rows import add_up
+from bayescal.data.table import CalibrationData
+from bayescal.data.times import FollowUp
 from bayescal.inference.clusters import Adjustment
 from bayescal.inference.density import CurveDensity
 from bayescal.inference.scales import prior_covariance

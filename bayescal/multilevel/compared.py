@@ -8,10 +8,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError, as_items
+from bayescal.core.errors import InputError, as_items, check_choice
 from bayescal.core.text import shortened
-from bayescal.data.crossed import CrossedTable
-from bayescal.data.validate import check_choice
+from bayescal.data.table import CrossedTable
 from bayescal.multilevel.term import JOINED
 from bayescal.posterior.functionals import FUNCTIONALS
 

@@ -12,27 +12,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, check_choice
 from bayescal.core.text import shortened
-from bayescal.data.data import CalibrationData
-from bayescal.data.table import add_up
-from bayescal.data.validate import as_scores, check_choice
+from bayescal.data.cases import as_scores
+from bayescal.data.table import CalibrationData
 from bayescal.model.problem import Problem
-from bayescal.multilevel.calibrated import Distances, distances_of
+from bayescal.multilevel.calibrated import Explained, explained
 from bayescal.multilevel.changes import changes_of_prior
 from bayescal.multilevel.compared import check_levels
 from bayescal.multilevel.draws import MultilevelDraws, effects_of_prior, sites_of_prior
+from bayescal.multilevel.own import OwnProblem, OwnView
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.term import Vary
-from bayescal.multilevel.tree import multilevel_tree, read_distances, read_draws
+from bayescal.multilevel.tree import multilevel_tree, read_draws, read_explained
 from bayescal.multilevel.view import CurveView
-from bayescal.posterior.populations.bootstrap import (
-    Bootstrap,
-    CaseBootstrap,
-    Mixture,
-    MixtureOfLaws,
-)
-from bayescal.posterior.populations.clusters import ClusterBootstrap
 from bayescal.posterior.stored import save_tree
 
 if TYPE_CHECKING:
@@ -48,13 +41,14 @@ SELF_NAMED = ("site", PERIOD)
 class RelatedCurves:
     """What was fitted and drawn, kept as draws or as a tree, and the curves as views."""
 
-    _drawn: MultilevelDraws
+    _free: MultilevelDraws
+    """Draws of the fit, in which nothing is exactly calibrated."""
 
     def __init__(self, tree: xr.DataTree) -> None:
-        self._tree, self._drawn = tree, read_draws(tree)
-        stored = read_distances(tree, self._drawn.problem)
+        self._tree, self._free = tree, read_draws(tree)
+        stored = read_explained(tree, self._free.problem)
         if stored is not None:
-            self._distances = stored
+            self._explained = stored
         if not self._serves(self.problem):
             raise InputError(
                 f"the tree is not that of a {type(self).__name__}. Read its file with "
@@ -70,17 +64,21 @@ class RelatedCurves:
     def of_draws(cls, drawn: MultilevelDraws) -> Self:
         """A posterior whose tree is written when it is first read."""
         posterior = cls.__new__(cls)
-        posterior._drawn = drawn
+        posterior._free = drawn
         return posterior
 
     @cached_property
     def _tree(self) -> xr.DataTree:
-        return multilevel_tree(self._drawn, self._distances)
+        return multilevel_tree(self._free, self._explained)
 
     @cached_property
-    def _distances(self) -> Distances | None:
-        """What distances are read from; None where NUTS drew."""
-        return distances_of(self._drawn)
+    def _explained(self) -> Explained:
+        return explained(self._free)
+
+    @property
+    def _drawn(self) -> MultilevelDraws:
+        """The draws that every number is read from, some of them exactly calibrated."""
+        return self._explained.drawn
 
     @property
     def tree(self) -> xr.DataTree:
@@ -99,7 +97,7 @@ class RelatedCurves:
     @property
     def problem(self) -> MultilevelProblem:
         """The tables, the family of curves, the terms and the priors."""
-        return self._drawn.problem
+        return self._free.problem
 
     @property
     def data(self) -> CalibrationData:
@@ -126,7 +124,11 @@ class RelatedCurves:
     def vary(self) -> tuple[Vary, ...]:
         """The terms that curves vary by, as `bayescal.fit` takes them."""
         return tuple(
-            Vary(term.axes, term.kind, None if term.robust == term.correlated else term.robust)
+            Vary(
+                term.axes,
+                term.kind,
+                term.robust if len(term.axes) > 1 or term.robust != term.correlated else None,
+            )
             for term in self.problem.terms
         )
 
@@ -144,12 +146,12 @@ class RelatedCurves:
     @property
     def draws(self) -> int:
         """Number of draws, over all chains."""
-        return self._drawn.size
+        return self._free.size
 
     @property
     def engine(self) -> str:
         """The engine that drew it: "importance" or "nuts"."""
-        return self._drawn.engine
+        return self._free.engine
 
     @property
     def diagnostics(self) -> dict[str, float | str]:
@@ -163,15 +165,16 @@ class RelatedCurves:
             site_ess, the least share of a site's proposals that count. For NUTS: the largest r_hat,
             the smallest ess, and divergences. `verdict` is "ok" or says what is wrong.
         """
-        return {"engine": self.engine, **self._drawn.stats, "verdict": self._drawn.verdict}
+        return {"engine": self.engine, **self._free.stats, "verdict": self._free.verdict}
 
     @property
     def prob_calibrated(self) -> dict[str, float] | None:
         """Probability of exact calibration, of every site and of the average site.
 
-        Each of three models explains the data: the curve of every site is the diagonal; that of
-        the average site is, and the sites' differ from it; neither. The first two have prior
-        probability 0.1 each. `average_site` is the probability of the first two together.
+        Each of three models explains the data: the curve of every site is the diagonal, with prior
+        probability 0.01; that of the average site is, and the sites' differ from it, with 0.11;
+        neither. `average_site` is the probability of the first two together. Of ordered periods
+        the first is exactly calibrated with prior probability 0.2, and every one with 0.1.
 
         Returns
         -------
@@ -180,7 +183,8 @@ class RelatedCurves:
             or the average; of periods that every period is, or the first. None where NUTS drew,
             which computes no evidence.
         """
-        return None if self._distances is None else self._distances.prob_calibrated._asdict()
+        exact = self._explained.prob_calibrated
+        return None if exact is None else exact._asdict()
 
     def at(self, levels: Mapping[str, Any] | None = None, /, **by_name: Any) -> CurveView:
         """The posterior of the curve at some levels, which answers as any posterior does.
@@ -222,6 +226,42 @@ class RelatedCurves:
             problem.together(title, groups),
             lambda drawn: _side_by_side(drawn.groups[groups]),
             has_outcomes=observed,
+        )
+
+    def own(self) -> CurveView:
+        """The posterior of these patients, each with the curve of their own group.
+
+        Its distances are those of each patient's risk from the score, averaged over patients. In
+        those of the pooled curve, `at()`, errors of groups cancel, and in O/E of either.
+
+        Returns
+        -------
+        CalibrationPosterior
+            Its measures; the curve itself is the pooled one.
+
+        Raises
+        ------
+        InputError
+            If there are no patients.
+        """
+        if not self.has_outcomes:
+            raise InputError(
+                "own() is of patients, and all sites are known by their summaries. Ask for at() "
+                "of a site, average() or new()."
+            )
+        return self._kept({"own": True}, self._of_own)
+
+    def _of_own(self) -> CurveView:
+        problem = self.problem
+        groups = [problem.labels.index(label) for label in problem.data.groups]
+        title, parts = "These patients, with their own curves", tuple(problem.tables.values())
+        together = problem.together(title, groups)
+        rows = OwnProblem.of(together, parts)
+        return self._view(
+            *(title, together, lambda drawn: _side_by_side(drawn.groups[groups])),
+            kind=OwnView,
+            rows=rows,
+            weights=rows.weights(problem.data),
         )
 
     def now(self, levels: Mapping[str, Any] | None = None, /, **by_name: Any) -> CurveView:
@@ -285,7 +325,7 @@ class RelatedCurves:
             self.problem.pooled,
             lambda drawn: drawn.average,
             has_outcomes=self.has_outcomes,
-            exact="average_site",
+            exact=None if self._is_walk else "average_site",
         )
 
     def new(self, by: str | None = None, scores: ArrayLike | None = None) -> CurveView:
@@ -297,9 +337,7 @@ class RelatedCurves:
             What the level is of; it may be left out where all curves are of one axis. Effects of
             other axes are those of the average; of periods, those of the last one.
         scores : array-like of shape (n,), optional
-            Its scores. By default, with each draw, those of the cases of one of the levels, drawn
-            at random; `population="sample"` then takes the scores of all of them. Of the next
-            period those of the last one.
+            Its scores; by default those of all cases, of the next period those of the last one.
 
         Returns
         -------
@@ -324,7 +362,7 @@ class RelatedCurves:
         return self._of_new(axis, CalibrationData(np.zeros(values.size), values), values)
 
     def _of_new(self, axis: str, data: CalibrationData | None, scores: Floats | None) -> CurveView:
-        problem, mixture = self.problem.pooled, None
+        problem = self.problem.pooled
         key: dict[str, Any] = {"new": axis}
         if scores is not None:
             key["scores"] = scores.tolist()
@@ -334,8 +372,6 @@ class RelatedCurves:
             problem = last if self._is_walk else replace(problem, data=last.data, seed=last.seed)
             title = f"The next {axis}"
         else:
-            if data is None and self.has_outcomes:
-                mixture = self._scores_of_levels(axis)
             title = f"A new {axis}" if axis in SELF_NAMED else f"A new level of {axis}"
         return self._view(
             title,
@@ -343,40 +379,7 @@ class RelatedCurves:
             lambda drawn: _of_new_level(drawn, axis),
             key=key,
             is_new=True,
-            mixture=mixture,
         )
-
-    def _scores_of_levels(self, axis: str) -> Bootstrap:
-        """The scores of the cases of one of the levels, another for each draw."""
-        problem, pooled = self.problem, self.problem.pooled
-        if problem.adjustments:
-            return self._clusters_of_levels(axis)
-        rows = []
-        for level in problem.axes[axis]:
-            labels = [problem.labels[k] for k in problem.groups_with({axis: level})]
-            trials = [
-                add_up(pooled.rows_of(each.data.score), each.table.trials, pooled.score.size)
-                for each in (problem.tables[label] for label in labels if label in problem.tables)
-            ]
-            if trials:
-                rows.append(np.sum(trials, axis=0) if len(trials) > 1 else trials[0])
-        stream = pooled.rng(f"{axis} of a new {axis}")
-        return Mixture(np.array(rows), stream.integers(len(rows), size=self.draws))
-
-    def _clusters_of_levels(self, axis: str) -> Bootstrap:
-        """As `_scores_of_levels`, where cases come in clusters, which are drawn whole."""
-        pooled, data = self.problem.pooled, self.problem.data
-        laws: list[Bootstrap] = []
-        size = pooled.score.size
-        for level in data.levels[axis]:
-            own = data.select(**{axis: level}).pooled().with_several_clusters()
-            row, clusters = pooled.rows_of(own.score), own.clusters
-            if clusters is None:
-                laws.append(CaseBootstrap(add_up(row, own.trials * own.weight_scale, size)))
-            else:
-                laws.append(ClusterBootstrap.of(clusters, row[clusters.row], size))
-        stream = pooled.rng(f"{axis} of a new {axis}")
-        return MixtureOfLaws(tuple(laws), stream.integers(len(laws), size=self.draws))
 
     def _kept(self, key: dict[str, Any], make: Callable[[], CurveView]) -> CurveView:
         """A view, made once."""
@@ -401,34 +404,34 @@ class RelatedCurves:
         problem: Problem,
         of: Callable[[MultilevelDraws], Floats],
         key: dict[str, Any] | None = None,
-        exact: str = "every_site",
+        exact: str | None = "every_site",
+        kind: type[CurveView] = CurveView,
         **options: Any,
     ) -> CurveView:
         """The view on the curve whose coordinates `of` takes from draws of all curves.
 
-        `exact` says which of the probabilities of exact calibration is that of the curve.
+        `exact` says which of the probabilities of exact calibration is that of the curve, if any.
         """
-        drawn, u, prior = self._drawn, of(self._drawn), of(self._prior)
-
-        def distances() -> tuple[Floats, float] | None:
-            if self._distances is None:
-                return None
-            return of(self._distances.drawn), getattr(self._distances.prob_calibrated, exact)
-
-        return CurveView.of_curve(
-            *(title, problem, u, prior, distances, drawn, key or {}), lambda: self.tree, **options
+        known = self._explained.prob_calibrated
+        return kind.of_curve(
+            *(title, problem, of(self._drawn), of(self._prior)),
+            None if known is None or exact is None else getattr(known, exact),
+            *(self._drawn, key or {}, lambda: self.tree),
+            **options,
         )
 
     def _view_of(self, key: Mapping[str, Any]) -> CurveView:
         """The view that a key in a stored tree names."""
         if "at" in key:
             return self.at(key["at"])
+        if "own" in key:
+            return self.own()
         return self.new(key["new"], key.get("scores")) if "new" in key else self.average()
 
     @cached_property
     def _prior(self) -> MultilevelDraws:
         """As many prior draws, which are the same whenever they are asked for."""
-        drawn, of_prior = self._drawn, effects_of_prior
+        drawn, of_prior = self._free, effects_of_prior
         if self._is_walk:
             of_prior = changes_of_prior
         elif drawn.correlation is not None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,7 +13,7 @@ from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.robust import PROB_UNLIKE, SHARE_UNLIKE, unlike_scales
 from bayescal.posterior.checks.verdict import verdict_of
 
-__all__ = ["DrawnLater", "MultilevelDraws", "effects_of_prior", "sites_of_prior"]
+__all__ = ["MultilevelDraws", "effects_of_prior", "sites_of_prior"]
 
 
 @dataclass(frozen=True)
@@ -214,31 +212,11 @@ class MultilevelDraws:
             if axis in term.axes and term is not walk:
                 if term.robust:
                     unlike = rng.random(len(scales)) < PROB_UNLIKE
+                    unlike &= scales.any(axis=1)  # else all curves are exactly calibrated
                     farther = unlike_scales(problem.prior_of_unlike, problem.varying, scales)
                     scales = np.where(unlike[:, None], farther, scales)
                 drawn[:, problem.columns] += scales * rng.standard_normal(scales.shape)
         return drawn
-
-
-@dataclass(frozen=True)
-class DrawnLater:
-    """A fit whose evidence is known before all of its draws are made.
-
-    Attributes
-    ----------
-    stats : dict of str to float
-        As those of `MultilevelDraws`, of which there may be more once all is drawn.
-    make : callable
-        Gives some of the draws, by their numbers, or all of them.
-    """
-
-    stats: dict[str, float]
-    make: Callable[[NDArray[np.intp] | None], MultilevelDraws]
-
-    @cached_property
-    def drawn(self) -> MultilevelDraws:
-        """The draws, made once."""
-        return self.make(None)
 
 
 def levels_round(drawn: MultilevelDraws, purpose: str) -> tuple[Floats, NDArray[np.bool_]]:

@@ -9,11 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal.core.arrays import Floats, blocks
-from bayescal.core.errors import InputError, check_type
+from bayescal.core.errors import InputError, as_level, as_number, check_choice, check_type
 from bayescal.core.text import interval
-from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.inference import LowerBound, tce_lower_bound
-from bayescal.model.problem import Problem
 from bayescal.multilevel.changes import explanation_probabilities
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.posterior import MultilevelPosterior
@@ -22,7 +20,6 @@ from bayescal.multilevel.rows import beside_raw, known_of_group
 from bayescal.multilevel.sites import ROW_FUNCTIONALS
 from bayescal.multilevel.view import CurveView
 from bayescal.posterior.functionals import FUNCTIONALS
-from bayescal.posterior.population import draw_population
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,6 +99,8 @@ class DriftPosterior(MultilevelPosterior):
 
     def single_curve(self) -> CurveView:
         """The posterior of one curve for all periods: the answer, were there no change.
+
+        It is a fit of one family by itself, in which exact calibration was not considered.
 
         Returns
         -------
@@ -233,10 +232,18 @@ class DriftPosterior(MultilevelPosterior):
     def _gains(self) -> dict[tuple[str, str], Floats]:
         """Draws of the gain of either update."""
         now = self.now()
-        curves = now.problem.probability(now.tables[0].u)
+        (curves,), score = now.tables, now.problem.stated
         single = now.problem.probability(self._drawn.average).mean(axis=0)
-        maps = {"now": curves.mean(axis=0), "all periods": single}
-        return gain_of_maps(now.problem, curves, maps)
+        maps = {"now": curves.observed.mean(axis=0), "all periods": single}
+        gains = {
+            (name, rule): [
+                draws.mean(lost(draws.curve, score) - lost(draws.curve, maps[name]))
+                for _, draws in curves.draws("bootstrap")
+            ]
+            for name in maps
+            for rule, lost in RULES.items()
+        }
+        return {key: np.concatenate(each) for key, each in gains.items()}
 
     @property
     def lower_bound(self) -> LowerBound | None:
@@ -319,28 +326,6 @@ def steps_of(drawn: MultilevelDraws) -> Floats:
             steps[index, rows] = np.abs(curve - last) @ weight
             last = curve
     return steps
-
-
-def gain_of_maps(
-    problem: Problem, curves: Floats, maps: dict[str, Floats]
-) -> dict[tuple[str, str], Floats]:
-    """Gain of replacing scores by a map of them, if events have the probabilities of a curve.
-
-    `curves` are draws of the probability of an event at each score of the problem, and `maps` the
-    recalibrated scores, which are compared with the scores as they came in. Draws are by map and
-    score.
-    """
-    score = problem.stated
-    gains: dict[tuple[str, str], list[Floats]] = {
-        (name, rule): [] for name in maps for rule in RULES
-    }
-    for part, population in draw_population(
-        "bootstrap", problem.score, problem.trials, len(curves), problem.rng("population")
-    ):
-        for (name, rule), each in gains.items():
-            lost = RULES[rule](curves[part], score) - RULES[rule](curves[part], maps[name])
-            each.append((population.weight * lost).sum(axis=-1))
-    return {key: np.concatenate(each) for key, each in gains.items()}
 
 
 def table_of_gains(gains: dict[tuple[str, str], Floats], ci_prob: float) -> pd.DataFrame:

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal.core.errors import InputError, check_type
+from bayescal.core.errors import InputError, as_level, as_number, check_type
 from bayescal.core.text import chance, interval, shortened
-from bayescal.data.crossed import CrossedTable
-from bayescal.data.validate import as_level, as_number
+from bayescal.data.table import CrossedTable
 from bayescal.multilevel.compared import OFF_BY, Part, parts_of, subgroups_of
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.problem import MultilevelProblem
-from bayescal.multilevel.robust import CLEARLY_UNLIKE, PROB_UNLIKE
+from bayescal.multilevel.robust import PROB_UNLIKE, clearly_unlike
 from bayescal.multilevel.rows import beside_raw, raw_of, size_of
 from bayescal.multilevel.view import CurveView
 
@@ -94,7 +93,7 @@ class SubgroupPosterior(MultilevelPosterior):
     @property
     def is_robust(self) -> bool:
         """Whether a level of a term may be unlike the others."""
-        return self._drawn.unlike is not None
+        return self._free.unlike is not None
 
     def prob_unlike(self) -> pd.Series:
         """Probability that a level of the robust term is unlike the others.
@@ -110,12 +109,12 @@ class SubgroupPosterior(MultilevelPosterior):
         Raises
         ------
         InputError
-            If all effects are normal, as they are by default.
+            If all effects are normal, as of fewer than ten cells by default.
         """
         import pandas as pd
 
         term = self.problem.robust_term
-        if term is None or self._drawn.unlike is None:
+        if term is None or self._free.unlike is None:
             raise InputError(
                 "the posterior has no probability that a cell is unlike the others: its effects "
                 "are normal. Fit it with robust=True in the term of the cells, such as "
@@ -124,7 +123,14 @@ class SubgroupPosterior(MultilevelPosterior):
         parts = parts_of(self.levels, self.problem.cells, term.axes)
         groups = [self.problem.groups_with(each.levels)[0] for each in parts]
         index = pd.Index([each.level for each in parts], name=term.name)
-        return pd.Series(self._drawn.unlike[groups].mean(axis=1), index, name="prob_unlike")
+        return pd.Series(self._free.unlike[groups].mean(axis=1), index, name="prob_unlike")
+
+    def unlike_cells(self) -> dict[str, float]:
+        """Cells that are unlike the others with a probability above 0.75, the most likely first.
+
+        With their probabilities; empty where all effects are normal.
+        """
+        return clearly_unlike(self.prob_unlike()) if self.is_robust else {}
 
     @property
     def subgroups(self) -> pd.DataFrame:
@@ -197,15 +203,10 @@ class SubgroupPosterior(MultilevelPosterior):
 
     def _unlike(self) -> list[str]:
         """A line on the levels that are likely to be unlike the others, if there are any."""
-        if not self.is_robust:
+        unlike = self.unlike_cells()
+        if not unlike:
             return []
-        prob = self.prob_unlike()
-        clear = prob[prob >= CLEARLY_UNLIKE].sort_values(ascending=False)
-        if clear.empty:
-            return []
-        told = ", ".join(
-            f"{shortened(str(label))} ({chance(each)})" for label, each in clear.items()
-        )
+        told = ", ".join(f"{shortened(label)} ({chance(each)})" for label, each in unlike.items())
         return [f"unlike the others: {told}; probability before the data {PROB_UNLIKE:g}"]
 
     def _shown(self) -> dict[str, CurveView]:

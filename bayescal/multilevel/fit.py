@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from bayescal.core.errors import DiagnosticWarning, InputError, OutOfTimeError, check_type
-from bayescal.data.data import CalibrationData
+from bayescal.data.table import CalibrationData
 from bayescal.inference.nuts import as_sampler, taking_over
 from bayescal.multilevel.drift import DriftPosterior
 from bayescal.multilevel.engine import draw_terms

@@ -13,8 +13,8 @@ from scipy.special import ndtri
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
 from bayescal.core.text import shortened
-from bayescal.data.build.labels import count_labels, is_missing
-from bayescal.data.validate import as_floats, as_vector
+from bayescal.data.cases import as_floats, as_vector, is_missing
+from bayescal.data.roles import count_labels
 
 __all__ = [
     "KNOWN_COLUMNS",

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, check_choice
 from bayescal.core.text import shortened
-from bayescal.data.validate import check_choice
 from bayescal.multilevel.compared import Part, parts_of
 from bayescal.multilevel.curves import SELF_NAMED, RelatedCurves
 from bayescal.multilevel.view import CurveView

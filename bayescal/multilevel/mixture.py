@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import logit
 
 from bayescal.core.arrays import Floats
-from bayescal.data.table import Rows
+from bayescal.data.rows import Rows
 from bayescal.model.curve import Curve, CurveAtScores, Frame
 
 __all__ = ["MixtureCurve", "Shares", "mixture_of", "shares_of"]
@@ -19,8 +19,7 @@ MOST_SHARES = 20
 CASES_OF_A_SHARE = 25
 
 
-@dataclass(frozen=True, eq=False)
-class Shares:
+class Shares(NamedTuple):
     """Which share of the cases near each score each curve is of.
 
     Attributes
@@ -35,14 +34,9 @@ class Shares:
     values: Floats
 
     def at(self, score: Floats) -> Floats:
-        """The shares at scores of any shape, of shape (*shape, curves)."""
+        """The shares at scores of any shape, of shape (curves, *shape)."""
         x = logit(score)
-        above = np.clip(np.searchsorted(self.log_odds, x), 1, max(self.log_odds.size - 1, 1))
-        if self.log_odds.size == 1:
-            return np.broadcast_to(self.values[0], (*score.shape, self.values.shape[1]))
-        low, high = self.log_odds[above - 1], self.log_odds[above]
-        part = np.clip((x - low) / (high - low), 0, 1)[..., None]
-        return np.asarray((1 - part) * self.values[above - 1] + part * self.values[above])
+        return np.stack([np.interp(x, self.log_odds, share) for share in self.values.T])
 
 
 def shares_of(table: Rows, parts: Sequence[Rows]) -> Shares:
@@ -105,8 +99,7 @@ class MixtureAtScores(CurveAtScores):
     ) -> None:
         assert curve.of is not None and curve.shares is not None
         self._of = CurveAtScores(curve.of, score, frame, stated=stated)
-        self.stated = self._of.stated
-        self._size, self._shares = curve.of.size, curve.shares.at(score)
+        self.stated, self._shares = self._of.stated, curve.shares.at(score)
 
     def log_odds(self, u: Floats) -> Floats:
         """Log-odds, of shape (draws, rows), for draws `u` of shape (draws, curves * d)."""
@@ -115,14 +108,13 @@ class MixtureAtScores(CurveAtScores):
     def probability(self, u: Floats) -> Floats:
         """The mixtures, of shape (draws, rows), for draws `u` of shape (draws, curves * d)."""
         error = np.zeros((u.shape[0], self.stated.shape[-1]))
-        for k in range(self._shares.shape[-1]):
-            own = self._of.probability(u[:, k * self._size : (k + 1) * self._size])
-            error += self._shares[..., k] * (own - self.stated)
+        for share, own in zip(self._shares, np.split(u, len(self._shares), axis=1), strict=True):
+            error += share * (self._of.probability(own) - self.stated)
         return np.asarray(self.stated + error)
 
 
 def mixture_of(curve: Curve, shares: Shares) -> MixtureCurve:
-    """A mixture of curves of a family, one for each column of the shares."""
+    """A mixture of curves of a family, one for each column of the shares; it has no slope."""
     numbers = range(1, shares.values.shape[1] + 1)
     names = tuple(f"{name}_{k}" for k in numbers for name in curve.coordinates)
     values = {name: getattr(curve, name) for name in Curve.__dataclass_fields__}
@@ -131,5 +123,4 @@ def mixture_of(curve: Curve, shares: Shares) -> MixtureCurve:
 
 
 def _none_derived(u: dict[str, Any], frame: Frame, exp: Any) -> dict[str, Any]:
-    """A mixture has no slope."""
     return {}

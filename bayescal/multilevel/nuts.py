@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 
 from bayescal.core.arrays import Floats
 from bayescal.core.versions import sample_nuts
-from bayescal.data.table import Rows
+from bayescal.data.rows import Rows
 from bayescal.inference.nuts import as_sampler
 from bayescal.model.draws import CHAINS
 from bayescal.model.likelihood.binomial import BINOMIAL

@@ -8,18 +8,15 @@ import numpy as np
 
 from bayescal.core.arrays import Floats
 from bayescal.core.text import excludes
-from bayescal.data.data import CalibrationData
-from bayescal.data.table import add_up
+from bayescal.data.table import CalibrationData
 from bayescal.multilevel.drift import DriftPosterior
+from bayescal.multilevel.own import OwnProblem
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.sites import HierarchicalPosterior
-from bayescal.multilevel.view import CurveView, floored
-from bayescal.posterior.evaluation import read
-from bayescal.posterior.populations.bootstrap import dirichlet
-from bayescal.posterior.populations.clusters import ClusterBootstrap
+from bayescal.multilevel.view import CurveView
 from bayescal.posterior.posterior import CalibrationPosterior
 
-__all__ = ["clearly_off", "clearly_off_of", "own_curves", "own_error", "views_of"]
+__all__ = ["clearly_off", "clearly_off_of", "own_error", "views_of"]
 
 
 def views_of(post: MultilevelPosterior) -> dict[str, CurveView]:
@@ -37,25 +34,15 @@ def views_of(post: MultilevelPosterior) -> dict[str, CurveView]:
     return views
 
 
-def own_curves(post: MultilevelPosterior) -> dict[str, CurveView]:
-    """The curve of each group of patients: of each site, period or cell of several factors."""
-    problem = post.problem
-    cells = dict(zip(problem.labels, problem.cells, strict=True))
-    return {
-        label: post.at(dict(zip(problem.axes, cells[label], strict=True)))
-        for label in problem.data.groups
-    }
-
-
 def own_error(
     curves: Mapping[str, CalibrationPosterior],
     data: CalibrationData,
     pooled: CalibrationPosterior,
 ) -> Floats:
-    """Draws of the true calibration error of patients against the curve of their own group.
+    """Draws of the true calibration error against one's own group, of groups fitted by themselves.
 
     It is the mean of the errors of the groups, by the shares of the cases that they have in a draw
-    of the population. In the error of the pooled curve, errors of groups on either side cancel.
+    of the population. Of groups that were fitted together it is that of `own()`.
 
     Parameters
     ----------
@@ -69,15 +56,22 @@ def own_error(
     Returns
     -------
     ndarray of shape (draws,)
-        They pair with no draws of the curves, as those of any distance.
     """
+    parts = tuple(curves[label].problem for label in data.groups)
+    rows, rng = OwnProblem.of(pooled.problem, parts), pooled.problem.rng("shares")
     error = np.zeros(pooled.draws)
-    shares = _shares(data.with_several_clusters(), error.size, pooled.problem.rng("shares"))
-    for label, share in zip(data.groups, shares.T, strict=True):
-        view = curves[label]
-        # not values_of: floored by its own signed error, each group would be off in each draw
-        error += share * read(view.tables, [("tce", {})], "bootstrap")["tce"]
-    return floored(error, pooled.values_of("signed_error"))
+    for label, share in zip(data.groups, _shares(rows, data, pooled.draws, rng), strict=True):
+        error += share * curves[label].values_of("tce")
+    return error
+
+
+def _shares(
+    rows: OwnProblem, data: CalibrationData, draws: int, rng: np.random.Generator
+) -> list[Floats]:
+    """Draws of the share of the cases that each group has."""
+    weight = rows.weights(data).weights(slice(0, draws), rng)
+    owner = np.repeat(np.arange(len(rows.parts)), [part.score.size for part in rows.parts])
+    return [weight[:, owner[rows.order] == k].sum(axis=1) for k in range(len(rows.parts))]
 
 
 def clearly_off(
@@ -114,21 +108,3 @@ def clearly_off_of(post: MultilevelPosterior, ci_prob: float) -> dict[str, dict[
 
 def _furthest_first(off: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
     return dict(sorted(off.items(), key=lambda row: -abs(np.log(row[1]["estimate"]))))
-
-
-def _shares(data: CalibrationData, draws: int, rng: np.random.Generator) -> Floats:
-    """Draws of the share of the cases that each group has, of shape (draws, groups).
-
-    Sampling weights say how large a share is, and Kish's size of a group how well it is known.
-    """
-    names = data.groups
-    order, labels = np.argsort(names), np.asarray(data.group)
-    group = order[np.searchsorted(names, labels, sorter=order)]
-    clusters = data.clusters
-    if clusters is not None and not clusters.are_single:
-        law = ClusterBootstrap.of(clusters, group[clusters.row], len(names))
-        return law.weights(slice(0, draws), rng)
-    weight = add_up(group, data.trials, len(names))
-    size = np.array([data.select(name).effective_size for name in names])
-    shares = dirichlet(size, draws, rng) * (weight / size)
-    return np.asarray(shares / shares.sum(axis=1, keepdims=True))

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import check_type
+from bayescal.core.errors import as_level, as_number, check_choice, check_type
 from bayescal.core.text import card, interval, rounded, shortened
-from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.multilevel.compared import (
     OFF_BY,
     Part,
@@ -251,7 +250,7 @@ class MultilevelPosterior(SeveralMeasures):
         """
         import pandas as pd
 
-        drawn, varying = self._drawn, self.problem.varying
+        drawn, varying = self._free, self.problem.varying
         if self._is_walk:
             scales = drawn.groups[:, :, self.problem.columns].std(axis=0)[None]
         else:
@@ -297,7 +296,7 @@ class MultilevelPosterior(SeveralMeasures):
         """
         from bayescal.multilevel.left_out import left_out  # loads an optimiser
 
-        return left_out(self._drawn)
+        return left_out(self._free)
 
     def _sizes(self) -> list[str]:
         """What was fitted, as the first lines that are printed below the name of the class."""

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, check_choice
 from bayescal.core.text import count, shortened
-from bayescal.data.build.labels import in_order
-from bayescal.data.crossed import CrossedTable
-from bayescal.data.data import CalibrationData
+from bayescal.data.cases import as_scores
+from bayescal.data.doors import CaseRoles, table_of
 from bayescal.data.periods import Periods, read_periods
-from bayescal.data.validate import as_scores, check_choice
+from bayescal.data.roles import in_order
+from bayescal.data.table import CalibrationData, CrossedTable
 from bayescal.inference.clusters import Adjustment
-from bayescal.model.heterogeneity import VARYING, Heterogeneity, as_heterogeneity
+from bayescal.model.heterogeneity import VARYING, Heterogeneity
 from bayescal.model.priors import PRESETS, Normal, Prior, as_prior
 from bayescal.model.problem import Problem, prepare
 from bayescal.multilevel.known import KnownSite, as_known, check_few_sites
 from bayescal.multilevel.mixture import mixture_of, shares_of
-from bayescal.multilevel.robust import LIKE_SHARE
+from bayescal.multilevel.robust import LEAST_ROBUST
 from bayescal.multilevel.steps import steps_in_common
 from bayescal.multilevel.summary import MOST_KNOWN_ROWS, Summary, scores_of_known
 from bayescal.multilevel.term import Term, Vary, VaryBy, as_vary
@@ -215,7 +215,7 @@ class MultilevelProblem:
         data: CalibrationData = reduce(add, map(self._table, labels))
         seed = int(self.pooled.rng(f"subgroup {name}").integers(2**63))
         joined = replace(self.pooled, data=data.with_several_clusters(), seed=seed)
-        weighted = [replace(part.table, trials=part.data.trials) for part in parts]
+        weighted = [part.table._replace(trials=part.data.trials) for part in parts]
         shares = shares_of(joined.table, weighted)
         return replace(joined, curve=mixture_of(self.pooled.curve, shares))
 
@@ -249,7 +249,6 @@ def prepare_terms(
     vary: VaryBy = "site",
     *,
     prior: str | Prior | Mapping[str, Any],
-    heterogeneity: Heterogeneity | Mapping[str, Any] | None = None,
     known: KnownSites = None,
     **options: Any,
 ) -> MultilevelProblem:
@@ -263,9 +262,6 @@ def prepare_terms(
         The terms, each of one role or, of an interaction, of several factors.
     prior : {"neutral", "clinical"}, Prior, or mapping
         Of the average. Its shift acts at the mean log-odds of all scores.
-    heterogeneity : Heterogeneity or mapping, optional
-        How much levels are expected to differ; of robust effects, those that are like the others,
-        whose default scales are smaller.
     known : pandas.DataFrame or mapping, optional
         Sites known by their summaries, as in `bayescal.fit`.
     """
@@ -297,15 +293,32 @@ def prepare_terms(
             f"{', '.join(map(repr, SITE_CURVES))}."
         )
     alone = len(named) == 1
-    usual = Heterogeneity().scaled(LIKE_SHARE) if alone and named[0].is_robust(alone) else None
-    scales = as_heterogeneity(heterogeneity, usual)
     bare = MultilevelProblem(data, pooled, data.levels, (), summaries)
     made = replace(bare, axes={named[0].name: bare.labels}) if summaries else bare
     made = replace(made, axes={**made.axes, **_in_time(data, named)})
-    return replace(made, terms=tuple(_term(each, made, scales, alone) for each in named))
+    named = with_robust_cells(named, made.cells, list(made.axes))
+    return replace(made, terms=tuple(_term(each, made, alone) for each in named))
 
 
-def _term(vary: Vary, problem: MultilevelProblem, prior: Heterogeneity, alone: bool) -> Term:
+def with_robust_cells(
+    vary: tuple[Vary, ...], cells: Sequence[Sequence[str]], axes: list[str]
+) -> tuple[Vary, ...]:
+    """The terms, of which that of the combinations is robust if there are enough of them.
+
+    Combinations of most factors, if there are several such terms and none was chosen.
+    """
+    joint = [each for each in vary if len(each.names) > 1 and each.robust is None]
+    if not joint or len(vary) == 1 or any(each.robust for each in vary):
+        return vary
+    most = max(joint, key=lambda each: len(each.names))
+    at = [axes.index(check_choice(name, axes, "vary")) for name in most.names]
+    levels = {tuple(cell[k] for k in at) for cell in cells}
+    if len(levels) < LEAST_ROBUST:
+        return vary
+    return tuple(replace(each, robust=True) if each is most else each for each in vary)
+
+
+def _term(vary: Vary, problem: MultilevelProblem, alone: bool) -> Term:
     """A term of the problem's groups."""
     names = list(problem.axes)
     at = [names.index(check_choice(name, names, "vary")) for name in vary.names]
@@ -327,7 +340,7 @@ def _term(vary: Vary, problem: MultilevelProblem, prior: Heterogeneity, alone: b
         vary.kind,
         tuple(levels),
         tuple(index[level] for level in of_group),
-        prior if alone else vary.scales(prior).scaled(LIKE_SHARE if is_robust else 1.0),
+        vary.scales(alone),
         elapsed,
         correlated=alone and vary.kind == "exchangeable" and len(at) == 1,
         of=vary.names,
@@ -377,16 +390,14 @@ def _cells(
     return tuple(tuple(json.loads(label)) for label in labels)
 
 
-def scores_alone(
-    y_prob: Any, known: KnownSites, roles: Mapping[str, Any] | None = None, **weights: Any
-) -> CalibrationData:
+def scores_alone(y_prob: Any, known: KnownSites, roles: CaseRoles) -> CalibrationData:
     """Scores without outcomes, at which sites that are known by their summaries are looked at.
 
     Parameters
     ----------
     y_prob : array-like of shape (n,)
-    roles : mapping of str to array-like or None, optional
-        Refused: they are of patients with outcomes.
+    roles
+        Weights; others are refused, as they are of patients with outcomes.
     """
     if known is None:
         raise InputError(
@@ -398,11 +409,11 @@ def scores_alone(
             "y_prob is None, and so is y_true: summaries do not say at which scores a curve is "
             "looked at. Pass scores of patients like theirs, bc.fit(None, scores, known=known)."
         )
-    for name, values in (roles or {}).items():
-        if values is not None:
+    for name, values in roles.items():
+        if values is not None and name not in ("sample_weight", "weight_type"):
             raise InputError(
                 f"{name} was given without outcomes. Cases of which there are scores alone have "
                 f"nothing to fit: leave {name} out, or pass y_true."
             )
     scores = as_scores(y_prob)
-    return CalibrationData(np.zeros(scores.size), scores, **weights)
+    return table_of(np.zeros(scores.size), scores, roles)

@@ -16,7 +16,7 @@ from scipy import sparse
 from scipy.special import logit
 
 from bayescal.core.arrays import Floats, blocks
-from bayescal.data.follow_up import FollowUp
+from bayescal.data.times import FollowUp
 from bayescal.model.draws import Part
 from bayescal.model.likelihood.times.steps import Steps
 from bayescal.model.likelihood.times.told import told_of
@@ -221,7 +221,7 @@ def replicate_view(
     """The view whose draws are replicates, each over patients of its own weights."""
     law = Given(mass / mass.sum(axis=1, keepdims=True))
     return CurveView.of_curve(
-        *(title, problem, u, u, lambda: None, drawn, {}), lambda: post.tree, mixture=law
+        *(title, problem, u, u, None, drawn, {}, lambda: post.tree), weights=law
     )
 
 

@@ -2,13 +2,14 @@
 
 Of a term that stands alone, the share of levels that are unlike is not known. Its prior has a mean
 of 0.1 and most of its mass near zero, so that levels of which none stands out are not taken for a
-mixture. Beside other terms each level is unlike with probability 0.1, independently.
+mixture. Beside other terms each level is unlike with probability 0.1, independently; by default the
+combinations of factors, if there are ten or more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import roots_jacobi, softmax
@@ -16,13 +17,18 @@ from scipy.special import roots_jacobi, softmax
 from bayescal.core.arrays import Floats, blocks
 from bayescal.model.prior import Normal, Prior, StudentT
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 __all__ = [
     "CLEARLY_UNLIKE",
     "FARTHER",
+    "LEAST_ROBUST",
     "LIKE_SHARE",
     "LOG_ODDS_UNLIKE",
     "PROB_UNLIKE",
     "SHARE_UNLIKE",
+    "clearly_unlike",
     "draw_shares",
     "log_weights_of_shares",
     "shares_unlike",
@@ -44,6 +50,8 @@ LIKE_SHARE = 0.6
 PROB_UNLIKE = SHARE_UNLIKE[0] / sum(SHARE_UNLIKE)
 """Prior probability that a level is unlike the others."""
 LOG_ODDS_UNLIKE = float(np.log(PROB_UNLIKE / (1 - PROB_UNLIKE)))
+LEAST_ROBUST = 10
+"""Levels from which on the data say which of them are unlike the others."""
 CLEARLY_UNLIKE = 0.75
 """Probability of being unlike the others from which on a level is named."""
 MOST_SHARES_UNLIKE = 64
@@ -52,6 +60,12 @@ LEVELS_OF_A_PRODUCT = 32
 this power, is a number that can be written."""
 FARTHER = 2.0
 """Levels unlike the others are spread at least so many times as far as those that are like them."""
+
+
+def clearly_unlike(prob: pd.Series) -> dict[str, float]:
+    """Levels that are named, with their probabilities, the most likely first."""
+    clear = prob[prob > CLEARLY_UNLIKE].sort_values(ascending=False)
+    return {str(label): float(each) for label, each in clear.items()}
 
 
 def unlike_scale(prior: Prior, name: str, scale: Any) -> Any:

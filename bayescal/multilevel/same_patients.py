@@ -111,7 +111,7 @@ class SamePatients:
         self, like: CurveView, post: HierarchicalPosterior, u: Floats, mass: Floats
     ) -> CurveView:
         """The view whose draws are replicates."""
-        return replicate_view(like.title, like.problem, u, mass, post, post._drawn)
+        return replicate_view(like.title, like.problem, u, mass, post, post._free)
 
     def _members(self, label: str) -> NDArray[np.intp]:
         return np.flatnonzero(self.site == label)
@@ -155,7 +155,7 @@ class SamePatients:
         Sites count by the precision that they have in the average, and one that is unlike the
         others as little as that is probable.
         """
-        drawn = self.posts[model]._drawn
+        drawn = self.posts[model]._free
         between = np.full(drawn.average.shape[1], DERIVATIVE_STEP)
         between[drawn.problem.columns] += np.mean(drawn.scales[0] ** 2, axis=0)
         times = np.random.default_rng([self.seed, *b"sites"]).standard_exponential(
@@ -182,7 +182,7 @@ class SamePatients:
 
     def _slopes_of(self, model: int, label: str) -> Slopes:
         post, members = self.posts[model], self._members(label)
-        drawn = post._drawn.groups[post.problem.labels.index(label)]
+        drawn = post._free.groups[post.problem.labels.index(label)]
         steps = shared_steps(post.problem).steps if post.problem.pooled.of_times else None
         score, weight = self.scores[model][members], self.weight[members]
         of_cases = (score, weight, self.patients, members, steps)

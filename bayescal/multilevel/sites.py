@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal.core.arrays import blocks
-from bayescal.core.errors import InputError, check_type
+from bayescal.core.errors import InputError, as_number, check_choice, check_type
 from bayescal.core.text import chance, count, interval, shortened
-from bayescal.data.validate import as_number, check_choice
 from bayescal.multilevel.compared import OFF_BY, off_by, shares_of_worst
 from bayescal.multilevel.curves import SELF_NAMED
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.problem import MultilevelProblem
-from bayescal.multilevel.robust import CLEARLY_UNLIKE, PROB_UNLIKE
+from bayescal.multilevel.robust import LEAST_ROBUST, PROB_UNLIKE, clearly_unlike
 from bayescal.multilevel.rows import beside_raw, known_of_group
 from bayescal.multilevel.view import CurveView
 
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["HierarchicalPosterior", "as_hierarchical"]
 
-LEAST_LEVELS = 10
-"""Levels from which on the data say which of them are unlike the others."""
 LEAST_OF_NEXT = 5
 """Groups from which on something is said of one that has not been seen."""
 ROW_FUNCTIONALS = ("observed_expected", "calibration_slope", "tce")
@@ -102,8 +99,7 @@ class HierarchicalPosterior(MultilevelPosterior):
         Parameters
         ----------
         y_prob : array-like of shape (n,), optional
-            Its scores. By default, with each draw, the scores of one of the sites with patients,
-            drawn at random; `population="sample"` then takes the scores of all of them.
+            Its scores; by default those of all patients.
 
         Returns
         -------
@@ -149,7 +145,7 @@ class HierarchicalPosterior(MultilevelPosterior):
     @property
     def is_robust(self) -> bool:
         """Whether a site may be unlike the others."""
-        return self._drawn.unlike is not None
+        return self._free.unlike is not None
 
     @property
     def is_of_few(self) -> bool:
@@ -174,12 +170,12 @@ class HierarchicalPosterior(MultilevelPosterior):
         """
         import pandas as pd
 
-        if self._drawn.unlike is None:
+        if self._free.unlike is None:
             raise InputError(
                 "the posterior has no probability that a site is unlike the others: its effects "
                 "are normal. Fit it with vary=bc.by('site'), whose effects are robust."
             )
-        shares = self._drawn.unlike.mean(axis=1)
+        shares = self._free.unlike.mean(axis=1)
         index = pd.Index(self.problem.labels, name=next(iter(self.levels)))
         return pd.Series(shares, index, name="prob_unlike")
 
@@ -189,12 +185,9 @@ class HierarchicalPosterior(MultilevelPosterior):
         With their probabilities. There are none among fewer than ten sites, of which the data say
         little more than the prior.
         """
-        if not self.is_robust or len(self.labels) < LEAST_LEVELS:
+        if not self.is_robust or len(self.labels) < LEAST_ROBUST:
             return {}
-        clear = (
-            self.prob_unlike().loc[lambda prob: prob > CLEARLY_UNLIKE].sort_values(ascending=False)
-        )
-        return {str(label): float(prob) for label, prob in clear.items()}
+        return clearly_unlike(self.prob_unlike())
 
     def prob_differs_from_average(self, delta: float = OFF_BY) -> pd.Series:
         """Probability that a site's curve is further than delta from that of the average site.

@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 
 from bayescal.core.arrays import Floats
 from bayescal.core.optimise import binomial_mle
-from bayescal.data.data import CalibrationData
+from bayescal.data.table import CalibrationData
 from bayescal.model.problem import Problem
 from bayescal.multilevel.known import KnownSite
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -11,7 +11,8 @@ import numpy as np
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
 from bayescal.core.text import shortened
-from bayescal.model.heterogeneity import Heterogeneity
+from bayescal.model.heterogeneity import Heterogeneity, as_heterogeneity
+from bayescal.multilevel.robust import LIKE_SHARE
 
 __all__ = ["JOINED", "Kind", "Term", "Vary", "VaryBy", "as_vary", "by", "crossed", "walk"]
 
@@ -32,12 +33,16 @@ class Vary:
         Site, period or factors; of an interaction several.
     kind : {"exchangeable", "walk"}
     robust : bool, optional
-        Whether a level may be unlike the others. None: where the term stands alone.
+        Whether a level may be unlike the others. None: where the term stands alone, and of ten
+        combinations or more beside their factors.
+    prior : Heterogeneity or mapping, optional
+        How much the levels are expected to differ; a mapping changes parts of the default.
     """
 
     names: tuple[str, ...]
     kind: Kind = "exchangeable"
     robust: bool | None = None
+    prior: Heterogeneity | Mapping[str, Any] | None = None
 
     def is_robust(self, alone: bool) -> bool:
         """Whether a level may be unlike the others, where the term is `alone` or beside others."""
@@ -51,11 +56,16 @@ class Vary:
     def __repr__(self) -> str:
         word = "walk" if self.kind == "walk" else "by"
         robust = "" if self.robust is None else f", robust={self.robust}"
-        return f"{word}({', '.join(map(repr, self.names))}{robust})"
+        prior = "" if self.prior is None else f", prior={self.prior}"
+        return f"{word}({', '.join(map(repr, self.names))}{robust}{prior})"
 
-    def scales(self, prior: Heterogeneity) -> Heterogeneity:
-        """The prior of its scales, where `prior` is that of one factor."""
-        return prior.scaled(INTERACTION_SHARE) if len(self.names) > 1 else prior
+    def scales(self, alone: bool) -> Heterogeneity:
+        """The prior of its scales, where the term is `alone` or beside others."""
+        is_beside = len(self.names) > 1 and not alone
+        usual = Heterogeneity().scaled(INTERACTION_SHARE if is_beside else 1.0)
+        if self.is_robust(alone):
+            usual = usual.scaled(LIKE_SHARE)
+        return as_heterogeneity(self.prior, usual)
 
     def check_beside(self, others: Sequence[Vary], *, known: bool) -> None:
         """Refuse what no engine can do with this term."""
@@ -75,10 +85,10 @@ class Vary:
                 "term only can be unlike the others. Leave it out of one of them."
             )
         if known and (self.kind == "walk" or beside):
-            of = "periods" if self.kind == "walk" else "groups of several factors"
+            of = "periods" if self.kind == "walk" else "several subgroups"
             raise InputError(
-                f"known was given with {of}, but it is of sites: pass the site of each case as "
-                "groups, or leave known= out."
+                f"known was given with {of}, but it is of sites: pass the site of each case, "
+                "site=, or leave known= out."
             )
 
 
@@ -86,14 +96,19 @@ VaryBy: TypeAlias = str | Vary | Sequence[str | Vary]
 """What curves vary by, as it comes in."""
 
 
-def by(name: str, *more: str, robust: bool | None = None) -> Vary:
+def by(
+    name: str,
+    *more: str,
+    robust: bool | None = None,
+    prior: Heterogeneity | Mapping[str, Any] | None = None,
+) -> Vary:
     """Curves that vary by the levels of a factor, or by combinations of levels of several.
 
     Every level has a shift and a slope of its own, drawn towards those of the average as far as
     the levels are alike. A level of a term that stands alone is like the others or, with prior
     probability 0.1, unlike them, so that one bad hospital does not change what is said of the rest.
-    Effects of several terms are normal; `robust=True` says of one of them that each of its levels
-    may be unlike the others, such as a single bad cell.
+    So is each of ten or more combinations of factors, beside effects of the factors themselves,
+    which are normal; `robust=True` says it of another term.
 
     Parameters
     ----------
@@ -103,8 +118,13 @@ def by(name: str, *more: str, robust: bool | None = None) -> Vary:
         Of further factors, for their interaction: an effect of every combination of levels, beside
         those of each factor.
     robust : bool, optional
-        Whether a level may be unlike the others; by default where the term stands alone. Beside
-        other terms a fit takes several times as long.
+        Whether a level may be unlike the others; by default where the term stands alone, and of
+        ten combinations or more. Beside other terms a fit takes several times as long.
+    prior : Heterogeneity or mapping, optional
+        How much the levels are expected to differ, as standard deviations of shift and log slope:
+        `bc.priors.Heterogeneity()` by default, with scales half as large of an interaction, and 0.6
+        times where a level may be unlike the others: they are then of those that are like each
+        other. A mapping changes parts of it, such as `{"shift": 0.5}`.
 
     Returns
     -------
@@ -130,15 +150,19 @@ def by(name: str, *more: str, robust: bool | None = None) -> Vary:
             "robust must be True, so that a level may be unlike the others, or False, got "
             f"{shortened(repr(robust))}."
         )
-    return Vary(_checked((name, *more), "name"), robust=robust)
+    as_heterogeneity(prior)
+    return Vary(_checked((name, *more), "name"), robust=robust, prior=prior)
 
 
-def walk(name: str = "period") -> Vary:
+def walk(name: str = "period", *, prior: Heterogeneity | Mapping[str, Any] | None = None) -> Vary:
     """Curves that change from each period to the next, suddenly, step by step, or not at all.
 
     Parameters
     ----------
     name : str
+    prior : Heterogeneity or mapping, optional
+        The size of a sudden change, and of gradual drift over all periods together, as of
+        `bayescal.by`.
 
     Returns
     -------
@@ -155,7 +179,8 @@ def walk(name: str = "period") -> Vary:
     >>> bc.walk("period")
     walk('period')
     """
-    return Vary(_checked((name,), "name"), "walk")
+    as_heterogeneity(prior)
+    return Vary(_checked((name,), "name"), "walk", prior=prior)
 
 
 def as_vary(vary: VaryBy) -> tuple[Vary, ...]:

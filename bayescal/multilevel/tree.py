@@ -10,9 +10,9 @@ import numpy as np
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
 from bayescal.core.versions import library_versions
-from bayescal.data.data import CalibrationData
 from bayescal.data.stored import reading_tree
-from bayescal.multilevel.calibrated import Distances, ProbCalibrated
+from bayescal.data.table import CalibrationData
+from bayescal.multilevel.calibrated import Explained, ProbCalibrated
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.view import key_of_view
@@ -21,12 +21,12 @@ from bayescal.posterior.stored import as_dataset, with_chains
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["is_multilevel_tree", "multilevel_tree", "read_distances", "read_draws"]
+__all__ = ["is_multilevel_tree", "multilevel_tree", "read_draws", "read_explained"]
 
 CHAIN_DRAW = ("chain", "draw")
 
 
-def multilevel_tree(drawn: MultilevelDraws, distances: Distances | None = None) -> xr.DataTree:
+def multilevel_tree(free: MultilevelDraws, explained: Explained) -> xr.DataTree:
     """The groups of a fit of several curves: posterior, sample_stats, observed and constant data.
 
     Returns
@@ -38,33 +38,41 @@ def multilevel_tree(drawn: MultilevelDraws, distances: Distances | None = None) 
         group whether it is unlike the others (`site_unlike`); and of ordered periods those of the
         next (`next_shift`, ...) and, of these alone, the `explanation` of each draw: 0 for no
         change, k for a sudden change into the period of index k, and the number of periods for
-        gradual drift. `distances` has the same of the draws that distances are read from, all zero
-        where calibration is exact.
+        gradual drift. Some of these draws are exactly calibrated: coordinates are zero. `free` has
+        the same of the fit, in which none is.
         Attributes describe the terms.
     """
     import xarray as xr
 
     from bayescal.posterior.arviz_tree import PosteriorTree
 
-    problem, stats = drawn.problem, xr.Dataset(drawn.stats)
-    if drawn.log_evidence is not None:
-        stats["explanation_log_evidence"] = ("explanation", drawn.log_evidence)
+    problem, drawn, exact = free.problem, explained.drawn, explained.prob_calibrated
     groups = {
         "posterior": _dataset(drawn),
-        "sample_stats": stats,
+        "sample_stats": _stats(drawn),
         "observed_data": xr.Dataset({"hits": ("row", problem.data.hits)}),
         "constant_data": problem.data.to_xarray(),
     }
-    if distances is not None:
-        groups["distances"] = _dataset(distances.drawn)
+    if exact is not None:
+        groups["free"] = _dataset(free).merge(_stats(free))
     tree = PosteriorTree.from_dict(groups)
     versions = library_versions("bayescal", "numpy", "scipy", "arviz-stats")
     named = {"inference_library": "bayescal", "engine": drawn.engine, "versions": versions}
-    if distances is not None:
-        named["prob_calibrated"] = distances.prob_calibrated._asdict()
+    if exact is not None:
+        named["prob_calibrated"] = exact._asdict()
     tree.attrs.update(problem.to_attributes())
     tree.attrs.update({key: json.dumps(value) for key, value in named.items()})
     return tree
+
+
+def _stats(drawn: MultilevelDraws) -> xr.Dataset:
+    """How far draws can be trusted, and the evidence of each explanation."""
+    import xarray as xr
+
+    stats = xr.Dataset(drawn.stats)
+    if drawn.log_evidence is not None:
+        stats["explanation_log_evidence"] = ("explanation_number", drawn.log_evidence)
+    return stats
 
 
 def _dataset(drawn: MultilevelDraws) -> xr.Dataset:
@@ -101,24 +109,25 @@ def is_multilevel_tree(tree: xr.DataTree) -> bool:
 
 @reading_tree()
 def read_draws(tree: xr.DataTree) -> MultilevelDraws:
-    """Read back the draws that `multilevel_tree` wrote."""
+    """Read back the draws of the fit that `multilevel_tree` wrote."""
     data = CalibrationData.from_xarray(tree["constant_data"].to_dataset())
     problem = MultilevelProblem.from_attributes(tree.attrs, data)
-    return _read(tree, "posterior", problem)
+    return _read(tree, "free" if "free" in tree.children else "posterior", problem)
 
 
 @reading_tree()
-def read_distances(tree: xr.DataTree, problem: MultilevelProblem) -> Distances | None:
-    """Read back what distances are read from; None if an earlier version wrote the tree."""
-    if "distances" not in tree.children:
+def read_explained(tree: xr.DataTree, problem: MultilevelProblem) -> Explained | None:
+    """Read back the draws of all components; None of NUTS, or if an earlier version wrote it."""
+    if "free" not in tree.children:
         return None
     exact = ProbCalibrated(**json.loads(tree.attrs["prob_calibrated"]))
-    return Distances(_read(tree, "distances", problem), exact)
+    return Explained(_read(tree, "posterior", problem), exact)
 
 
 def _read(tree: xr.DataTree, group: str, problem: MultilevelProblem) -> MultilevelDraws:
     """The draws of a group."""
-    posterior, stats = tree[group].to_dataset(), tree["sample_stats"].to_dataset()
+    posterior = tree[group].to_dataset()
+    stats = posterior if group == "free" else tree["sample_stats"].to_dataset()
     names, varying, dim = problem.pooled.curve.coordinates, problem.varying, problem.dim
     if tuple(map(str, posterior[dim].to_numpy())) != problem.labels:
         raise InputError(f"the {dim}s of the tree's {group} are not those of its data.")

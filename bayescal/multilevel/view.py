@@ -7,16 +7,11 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
 from bayescal.core.arrays import Floats, Known
 from bayescal.core.errors import InputError
-from bayescal.data.validate import check_choice
 from bayescal.model.draws import Part
 from bayescal.model.problem import Problem
 from bayescal.multilevel.draws import MultilevelDraws
-from bayescal.posterior.evaluation import FunctionalCalls
-from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.populations.bootstrap import Bootstrap
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.stored import tree_of
@@ -25,9 +20,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
 __all__ = ["ALL_CURVES", "CurveView", "key_of_view"]
-
-FLOORED = ("tce", "ici", "emax", "cutoff_error")
-"""Distances that are at least the size of the signed error, whatever the curve."""
 
 ALL_CURVES, KEY = "several_curves", "view"
 """Group of a view's tree that has the tree of all curves, and attribute that says which it is."""
@@ -58,14 +50,15 @@ class CurveView(CalibrationPosterior):
         problem: Problem,
         u: Floats,
         prior: Floats,
-        distances: Callable[[], tuple[Floats, float] | None],
+        prob_calibrated: float | None,
         drawn: MultilevelDraws | Part,
         key: dict[str, Any],
         all_curves: Callable[[], xr.DataTree],
         *,
         is_new: bool = False,
         has_outcomes: bool = True,
-        mixture: Bootstrap | None = None,
+        weights: Bootstrap | None = None,
+        rows: Problem | None = None,
     ) -> Self:
         """A view on draws of one curve's coordinates.
 
@@ -75,9 +68,8 @@ class CurveView(CalibrationPosterior):
             Of the curve's own table, or of one with its scores.
         u, prior : ndarray of shape (draws, d)
             Posterior and prior draws of the working coordinates.
-        distances : callable
-            Gives as many draws of them, from which distances are read, and the probability of
-            exact calibration; or None, where there are none.
+        prob_calibrated : float, optional
+            That the curve is exactly calibrated, as in some of the draws.
         drawn : MultilevelDraws or Part
             Of all curves, or of the only one: chains, engine and statistics of the draws.
         key : dict
@@ -86,14 +78,17 @@ class CurveView(CalibrationPosterior):
             Gives the tree of all curves.
         has_outcomes : bool
             Whether those of the problem's table were observed.
-        mixture : Bootstrap, optional
-            Of the scores of several groups, one of which each draw has.
+        weights : Bootstrap, optional
+            What draws of the population are, if not those of the problem's cases.
+        rows : Problem, optional
+            Where functionals are evaluated, if not at the rows of the problem.
         """
         part = Part(
             *(problem, u, drawn.chains, drawn.engine, drawn.stats),
             prior=prior,
-            far=distances,
-            law=mixture,
+            calibrated=prob_calibrated,
+            law=weights,
+            rows=rows,
         )
         view = cls([part])
         view.title, view.is_new = title, is_new
@@ -148,38 +143,9 @@ class CurveView(CalibrationPosterior):
         """
         return self._tree if self._departure is None and not self.has_outcomes else super().tree
 
-    def _values(self, wanted: FunctionalCalls, population: str) -> dict[str, Floats]:
-        """As of one curve; no quantile of a distance lies below that of the signed error's size.
-
-        Draws of distances do not pair with those of the curve.
-        """
-        floors = [
-            name for name, _ in wanted if name in FLOORED and self.prob_calibrated is not None
-        ]
-        asked = [*wanted, ("signed_error", {})] if floors else wanted
-        values = super()._values(asked, population)
-        for name in floors:
-            values[name] = floored(values[name], values["signed_error"])
-        return {name: values[name] for name, _ in wanted}
-
-    def estimate(
-        self,
-        name: str = "tce",
-        ci_prob: float = 0.95,
-        *,
-        population: Any = "bootstrap",
-        **options: Any,
-    ) -> float:
-        """Point estimate of a functional, the mean of its draws.
-
-        As `CalibrationPosterior.estimate`, with the same parameters. Where distances have no draws
-        of their own, as after NUTS, that at a new site is the median.
-        """
-        predicted = self.is_new and self.prob_calibrated is None
-        if predicted and FUNCTIONALS[check_choice(name, FUNCTIONALS, "name")].is_distance:
-            of, kind = self._over(population)
-            return float(np.median(of._values([(name, options)], kind)[name]))
-        return super().estimate(name, ci_prob, population=population, **options)
+    def _is_read_off_mean_curve(self, name: str) -> bool:
+        """As of one curve; but a level that has not been seen is not its mean curve."""
+        return super()._is_read_off_mean_curve(name) and not self.is_new
 
     def value_of_information(
         self,
@@ -209,32 +175,3 @@ def key_of_view(tree: xr.DataTree) -> dict[str, Any] | None:
     """Which curve the tree of a view is of; None if it is not that of a view."""
     key: dict[str, Any] | None = json.loads(tree.attrs[KEY]) if KEY in tree.attrs else None
     return key
-
-
-def floored(distance: Floats, signed: Floats) -> Floats:
-    """Draws of a distance, no quantile of which lies below that of the size of a signed error.
-
-    Sorted, each is at least as large as the signed error of its rank, and as its negative. Every
-    draw keeps its rank; draws that are equal are ranked by the size of their signed error.
-
-    Parameters
-    ----------
-    distance, signed : ndarray of shape (draws,)
-        Their draws need not pair.
-
-    Returns
-    -------
-    ndarray of shape (draws,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.multilevel.view import floored
-    >>> floored(np.array([0.3, 0.0, 0.0]), np.array([-0.1, -0.2, -0.4]))
-    array([0.4, 0.1, 0.2])
-    """
-    order, ranked = np.lexsort((np.abs(signed), distance)), np.sort(signed)
-    least = np.maximum(ranked, -ranked[::-1])
-    values = np.empty_like(distance)
-    values[order] = np.maximum(distance[order], least)
-    return values

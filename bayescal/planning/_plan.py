@@ -12,10 +12,17 @@ from numpy.typing import ArrayLike
 from scipy.special import logit
 
 from bayescal.core.arrays import Floats, RandomState, as_seed
-from bayescal.core.errors import InputError, check_callable
+from bayescal.core.errors import (
+    InputError,
+    as_count,
+    as_draws,
+    as_level,
+    as_number,
+    check_callable,
+    check_choice,
+)
 from bayescal.core.optimise import clipped
 from bayescal.core.text import chance, shortened
-from bayescal.data.validate import as_count, as_draws, as_level, as_number, check_choice
 from bayescal.model.curves import CURVES, Curve, as_curve
 from bayescal.model.priors import Prior, as_prior
 from bayescal.planning.analysis import CONCLUSIONS, Analysis

@@ -9,9 +9,8 @@ import numpy as np
 from scipy.special import logit
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, as_level, as_number, check_choice
 from bayescal.core.text import shortened
-from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.planning.closed_forms import (
     c_statistic_size,
     half_width,

@@ -12,14 +12,14 @@ import numpy as np
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import DiagnosticWarning, EdgeWarning, InputError
 from bayescal.core.sampling import BAD_K
-from bayescal.data.data import CalibrationData
+from bayescal.data.table import CalibrationData
 from bayescal.fitting import fit
 from bayescal.gain import recalibration_gain, recommend
 from bayescal.model.curves import Curve
 from bayescal.model.priors import Prior
 from bayescal.planning.setting import Setting
 from bayescal.posterior.intervals import verdict_of
-from bayescal.posterior.posterior import CalibrationPosterior
+from bayescal.posterior.posterior import CalibrationPosterior, as_posterior
 from bayescal.validation.batches import Arrays, stream
 
 __all__ = ["CONCLUSIONS", "Analysis", "analyse"]
@@ -119,8 +119,7 @@ class Analysis:
         """The posterior that the study will report."""
         options: dict[str, Any] = {"prior": self.prior, "draws": self.draws, "random_state": seed}
         family = None if self.method == "average" else self.curve
-        posterior: CalibrationPosterior = fit(data, curve=family, engine="importance", **options)
-        return posterior
+        return as_posterior(fit(data, curve=family, engine="importance", **options))
 
     def reliable_width(self, data: CalibrationData, seed: int) -> float:
         """The width, or NaN where importance sampling is unreliable."""

@@ -9,8 +9,8 @@ import numpy as np
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
 from bayescal.core.text import shortened
-from bayescal.data.data import CalibrationData
-from bayescal.data.validate import as_scores
+from bayescal.data.cases import as_scores
+from bayescal.data.table import CalibrationData
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.validation.truths import Truth, population

@@ -15,8 +15,8 @@ from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
 from bayescal.core.optimise import clipped
 from bayescal.core.text import count, shortened
-from bayescal.data.data import CalibrationData
-from bayescal.data.validate import as_scores
+from bayescal.data.cases import as_scores
+from bayescal.data.table import CalibrationData
 from bayescal.model.curve import Curve
 from bayescal.model.curves import Frame, as_curve
 from bayescal.model.priors import PRESETS, Prior, as_prior
@@ -272,11 +272,14 @@ def _coordinates(prior: Prior, curve: Curve, size: int, rng: np.random.Generator
 def _posterior_curves(
     post: CalibrationPosterior, score: Floats, size: int, rng: np.random.Generator
 ) -> Floats:
-    """Draws of a posterior at scores; of an average, with its probability of calibration."""
+    """Draws of a posterior at scores, exactly calibrated as often as is probable.
+
+    Those of the curve of an average over families are given that it is not.
+    """
     drawn = post.curve(score).to_numpy().reshape(-1, score.size)
     rows = rng.choice(len(drawn), size, replace=len(drawn) < size)
     curves = drawn[rows]
-    exact = rng.random(size) < (post.prob_calibrated or 0.0)
+    exact = rng.random(size) < ((post.tables[0].exact is not None and post.prob_calibrated) or 0.0)
     curves[exact] = score
     return curves
 

@@ -12,10 +12,9 @@ from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, as_number
 from bayescal.core.optimise import clipped
 from bayescal.core.text import percent, shortened
-from bayescal.data.data import CalibrationData
-from bayescal.data.follow_up import TIME_STEPS
-from bayescal.data.survival import Survival, as_horizon
-from bayescal.data.table import add_up
+from bayescal.data.rows import add_up
+from bayescal.data.table import CalibrationData
+from bayescal.data.times import TIME_STEPS, Survival, as_horizon
 
 __all__ = ["PlannedTimes", "as_times"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from bayescal.core.arrays import Floats
-from bayescal.data.validate import as_levels
+from bayescal.core.errors import as_levels
 
 if TYPE_CHECKING:
     from bayescal.posterior.posterior import CalibrationPosterior

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError, as_count, as_flag
+from bayescal.core.errors import InputError, as_count, as_flag, as_level, check_choice
+from bayescal.data.cases import as_outcomes, as_scores, as_vector
 from bayescal.data.sources.alignment import aligned
-from bayescal.data.validate import as_level, as_outcomes, as_scores, as_vector, check_choice
 from bayescal.fitting import fit
 from bayescal.plots import style
 from bayescal.plots._bands import curve_bands
@@ -242,7 +242,7 @@ class BayesianCalibrationDisplay:
             "random_state": random_state,
             "pos_label": event,
         }
-        posterior = fit(y_true, y_prob, curve=curve, **options)
+        posterior = as_posterior(fit(y_true, y_prob, curve=curve, **options))
         display = cls(
             posterior,
             y_prob,

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescal.core.errors import InputError
-from bayescal.data.validate import as_level, as_number, check_choice
+from bayescal.core.errors import InputError, as_level, as_number, check_choice
 from bayescal.multilevel.drift import DriftPosterior, as_drift
 from bayescal.plots import style
 from bayescal.plots._names import axis_label, ideal

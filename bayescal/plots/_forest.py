@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bayescal.core.errors import InputError, as_items
+from bayescal.core.errors import InputError, as_items, as_level, check_choice
 from bayescal.core.text import shortened
-from bayescal.data.validate import as_level, check_choice
 from bayescal.estimators.registry import ESTIMATORS
 from bayescal.plots import style
 from bayescal.plots._names import ideal, scale_of, short_name

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError, as_flag
-from bayescal.data.validate import as_level
+from bayescal.core.errors import InputError, as_flag, as_level
 from bayescal.plots._legend import legend_beneath
 from bayescal.plots._names import ideal, short_name
 from bayescal.plots.histogram import as_text, histogram

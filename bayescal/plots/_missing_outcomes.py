@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescal.core.errors import check_type
-from bayescal.data.validate import as_level
+from bayescal.core.errors import as_level, check_type
 from bayescal.plots import style
 from bayescal.plots.text import percent
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import as_flag
-from bayescal.data.validate import as_level, as_vector
+from bayescal.core.errors import as_flag, as_level
+from bayescal.data.cases import as_vector
 from bayescal.plots import style
 from bayescal.plots._legend import legend_beneath
 from bayescal.plots._limits import round_up

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescal.core.errors import as_flag
-from bayescal.data.validate import as_level
+from bayescal.core.errors import as_flag, as_level
 from bayescal.plots import style
 from bayescal.plots._legend import legend_beneath
 from bayescal.plots._limits import round_up

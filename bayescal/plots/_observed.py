@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats
-from bayescal.data.data import CalibrationData
-from bayescal.data.follow_up import TIME_STEPS, FollowUp
-from bayescal.data.validate import as_level
+from bayescal.core.errors import as_level
+from bayescal.data.table import CalibrationData
+from bayescal.data.times import TIME_STEPS, FollowUp
 from bayescal.estimators.bins import as_bins
 from bayescal.estimators.proportions import aalen_johansen, jeffreys
 from bayescal.posterior.posterior import CalibrationPosterior, check_outcomes

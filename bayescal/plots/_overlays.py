@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError, as_items
-from bayescal.data.validate import check_choice
+from bayescal.core.errors import InputError, as_items, check_choice
 from bayescal.estimators.smooth import smooth_ece_curve
 from bayescal.estimators.smoothers import flexible_curve
 from bayescal.plots import style
@@ -15,7 +14,7 @@ from bayescal.plots import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayescal.data.data import CalibrationData
+    from bayescal.data.table import CalibrationData
 
 __all__ = ["as_overlays", "draw_overlays", "smoother_at"]
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError, as_items
-from bayescal.data.validate import as_level, check_choice
+from bayescal.core.errors import InputError, as_items, as_level, check_choice
 from bayescal.plots import style
 from bayescal.plots._legend import legend_beneath
 from bayescal.plots._names import axis_label, ideal, short_name

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from bayescal.core.errors import InputError, as_flag
-from bayescal.data.validate import as_levels
+from bayescal.core.errors import InputError, as_flag, as_levels
 from bayescal.plots import style
 from bayescal.plots._bands import Bands, curve_bands, error_interval
 from bayescal.plots._legend import legend_beneath

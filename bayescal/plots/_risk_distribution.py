@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bayescal.core.errors import InputError, as_count
-from bayescal.data.validate import as_levels
+from bayescal.core.errors import InputError, as_count, as_levels
 from bayescal.plots import style
 from bayescal.plots._limits import round_up
 from bayescal.plots._observed import count_scores

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bayescal.core.errors import InputError
-from bayescal.data.validate import as_level
+from bayescal.core.errors import InputError, as_level
 from bayescal.plots import style
 from bayescal.plots.text import chance, label, percent
 from bayescal.posterior.posterior import as_posterior

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, as_level
 from bayescal.core.text import told_apart
-from bayescal.data.validate import as_level
 from bayescal.multilevel.rows import known_of_group
 from bayescal.plots import style
 from bayescal.plots._bands import curve_bands

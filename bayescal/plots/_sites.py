@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bayescal.core.errors import InputError
-from bayescal.data.validate import as_level, check_choice
+from bayescal.core.errors import InputError, as_level, check_choice
 from bayescal.multilevel.sites import HierarchicalPosterior, as_hierarchical
 from bayescal.plots import style
 from bayescal.plots._names import axis_label, ideal

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from bayescal.core.arrays import Floats
-from bayescal.data.data import CalibrationData
+from bayescal.data.table import CalibrationData
 from bayescal.plots import style
 from bayescal.plots._observed import ScoreCounts, count_scores
 from bayescal.plots.text import count

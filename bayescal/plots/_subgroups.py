@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from bayescal.core.errors import InputError
-from bayescal.data.validate import as_level, check_choice
+from bayescal.core.errors import InputError, as_level, check_choice
 from bayescal.multilevel.compared import KINDS_OF_SUBGROUPS, subgroups_of
 from bayescal.multilevel.factors import SubgroupPosterior, as_subgroups
 from bayescal.plots import style

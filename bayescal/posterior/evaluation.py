@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from bayescal.core.arrays import Floats, blocks
-from bayescal.core.errors import check_choice
+from bayescal.core.errors import as_order, check_choice
 from bayescal.core.optimise import clipped
 from bayescal.core.versions import one_blas_thread
-from bayescal.data.validate import as_order
 from bayescal.model.draws import Part
 from bayescal.model.problem import Problem
 from bayescal.model.saturated.between import between
@@ -53,8 +52,6 @@ class CurvesOfTable:
         Working coordinates of the curves.
     exact : ndarray of shape (draws,), optional
         Draws in which the model is exactly calibrated; see `distances`.
-    far : ndarray of shape (draws, d), optional
-        Other draws of the coordinates, which distances are read from.
     bootstrap : Bootstrap, optional
         What the population "bootstrap" draws; by default that of the cases.
     departure : Departure, optional
@@ -68,7 +65,6 @@ class CurvesOfTable:
     problem: Problem
     u: Floats
     exact: NDArray[np.bool_] | None = None
-    far: Floats | None = None
     bootstrap: Bootstrap | None = None
     departure: Departure | None = None
     is_mean: bool = False
@@ -81,12 +77,11 @@ class CurvesOfTable:
     @classmethod
     def of(cls, part: Part, departure: Departure | None = None) -> CurvesOfTable:
         """The curves of a part of a posterior."""
-        problem, clusters, law = part.problem, part.problem.clusters, part.law
+        problem, clusters, law = part.rows or part.problem, part.problem.clusters, part.law
         if law is None and clusters is not None and not clusters.are_single:
             law = ClusterBootstrap.of(clusters, problem.merged(clusters.row), problem.score.size)
         exact = None if part.averaged is None else part.averaged.exact
-        far = None if part.exactly is None else part.exactly[0]
-        return cls(problem, part.u, exact, far, law, departure)
+        return cls(problem, part.u, exact, law, departure)
 
     @cached_property
     @one_blas_thread
@@ -100,15 +95,13 @@ class CurvesOfTable:
 
     def of_mean(self, mean: tuple[Floats, Floats] | None = None) -> CurvesOfTable:
         """The mean of the curves, or the curve given, over the same draws of the population."""
-        alone = replace(self, exact=None, far=None, is_mean=True, mean=mean, _known={})
+        alone = replace(self, exact=None, is_mean=True, mean=mean, _known={})
         alone.__dict__["observed"] = self.observed
         return alone
 
     @cached_property
     def distances(self) -> CurvesOfTable:
         """What distances are read from: these draws, exactly calibrated in those of `exact`."""
-        if self.far is not None:
-            return replace(self, u=self.far, far=None, _known={})
         if self.exact is None or not self.exact.any():
             return self
         observed, u = self.observed.copy(), self.u.copy()

@@ -16,8 +16,8 @@ from scipy.special import rel_entr
 
 from bayescal.core import decision
 from bayescal.core.arrays import Floats, power_mean
+from bayescal.core.errors import as_order
 from bayescal.core.versions import one_blas_thread
-from bayescal.data.validate import as_order
 from bayescal.posterior.curve_draws import CurveDraws
 from bayescal.posterior.functional import Functional, Side
 from bayescal.posterior.lost import net_benefit_lost

@@ -13,9 +13,8 @@ import numpy as np
 
 from bayescal.core.arrays import Floats
 from bayescal.core.decision import least_treated
-from bayescal.core.errors import InputError, as_items
+from bayescal.core.errors import InputError, as_items, as_level, as_levels
 from bayescal.core.text import shortened
-from bayescal.data.validate import as_level, as_levels
 from bayescal.posterior.curve_draws import CurveDraws
 
 __all__ = ["LOST", "USUAL_THRESHOLDS", "as_risks", "lost_options", "net_benefit_lost"]

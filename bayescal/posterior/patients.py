@@ -8,7 +8,8 @@ import numpy as np
 
 from bayescal.core.arrays import Floats, is_single
 from bayescal.core.decision import least_treated
-from bayescal.data.validate import as_level, as_levels, as_vector
+from bayescal.core.errors import as_level, as_levels
+from bayescal.data.cases import as_vector
 
 if TYPE_CHECKING:
     import pandas as pd

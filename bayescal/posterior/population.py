@@ -14,9 +14,9 @@ import numpy as np
 from scipy.special import betaln, digamma, expit, log_expit, logit, polygamma
 
 from bayescal.core.arrays import Floats, blocks
+from bayescal.core.errors import check_choice
 from bayescal.core.optimise import maximise
 from bayescal.core.sampling import importance_sample
-from bayescal.data.validate import check_choice
 from bayescal.posterior.populations.bootstrap import Bootstrap, CaseBootstrap
 
 __all__ = ["POPULATIONS", "Population", "draw_population"]

@@ -13,18 +13,20 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
 from bayescal.core.arrays import Floats, is_single
-from bayescal.core.errors import InputError, as_flag, as_items, check_type
-from bayescal.core.optimise import clipped
-from bayescal.core.text import card
-from bayescal.data.data import CalibrationData
-from bayescal.data.validate import (
+from bayescal.core.errors import (
+    InputError,
+    as_flag,
+    as_items,
     as_level,
     as_levels,
     as_number,
-    as_scores,
-    as_vector,
     check_choice,
+    check_type,
 )
+from bayescal.core.optimise import clipped
+from bayescal.core.text import card
+from bayescal.data.cases import as_scores, as_vector
+from bayescal.data.table import CalibrationData
 from bayescal.model.clusters.design import Design, cluster_design
 from bayescal.model.draws import Averaged, Part, one_table
 from bayescal.model.lapse.family import RATE_PRIORS
@@ -463,7 +465,7 @@ class CalibrationPosterior:
     def _prior(self) -> tuple[CurvesOfTable, ...]:
         """The same of prior draws, given that calibration is not exact."""
         pairs = zip(self._parts, (self._fitted or self)._parts, strict=True)
-        parts = [replace(p, u=of.draw_prior()[0], averaged=None, far=None) for p, of in pairs]
+        parts = [replace(p, u=of.draw_prior()[0], averaged=None) for p, of in pairs]
         return tuple(map(CurvesOfTable.of, parts))
 
     @cached_property
@@ -969,7 +971,7 @@ class CalibrationPosterior:
             names = usual_functionals(of_times=self.data.follow_up is not None)
         asked = [check_choice(name, FUNCTIONALS, "names") for name in as_items(names, "names")]
         rows = self._rows_of_summary(asked, level, p=p, population=kind)
-        told = told_beside(self, asked, list(rows))
+        told = told_beside(self, asked, list(rows), self._undefined)
         for at, options in lost_options(thresholds).items():
             drawn = self._values([(LOST, options)], kind)[LOST]
             rows[at] = self._row(LOST, drawn, kind, options, level)
@@ -978,11 +980,16 @@ class CalibrationPosterior:
         table.attrs.update(ci_prob=level, population=kind, **told)
         return table
 
+    @property
+    def _undefined(self) -> dict[str, str]:
+        """Why measures are not defined, by their names."""
+        return undefined_measures([part.problem for part in self._parts])
+
     def _rows_of_summary(
         self, names: Sequence[str], level: float, *, p: float = 1, population: str = "bootstrap"
     ) -> dict[str, tuple[float, ...]]:
         """Estimate, mean, median, lower and upper end of those functionals that are defined."""
-        undefined = undefined_measures([part.problem for part in self._parts])
+        undefined = self._undefined
         wanted: FunctionalCalls = [
             (name, {"p": p} if name == "tce" else {}) for name in names if name not in undefined
         ]
@@ -1014,7 +1021,7 @@ class CalibrationPosterior:
         """
         if len(self._parts) == 1:
             raise InputError("nothing was imputed, so that no information is missing.")
-        undefined = undefined_measures([part.problem for part in self._parts])
+        undefined = self._undefined
         wanted: FunctionalCalls = [
             (name, {}) for name in usual_functionals() if name not in undefined
         ]

@@ -12,6 +12,8 @@ from bayescal.core.text import count, shortened
 if TYPE_CHECKING:
     import pandas as pd
 
+    from bayescal.data.predicted import Risks
+
 __all__ = ["Several"]
 
 Result = TypeVar("Result")
@@ -35,6 +37,11 @@ class Several(dict[Any, Result]):
     ) -> None:
         super().__init__(results)
         self.axis, self.notes = axis, notes
+
+    @classmethod
+    def at_horizons(cls, results: Mapping[Any, Result], risks: Risks) -> Several[Result]:
+        """Those at several horizons, of the risks by them."""
+        return cls(results, "horizon", risks.notes)
 
     def __repr__(self) -> str:
         return f"Several({count(self.cases, 'case')}, {self.axis} {self._keys})"

@@ -21,8 +21,8 @@ from bayescal.core.errors import InputError, check_type
 from bayescal.core.files import as_path, existing_file, replacing
 from bayescal.core.text import shortened
 from bayescal.core.versions import library_versions
-from bayescal.data.data import CalibrationData
 from bayescal.data.stored import reading_tree
+from bayescal.data.table import CalibrationData
 from bayescal.model.curves import Curve
 from bayescal.model.draws import Averaged, Part
 from bayescal.model.likelihood.binomial import BINOMIAL

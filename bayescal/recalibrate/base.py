@@ -13,24 +13,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from bayescal.core.arrays import Floats, blocks
-from bayescal.core.errors import InputError, SeparationError
+from bayescal.core.errors import InputError, SeparationError, as_count, as_number
 from bayescal.core.optimise import EDGE, maximise
 from bayescal.core.text import shortened
-from bayescal.data.data import CalibrationData
+from bayescal.data.cases import as_scores, as_vector, as_weights, check_same_length, is_matrix
+from bayescal.data.classes import as_probability_matrix, categories_of, order_told
 from bayescal.data.edges import ends_of
 from bayescal.data.sources.alignment import aligned, column_names, columns_in_order
-from bayescal.data.validate import (
-    as_count,
-    as_number,
-    as_probability_matrix,
-    as_scores,
-    as_vector,
-    as_weights,
-    categories_of,
-    check_same_length,
-    is_matrix,
-    order_told,
-)
+from bayescal.data.table import CalibrationData
 from bayescal.data.weights import WeightType, as_weight_type, effective_cases
 
 _MOST_SHOWN = 4

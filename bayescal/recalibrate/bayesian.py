@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats, blocks
+from bayescal.core.errors import as_draws, as_level, check_choice
 from bayescal.core.optimise import EDGE
-from bayescal.data.data import CalibrationData
-from bayescal.data.table import levels_of
-from bayescal.data.validate import as_draws, as_level, check_choice
+from bayescal.data.rows import levels_of
+from bayescal.data.table import CalibrationData
 from bayescal.data.weights import WeightType
 from bayescal.estimators.bpm import fit_bpm_curve
 from bayescal.fitting import compare, fit
@@ -175,7 +175,8 @@ class BayesianRecalibrator(Recalibrator):
         if self.curve == _AVERAGE:
             self.posterior_ = compare(data, curves=tuple(WEIGHTS), **options).posterior
         else:
-            self.posterior_ = fit(data, curve=self.curve, **options)
+            fitted: Any = fit(data, curve=self.curve, **options)
+            self.posterior_ = fitted
 
     def _map(self, scores: Floats) -> Floats:
         levels = levels_of(scores)

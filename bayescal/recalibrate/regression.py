@@ -14,11 +14,9 @@ from scipy.optimize import nnls
 from scipy.special import expit, softmax
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import SeparationError, as_flag
+from bayescal.core.errors import SeparationError, as_flag, check_choice
 from bayescal.core.optimise import binomial_mle, log_odds_of, logarithms
-from bayescal.data.build.builder import collapse
-from bayescal.data.table import Rows
-from bayescal.data.validate import check_choice
+from bayescal.data.rows import Rows, collapse
 from bayescal.recalibrate.base import (
     LOSSES,
     Recalibrator,
@@ -66,7 +64,7 @@ def maximum_likelihood(
     try:
         start = _on_rows(design, rows)
     except SeparationError:
-        if rows.cell is None:
+        if rows.is_exact:
             raise
     return _of_all_cases(design, rows, start, scores, outcomes, weights)
 
@@ -80,7 +78,7 @@ def _of_all_cases(
     weights: Floats | None,
 ) -> Floats:
     """The same from the maximum on the table of the cases, which it is if the table is exact."""
-    if isinstance(start, np.ndarray) and rows.cell is None:
+    if isinstance(start, np.ndarray) and rows.is_exact:
         return start
     trials = case_counts(scores.size, weights)
     return _on_rows(design, Rows(scores, trials, trials * outcomes), start)

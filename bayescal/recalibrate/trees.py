@@ -14,11 +14,11 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import check_array
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, as_count
 from bayescal.core.optimise import log_odds_of, maximise
-from bayescal.data.build.builder import collapse
+from bayescal.data.cases import check_same_length
+from bayescal.data.rows import collapse
 from bayescal.data.sources.alignment import aligned, column_names
-from bayescal.data.validate import as_count, check_same_length
 from bayescal.recalibrate.base import Recalibrator, as_amount, as_fitted, both_columns
 from bayescal.recalibrate.steps import cuts_between
 

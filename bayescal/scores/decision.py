@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal.core.arrays import Floats, blocks, is_single
-from bayescal.core.errors import InputError, as_flag
+from bayescal.core.errors import InputError, as_flag, as_number
 from bayescal.core.text import count, documented
+from bayescal.data.cases import as_scores
 from bayescal.data.read import Cases, Outcomes, read_cases, read_variance_cases
-from bayescal.data.validate import as_number, as_scores
 from bayescal.scores import proper
 
 NO_EVENTS = "y_true holds no events, so there is no net benefit to have, and no share of it."

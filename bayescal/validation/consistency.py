@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats, random_generator
-from bayescal.core.errors import InputError, as_flag
+from bayescal.core.errors import MOST_DRAWS, InputError, as_count, as_flag, as_level
 from bayescal.core.text import card, chance, rounded, shortened
-from bayescal.data.validate import MOST_DRAWS, as_count, as_level
 from bayescal.estimators.survival import NUMBERS_OF_TIMES, Followed
 from bayescal.estimators.uncertainty import (
     AlikeCases,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import logit, softmax
 
 from bayescal.core.arrays import Floats
-from bayescal.data.follow_up import OTHER_EVENT, OWN_EVENT, TIME_STEPS
+from bayescal.data.times import OTHER_EVENT, OWN_EVENT, TIME_STEPS
 from bayescal.estimators.survival import Followed, read_followed
 from bayescal.model.likelihood.times.entries import law_of
 from bayescal.model.likelihood.times.law import TimeToEvent

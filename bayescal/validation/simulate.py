@@ -17,9 +17,9 @@ from scipy.optimize import brentq
 from scipy.special import logit
 
 from bayescal.core.arrays import Floats, RandomState
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, as_level, as_number, check_choice
 from bayescal.core.text import shortened
-from bayescal.data.validate import as_level, as_number, as_scores, check_choice
+from bayescal.data.cases import as_scores
 from bayescal.validation.populations.friedman import friedman_1
 from bayescal.validation.populations.risks import ScoresOfSetting, scores
 from bayescal.validation.truths import (

@@ -17,18 +17,17 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv, expit, ndtri
 
 from bayescal.core.arrays import Floats, RandomState, power_mean, random_generator
-from bayescal.core.errors import InputError
-from bayescal.core.optimise import clipped
-from bayescal.data.validate import (
+from bayescal.core.errors import (
+    InputError,
     as_count,
     as_level,
     as_levels,
     as_number,
     as_order,
-    as_scores,
-    as_vector,
     check_choice,
 )
+from bayescal.core.optimise import clipped
+from bayescal.data.cases import as_scores, as_vector
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws, net_benefit
 from bayescal.posterior.population import Population
 

@@ -362,6 +362,111 @@ def times(seed: int, repeats: int) -> list[Row]:
     return means(rows, "curve", "hazards", "leaving", "n", "number")
 
 
+# One set of draws for several curves
+
+KINDS = ("exact", "near", "some", "off", "outlier", "bend", "wide")
+
+
+def moved(kind: str, count: int, rng: np.random.Generator) -> tuple[np.ndarray, float]:
+    """Shift of each hospital in log-odds, and a bend that all of them have."""
+    side, rest = rng.choice([-1, 1], count), np.zeros(count)
+    size = rng.uniform(0.35, 0.7, count) * side
+    shifts = {
+        "near": rng.normal(0, 0.06, count),
+        "some": np.where(np.arange(count) % 2, size, 0),
+        "off": size,
+        "outlier": np.where(np.arange(count) == 0, 0.9 * side, 0),
+        "wide": rng.normal(0, 0.5, count),
+    }
+    return shifts.get(kind, rest), 0.3 if kind == "bend" else 0.0
+
+
+def one_set(seed: int, repeats: int) -> list[Row]:
+    """One set of draws for several curves
+
+    6 to 15 hospitals of 60 to 600 patients: all exactly calibrated, nearly so, half of them off,
+    all off, one outlier, a bend that lines do not have, or widely spread. "These, own" is the error
+    of the patients against the curve of their own hospital, "pooled" that of one curve for all. A
+    contradiction is a draw whose mean error is larger than its calibration error.
+    """
+    rows: list[Row] = []
+    for kind in KINDS:
+        for index in range(repeats):
+            rng = np.random.default_rng([seed, 7, KINDS.index(kind), index])
+            count = int(rng.integers(6, 16))
+            site = np.repeat(np.arange(count), np.exp(rng.uniform(4.1, 6.4, count)).astype(int))
+            shift, bend = moved(kind, count, rng)
+            x = rng.normal(MEAN, WIDTH, site.size)
+            risk = expit(x + shift[site] + bend * (((x - MEAN) / WIDTH) ** 2 - 1))
+            labels = np.array([f"{k:02}" for k in range(count)])[site]
+            data, score = bc.CalibrationData(outcomes(risk, rng), expit(x), site=labels), expit(x)
+            options: dict[str, Any] = {"engine": "importance", "draws": DRAWS}
+            post = bc.fit(data, vary="site", curve="logistic", random_state=index, **options)
+            for k, label in enumerate(post.labels):
+                true, view = errors(risk[site == k], score[site == k]), post.site(label)
+                below = np.abs(view.values_of("signed_error")) > view.values_of("tce") + 1e-12
+                for name in ("tce", "observed_expected"):
+                    ends = view.interval(name, population="sample")
+                    told = judged(near_zero(ends, true[name]), true[name], what=f"site {name}")
+                    rows.append(told | {"kind": kind, "contradictions": below.mean()})
+            own = np.abs(risk - score).mean()
+            ends = post.own().interval("tce", population="sample")
+            rows.append(judged(near_zero(ends, own), own, what="these, own", kind=kind))
+            at = pooled_error(risk, score)
+            ends = post.at().interval("tce", population="sample")
+            rows.append(judged(near_zero(ends, at), at, what="these, pooled", kind=kind))
+    return means(rows, "what", "kind")
+
+
+def near_zero(ends: tuple[float, float], true: float) -> tuple[float, float]:
+    """The interval; one of an error of 0 holds it if it begins at .003 or below."""
+    lower, upper = ends
+    return (0.0 if true == 0 and lower <= 0.003 else lower), upper
+
+
+def pooled_error(risk: np.ndarray, score: np.ndarray) -> float:
+    """Error of the mean risk at each score, in forty ranges of scores with as many patients."""
+    parts = np.array_split(np.argsort(score), 40)
+    return sum(abs((risk - score)[part].sum()) for part in parts) / score.size
+
+
+def odd_cells(seed: int, repeats: int) -> list[Row]:
+    """An odd cell
+
+    3000 patients in 2 x 2 x 3 cells, of which one of 60 to 150 patients is off by .9 in log-odds,
+    or none is. "Named" is the share of cells, or of sets, whose probability of being unlike the
+    others is above .75.
+    """
+    rows: list[Row] = []
+    for kind in ("one odd cell", "none"):
+        for index in range(repeats):
+            rng = np.random.default_rng([seed, 8, kind == "none", index])
+            odd, small = rng.integers(12), int(rng.integers(60, 151))
+            others = rng.choice(np.delete(np.arange(12), odd), 3000 - small)
+            cell = np.concatenate([np.full(small, odd), others])
+            x = rng.normal(MEAN, WIDTH, cell.size)
+            off = (kind != "none") * 0.9 * rng.choice([-1, 1])
+            risk, score = expit(x + off * (cell == odd)), expit(x)
+            codes = np.unravel_index(cell, (2, 2, 3))
+            factors = {f"factor {k}": code for k, code in enumerate(codes, 1)}
+            data = bc.CalibrationData(outcomes(risk, rng), score, subgroup=factors)
+            vary = [*factors, bc.by(*factors)]
+            options: dict[str, Any] = {"engine": "importance", "draws": DRAWS}
+            post = bc.fit(data, vary=vary, curve="logistic", random_state=index, **options)
+            named = post.unlike_cells()
+            for part in post.parts(list(factors)):
+                levels = [int(part.levels[name]) for name in factors]
+                here = np.ravel_multi_index(levels, (2, 2, 3))
+                true = errors(risk[cell == here], score[cell == here])["observed_expected"]
+                ends = post.at(part.levels).interval("observed_expected", population="sample")
+                what = "the odd cell" if off and here == odd else "the others"
+                told = judged(ends, true, cells=what, kind=kind)
+                rows.append(told | {"named": float(part.level in named)})
+            share = {"cells": "any", "kind": kind, "named": float(bool(named))}
+            rows.append(dict.fromkeys(("coverage", "width", "score"), np.nan) | share)
+    return means(rows, "kind", "cells")
+
+
 PARTS = {
     sites: 15,
     subgroups: 15,
@@ -370,6 +475,8 @@ PARTS = {
     clusters: 30,
     imputation: 60,
     times: 30,
+    one_set: 10,
+    odd_cells: 20,
 }
 
 

@@ -17,8 +17,10 @@ import bayescal as bc
 from bayescal.assessment.html import render
 from bayescal.assessment.record import schema
 from bayescal.assessment.verdict.words import title, to_do
-from bayescal.data.data import CalibrationData
-from bayescal.multilevel.populations import _shares, own_curves, own_error
+from bayescal.data.table import CalibrationData
+from bayescal.model.problem import prepare
+from bayescal.multilevel.own import OwnProblem
+from bayescal.multilevel.populations import _shares
 
 CHEAP: Any = {"estimators": ("ece",), "draws": 1000, "random_state": 1}
 HALVES = [0.45, -0.45] * 6
@@ -162,7 +164,9 @@ def test_one_curve_is_told_as_before() -> None:
 
 
 def shares(data: CalibrationData) -> np.ndarray:
-    return _shares(data, 4000, np.random.default_rng(1))
+    pooled = prepare(data.pooled(), random_state=1)
+    rows = OwnProblem.of(pooled, tuple(replace(pooled, data=data.select(k)) for k in data.groups))
+    return np.stack(_shares(rows, data, 4000, np.random.default_rng(1)), axis=1)
 
 
 def test_shares_are_those_of_cases_of_weights_and_of_clusters() -> None:
@@ -191,9 +195,8 @@ def test_sites_known_by_summaries_have_no_patients() -> None:
     known = {"site": ["K"], "observed": [90], "expected": [30], "n": [200]}
     post = bc.fit(y, s, site=group, known=known, curve="logistic", draws=1000, random_state=1)
     assert "K" in post.labels
-    assert list(own_curves(post)) == ["0", "1", "2"]
-    error = own_error(own_curves(post), post.data, post.at())
-    assert error.shape == (1000,)
+    assert post.own().data.n == y.size
+    assert post.own().values_of("tce").shape == (1000,)
 
 
 @pytest.mark.slow

@@ -32,7 +32,7 @@ def test_both_sides_of_the_bayes_factor_have_the_prior_of_the_average(findings):
 
 
 def test_nothing_is_said_of_evidence_that_was_not_computed(findings):
-    drawn = findings.sites._drawn
+    drawn = findings.sites._free
     numbers = {"r_hat": 1.0, "ess_bulk": 400.0, "ess_tail": 400.0, "divergences": 0.0}
     sampled = HierarchicalPosterior.of_draws(replace(drawn, engine="nuts", stats=numbers))
     findings.__dict__["sites"] = sampled

@@ -99,7 +99,7 @@ def test_the_place_stands_where_the_sense_may_pause(refusal, frame) -> None:
     assert "column 'w': 0.5 is not a whole number on line 2 of a.csv, and counts" in told
     late = frame.assign(t=0.85, s=frame["y"], e=1.85)
     told = refusal(late, *TIMED, "--entry", "e")
-    assert "on line 2 of a.csv (0.85 in column 't'): such a case was never" in told
+    assert "(0.85 in column 't') on line 2 of a.csv: such a case was never" in told
     late = frame.assign(t=9.0, s=frame["y"], e=5.0)
     told = refusal(late, *TIMED, "--entry", "e")
     assert "is not before the horizon 2 on line 2 of a.csv: such a case says nothing" in told

@@ -107,7 +107,7 @@ def test_cases_of_another_model_are_refused(done, refused, months) -> None:
     months[1].rename(columns={"p": "risk"}).to_csv("1.csv", index=False)
     other = (*IGNORED, "--outcome", "y", "--prob", "risk", "--curve", "logistic", "--seed", "1")
     line = refused("assess", "1.csv", *other, "--update", "t.nc")
-    assert "--prob of the cases in t.nc is 'p', and that of 1.csv is 'risk'" in line
+    assert "the prob of the cases in t.nc is 'p', and that of 1.csv is 'risk'" in line
     done("assess", "1.csv", *other, "--update", "t.nc", "--force")
     assert table().n == 3000
 

@@ -69,6 +69,6 @@ def test_a_fit_of_several_curves_shows_how_far_it_is(monkeypatch, of):
     monkeypatch.setattr(f"bayescal.multilevel.{where}.PATIENCE", 0.0)
     y, s = bc.simulate.sample("calibrated", 300, random_state=1)
     a, b = np.resize(["x", "y", "z"], 300), np.repeat(["u", "v"], 150)
-    groups = a if of == "sites" else {"a": a, "b": b}
-    bc.fit(y, s, site=groups, curve="logistic", draws=400, random_state=1)
+    groups = {"site": a} if of == "sites" else {"subgroup": {"a": a, "b": b}}
+    bc.fit(y, s, **groups, curve="logistic", draws=400, random_state=1)
     assert ("Fitting 3 sites" if of == "sites" else "Fitting 6 curves") in terminal.getvalue()

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bayescal as bc
-from bayescal.data.fingerprint import fingerprint
-from bayescal.data.table import GRID, LIMIT, locate
+from bayescal.data.rows import GRID, LIMIT, locate
+from bayescal.data.stored import fingerprint
 from bayescal.errors import InputError, WeightWarning
 
 WEIGHTS = ("none", "counts", "sampling", "tiny")
@@ -183,7 +183,7 @@ GOOD = ([0, 1], [0.2, 0.8])
     [
         ([GOOD, GOOD, ([0, 1], [0.5, 1.2])], r"chunk 2: y_prob\[1\] = 1.2 is outside"),
         ([GOOD, ([0, 2], [0.5, 0.2])], r"chunk 1: y_true\[1\] = 2 is neither 0 nor 1"),
-        ([([0, np.nan], [0.5, 0.2])], r"chunk 0: y_true\[1\] = nan is missing"),
+        ([([0, 1], [0.5, np.nan])], r"chunk 0: y_prob\[1\] = nan is missing"),
         ([GOOD, ([0, 1], [0.5])], "chunk 1: y_true has 2 observations but y_prob has 1"),
         ([GOOD, (*GOOD, [1.0, 2.0])], "chunk 1: this chunk has weights, and those before had none"),
         ([(*GOOD, None, ["a", "b"]), GOOD], "chunk 1: this chunk has no site.*had some"),
@@ -202,14 +202,14 @@ def test_what_is_wrong_is_named_with_its_chunk(chunks, words):
         bc.CalibrationData.from_chunks(chunks)
 
 
-def test_all_chunks_together_hold_two_labels():
+def test_one_label_is_the_event_in_all_chunks_together():
     chunks = [(["yes", "yes"], [0.2, 0.8]), (["no", "no"], [0.1, 0.3])]
     data = bc.CalibrationData.from_chunks(chunks, pos_label="yes")
     assert (data.n, data.events) == (4, 2)
-    with pytest.raises(
-        InputError, match="chunk 2: y_true holds 'maybe', and chunks before hold 'no'"
-    ):
-        bc.CalibrationData.from_chunks([*chunks, (["maybe"], [0.5])], pos_label="yes")
+    more = [*chunks, (["maybe"], [0.5])]
+    assert bc.CalibrationData.from_chunks(more, pos_label="yes").events == 2
+    with pytest.raises(InputError, match="'maybe', 'no', 'yes', which are not two classes"):
+        bc.CalibrationData.from_chunks(more, pos_label="Yes")
 
 
 def test_chunks_take_the_type_of_their_weights_together():
@@ -258,8 +258,8 @@ def test_the_sizes_of_blocks_change_nothing(monkeypatch, labels, weights):
     columns = cases(6000, weights, labels)
     given = None if weights == "none" else "sampling"
     expected = table(*columns, weight_type=given)
-    monkeypatch.setattr("bayescal.data.build.builder.BLOCK", 70)
-    monkeypatch.setattr("bayescal.data.build.labels.FEW_LABELS", 0)
+    monkeypatch.setattr("bayescal.data.contents.BLOCK", 70)
+    monkeypatch.setattr("bayescal.data.roles.FEW_LABELS", 0)
     assert_same(table(*columns, weight_type=given), expected)
 
 

@@ -103,7 +103,7 @@ ONE = PROBA[:, 0]
 REFUSED = [
     ((INDEX, ONE), {}, r"neither 0 nor 1.*fit\(labels, matrix\)"),
     ((NAMES[INDEX], ONE), {}, r"'ant', 'cat', 'dog'\. Of three classes .*fit\(labels, matrix\)"),
-    ((NAMES[INDEX], ONE), {"pos_label": "dog"}, r"not two classes .*fit\(labels, matrix\)"),
+    ((NAMES[INDEX], ONE), {"pos_label": "Dog"}, r"not two classes .*fit\(labels, matrix\)"),
     ((INDEX, PROBA), {"pos_label": 1}, "pos_label was given beside a matrix"),
     ((INDEX > 0, ONE), {"mode": "class-wise"}, "mode='class-wise' was given without a matrix"),
     ((INDEX, PROBA), {"mode": "both"}, "mode must be one of"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bayescal as bc
-from bayescal.data.table import LIMIT
+from bayescal.data.rows import LIMIT, Rows
 from bayescal.errors import InputError, WeightWarning
 from bayescal.inference.density import CurveDensity
 from bayescal.model.problem import prepare
@@ -267,9 +269,9 @@ def test_compression_hardly_moves_the_posterior():
     y, s = bc.simulate.sample("clinical-middle-overconfident", 4000, random_state=3)
     table = bc.CalibrationData(y, s)
     exact = bc.CalibrationData(y, s)
-    rows = np.unique(s, return_index=True)[1]
-    tables = {None: type(exact._tables[None])(s[rows], np.ones(rows.size), y[rows] * 1.0)}
-    exact._contents = exact._contents._replace(tables=tables)
+    order = np.argsort(s)
+    rows = Rows.exact(s[order], np.ones(s.size), y[order] * 1.0)
+    exact._contents = replace(exact._contents, rows=rows)
     assert table.is_compressed
     assert not exact.is_compressed
     modes = [CurveDensity(prepare(data, random_state=0)).mode() for data in (table, exact)]
@@ -361,13 +363,14 @@ REFUSED = [
     (([0, 1], [0.2, 1.2]), {}, r"y_prob\[1\] = 1.2 is outside \[0, 1\].*percentages"),
     (([0, 1], [-3.0, 1.2]), {}, r"y_prob\[0\] = -3 is outside .*log-odds"),
     (([0, 1], [0.2, np.nan]), {}, r"y_prob\[1\] = nan is missing"),
-    (([0, np.nan], [0.2, 0.3]), {}, r"y_true\[1\] = nan is missing"),
+    (([0.2, 0.7], [0, 1]), {}, "Pass the outcomes first"),
     (([0, 2], [0.2, 0.3]), {}, r"y_true\[1\] = 2 is neither 0 nor 1"),
     ((["no", "yes"], [0.2, 0.3]), {}, r"y_true must be 0/1 or boolean, but holds 'no', 'yes'"),
     (([0, 1], ["a", "b"]), {}, r"y_prob\[0\] is .*a.*not a number"),
     (([0, 1, 1], [0.2, 0.3]), {}, r"y_true has 3 observations but y_prob has 2"),
     (([], []), {}, "y_true is empty"),
-    (([[0, 1]], [[0.2, 0.3]]), {}, "must be one-dimensional"),
+    (([[0, 1]], [[[0.2, 0.3]]]), {}, "must be one-dimensional"),
+    (([0, 1], [[0.2, 0.8], [0.3, 0.7]]), {}, "two columns, one for each of two classes"),
     ((1, 0.5), {}, "must be a list or array"),
     (([0, 1], None), {}, "y_prob is missing"),
     (([0, 1], [0.2, 0.3]), {"sample_weight": [1, -1]}, r"sample_weight\[1\] = -1"),
@@ -381,7 +384,7 @@ REFUSED = [
     (([0, 1], [0.2, 0.3]), {"weight_type": "sampling"}, "says how sample_weight is read.*none"),
     (([0, 1], [0.2, 0.3]), {"site": ["a", None]}, r"site\[1\] is missing"),
     (([0, 1], [0.2, 0.3 + 0.1j]), {}, "complex"),
-    ((["a", "b", "c"], [0.1, 0.2, 0.3]), {"pos_label": "a"}, "not two classes"),
+    ((["a", "b", "c"], [0.1, 0.2, 0.3]), {"pos_label": "z"}, "not two classes"),
     ((["a", "b", "b"], [0.1, 0.2, 0.3]), {"pos_label": "z"}, "not two classes"),
 ]
 
@@ -425,8 +428,8 @@ def test_two_pandas_objects_in_different_orders_are_not_paired_silently():
 def test_nullable_pandas_missing_values_are_refused():
     with pytest.raises(InputError, match="y_prob"):
         bc.CalibrationData([0, 1], pd.array([0.2, None], dtype="Float64"))
-    with pytest.raises(InputError, match="y_true"):
-        bc.CalibrationData(pd.array([0, None], dtype="Int64"), [0.2, 0.3])
+    with pytest.raises(InputError, match="site"):
+        bc.CalibrationData([0, 1], [0.2, 0.3], site=pd.array([0, None], dtype="Int64"))
 
 
 def test_a_table_and_arrays_at_once_are_refused():

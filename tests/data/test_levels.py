@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.data.validate import MOST_LEVELS, as_levels
+from bayescal.core.errors import MOST_LEVELS, as_levels
 from bayescal.errors import InputError
 
 MANY = np.linspace(0.01, 0.99, MOST_LEVELS + 1)

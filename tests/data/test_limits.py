@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import bayescal as bc
-from bayescal.data.build.labels import count_labels
-from bayescal.data.crossed import CrossedTable
+from bayescal.data.roles import count_labels
+from bayescal.data.table import CrossedTable
 from bayescal.errors import InputError
 from bayescal.multilevel.known import check_few_labels
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
-from bayescal.data.validate import are_binary_integers, as_scores, check_scores
+from bayescal.data.cases import are_binary_integers, as_scores, check_scores
 from bayescal.errors import InputError, ScoreWarning
 
 FLOATS = st.sampled_from(["<f4", "<f8", ">f4", ">f8"]).flatmap(

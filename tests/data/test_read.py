@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayescal.core.errors import InputError
-from bayescal.data.data import CalibrationData
 from bayescal.data.read import paired, read_cases
+from bayescal.data.table import CalibrationData
 
 Y, S = np.array([0.0, 1, 1, 0, 1]), np.array([0.2, 0.7, 0.7, 0.7, 0.9])
 

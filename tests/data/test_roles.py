@@ -74,7 +74,14 @@ def chunks():
 def from_parquet(tmp_path):
     pytest.importorskip("pyarrow")
     FRAME.to_parquet(tmp_path / "cases.parquet")
-    return bc.CalibrationData.from_parquet(tmp_path / "cases.parquet", batch_size=50, **COLUMNS)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("bayescal.data.parquet.BATCH_ROWS", 50)
+        return bc.read(tmp_path / "cases.parquet", **COLUMNS)
+
+
+def from_csv(tmp_path):
+    FRAME.to_csv(tmp_path / "cases.csv", index=False)
+    return bc.read(tmp_path / "cases.csv", **COLUMNS)
 
 
 def from_dask(_):
@@ -90,6 +97,7 @@ SOURCES = {
     "frame": lambda _: bc.CalibrationData.from_frame(FRAME, **COLUMNS),
     "chunks": lambda _: bc.CalibrationData.from_chunks(chunks()),
     "parquet": from_parquet,
+    "csv": from_csv,
     "dask": from_dask,
     "counts": counted,
     "sum": lambda _: (
@@ -219,12 +227,6 @@ def test_chunks_have_the_same_roles():
     ):
         with pytest.raises(InputError, match=message):
             bc.CalibrationData.from_chunks(parts)
-
-
-def test_more_cases_of_clusters_than_can_be_kept_are_refused(monkeypatch):
-    monkeypatch.setattr("bayescal.data.members.MOST_CLUSTERED", 100)
-    with pytest.raises(InputError, match="cluster is of more than 100 cases"):
-        bc.CalibrationData.from_chunks(chunks())
 
 
 def test_a_site_is_one_column_and_subgroups_are_named():

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import bayescal as bc
 from bayescal.core.decision import net_benefit
-from bayescal.core.errors import InputError
-from bayescal.data.table import MANY_VALUES, add_up, levels_of, tabulate
-from bayescal.data.validate import as_count, as_probability_matrix
+from bayescal.core.errors import InputError, as_count
+from bayescal.data.classes import as_probability_matrix
+from bayescal.data.rows import MANY_VALUES, add_up, levels_of, tabulate
 from bayescal.data.weights import effective_size, kish, quantile
 
 SCORES = st.lists(st.sampled_from([0, 0.1, 0.25, 0.5, 1]), min_size=1, max_size=30).map(np.array)

@@ -10,11 +10,7 @@ from bayescal.errors import DiagnosticWarning, EdgeWarning, InputError
 Y, P = bc.simulate.sample("clinical-middle-overconfident", 240, random_state=4)
 SITE = np.arange(Y.size) % 3
 QUICK = {"draws": 200, "random_state": 5}
-OVER = {
-    "prior_calibrated": 0.3,
-    "prior_weights": {"beta": 2.0, "pieces": 1.0},
-    "curves": ["beta", "logistic", "pieces"],
-}
+WEIGHTS = {"beta": 2.0, "pieces": 1.0, "logistic": 0.0}
 
 
 def assert_same(one, other):
@@ -28,13 +24,13 @@ def assert_same(one, other):
     "options",
     [
         {},
-        OVER,
+        {"prior_calibrated": 0.3},
         {"prior": "clinical"},
         {"sample_weight": np.where(SITE == 0, 2.5, 1.0), "weight_type": "sampling"},
         {"cluster": np.arange(Y.size) // 2},
         {"edge": 0.2},
     ],
-    ids=["plain", "over", "prior", "weights", "clusters", "edge"],
+    ids=["plain", "calibrated", "prior", "weights", "clusters", "edge"],
 )
 def test_the_default_is_the_posterior_of_compare_to_the_bit(options):
     expected = bc.compare(Y, P, **QUICK, **options).posterior
@@ -44,9 +40,10 @@ def test_the_default_is_the_posterior_of_compare_to_the_bit(options):
 
 def test_imputations_are_averaged_one_by_one():
     scores = np.stack([P, np.clip(P + 0.05, 0, 1)])
-    post = bc.fit(Y, imputation=scores, **QUICK, **OVER)
+    post = bc.fit(Y, imputation=scores, curve=WEIGHTS, prior_calibrated=0.3, **QUICK)
     assert post.prior_weights is not None
-    expected = bc.compare(Y, imputation=scores, **QUICK, **OVER).posterior
+    comparison = bc.compare(Y, imputation=scores, curves=WEIGHTS, prior_calibrated=0.3, **QUICK)
+    expected = comparison.posterior
     assert post.summary().equals(expected.summary())
 
 
@@ -63,11 +60,22 @@ def test_sites_and_periods_have_one_family(how):
         bc.fit(Y, P, curve="average", **how)
 
 
-@pytest.mark.parametrize("option", OVER)
 @pytest.mark.parametrize("how", [{"curve": "beta"}, {"site": SITE}, {"period": SITE}])
-def test_options_of_the_average_are_refused_beside_one_family(option, how):
-    with pytest.raises(InputError, match=f"{option} was given beside"):
-        bc.fit(Y, P, **{option: OVER[option]}, **how)
+def test_the_prior_of_an_average_is_refused_beside_one_family(how):
+    with pytest.raises(InputError, match="prior_calibrated was given beside"):
+        bc.fit(Y, P, prior_calibrated=0.3, **how)
+
+
+@pytest.mark.parametrize("how", [{"site": SITE}, {"period": SITE}])
+def test_several_families_are_refused_beside_sites_and_periods(how):
+    with pytest.raises(InputError, match="a curve of several families was given beside"):
+        bc.fit(Y, P, curve=WEIGHTS, **how)
+
+
+@pytest.mark.parametrize("curves", [["beta", "logistic", "pieces"], WEIGHTS])
+def test_several_families_are_averaged_as_compare_does(curves):
+    expected = bc.compare(Y, P, curves=curves, **QUICK).posterior
+    assert_same(bc.fit(Y, P, curve=curves, **QUICK), expected)
 
 
 @pytest.mark.parametrize("how", [{"engine": "nuts"}, {"sampler": {"tune": 200}}])

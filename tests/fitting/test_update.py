@@ -95,14 +95,10 @@ def test_sampling_weights_stay_sampling_weights_and_counts_do_not_mix_with_them(
 
 def test_an_average_keeps_its_families_and_their_prior_weights(tmp_path):
     y, s = cases()
-    over = {
-        "curves": ["pieces", "logistic", "spline"],
-        "prior_calibrated": 0.3,
-        "prior_weights": {"logistic": 2.0, "spline": 0.7, "pieces": 0.9},
-    }
-    options = over | {"prior": "clinical", "draws": 200, "random_state": 7}
-    full = bc.compare(y, s, **options).posterior
-    bc.fit(y[:100], s[:100], **options).to_netcdf(tmp_path / "part.nc")
+    weights = {"logistic": 2.0, "spline": 0.7, "pieces": 0.9}
+    options = {"prior_calibrated": 0.3, "prior": "clinical", "draws": 200, "random_state": 7}
+    full = bc.compare(y, s, curves=weights, **options).posterior
+    bc.fit(y[:100], s[:100], curve=weights, **options).to_netcdf(tmp_path / "part.nc")
     part = bc.load(tmp_path / "part.nc")
     updated = bc.update(part, y[100:], s[100:])
     assert_same(updated, full)

@@ -8,6 +8,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
 import bayescal as bc
+from bayescal.data.doors import Given
 from bayescal.gain._double_use import double_use
 from bayescal.gain.paired import as_paired
 
@@ -41,9 +42,9 @@ SIGNS = {
 def test_the_sign_of_each_map_is_named(patients, name) -> None:
     y, s = patients
     fitted = FITTED[name].fit(s, y)
-    assert SIGNS[name] in str(double_use(as_paired(y, s, fitted.transform(s), None, None)))
+    assert SIGNS[name] in str(double_use(as_paired(Given(y, s), fitted.transform(s))))
     y_new, s_new = bc.simulate.sample("clinical-middle-overconfident", 400, random_state=2)
-    assert double_use(as_paired(y_new, s_new, fitted.transform(s_new), None, None)) is None
+    assert double_use(as_paired(Given(y_new, s_new), fitted.transform(s_new))) is None
 
 
 @pytest.mark.parametrize("power", ["a", "b"])
@@ -60,7 +61,7 @@ def test_a_beta_map_with_one_exponent_of_zero_is_detected(patients, power) -> No
         options={"gtol": 1e-8},
     )
     after = expit(solved.x[0] + solved.x[1] * term)
-    assert "a beta map" in str(double_use(as_paired(y, s, after, None, None)))
+    assert "a beta map" in str(double_use(as_paired(Given(y, s), after)))
 
 
 def test_a_gain_of_patients_that_were_fitted_to_warns(patients) -> None:
@@ -85,7 +86,7 @@ def test_maps_judged_on_their_own_patients_are_detected(name, truth) -> None:
     for text in (gain.evidence, repr(gain), gain.summary().attrs["evidence"]):
         assert "in-sample (detected: " in text
     if "istogram" not in name and "isotonic" not in name:  # rounding as a file might
-        assert double_use(as_paired(y, s, np.round(after, 7), None, None))
+        assert double_use(as_paired(Given(y, s), np.round(after, 7)))
 
 
 @pytest.mark.slow
@@ -106,7 +107,7 @@ def test_other_patients_are_not_accused(name) -> None:
             after = maps[-1](s_new)
             if other % 4 == 3:
                 after = np.round(after, 2)
-            assert double_use(as_paired(y_new, s_new, after, None, None)) is None
+            assert double_use(as_paired(Given(y_new, s_new), after)) is None
 
 
 def test_few_groups_that_agree_by_chance_are_not_accused() -> None:
@@ -114,15 +115,15 @@ def test_few_groups_that_agree_by_chance_are_not_accused() -> None:
     before = np.repeat([0.15, 0.35], 50)
     after = np.repeat([0.1, 0.3], 50)
     outcome = np.concatenate([np.arange(50) < 5, np.arange(50) < 15]).astype(float)
-    assert double_use(as_paired(outcome, before, after, None, None)) is None
+    assert double_use(as_paired(Given(outcome, before), after)) is None
 
 
 def test_a_map_fitted_with_weights_is_detected_with_them(patients) -> None:
     y, s = patients
     weight = 1.0 + np.arange(y.size) % 3
     after = bc.recalibrate.LogisticRecalibrator().fit(s, y, weight).transform(s)
-    assert double_use(as_paired(y, s, after, weight, None))
-    assert double_use(as_paired(y, s, after, None, None)) is None
+    assert double_use(as_paired(Given(y, s, {"sample_weight": weight}), after))
+    assert double_use(as_paired(Given(y, s), after)) is None
 
 
 @pytest.mark.parametrize("name", FITTED)
@@ -131,10 +132,10 @@ def test_a_part_of_many_cases_tells_what_all_of_them_do(patients, name, monkeypa
     other = bc.simulate.sample("clinical-middle-overconfident", 3000, random_state=4)
     map_of = FITTED[name].fit(s, y).transform
     monkeypatch.setattr("bayescal.gain.paired.MOST_LOOKED_AT", 100)
-    part = as_paired(y, s, map_of(s), None, None)
+    part = as_paired(Given(y, s), map_of(s))
     assert part.some.size == 100
     assert SIGNS[name] in str(double_use(part))
-    assert double_use(as_paired(*other, map_of(other[1]), None, None)) is None
+    assert double_use(as_paired(Given(*other), map_of(other[1]))) is None
 
 
 def test_many_values_that_are_all_mean_outcomes_are_blocks(monkeypatch) -> None:
@@ -146,7 +147,7 @@ def test_many_values_that_are_all_mean_outcomes_are_blocks(monkeypatch) -> None:
     value = np.clip(mean + 1e-9 * np.arange(2500), 0, 1)
     assert np.unique(value).size > 2048
     assert "each distinct value" in str(
-        double_use(as_paired(outcome, before, np.repeat(value, 8), None, None))
+        double_use(as_paired(Given(outcome, before), np.repeat(value, 8)))
     )
     outcome[np.argsort(value.repeat(8))[:8]] = 1 - outcome[np.argsort(value.repeat(8))[:8]]
-    assert double_use(as_paired(outcome, before, np.repeat(value, 8), None, None)) is None
+    assert double_use(as_paired(Given(outcome, before), np.repeat(value, 8))) is None

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
+from bayescal.data.doors import Given
 from bayescal.gain.alike import of_equal_cells
 from bayescal.gain.paired import as_paired
 from bayescal.model.problem import prepare
@@ -165,7 +166,7 @@ def test_scores_of_0_and_1_among_many_share_no_row_with_others(side) -> None:
     certain = s.copy()
     certain[order[:3]], certain[order[-2:]] = 0.0, 1.0
     pair = (certain, s) if side == "before" else (s, certain)
-    pairs = as_paired(y, *pair, None, None)
+    pairs = as_paired(Given(y, pair[0]), pair[1])
     sides = [prepare(bc.CalibrationData(y, score), random_state=0) for score in pair]
     alike = of_equal_cells(pairs, *sides, ())
     assert alike.trials.size < 1000

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import expit, logit
 
 import bayescal as bc
+from bayescal.data.doors import Given
 from bayescal.gain.alike import MOST_SINGLE, Alike, of_equal_cells, of_neighbours
 from bayescal.gain.paired import as_paired
 from bayescal.model.problem import prepare
@@ -40,7 +41,10 @@ def test_rows_of_cells_are_of_all_cases_and_of_one_side_of_every_threshold(
     if digits:
         before, after = before.round(digits), after.round(digits)
     weight = np.arange(n) % 3 + 1.0 if weighted else None
-    pairs = as_paired(y, before, after, weight, None, "counts" if weighted else None)
+    pairs = as_paired(
+        Given(y, before, {"sample_weight": weight}, {"weight_type": "counts"} if weighted else {}),
+        after,
+    )
     alike = of_equal_cells(pairs, *problems(pairs), thresholds)
     np.testing.assert_array_equal(alike.row[alike.one], np.arange(alike.trials.size))
     assert alike.trials.sum() == pytest.approx(pairs.weight.sum())
@@ -55,7 +59,7 @@ def test_rows_of_cells_are_of_all_cases_and_of_one_side_of_every_threshold(
 @pytest.mark.parametrize(("n", "digits"), [(5000, 2), (100, 17)])
 def test_few_distinct_scores_keep_their_very_values(n, digits) -> None:
     y, before, after = (values.round(digits) for values in cases(n))
-    pairs = as_paired(y, before, after, None, None)
+    pairs = as_paired(Given(y, before), after)
     alike = of_equal_cells(pairs, *problems(pairs), ())
     np.testing.assert_array_equal(np.unique(alike.means(before)), np.unique(before))
 
@@ -64,7 +68,7 @@ def test_neighbours_lose_little_of_the_variance_of_a_gain_however_small_the_move
     """Moves of a hundredth in log-odds, far below the width of a cell."""
     for noise in (0.0, 0.01, 0.3):
         y, before, after = cases(4 * MOST_SINGLE, noise)
-        alike = of_neighbours(as_paired(y, before, after[None], None, None), (0.3,))
+        alike = of_neighbours(as_paired(Given(y, before), after[None]), (0.3,))
         assert alike.trials.size < 2 * MOST_SINGLE
         gains = {
             "brier": (before - y) ** 2 - (after - y) ** 2,
@@ -77,7 +81,7 @@ def test_neighbours_lose_little_of_the_variance_of_a_gain_however_small_the_move
 
 def test_few_cases_stand_alone_in_their_order() -> None:
     y, before, after = cases(50)
-    alike = of_neighbours(as_paired(y, before, after, None, None), ())
+    alike = of_neighbours(as_paired(Given(y, before), after), ())
     np.testing.assert_array_equal(alike.means(before), before)
 
 

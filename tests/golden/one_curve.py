@@ -96,9 +96,8 @@ def weighed_comparison() -> dict[str, Any]:
     chosen = {"logistic": 0.75, "beta": 0.25}
     comparison = bc.compare(
         *clinical(),
-        curves=("identity", *chosen),
+        curves=chosen,
         prior_calibrated=0.5,
-        prior_weights=chosen,
         draws=DRAWS,
         random_state=12,
     )

@@ -27,13 +27,13 @@ def estimates(post: Any) -> dict[str, Any]:
 
 
 def sites() -> dict[str, Any]:
-    post = fitted("groups", 5)
+    post = fitted("site", 5)
     views = {"first": post.site("0"), "average": post.average_site(), "next": post.new_site()}
     return {name: estimates(view) for name, view in views.items()}
 
 
 def periods() -> dict[str, Any]:
-    post = fitted("periods", 5)
+    post = fitted("period", 5)
     return {"now": estimates(post.now()), "explanations": post.explanations.to_dict()}
 
 

@@ -179,7 +179,7 @@ def test_each_family_keeps_its_curve_in_the_average():
     y, s = bc.simulate.sample("clinical-low-overconfident", 300, random_state=2)
     weights = dict.fromkeys(("logistic", "beta", "lapse", "spline"), 1.0) | {"near": 5.0}
     prior = {"centre": 0.5, "shift": 0.6, "log_slope": 0.4}
-    cmp = bc.compare(y, s, prior=prior, prior_weights=weights, draws=8000, random_state=1)
+    cmp = bc.compare(y, s, prior=prior, curves=weights, draws=8000, random_state=1)
     post = cmp.posterior
     family = post.tree["posterior"]["family"].to_numpy().ravel()
     score = np.array([0.01, 0.1, 0.6])
@@ -272,9 +272,9 @@ def test_separated_and_one_class_outcomes_have_finite_answers(outcome):
     [
         ({"curves": ("logistic", "cubic")}, "curves must be one of"),
         ({"prior_calibrated": 1.0}, "prior_calibrated must lie strictly between 0 and 1"),
-        ({"prior_weights": {"cubic": 1}}, "the keys of prior_weights must be one of"),
-        ({"prior_weights": {"beta": -1}}, "weights must be non-negative"),
-        ({"prior_weights": {"beta": 0}}, "no family other than identity with any weight"),
+        ({"curves": {"cubic": 1}}, "curves must be one of"),
+        ({"curves": {"beta": -1}}, "weights of curves must be non-negative"),
+        ({"curves": {"beta": 0}}, "no family other than identity with any weight"),
     ],
 )
 def test_bad_requests_are_refused(options, message):

@@ -48,7 +48,7 @@ def test_it_is_the_mean_of_signed_errors_less_students_quantile(cases, monkeypat
             "case",
         ),
     )
-    bound = bc.tce_lower_bound(y, s, prob=0.9, random_state=1)
+    bound = bc.tce_lower_bound(y, s, ci_prob=0.9, random_state=1)
     error = s - y
     assert bound.estimate == pytest.approx(error.mean(), abs=1e-12)
     ends = stats.t.interval(0.8, 299, error.mean(), error.std(ddof=1) / np.sqrt(300))
@@ -76,7 +76,7 @@ def test_it_finds_a_large_error_and_is_the_same_again(cases):
     assert 0.15 < bound.lower < bc.simulate.truth("D5").tce()
     assert bound == bc.tce_lower_bound(bc.CalibrationData(*cases), random_state=1)
     assert bound.prob == 0.95
-    wider = bc.tce_lower_bound(*cases, prob=0.999, random_state=1)
+    wider = bc.tce_lower_bound(*cases, ci_prob=0.999, random_state=1)
     assert wider.lower < bound.lower
     assert wider.estimate == bound.estimate
 
@@ -84,7 +84,7 @@ def test_it_finds_a_large_error_and_is_the_same_again(cases):
 @pytest.mark.parametrize(
     ("keywords", "match"),
     [
-        ({"prob": 95}, "divide by 100"),
+        ({"ci_prob": 95}, "divide by 100"),
         ({"blocks": 1}, "blocks must be"),
         ({"cluster": ["a", "b"] * 150}, r"at least 10 clusters.*there are 2"),
         ({"site": ["a", "b", "c"] * 100}, r"at least 10 sites.*there are 3"),

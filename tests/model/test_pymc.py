@@ -10,7 +10,7 @@ import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.model.priors import Normal, Prior
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.engine]
 
 RNG = np.random.default_rng(2)
 SCORE = np.round(RNG.uniform(0.05, 0.95, 40), 1)

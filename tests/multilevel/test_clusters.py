@@ -18,6 +18,7 @@ from bayescal.multilevel.factorised.likelihood import SITE_NODES, of_tables
 from bayescal.multilevel.followed import densities_of
 from bayescal.multilevel.nuts import multilevel_model
 from bayescal.multilevel.problem import prepare_terms
+from free import given_free
 
 SITES, PATIENTS, VISITS = 5, 16, 5
 SITE = np.repeat(np.arange(SITES), PATIENTS * VISITS)
@@ -103,6 +104,7 @@ def test_every_case_of_a_cell_told_ten_times_is_told_once():
 
 
 def test_patients_that_differ_widen_what_their_visits_share(plain, clustered):
+    clustered, plain = map(given_free, (clustered, plain))
     for which in ({}, {"site": "1"}):
         ratio = lengths(clustered.at(**which))[0] / lengths(plain.at(**which))[0]
         assert 1.1 < ratio["observed_expected"] < 1.7

@@ -12,6 +12,7 @@ import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.multilevel.changes import explanation_prior, explanation_probabilities
 from bayescal.multilevel.drift import DriftPosterior
+from free import given_free
 
 MONTHS = tuple(f"2024-{k:02}" for k in range(1, 7))
 
@@ -77,7 +78,7 @@ def test_when_is_asked_with_all_periods_alike(post):
         log_evidence=np.zeros(len(MONTHS) + 1),
         explanation=np.where(walk, 0, post._drawn.explanation),
     )
-    alike = DriftPosterior.of_draws(flat).when_changed()
+    alike = given_free(DriftPosterior.of_draws(flat)).when_changed()
     np.testing.assert_allclose(alike["if_sudden"], 1 / len(alike))
     np.testing.assert_allclose(alike["prob"], alike["prob"].mean())
     by_prior = explanation_probabilities(post._drawn)[1:-1]

@@ -125,7 +125,7 @@ def test_single_cases_have_the_steps_that_sites_have_in_common():
 
 
 def test_leave_one_out_is_given_the_steps_in_common(of_sites):
-    drawn = of_sites._drawn
+    drawn = of_sites._free
     made, elpd = drawn.problem, []
     for steps in (shared_steps(made).steps, None):
         each = (
@@ -300,22 +300,3 @@ def test_what_cannot_stand_beside_groups_of_times_is_refused():
     outcome = bc.Survival(time, event)
     with pytest.raises(InputError, match="site was given beside several horizons"):
         bc.fit(outcome, np.column_stack([risk / 2, risk]), site=SITE, horizon=[2, 5])
-
-
-@pytest.mark.slow
-def test_nuts_draws_the_same_curves_of_times():
-    """The curves of all sites, of one model with the steps of Q among its coordinates."""
-    data = table("site", shift=SHIFT)
-    options = {"vary": bc.by("site", robust=False), "curve": "logistic", "random_state": 1}
-    fast = bc.fit(data, draws=16_000, **options)
-    sampler = {"cores": 1, "target_accept": 0.98}
-    slow = bc.fit(data, draws=4000, engine="nuts", sampler=sampler, **options)
-    assert slow.diagnostics["r_hat"] < 1.03
-    views = [lambda post: post.average(), lambda post: post.new("site")]
-    views += [lambda post, label=label: post.at(site=label) for label in data.groups]
-    for view in views:
-        one, other = (view(post).curve([0.1, 0.35, 0.6]) for post in (fast, slow))
-        mean, sd = other.mean(("chain", "draw")), other.std(("chain", "draw"))
-        assert float(np.abs((one.mean(("chain", "draw")) - mean) / sd).max()) < 0.1
-        ratio = one.std(("chain", "draw")) / sd
-        assert 0.92 < float(ratio.min()) <= float(ratio.max()) < 1.08

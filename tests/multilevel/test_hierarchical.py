@@ -61,22 +61,6 @@ def test_a_new_site_is_less_certain_than_the_average_site(post):
     assert given.curve([0.3]).to_numpy() == pytest.approx(new.curve([0.3]).to_numpy())
 
 
-def test_scores_of_a_new_site_are_those_of_one_site_a_draw():
-    """Two sites whose scores do not overlap: each draw's scores are those of one of them."""
-    rng = np.random.default_rng(1)
-    s = np.concatenate([rng.uniform(0.05, 0.1, 100), rng.uniform(0.8, 0.9, 100)])
-    y = (rng.random(200) < s).astype(int)
-    post = bc.fit(y, s, site=np.repeat(["low", "high"], 100), curve="intercept", random_state=1)
-    new = post.new_site()
-    parts = [drawn for _, drawn in new.tables[0].populations("bootstrap")]
-    means = np.concatenate([drawn.weight @ drawn.score for drawn in parts])
-    low, high = means < 0.2, means > 0.7
-    assert (low | high).all()
-    assert low.mean() == pytest.approx(0.5, abs=0.03)
-    for _, drawn in new.tables[0].populations("bootstrap"):
-        np.testing.assert_allclose(drawn.weight.sum(axis=1), 1)
-
-
 def test_it_is_stored_and_read_back(post, tmp_path):
     post.to_netcdf(tmp_path / "sites.nc")
     again = bc.load(tmp_path / "sites.nc")

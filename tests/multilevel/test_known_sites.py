@@ -64,12 +64,6 @@ def test_a_view_has_scores_and_no_outcomes(post):
         bc.check_consistency(view)
 
 
-def test_a_new_site_has_scores_of_sites_with_patients(post):
-    trials, chosen = post.new_site().tables[0].bootstrap
-    assert len(trials) == 2
-    assert set(chosen) == {0, 1}
-
-
 def test_summaries_alone(alone):
     assert not alone.has_outcomes
     assert "3 sites known by their summaries, at 40 scores" in str(alone)

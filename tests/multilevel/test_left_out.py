@@ -111,13 +111,13 @@ def test_many_clusters_are_left_out_in_blocks(
     clustered: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "COLUMNS_AT_ONCE", 3)
-    again = module.left_out(clustered._drawn)
+    again = module.left_out(clustered._free)
     assert again.pointwise == pytest.approx(clustered.loo.pointwise, rel=1e-9)
 
 
 def test_single_cases_are_those_of_each_site(single: Any) -> None:
     """The curve of a site is all that a case of it enters."""
-    own = leave_one_out(single.problem.tables["C"], single._drawn.groups[2])
+    own = leave_one_out(single.problem.tables["C"], single._free.groups[2])
     assert single.loo.pointwise[2 * SIZE : 3 * SIZE] == pytest.approx(own.pointwise, rel=1e-9)
 
 

@@ -29,9 +29,9 @@ def test_shares_sum_to_one_and_keep_the_sizes_of_the_parts():
     every, parts = tables()
     shares = shares_of(every.table, parts)
     at = shares.at(np.array([[0.01, 0.3], [0.6, 0.99]]))
-    assert at.shape == (2, 2, 3)
-    np.testing.assert_allclose(at.sum(axis=-1), 1)
-    total = every.table.trials @ shares.at(every.table.score)
+    assert at.shape == (3, 2, 2)
+    np.testing.assert_allclose(at.sum(axis=0), 1)
+    total = shares.at(every.table.score) @ every.table.trials
     sizes = np.bincount(PART)
     np.testing.assert_allclose(total, sizes, rtol=0.02)
 
@@ -43,7 +43,7 @@ def test_shares_of_few_scores_are_those_of_each_score():
     every = prepare(y, score, random_state=0)
     parts = [prepare(y[part == k], score[part == k], random_state=0).table for k in (0, 1)]
     at = shares_of(every.table, parts).at(np.array([0.2, 0.5, 0.8]))
-    np.testing.assert_allclose(at, [[1, 0], [0.5, 0.5], [0.5, 0.5]], atol=1e-12)
+    np.testing.assert_allclose(at, [[1, 0.5, 0.5], [0, 0.5, 0.5]], atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["logistic", "beta", "intercept", "temperature"])

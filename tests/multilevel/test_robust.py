@@ -206,7 +206,7 @@ def test_effects_are_robust_where_a_term_stands_alone():
     usual = bc.priors.Heterogeneity()
     assert one.heterogeneity == usual.scaled(LIKE_SHARE)
     given = prepare_terms(
-        bc.CalibrationData(y, s, site=site), "site", heterogeneity={"shift": 0.4}, **options
+        bc.CalibrationData(y, s, site=site), bc.by("site", prior={"shift": 0.4}), **options
     )
     assert given.heterogeneity == replace(usual.scaled(LIKE_SHARE), shift=0.4)
 

@@ -141,7 +141,7 @@ def test_summaries_of_five_studies_stand_in_for_their_patients(impact):
     """The population and the studies hardly move; the tolerances are some Monte Carlo errors."""
     options = {
         "curve": "logistic",
-        "heterogeneity_prior": {"shift": 0.5, "log_slope": 0.5},
+        "vary": bc.by("site", prior={"shift": 0.5, "log_slope": 0.5}),
         "random_state": 1,
     }
     full = bc.fit(impact["outcome"], impact["score"], site=impact["study"], **options)

@@ -134,7 +134,7 @@ def test_an_interaction_of_some_factors_has_their_combinations():
         (bc.walk("age"), {}, "age holds"),
         (["sex", bc.by("sex")], {}, r"by\('sex'\) twice"),
         (["sex", "ward"], {}, "vary must be one of 'age', 'sex'"),
-        (["sex", "age"], {"known": {"site": ["K"]}}, "known was given with groups of several"),
+        (["sex", "age"], {"known": {"site": ["K"]}}, "known was given with several subgroups"),
     ],
 )
 def test_what_no_engine_can_do_is_refused_by_the_term(vary, options, message):

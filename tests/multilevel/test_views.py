@@ -9,6 +9,7 @@ from scipy.special import expit, logit
 
 import bayescal as bc
 from bayescal.errors import InputError
+from free import given_free
 
 N = 360
 SITE = np.resize(["A", "B", "C"], N)
@@ -174,7 +175,7 @@ def test_what_is_compared_can_be_chosen(posteriors):
 
 
 def test_a_new_level_of_a_factor_is_less_certain_than_the_average(posteriors):
-    post = posteriors["factors"]
+    post = given_free(posteriors["factors"])
     new, average = (view.curve([0.3]).to_numpy() for view in (post.new("ward"), post.average()))
     assert new.std() > 1.3 * average.std()
     scales = post._drawn.scales[[0, 2]]  # of the site, and of its interaction
@@ -185,7 +186,7 @@ def test_a_new_level_of_a_factor_is_less_certain_than_the_average(posteriors):
 
 
 def test_the_spread_of_periods_is_none_where_nothing_changed(posteriors):
-    post = posteriors["periods"]
+    post = given_free(posteriors["periods"])
     scales = post._drawn.groups[:, :, 0].std(axis=0)
     np.testing.assert_allclose(scales[post._drawn.explanation == 0], 0, atol=1e-12)
     assert post.heterogeneity.loc["shift", "mean"] == pytest.approx(scales.mean())

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.data.follow_up import TIME_STEPS
+from bayescal.data.times import TIME_STEPS
 from bayescal.errors import InputError
 from bayescal.planning.analysis import Analysis
 from bayescal.planning.setting import Setting, setting_of

@@ -265,9 +265,7 @@ DOORS = {
     "clinical prior": lambda: bc.compare(*_cases("D4"), prior="clinical", **FEW).posterior,
     "odd number of draws": lambda: bc.compare(*_cases("D5"), draws=108, random_state=1).posterior,
     "half calibrated": lambda: bc.compare(*_cases("D1", 60), prior_calibrated=0.9, **FEW).posterior,
-    "no stretches": lambda: (
-        bc.compare(*_cases("D1", 60), prior_weights={"logistic": 1}, **FEW).posterior
-    ),
+    "no stretches": lambda: bc.compare(*_cases("D1", 60), curves={"logistic": 1}, **FEW).posterior,
     "few scores": lambda: (
         bc.compare([0, 1, 1, 0, 1, 1], [0.2, 0.2, 0.2, 0.7, 0.7, 0.7], **FEW).posterior
     ),

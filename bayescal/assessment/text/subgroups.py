@@ -9,11 +9,13 @@ from bayescal.assessment.words import with_interval
 from bayescal.core.text import chance, shortened
 from bayescal.multilevel.compared import OFF_BY, subgroups_of
 from bayescal.multilevel.factors import SubgroupPosterior
+from bayescal.multilevel.robust import PROB_UNLIKE
 
 __all__ = ["subgroup_sentences", "subgroups_record"]
 
 MEASURE = "observed_expected"
 SPREAD_MATTERS = 0.5
+MOST_NAMED = 5
 
 
 def subgroup_sentences(f: Findings) -> list[str]:
@@ -30,6 +32,7 @@ def subgroup_sentences(f: Findings) -> list[str]:
         f"probability {chance(post.prob_any_above(f.close, by=list(post.factors)))}.",
         *(_of_factor(post, factor) for factor in post.factors),
         _what_matters(post),
+        *_unlike(post),
     ]
 
 
@@ -65,6 +68,20 @@ def _what_matters(post: SubgroupPosterior) -> str:
         f"What matters most is {shortened(first)}, with probability {share}: its effects have a "
         f"standard deviation of {spread} in log-odds."
     )
+
+
+def _unlike(post: SubgroupPosterior) -> list[str]:
+    """Combinations that are unlike what their levels say."""
+    named = [
+        f"{shortened(label)} (probability {chance(prob)})"
+        for label, prob in list(post.unlike_cells().items())[:MOST_NAMED]
+    ]
+    if not named:
+        return []
+    return [
+        f"Unlike the others: {'; '.join(named)}. Before the data the probability is "
+        f"{PROB_UNLIKE:g} for each combination."
+    ]
 
 
 def subgroups_record(f: Findings) -> dict[str, Any] | None:

@@ -8,10 +8,9 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from bayescal.core.arrays import as_seed
-from bayescal.core.errors import InputError, as_items
+from bayescal.core.errors import InputError, as_draws, as_items
 from bayescal.core.text import shortened
-from bayescal.data.data import CalibrationData
-from bayescal.data.validate import as_draws
+from bayescal.data.table import CalibrationData
 from bayescal.fitting.imputed.several import ImputedCurves, mixed
 from bayescal.model.problem import Problem
 from bayescal.multilevel.posterior import MultilevelPosterior

@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
-from bayescal.data.data import CalibrationData
+from bayescal.data.table import CalibrationData
 from bayescal.fitting.imputed.combine import combine_imputations
 from bayescal.inference.comparison import CurveComparison
 from bayescal.inference.loo import LeaveOneOut

@@ -11,7 +11,7 @@ import numpy as np
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, check_type
-from bayescal.data.data import CalibrationData
+from bayescal.data.table import CalibrationData
 from bayescal.model.draws import at_centre, one_table, worst_of
 from bayescal.multilevel.changes import explanation_prior, explanation_probabilities
 from bayescal.multilevel.draws import MultilevelDraws
@@ -111,7 +111,7 @@ class ImputedCurves(MultilevelPosterior):
         return posterior
 
     def _mix(self, posts: Sequence[MultilevelPosterior]) -> None:
-        self._posts, self._drawn = tuple(posts), joined([post._drawn for post in posts])
+        self._posts, self._free = tuple(posts), joined([post._free for post in posts])
 
     @property
     def imputations(self) -> tuple[Any, ...]:
@@ -216,6 +216,10 @@ class ImputedSubgroups(ImputedCurves, SubgroupPosterior):
 
 class ImputedDrift(ImputedCurves, DriftPosterior):
     """Ordered periods, of several imputations."""
+
+    @cached_property
+    def _drawn(self) -> MultilevelDraws:
+        return joined([post._drawn for post in self._posts])
 
     @cached_property
     def _steps(self) -> Floats:

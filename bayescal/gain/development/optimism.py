@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.arrays import Floats, RandomState, random_generator
-from bayescal.core.errors import InputError, as_draws, as_level, check_callable
+from bayescal.core.errors import InputError, as_count, as_draws, as_level, check_callable
 from bayescal.core.text import card, cases_and_events, interval, rounded, shortened
-from bayescal.data.roles import RoleReader, Roles, as_roles
-from bayescal.data.validate import as_count, as_outcomes, as_scores, check_same_length
+from bayescal.data.cases import as_outcomes, as_scores, check_same_length
+from bayescal.data.roles import Roles, as_roles, read_groups
 from bayescal.fitting import compare, fit
 from bayescal.fitting.imputed.combine import combine_imputations
 from bayescal.gain.development.folds import (
@@ -24,7 +24,7 @@ from bayescal.gain.development.folds import (
     seeded,
 )
 from bayescal.gain.development.resampled import MEASURES_RESAMPLED, Resampled, resample_model
-from bayescal.multilevel.sites import HierarchicalPosterior
+from bayescal.multilevel.sites import HierarchicalPosterior, as_hierarchical
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import main_functionals
 from bayescal.posterior.posterior import CalibrationPosterior
@@ -273,25 +273,24 @@ def optimism(
     fixed: dict[str, Any] = {"draws": draws, "random_state": seed}
     apparent = compare(outcome, score, **fixed).posterior
     if group is not None:
-        by_group = fit(outcome, predictions[0], site=roles.columns["site"], **fixed)
+        of_sites = fit(outcome, predictions[0], site=roles.columns["site"], **fixed)
+        by_group = as_hierarchical(of_sites)
         return Optimism(by_group.new_site(), apparent, predictions, resampled, by_group)
     repeats = [compare(outcome, row, **fixed).posterior for row in predictions]
     posterior = repeats[0] if len(repeats) == 1 else combine_imputations(repeats)
     return Optimism(posterior, apparent, predictions, resampled)
 
 
-def _numbered(roles: Roles, outcome: Floats) -> NDArray[np.int64]:
+def _numbered(roles: Roles, outcome: Floats) -> NDArray[np.intp]:
     """The number of each case's site."""
     if "site" not in roles.columns:
         raise InputError(
             "groups has several columns, and whole sites are left out one by one. Pass the site of "
             "each case."
         )
-    reader = RoleReader()
-    group = reader.codes(roles, outcome.size)
-    assert group is not None  # there are sites
-    check_groups(outcome, group, reader.groups.names)
-    return group
+    groups = read_groups(roles, outcome.size)
+    check_groups(outcome, groups.code, groups.labels)
+    return groups.code
 
 
 def _check_estimator(estimator: Any) -> None:

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from bayescal.core.arrays import as_seed
-from bayescal.core.errors import InputError
-from bayescal.data.keywords import as_data
-from bayescal.data.validate import as_level, as_levels
-from bayescal.data.weights import WeightType
+from bayescal.core.errors import InputError, as_level, as_levels
+from bayescal.data.doors import CaseRoles, door, table_of
 from bayescal.fitting import compare, fit
 from bayescal.gain.updates.recommendation import Recommendation, recommendation
 from bayescal.gain.updates.several import recommendations
 from bayescal.model.curves import updates
 from bayescal.model.priors import Prior
+from bayescal.multilevel.posterior import as_multilevel
 from bayescal.multilevel.term import VaryBy
 
 __all__ = ["recommend"]
 
 
+@door
 def recommend(
     y_true: Any,
     y_prob: Any = None,
@@ -30,14 +30,9 @@ def recommend(
     ci_prob: float = 0.95,
     prior: str | Prior | Mapping[str, Any] = "neutral",
     draws: int = 4000,
-    sample_weight: Any = None,
-    weight_type: WeightType | None = None,
     random_state: int | np.random.Generator | None = None,
-    pos_label: Any = None,
-    site: Any = None,
-    subgroup: Any = None,
     vary: VaryBy | None = None,
-    horizon: float | None = None,
+    **roles: Unpack[CaseRoles],
 ) -> Recommendation:
     """Recommend an update of the model, or none, by what it probably gains.
 
@@ -50,9 +45,7 @@ def recommend(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,), Survival or CalibrationData
-        Outcomes, 0 or 1, or times to an event; or a table of outcomes and probabilities.
-    y_prob : array-like of shape (n,), optional
+    %(cases)s
     thresholds : sequence of float
         Risks from which a patient is treated, in (0, 1). If there are any, the net benefit decides
         in place of the Brier score: its mean over the thresholds.
@@ -60,23 +53,9 @@ def recommend(
         Probability of the intervals.
     prior : {"neutral", "clinical"}, Prior, or mapping
     draws : int
-    sample_weight : array-like of shape (n,), optional
-    weight_type : {"counts", "sampling"}, optional
     random_state : int or numpy.random.Generator, optional
-    pos_label : object, optional
-        As in `bayescal.fit`.
-    site : array-like of shape (n,), optional
-    subgroup : data frame or mapping, optional
-        Site of each case, or its subgroups, as in `bayescal.fit`. The update is one for all
-        groups; what it gains in each of them, in the average one and in one that has not been seen
-        follows from curves of all groups, which are fitted together. Updates are those up to the
-        family of these curves, which tell nothing of others: of beta curves intercept, logistic and
-        beta.
     vary : str, Vary or sequence of them, optional
         What curves vary by, as in `bayescal.fit`; by default what the cases say.
-    horizon : float, optional
-        Of times to an event, the time by which `y_prob` is the risk of the event. Updates, and what
-        they gain, are then of the risk by the horizon, and a case that left before is no non-event.
 
     Returns
     -------
@@ -91,6 +70,11 @@ def recommend(
 
     Notes
     -----
+    The update is one for all sites, periods or subgroups. What it gains in each of them, in the
+    average one and in one that has not been seen follows from curves of all, which are fitted
+    together; updates are those up to the family of these curves. Of times to an event, updates and
+    their gains are of the risk by the horizon, and a case that left before is no non-event.
+
     Let g be a draw of the curve, w its draw of the population of scores s, and T an update. The
     gain is E_w[(g - s)^2 - (g - T)^2]. In the draws that are exactly calibrated g is s. Curves
     and update follow the same outcomes, so that few patients make the gain too
@@ -122,18 +106,7 @@ def recommend(
     risks = tuple(sorted(set(as_levels(thresholds, "thresholds"))))
     level = as_level(ci_prob)
     seed = as_seed(random_state)
-    data = as_data(
-        y_true,
-        y_prob,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-        pos_label=pos_label,
-        site=site,
-        subgroup=subgroup,
-        takes_times=True,
-        horizon=horizon,
-        takes_classes=True,
-    )
+    data = table_of(y_true, y_prob, roles, times=True, classes=True)
     fixed: dict[str, Any] = {"prior": prior, "draws": draws, "random_state": seed}
     names = [name for name in data.levels if name != "imputation"]
     if not names:
@@ -144,7 +117,7 @@ def recommend(
             )
         return recommendation(compare(data, **fixed), risks, level)
     of_groups: dict[str, Any] = {**fixed, "vary": vary}
-    post = fit(data, **of_groups)
+    post = as_multilevel(fit(data, **of_groups))
     curves = tuple(updates(up_to=post.problem.pooled.curve.name))
     comparison = compare(data.without(names), curves=curves, **fixed)
     return recommendations(comparison, post, risks, level)

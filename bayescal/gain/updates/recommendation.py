@@ -11,7 +11,7 @@ import numpy as np
 
 from bayescal.core.arrays import Floats
 from bayescal.core.text import card, chance, count, per_thousand, percent
-from bayescal.data.data import CalibrationData
+from bayescal.data.table import CalibrationData
 from bayescal.fitting.imputed.comparison import ImputedComparison
 from bayescal.gain._terms import net_benefit_name
 from bayescal.gain.updates.gains import gains_of

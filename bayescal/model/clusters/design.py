@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayescal.core.optimise import fit_logistic
-from bayescal.data.table import Rows
+from bayescal.data.rows import Rows
 from bayescal.model.clusters.sandwich import sandwich
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.times.rows import likeliest_line
@@ -100,7 +100,7 @@ def is_separated(table: Rows) -> bool:
     Examples
     --------
     >>> import numpy as np
-    >>> from bayescal.data.table import Rows
+    >>> from bayescal.data.rows import Rows
     >>> from bayescal.model.clusters.design import is_separated
     >>> scores, trials = np.array([0.1, 0.4, 0.8]), np.array([2.0, 2.0, 2.0])
     >>> [is_separated(Rows(scores, trials, np.array(hits))) for hits in ([0.0, 1, 2], [0.0, 2, 1])]

@@ -11,7 +11,7 @@ from scipy.special import ndtri, stdtrit
 
 from bayescal.core.arrays import Floats
 from bayescal.data.clusters import Clusters
-from bayescal.data.table import add_up
+from bayescal.data.rows import add_up
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.times.steps import Steps
 from bayescal.model.likelihood.times.told import told_by_cases

@@ -11,9 +11,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError, as_items
+from bayescal.core.errors import InputError, as_items, as_level, as_number, check_choice
 from bayescal.core.text import shortened
-from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.model.prior import CLINICAL, Distribution, Normal, Prior, StudentT
 
 __all__ = ["Predictive", "from_studies", "next_study"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayescal.data.validate import check_choice
+from bayescal.core.errors import check_choice
 from bayescal.model.likelihood.binomial import Binomial
 from bayescal.model.likelihood.law import Likelihood
 from bayescal.model.likelihood.times.law import TimeToEvent

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
+from bayescal.data.cases import as_vector
 from bayescal.data.read import paired
-from bayescal.data.table import add_up
-from bayescal.data.validate import as_vector
+from bayescal.data.rows import add_up
 from bayescal.model.problem import Problem
 
 __all__ = ["ModelRows", "rows_of"]

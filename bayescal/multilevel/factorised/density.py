@@ -161,7 +161,6 @@ class PopulationDensity:
         share: Floats | None,
         log_ratio: Floats | None,
         rng: np.random.Generator,
-        rows: NDArray[np.intp] | None = None,
     ) -> tuple[Floats, NDArray[np.bool_], float]:
         """One draw of every site for each point.
 
@@ -175,8 +174,6 @@ class PopulationDensity:
             Of sites that are unlike the others, if there may be any.
         log_ratio : ndarray of shape (n, sites), optional
             How much likelier each site is, were it unlike the others, on the log scale.
-        rows : ndarray of int, optional
-            The points to draw for, as they are drawn for among all; by default every one.
 
         Returns
         -------
@@ -187,16 +184,14 @@ class PopulationDensity:
             The least share of a site's proposals that count.
         """
         size, sites, r = len(points), len(self.problem.labels), len(self.problem.varying)
-        taken = np.arange(size) if rows is None else rows
-        laws, unlike = self.laws(points[taken]), np.zeros((sites, taken.size), dtype=bool)
+        laws, unlike = self.laws(points), np.zeros((sites, size), dtype=bool)
         if share is not None and log_ratio is not None:
-            is_unlike = rng.random((sites, size)) < expit(logit(share) + log_ratio.T)
-            unlike = is_unlike[:, taken]
-        drawn, least = np.empty((sites, taken.size, len(self.names))), 1.0
+            unlike = rng.random((sites, size)) < expit(logit(share) + log_ratio.T)
+        drawn, least = np.empty((sites, size, len(self.names))), 1.0
         for number, site in sorted(self._one_by_one(), key=lambda each: each[0]):
             law, counts = laws[0].or_else(laws[-1], unlike[number]), 0.0
-            standard, uniform = (each[..., taken] for each in _of_choice(size, r, rng))
-            for some in blocks(taken.size, EVEN_POINTS * site.width, ROOM):
+            standard, uniform = _of_choice(size, r, rng)
+            for some in blocks(size, EVEN_POINTS * site.width, ROOM):
                 each = site.log_ratios(law.part(some), standard[..., some])
                 proposed, log_ratios = each[0][0], each[1][0]
                 weight = np.exp(log_ratios - log_ratios.max(axis=0))
@@ -204,8 +199,8 @@ class PopulationDensity:
                 chosen = (ladder < uniform[some] * ladder[-1]).sum(axis=0)
                 drawn[number, some] = proposed[:, chosen, np.arange(chosen.size)].T
                 counts += (ladder[-1] ** 2 / (weight**2).sum(axis=0)).sum()
-            least = min(least, counts / (EVEN_POINTS * taken.size))
-            self.advance(taken.size // sites)
+            least = min(least, counts / (EVEN_POINTS * size))
+            self.advance(size // sites)
         return drawn, unlike, float(least)
 
     def _one_by_one(self) -> Iterator[tuple[int, SiteLikelihood]]:

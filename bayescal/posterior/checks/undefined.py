@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bayescal.core.errors import InputError
-from bayescal.data.data import CalibrationData
+from bayescal.data.table import CalibrationData
 from bayescal.model.problem import Problem
 from bayescal.posterior.functionals import FUNCTIONALS
 
@@ -16,6 +16,8 @@ __all__ = ["MOST_AT_ENDS", "NOT_DEFINED", "refuse_infinite", "share_at_ends", "u
 NOT_DEFINED = "not defined"
 """In the place of a number."""
 
+NEAREST_IN_32_BITS = 1e-5
+"""Scores of 32 bits so near to 1 show that those of 1 may have been rounded: steps are 6e-8."""
 MOST_AT_ENDS = 0.005
 """Share of the cases with a score of exactly 0 or 1 from which on no line in log-odds is shown.
 
@@ -51,7 +53,11 @@ def undefined_measures(tables: Sequence[Problem]) -> dict[str, str]:
     ends = [f"{end:g}" for end in (0, 1) if (most.score == end).any()]
     share = 100 * share_at_ends(most)
     shown = f"{share:.0f}" if share >= 10 else f"{share:.2g}"
-    return dict.fromkeys(lines, f"{shown} % of scores are {' or '.join(ends)}")
+    told = f"{shown} % of scores are {' or '.join(ends)}"
+    inner = most.score[(most.score > 0) & (most.score < 1)]
+    if most.is_single and inner.size and 1 - inner.max() < NEAREST_IN_32_BITS:
+        told += ", to which 32 bits round: pass scores of 64 bits"
+    return dict.fromkeys(lines, told)
 
 
 def refuse_infinite(name: str, data: CalibrationData) -> None:

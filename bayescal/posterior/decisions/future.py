@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import gammaln, logsumexp
+from scipy.special import logsumexp
 
 from bayescal.core.arrays import Floats, blocks
 from bayescal.posterior.evaluation import CurvesOfTable
 from bayescal.posterior.functionals import CurveDraws
 from bayescal.posterior.population import Population
-from bayescal.posterior.populations.bootstrap import Mixture
 
 __all__ = ["N_FUTURES", "Futures"]
 
@@ -70,26 +68,7 @@ class Futures:
 
     def _population(self, cases: Floats) -> Floats:
         """Mean weights of the rows after new cases, of shape (data sets, rows)."""
+        own = self._of.problem.trials
         if self._is_known:
-            own = self._of.problem.trials
             return np.asarray(np.broadcast_to(own / own.sum(), cases.shape))
-        trials = self._trials
-        log_share = np.stack([_log_chance(cases, each) for each in trials], axis=1)
-        share = np.exp(log_share - logsumexp(log_share, axis=1, keepdims=True))
-        size = trials.sum(axis=1) + cases.sum(axis=1, keepdims=True)
-        own = share / size
-        return np.asarray(own @ trials + own.sum(axis=1, keepdims=True) * cases)
-
-    @property
-    def _trials(self) -> Floats:
-        """Cases of each row, in each of the populations that the draws are from."""
-        law = self._of.bootstrap
-        return law.trials if isinstance(law, Mixture) else self._of.problem.trials[None]
-
-
-def _log_chance(cases: Floats, trials: Floats) -> NDArray[np.float64]:
-    """Log of the Dirichlet-multinomial chance of new cases by row, but for a constant."""
-    total, some = trials.sum(), trials > 0
-    known = gammaln(cases[:, some] + trials[some]).sum(axis=1) - gammaln(trials[some]).sum()
-    log_chance = known + gammaln(total) - gammaln(total + cases.sum(axis=1))
-    return np.asarray(np.where(cases[:, ~some].any(axis=1), -np.inf, log_chance))
+        return np.asarray((own + cases) / (own.sum() + cases.sum(axis=1, keepdims=True)))

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError, as_count, as_items
-from bayescal.data.validate import check_choice
+from bayescal.core.errors import InputError, as_count, as_items, check_choice
 from bayescal.posterior.decisions.information import Information, by_cells, by_curve
 from bayescal.posterior.decisions.strategies import by_score
 from bayescal.posterior.evaluation import CurvesOfTable

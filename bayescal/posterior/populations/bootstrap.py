@@ -6,12 +6,11 @@ from functools import cache
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from bayescal.core.arrays import Floats
 
-__all__ = ["Bootstrap", "CaseBootstrap", "Mixture", "MixtureOfLaws", "dirichlet"]
+__all__ = ["Bootstrap", "CaseBootstrap", "dirichlet"]
 
 LEVELS = 1 << 13  # of a table of quantiles: its mean and variance are right to 0.1 %
 
@@ -44,67 +43,6 @@ class CaseBootstrap(NamedTuple):
     def worth(self, values: Floats) -> float:
         """One: cases are independent."""
         return 1.0
-
-
-class Mixture(NamedTuple):
-    """Weights of the cases of one of several populations, such as sites, another for each draw.
-
-    Attributes
-    ----------
-    trials : ndarray of shape (populations, rows)
-        Cases of each population in each row.
-    chosen : ndarray of shape (draws,)
-        The population of each draw.
-    """
-
-    trials: Floats
-    chosen: NDArray[np.intp]
-
-    def weights(self, part: slice, rng: np.random.Generator) -> Floats:
-        """Weights of a block of draws, of shape (draws of the block, rows)."""
-        trials = self.trials[self.chosen[part]]
-        gammas = rng.standard_gamma(trials)
-        total = gammas.sum(axis=1, keepdims=True)
-        none = total[:, 0] == 0
-        gammas[none], total[none] = trials[none], trials[none].sum(axis=1, keepdims=True)
-        gammas /= total
-        return gammas
-
-    def worth(self, values: Floats) -> float:
-        """One: cases are independent."""
-        return 1.0
-
-
-class MixtureOfLaws(NamedTuple):
-    """Weights by one of several laws, such as those of sites, another for each draw.
-
-    Attributes
-    ----------
-    laws : tuple of Bootstrap
-        Of weights of the same rows.
-    chosen : ndarray of shape (draws,)
-        The law of each draw.
-    """
-
-    laws: tuple[Bootstrap, ...]
-    chosen: NDArray[np.intp]
-
-    def weights(self, part: slice, rng: np.random.Generator) -> Floats:
-        """Weights of a block of draws, of shape (draws of the block, rows)."""
-        chosen = self.chosen[part]
-        draws = [np.flatnonzero(chosen == k) for k in range(len(self.laws))]
-        each = [
-            law.weights(slice(0, own.size), rng)
-            for law, own in zip(self.laws, draws, strict=True)
-            if own.size
-        ]
-        weight = np.empty((chosen.size, each[0].shape[1]))
-        weight[np.concatenate(draws)] = np.concatenate(each)
-        return weight
-
-    def worth(self, values: Floats) -> float:
-        """The mean of theirs."""
-        return float(np.mean([law.worth(values) for law in self.laws]))
 
 
 def dirichlet(trials: Floats, draws: int, rng: np.random.Generator) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bayescal.core.arrays import Floats, RandomState, random_generator
-from bayescal.data.validate import as_count
+from bayescal.core.errors import as_count
 from bayescal.validation.truths import MOST_SIMULATED
 
 __all__ = ["friedman_1"]

@@ -10,9 +10,8 @@ import numpy as np
 from scipy.special import expit, logit, ndtri
 
 from bayescal.core.arrays import Floats, RandomState, random_generator
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, as_number
 from bayescal.core.text import shortened
-from bayescal.data.validate import as_number
 from bayescal.validation.truths import LogitNormalScores
 
 __all__ = ["ScoresOfSetting", "moments_of", "scores"]

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import bayescal as bc
-from bayescal.data.crossed import CrossedTable
+from bayescal.data.table import CrossedTable
 from bayescal.errors import InputError
 
 SEX, AGE = ["F", "M", "F", "M"], [70, 70, 80, 90]

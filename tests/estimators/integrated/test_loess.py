@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bayescal.data.table import tabulate
+from bayescal.data.rows import tabulate
 from bayescal.estimators import smoothers
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import logit
 
 from bayescal import simulate
-from bayescal.data.table import tabulate
+from bayescal.data.rows import tabulate
 from bayescal.estimators.smoothers import rcs_basis
 
 Floats = NDArray[np.float64]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayescal.data.table import tabulate
+from bayescal.data.rows import tabulate
 from bayescal.estimators import skce
 from bayescal.estimators.kernel import moments_of, pearson_sf
 

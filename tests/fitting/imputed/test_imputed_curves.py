@@ -171,9 +171,9 @@ def test_its_data_give_the_same_posterior(kind, post):
 def test_scales_are_widened_to_rubins_variance(kind, post, each):
     if kind == "periods":
         pytest.skip("periods have no scales")
-    logs = np.log(np.stack([one._drawn.scales[0, :, 0] for one in each]))
+    logs = np.log(np.stack([one._free.scales[0, :, 0] for one in each]))
     total = logs.var(axis=1).mean() + (1 + 1 / M) * logs.mean(axis=1).var(ddof=1)
-    assert np.log(post._drawn.scales[0, :, 0]).var() == pytest.approx(total)
+    assert np.log(post._free.scales[0, :, 0]).var() == pytest.approx(total)
 
 
 @pytest.mark.slow
@@ -256,7 +256,7 @@ def test_posteriors_of_several_curves_that_differ_are_refused(cases):
         "the type": bc.fit(y, scores[1], period=MONTH, **OPTIONS),
         "levels": bc.fit(y, scores[1], site=np.resize(["A", "B", "X"], N), **OPTIONS),
         "the prior of scales": bc.fit(
-            y, scores[1], site=SITE, heterogeneity_prior={"shift": 0.5}, **OPTIONS
+            y, scores[1], site=SITE, vary=bc.by("site", prior={"shift": 0.5}), **OPTIONS
         ),
         "the family": bc.fit(y, scores[1], site=SITE, **OPTIONS | {"curve": "beta"}),
         r"\(chains, draws\)": bc.fit(y, scores[1], site=SITE, **OPTIONS | {"draws": 800}),

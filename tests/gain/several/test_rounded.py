@@ -7,6 +7,7 @@ import pytest
 from scipy.special import expit
 
 import bayescal as bc
+from bayescal.data.doors import Given
 from bayescal.gain.paired import as_paired
 
 RNG = np.random.default_rng(3)
@@ -49,7 +50,7 @@ def test_a_map_that_merges_scores_has_a_gain_of_every_group() -> None:
     ids=["percent", "falling", "one side alone", "one decimal", "another score", "exact"],
 )
 def test_what_rounding_can_have_left(before: Any, after: Any, is_rounded: bool) -> None:
-    pairs = as_paired(Y, before, after, None, None)
+    pairs = as_paired(Given(Y, before), after)
     assert pairs.is_rounded_map is is_rounded
 
 

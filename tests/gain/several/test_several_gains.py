@@ -160,5 +160,5 @@ def test_imputations_and_a_second_source_of_groups_are_refused(cases):
     with pytest.raises(InputError, match="imputations and groups"):
         bc.recalibration_gain(y, after=better, imputation=[score, score], site=site)
     data = bc.CalibrationData(y, score, site=site)
-    with pytest.raises(InputError, match="site or subgroup was given beside a CalibrationData"):
+    with pytest.raises(InputError, match="site was given beside a CalibrationData"):
         bc.recalibration_gain(data, after=better, site=site)

@@ -63,6 +63,7 @@ def test_groups_keep_their_draws_as_well(monkeypatch):
         assert "The draws are those of importance sampling." in told[1]
 
 
+@pytest.mark.engine
 @pytest.mark.slow
 @pytest.mark.parametrize("library", ["nutpie", "pymc"])
 def test_time_runs_out_in_either_sampler_without_a_word(library, monkeypatch, capfd):

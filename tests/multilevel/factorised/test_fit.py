@@ -12,6 +12,7 @@ import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.model.priors import Normal, Prior
 from bayescal.multilevel.problem import prepare_terms
+from free import given_free
 
 VAGUE = Prior(shift=Normal(0, 3), log_slope=Normal(0, 1.5))
 SCALES = {"shift": 0.5, "log_slope": 0.5, "correlation": 1.0}
@@ -41,10 +42,9 @@ def studies(impact):
     y, s, study = impact
     return bc.fit(
         bc.CalibrationData(y, s, site=study),
-        vary=bc.by("site", robust=False),  # as the independent sampler
+        vary=bc.by("site", robust=False, prior=SCALES),  # as the independent sampler
         curve="logistic",
         prior=VAGUE,
-        heterogeneity_prior=SCALES,
         draws=16_000,
         random_state=3,
     )
@@ -56,6 +56,7 @@ def quantiles(values):
 
 def test_fifteen_studies_agree_with_an_independent_sampler(studies):
     """Medians and 95 % intervals of the studies of traumatic brain injury."""
+    studies = given_free(studies)
     table = studies.heterogeneity
     for name, expected in {
         "shift": (0.317, 0.209, 0.512),
@@ -73,6 +74,7 @@ def test_fifteen_studies_agree_with_an_independent_sampler(studies):
 
 
 def test_a_sixteenth_study_agrees_with_an_independent_sampler(studies):
+    studies = given_free(studies)
     new = studies.new_site()
     got = quantiles(new.tce(population="sample"))
     np.testing.assert_allclose(got, (0.041, 0.007, 0.126), atol=0.006)
@@ -189,9 +191,6 @@ def test_one_site_is_fitted_and_its_spread_is_the_prior():
     ("options", "message"),
     [
         ({"curve": "spline"}, "cannot be fitted to several sites"),
-        ({"heterogeneity_prior": 3}, "heterogeneity_prior must be"),
-        ({"heterogeneity_prior": {"scale": 1}}, "heterogeneity_prior"),
-        ({"heterogeneity_prior": {"shift": -1}}, "shift of the heterogeneity prior"),
         ({"site": ["a", None] * 360}, "site"),
     ],
 )
@@ -201,11 +200,25 @@ def test_errors_teach(options, message):
         bc.fit(y, s, **{"site": site, **options})
 
 
+@pytest.mark.parametrize("term", [bc.by, bc.walk])
+@pytest.mark.parametrize(
+    ("prior", "message"),
+    [
+        (3, "prior of a term must be"),
+        ({"scale": 1}, "the keys of prior must be one of"),
+        ({"shift": -1}, "shift of the heterogeneity prior"),
+    ],
+)
+def test_a_spread_that_is_none_is_refused(term, prior, message):
+    with pytest.raises(InputError, match=message):
+        term("site", prior=prior)
+
+
 def test_a_spread_without_sites_is_refused():
     y, s, _ = simulated()
-    with pytest.raises(InputError, match="without sites"):
-        bc.fit(y, s, curve="beta", heterogeneity_prior={"shift": 1})
-    with pytest.raises(InputError, match="no site, period or factor"):
+    with pytest.raises(InputError, match="no site, period or subgroup"):
+        bc.fit(y, s, vary=bc.by("site", prior={"shift": 1}))
+    with pytest.raises(InputError, match="no site, period or subgroup"):
         prepare_terms(bc.CalibrationData(y, s), prior="neutral")
 
 
@@ -230,15 +243,14 @@ def test_sites_known_by_their_counts_alone(shared_data):
     data = bc.CalibrationData.from_counts(expected / n, n, events, site=labels)
     post = bc.fit(
         data,
-        vary=bc.by("site", robust=False),  # as the random-effects meta-analysis
+        vary=bc.by("site", robust=False, prior={"shift": 0.5}),  # as a random-effects meta-analysis
         curve="intercept",
-        heterogeneity_prior={"shift": 0.5},
         random_state=1,
     )
     assert post.heterogeneity.loc["shift", "median"] == pytest.approx(0.444, abs=0.04)
     average, new = (
         quantiles(view.functional("observed_expected"))
-        for view in (post.average_site(), post.new_site())
+        for view in (given_free(post).average_site(), given_free(post).new_site())
     )
     np.testing.assert_allclose(average, (1.108, 0.900, 1.363), rtol=0.05)
     np.testing.assert_allclose(new, (1.108, 0.430, 2.856), rtol=0.12)

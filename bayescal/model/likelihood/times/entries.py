@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import logit
 
 from bayescal.core.arrays import Floats
-from bayescal.data.table import add_up
+from bayescal.data.rows import add_up
 from bayescal.model.likelihood.times.law import TimeToEvent
 from bayescal.model.problem import Problem
 

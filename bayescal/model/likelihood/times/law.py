@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import logit
 
 from bayescal.core.arrays import Floats
-from bayescal.data.data import CalibrationData
+from bayescal.data.table import CalibrationData
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.law import Likelihood
 

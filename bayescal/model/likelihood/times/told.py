@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from bayescal.core.arrays import Floats
-from bayescal.data.follow_up import FollowUp
+from bayescal.data.times import FollowUp
 from bayescal.model.likelihood.times.entries import Partial
 from bayescal.model.likelihood.times.shared import late_of, log_without
 from bayescal.model.likelihood.times.steps import Steps, steps_of

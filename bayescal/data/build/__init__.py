@@ -1,1 +1,0 @@
-"""How cases become a table: in parts and in any order."""

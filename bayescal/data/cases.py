@@ -1,0 +1,550 @@
+"""What outcomes, scores, weights and other numbers of cases must be, and how we say no.
+
+Every public function passes its arrays through here, so that a mistake is reported once, at the
+door, with the argument's name, the first offending position, and the cure.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.arrays import Floats, blocks
+from bayescal.core.errors import CaseError, InputError, LabelWarning, ScoreWarning
+from bayescal.core.text import exact, shortened
+from bayescal.data.frames import as_plain
+from bayescal.data.sources.alignment import aligned
+
+__all__ = [
+    "OF_CLASSES",
+    "OVERSHOOT",
+    "CheckedCases",
+    "are_binary_integers",
+    "are_shares",
+    "as_floats",
+    "as_outcome_batch",
+    "as_outcomes",
+    "as_scores",
+    "as_vector",
+    "as_weights",
+    "check_cases",
+    "check_given",
+    "check_same_length",
+    "check_scores",
+    "is_matrix",
+    "is_missing",
+    "of_shares",
+    "read_outcomes",
+    "refuse_first",
+    "refuse_labels",
+    "to_numpy",
+    "warn_of_absent",
+    "without_rounding",
+]
+
+MOST_WEIGHT = 1e9
+LEAST_WEIGHT = 1e-50
+BITS_OF = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+"""Whole numbers of so many bytes."""
+ONE_BITS = {4: 0x3F800000, 8: 0x3FF0000000000000}
+"""A floating 1 of so many bytes, its bits read as a whole number."""
+OVERSHOOT = 1e-6
+"""How far beyond 0 or 1 a probability may be by rounding: 1.0000001 in 32 bits, 1 - sum(others)."""
+
+OF_CLASSES = (
+    "Of three classes or more pass the matrix of their probabilities, fit(labels, matrix), or one "
+    "class against the rest, pos_label=label with the column of that class."
+)
+"""What to do with labels that are not of one event."""
+
+
+class CheckedCases(NamedTuple):
+    """Valid cases, in the types that they came in.
+
+    Attributes
+    ----------
+    outcome : ndarray of shape (n,)
+        0 or 1; a share in between stands for that many weighted cases; NaN where it is missing.
+    score : ndarray of shape (n,)
+        In [0, 1], of any floating type.
+    weight : ndarray of shape (n,) or None
+    """
+
+    outcome: NDArray[Any]
+    score: NDArray[Any]
+    weight: Floats | None
+
+    def known(self) -> CheckedCases:
+        """The cases whose outcome is known, those of shares as weighted ones."""
+        kept = ~np.isnan(self.outcome.astype(np.float64, copy=False))
+        weight = None if self.weight is None else self.weight[kept]
+        known = CheckedCases(self.outcome[kept], self.score[kept], weight)
+        return CheckedCases(*of_shares(*known)) if are_shares(known.outcome) else known
+
+
+def check_cases(
+    y_true: Any,
+    y_prob: Any,
+    sample_weight: Any = None,
+    *,
+    pos_label: Any = None,
+    part: bool = False,
+) -> CheckedCases:
+    """Outcomes, scores and weights, each valid and all of one length, without a copy of any.
+
+    Parameters
+    ----------
+    y_true, y_prob, sample_weight : array-like of shape (n,)
+        Without weights, None.
+    pos_label : object, optional
+        The label in `y_true` that counts as the event.
+    part : bool
+        Whether more cases follow, so that all weights may be 0 here, and no case have the event.
+    """
+    check_given(y_prob)
+    y_true, y_prob, sample_weight = aligned(
+        y_true=y_true, y_prob=y_prob, sample_weight=sample_weight
+    )
+    outcome = read_outcomes(y_true, pos_label=pos_label, part=part)
+    score = check_scores(y_prob)
+    check_same_length(outcome.size, "y_true", score.size, "y_prob")
+    if are_shares(outcome) and are_labels(score):
+        raise InputError(
+            "y_prob holds 0 and 1 alone, and y_true numbers in between. Pass the outcomes first "
+            "and the predicted probabilities second."
+        )
+    return CheckedCases(outcome, score, as_weights(sample_weight, outcome.size, part=part))
+
+
+def check_given(y_prob: Any) -> None:
+    """Refuse outcomes alone."""
+    if y_prob is None:
+        raise InputError("y_prob is missing: pass the predicted probabilities after y_true.")
+
+
+def are_shares(outcome: NDArray[Any]) -> bool:
+    """Whether some outcomes are numbers between 0 and 1."""
+    if outcome.dtype.kind != "f":
+        return False
+    parts = (outcome[part] for part in blocks(outcome.size))
+    return any(bool(((part > 0) & (part < 1)).any()) for part in parts)
+
+
+def of_shares(
+    share: Floats, scores: NDArray[Any], weights: Floats | None
+) -> tuple[Floats, NDArray[Any], Floats]:
+    """Outcomes that are shares as that many events and others, each with its weight."""
+    outcome, of = np.repeat([1.0, 0.0], share.size), np.concatenate([share, 1 - share])
+    weight = of if weights is None else of * np.tile(weights, 2)
+    kept = of > 0
+    return outcome[kept], np.tile(scores, 2)[kept], weight[kept]
+
+
+def are_labels(score: NDArray[Any]) -> bool:
+    """Whether all scores are 0 or 1."""
+    return bool(score[0] in (0, 1)) and bool(((score == 0) | (score == 1)).all())
+
+
+def as_vector(values: Any, name: str) -> NDArray[Any]:
+    """One-dimensional array from anything array-like (lists, data frames), by position."""
+    return _as_vector(to_numpy(values, name), name)
+
+
+def _as_vector(array: NDArray[Any], name: str) -> NDArray[Any]:
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise CaseError(
+            name,
+            f"must be one-dimensional, but has shape {array.shape}",
+            cure="Pass one probability (or outcome) per observation. A matrix of class "
+            "probabilities is taken by fit(labels, matrix), assess and "
+            "CalibrationData.from_multiclass.",
+        )
+    if array.size == 0:
+        raise CaseError(name, "is empty", more=": at least one observation is needed")
+    return array
+
+
+def as_floats(values: Any, name: str) -> Floats:
+    """Any numbers as a float64 vector."""
+    return _as_floats(as_vector(values, name), name)
+
+
+def as_scores(values: Any, name: str = "y_prob") -> Floats:
+    """Probabilities in [0, 1] as a float64 vector."""
+    return _as_floats(check_scores(values, name), name)
+
+
+def check_scores(values: Any, name: str = "y_prob") -> NDArray[Any]:
+    """Probabilities in [0, 1] as a vector of 64-bit floats, or of 32-bit ones without a copy."""
+    vector = as_vector(values, name)
+    scores = vector if vector.dtype == np.float32 else _as_floats(vector, name)
+    if _largest_bits(scores) <= ONE_BITS[scores.itemsize]:
+        return scores
+    refuse_first(np.isnan(scores), scores, name, "is missing (NaN)", "drop")
+    low, high = scores.min(), scores.max()
+    if low < -OVERSHOOT or high > 1 + OVERSHOOT:
+        refuse_first(
+            (scores < 0) | (scores > 1),
+            scores,
+            name,
+            "is outside [0, 1]",
+            "percent" if low >= 0 and high <= 100 else "logit",
+            "; scores are probabilities",
+        )
+    return without_rounding(scores, name) if low < 0 or high > 1 else scores
+
+
+def without_rounding(values: NDArray[Any], name: str) -> NDArray[Any]:
+    """Floats that lie beyond 0 or 1 by rounding alone, set to the end, with a warning.
+
+    If one lies further beyond, all come back as they are, to be refused. Missing ones stay.
+    """
+    beyond = np.fmax(-values, values - 1)
+    number = int(np.count_nonzero(beyond > 0))
+    if not number or (beyond > OVERSHOOT).any():
+        return values
+    warnings.warn(
+        f"{number:,} value{'s' * (number > 1)} of {name} lie{'s' * (number == 1)} beyond 0 or 1 "
+        f"by at most {np.nanmax(beyond):.1g}, which is rounding: set to 0 or 1.",
+        ScoreWarning,
+        stacklevel=_frames_inside() + 2,
+    )
+    return values.clip(0, 1)
+
+
+def read_outcomes(
+    values: Any, name: str = "y_true", *, pos_label: Any = None, part: bool = False
+) -> NDArray[Any]:
+    """Outcomes as their role says: 0, 1, shares in between, and NaN where one is missing.
+
+    Whole numbers and booleans, all 0 or 1, keep their type. Labels of any type need `pos_label`,
+    the label that counts as the event against all others. It may be absent without a warning in a
+    part of the cases.
+    """
+    labels = _as_vector(to_numpy(values, name, missing=True), name)
+    if pos_label is not None:
+        return _labels_to_outcomes(labels, name, pos_label, part)
+    if are_binary_integers(labels):
+        return labels
+    if labels.dtype == object:
+        known = np.array([not is_missing(value) for value in labels.tolist()])
+        if all(isinstance(value, (int, float, np.number, np.bool_)) for value in labels[known]):
+            outcome = np.full(labels.size, np.nan)
+            outcome[known] = labels[known].astype(np.float64)
+            labels = outcome
+    if labels.dtype.kind not in "iuf":
+        raise CaseError(
+            name,
+            f"must be 0/1 or boolean, but holds {_distinct(labels)}",
+            cure=OF_CLASSES if _are_several(labels) else "pos_label",
+        )
+    outcome = labels if labels.dtype == np.float32 else _as_floats(labels, name)
+    wrong = (outcome < 0) | (outcome > 1)
+    several = wrong.any() and _are_several(outcome)
+    cure = (
+        "labels of several classes are taken beside the matrix of their probabilities, "
+        "fit(labels, matrix), or one as the event against the rest, pos_label="
+        if several
+        else "for other labels say which is the event with pos_label="
+    )
+    cure = f"Outcomes are 0/1 or boolean, or shares in between; {cure}."
+    refuse_first(wrong, outcome, name, "is neither 0 nor 1", cure)
+    return outcome
+
+
+def as_outcomes(
+    values: Any, name: str = "y_true", *, pos_label: Any = None, shares: bool = False
+) -> Floats:
+    """Outcomes that are all known, as a float64 vector of 0 and 1; see `read_outcomes`.
+
+    With `shares` also of numbers in between.
+    """
+    outcome = read_outcomes(values, name, pos_label=pos_label).astype(np.float64)
+    cure = "Drop or impute it first, or make a CalibrationData, which uses the known ones."
+    refuse_first(np.isnan(outcome), outcome, name, "is missing (NaN)", cure)
+    if shares:
+        return outcome
+    between = (outcome > 0) & (outcome < 1)
+    cure = "Shares are taken by bayescal.fit, assess and CalibrationData."
+    refuse_first(between, outcome, name, "is neither 0 nor 1", cure)
+    return outcome
+
+
+def warn_of_absent(pos_label: Any, label: Any, name: str = "y_true") -> None:
+    """Warn that no case has the label of the event, and that all have another."""
+    warnings.warn(
+        f"pos_label={shortened(repr(pos_label))} does not occur in {name}, where every label is "
+        f"{shortened(repr(label))}, so that no case has the event. Check the spelling and the type "
+        "of the label.",
+        LabelWarning,
+        stacklevel=5,
+    )
+
+
+def are_binary_integers(values: NDArray[Any]) -> bool:
+    """Whether these are booleans, or whole numbers none of which is anything but 0 or 1."""
+    kind = values.dtype.kind
+    if kind == "b":
+        return True
+    return kind in "iu" and values.dtype.isnative and bool(_largest_bits(values) <= 1)
+
+
+def as_outcome_batch(
+    values: Any, size: int, name: str = "y_true", *, shares: bool = False
+) -> NDArray[Any]:
+    """Outcomes of 0 and 1 with any leading dimensions; the last one runs over `size` cases.
+
+    A vector (or one column) comes back as `as_outcomes` reads it, but for booleans and whole
+    numbers, which keep their type. So do more dimensions, since a thousand replicates as bytes
+    take an eighth of the room. A vector may have `shares` in between, if these are taken.
+    """
+    array = to_numpy(values, name)
+    if array.shape == (size,) and are_binary_integers(array):
+        return array
+    if array.ndim == 1 or (array.shape[1:] == (1,) and size != 1):
+        outcomes = as_outcomes(values, name, shares=shares)
+        check_same_length(outcomes.size, name, size, "y_prob")
+        return outcomes
+    check_same_length(array.shape[-1], f"the last axis of {name}", size, "y_prob")
+    if array.dtype == np.bool_:
+        return array
+    if array.dtype.kind not in "iuf":
+        try:
+            array = array.astype(np.float64, casting="unsafe" if array.dtype == object else "safe")
+        except (TypeError, ValueError):
+            raise InputError(
+                f"{name} holds {array.dtype} values, but outcomes in more than one dimension "
+                "must be 0/1 or boolean. Convert them first."
+            ) from None
+    wrong = (array != 0) & (array != 1)
+    if wrong.any():
+        at = np.unravel_index(int(wrong.argmax()), array.shape)
+        where = ", ".join(map(str, at))
+        raise CaseError(
+            f"{name}[{where}]",
+            f"= {exact(array[at])} is neither 0 nor 1",
+            cure="Outcomes are 0/1 or boolean.",
+        )
+    return array
+
+
+def as_weights(
+    values: Any, size: int, name: str = "sample_weight", *, part: bool = False
+) -> Floats | None:
+    """Case counts, at most 1e9 in all and the largest at least 1e-50, or None for one each.
+
+    In a part of the weights all may be smaller, or 0.
+    """
+    if values is None:
+        return None
+    weights = as_floats(values, name)
+    check_same_length(size, "y_true", weights.size, name)
+    wrong = ~np.isfinite(weights) | (weights < 0)
+    problem = "is not a finite, non-negative number"
+    refuse_first(wrong, weights, name, problem, "Weights count cases.")
+    largest = weights.max()
+    if largest == 0 and not part:
+        raise CaseError(
+            name, "is zero everywhere", more=": no observation counts", cure="Give some a weight."
+        )
+    too_small = largest < LEAST_WEIGHT and not part
+    if too_small or largest > MOST_WEIGHT or weights.sum() > MOST_WEIGHT:
+        raise CaseError(
+            name,
+            f"is out of range: the largest, {exact(largest)}, must be at least {LEAST_WEIGHT:g}, "
+            f"and the sum at most {MOST_WEIGHT:g} cases",
+            cure="Weights that correct for how cases were sampled have no scale: divide all by one "
+            "number.",
+        )
+    return weights
+
+
+def is_matrix(values: Any) -> bool:
+    """Whether these are probabilities of two classes or more, rather than of one event."""
+    try:
+        shape = np.shape(values)
+    except ValueError:
+        return False
+    return len(shape) == 2 and shape[1] > 1
+
+
+def is_missing(value: Any) -> bool:
+    """None, not a number, not a time, or a value that pandas cannot compare."""
+    try:
+        return value is None or bool(value != value)
+    except (TypeError, ValueError):
+        return True
+
+
+def check_same_length(first: int, first_name: str, second: int, second_name: str) -> None:
+    """Raise unless two arguments describe the same observations."""
+    if first != second:
+        raise InputError(
+            f"{first_name} has {first} observations but {second_name} has {second}. "
+            "They must describe the same patients, in the same order."
+        )
+
+
+def refuse_first(
+    wrong: NDArray[np.bool_],
+    values: NDArray[Any],
+    name: str,
+    problem: str,
+    cure: str,
+    more: str = "",
+    *,
+    alone: bool = False,
+) -> None:
+    """Refuse the first of the values that are wrong, if any is, and count the others.
+
+    Parameters
+    ----------
+    alone : bool
+        Whether others are not counted.
+    """
+    if not wrong.any():
+        return
+    at = int(wrong.argmax())
+    (value,) = values[at : at + 1].tolist()
+    others = 0 if alone else int(wrong.sum()) - 1
+    more += f" ({others} more like it)" * (others > 0)
+    given = shortened(repr(value)) if isinstance(value, str) else exact(values[at])
+    raise CaseError(name, problem, row=at, value=given, more=more, cure=cure)
+
+
+def to_numpy(values: Any, name: str, *, missing: bool = False) -> NDArray[Any]:
+    """An array of anything array-like; a masked value, or one missing in a series, is refused.
+
+    Parameters
+    ----------
+    missing : bool
+        Whether values may be missing: they are then NaN, None or the like.
+    """
+    if type(values) is np.ndarray and values.ndim:
+        return values
+    values = as_plain(values, name, missing=missing)
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        masked = np.ma.getmaskarray(values)
+        if not missing:
+            raise CaseError(name, "is masked", row=int(masked.ravel().argmax()), cure="drop")
+        values = np.where(masked, np.array(None, object), values.data)
+    if hasattr(values, "to_numpy"):
+        values = values.to_numpy()
+    try:
+        array = np.asarray(values)
+    except InputError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{name} is not an array of numbers: its rows differ in length, or are of no type that "
+            "NumPy reads. Pass one value for each case."
+        ) from error
+    if array.ndim == 0:
+        raise InputError(
+            f"{name} must be a list or array, got the single value {shortened(repr(values))}."
+        )
+    return array
+
+
+def _frames_inside() -> int:
+    """How many frames above the caller's are of this package, to warn its user's line."""
+    frame, inside = sys._getframe(2), 0
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("bayescal."):
+        frame, inside = frame.f_back, inside + 1
+    return inside
+
+
+def _largest_bits(values: NDArray[Any]) -> Any:
+    """The bits of each number read as a whole number, and the largest of them.
+
+    Those of negative numbers and NaN are larger than those of any number from 0 to 1, so that one
+    pass shows whether all are in range. They are larger for a score of -0 too, which is valid.
+    """
+    return np.maximum.reduce(values.view(BITS_OF[values.itemsize]))
+
+
+def _as_floats(array: NDArray[Any], name: str) -> Floats:
+    if array.dtype == np.float64:
+        return array
+    if np.iscomplexobj(array):
+        raise CaseError(name, "holds complex numbers", more="; real numbers are needed")
+    if array.dtype.kind in "mM":
+        raise CaseError(name, "holds dates or times", more="; numbers are needed")
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        at = next(i for i, value in enumerate(array) if not _is_number(value))
+        cure = "Convert the column to numbers, and drop or impute missing values, first."
+        if str(array[at]).rstrip().endswith("%"):
+            cure = "percent sign"
+        given = shortened(repr(array.tolist()[at]))
+        raise CaseError(name, ", which is not a number", row=at, value=given, cure=cure) from None
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def _labels_to_outcomes(labels: NDArray[Any], name: str, pos_label: Any, part: bool) -> Floats:
+    """Whether each label is that of the event; NaN where it is missing."""
+    missing = np.zeros(labels.size, bool)
+    if labels.dtype.kind in "fO":
+        missing[:] = [is_missing(value) for value in labels.tolist()]
+    known = labels[~missing]
+    event = _equal(known, pos_label)
+    if event is None or not (event.any() or part):
+        try:
+            others = {*known.tolist()}
+        except TypeError:  # a list or a dictionary is no label
+            event, others = None, set()
+        if event is None or len(others) > 1:
+            refuse_labels(known, pos_label, name)
+        if others:
+            warn_of_absent(pos_label, others.pop(), name)
+    outcome = np.full(labels.size, np.nan)
+    outcome[~missing] = event
+    return outcome
+
+
+def refuse_labels(labels: NDArray[Any], pos_label: Any, name: str = "y_true") -> None:
+    """Refuse labels of which none is the event, or which are none."""
+    raise CaseError(
+        name,
+        f"holds {_distinct(labels)}, which are not two classes with the event "
+        f"pos_label={shortened(repr(pos_label))}",
+        cure=OF_CLASSES if _are_several(labels) else "Pass two classes, one of them the event.",
+    )
+
+
+def _equal(labels: NDArray[Any], label: Any) -> NDArray[np.bool_] | None:
+    """Which labels are this one; None if it is nothing that a label can be compared with."""
+    try:
+        equal = labels == label
+        return np.asarray(equal, dtype=bool) if np.shape(equal) == labels.shape else None
+    except (TypeError, ValueError):
+        return None
+
+
+def _are_several(labels: NDArray[Any]) -> bool:
+    """Whether these look like labels of three classes or more, each of several cases."""
+    try:
+        distinct = set(labels.tolist())
+    except TypeError:  # a list or a dictionary is no label
+        return False
+    return 2 < len(distinct) <= labels.size / 2
+
+
+def _distinct(labels: NDArray[Any]) -> str:
+    distinct = sorted({repr(value) for value in labels.tolist()})
+    shown = ", ".join(text if len(text) <= 40 else text[:37] + "..." for text in distinct[:4])
+    return shown + (f" and {len(distinct) - 4} more values" if len(distinct) > 4 else "")

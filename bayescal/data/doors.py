@@ -1,0 +1,460 @@
+"""Doors: functions of cases, which come as a table, as arrays, or as columns of a data frame."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import wraps
+from itertools import chain
+from textwrap import fill
+from typing import Any, TypeAlias, TypedDict, TypeVar, cast, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayescal.core.arrays import is_single
+from bayescal.core.errors import CaseError, InputError, KeywordError, as_items
+from bayescal.core.text import documented
+from bayescal.data.cases import is_matrix
+from bayescal.data.classes import ClassMode
+from bayescal.data.columns import Columns, listed, may_be_groups, may_be_sites
+from bayescal.data.frames import columns_of, groups_unnamed
+from bayescal.data.predicted import Risks, risks_by
+from bayescal.data.roles import OF_TABLE, ROLES, Crossed
+from bayescal.data.roles import is_several as is_several_labels
+from bayescal.data.sources.constructors import note_groups
+from bayescal.data.table import CalibrationData
+from bayescal.data.times import WHERE_TAKEN, Survival, refuse_horizon
+from bayescal.data.weights import WeightType
+
+__all__ = ["CaseRoles", "Given", "door", "given_of", "table_of"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Labels: TypeAlias = ArrayLike | None
+"""One label a case, or of a data frame the name of their column, which is array-like, too."""
+
+
+class CaseRoles(TypedDict, total=False):
+    """What every door takes by keyword of its cases; `ROLES` says what each is."""
+
+    site: Labels
+    period: Labels
+    subgroup: Crossed | str | Sequence[str] | None
+    cluster: Labels
+    stratum: Labels
+    imputation: Labels
+    sample_weight: Labels
+    weight_type: WeightType | None
+    pos_label: Any
+    horizon: float | Sequence[float] | None
+    mode: ClassMode | None
+    outcome: str | None
+    prob: str | Sequence[str] | None
+    time: str | None
+    event: str | None
+    entry: str | None
+    ignore: str | Sequence[str] | None
+
+
+WORDS = tuple(CaseRoles.__annotations__)
+TABLE_WORDS = ("weight_type", "pos_label", "horizon", "mode")
+WITH_HORIZONS = {"sample_weight", "weight_type", "cluster", "stratum", "horizon"}
+"""Keywords that several horizons go with."""
+MEANT = {
+    "y_pred": "y_prob", "y_score": "y_prob", "y_proba": "y_prob", "score": "prob", "risk": "prob",
+    "groups": "site", "group": "site", "hospital": "site", "factors": "subgroup",
+    "draws_of_score": "imputation", "weight": "sample_weight", "weights": "sample_weight",
+    "seed": "random_state", "n_draws": "draws", "level": "ci_prob",
+}  # fmt: skip
+"""Words of other packages that no spelling is near to."""
+
+
+def _paragraphs() -> dict[str, str]:
+    """What the docstrings of all doors share, by name."""
+    told = {role.name: role.line for role in ROLES.values()}
+    told |= {
+        "weight_type": "What `sample_weight` is: by default counts if all are whole numbers, else "
+        "sampling weights, which are rescaled to Kish's effective sample size.",
+        "pos_label": "The outcome that counts as the event, when outcomes are not 0/1.",
+        "horizon": "Of times to an event: by when the scores are risks of it. Of several ascending "
+        "ones `y_prob` has a column each, or is a frame of whole predicted curves, risks or "
+        "probabilities of survival, whose columns are named by the times.",
+        "mode": "Of a matrix: the event is that the predicted class is right, by default; or each "
+        "class is taken against the rest.",
+    }
+    kinds = dict.fromkeys(told, "array-like of shape (n,), optional")
+    kinds |= {
+        "subgroup": "data frame or mapping, optional",
+        "imputation": "array-like of shape (n,) or (m, n), optional",
+        "weight_type": '{"counts", "sampling"}, optional',
+        "pos_label": "object, optional",
+        "horizon": "float or sequence of float, optional",
+        "mode": '{"top-label", "class-wise"}, optional',
+    }
+    of_frame = ", ".join([*OF_TABLE, "ignore"])
+    parts = {
+        "outcomes": [
+            "y_true : array-like of shape (n,), Survival, data frame or CalibrationData",
+            "Outcomes, 0/1 or boolean; times to an event; labels of classes beside a matrix; or a "
+            "table. Of outcomes that were imputed m times, one row each. Of a data frame `outcome` "
+            "and `prob` name the columns, and so do roles.",
+        ],
+        "scores": [
+            "y_prob : array-like of shape (n,) or (n, k), optional",
+            "Predicted probabilities of the event, in [0, 1]; or of k classes, one a column.",
+        ],
+        "roles": [
+            *chain.from_iterable((f"{name} : {kinds[name]}", line) for name, line in told.items()),
+            f"{of_frame} : str, optional",
+            "Of a data frame: columns of outcomes and probabilities; of times; and those that may "
+            "tell groups apart and do not matter.",
+        ],
+    }
+    filled = {
+        name: "\n".join(line if k % 2 == 0 else _filled(line) for k, line in enumerate(lines))
+        for name, lines in parts.items()
+    }
+    return filled | {"cases": "\n".join(filled.values())}
+
+
+def _filled(line: str) -> str:
+    return fill(line, 92, initial_indent="    ", subsequent_indent="    ")
+
+
+PARAGRAPHS = _paragraphs()
+"""`%(cases)s` of a docstring, or its parts."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a door was given of its cases: arrays, before they become a table.
+
+    Attributes
+    ----------
+    y_true, y_prob : array-like, or None
+    roles : dict of str to array-like
+        By role, with the weights.
+    words : dict of str to object
+        Of the table: weight_type, pos_label, horizon and mode.
+    columns : Columns, optional
+        Of which columns of a data frame they were.
+    """
+
+    y_true: Any
+    y_prob: Any
+    roles: dict[str, Any] = field(default_factory=dict)
+    words: dict[str, Any] = field(default_factory=dict)
+    columns: Columns | None = None
+
+    def refuse(self, taken: Collection[str], why: str) -> None:
+        """Refuse roles and words but those that a door takes.
+
+        Parameters
+        ----------
+        why : str
+            What follows the name of the role.
+        """
+        for name in (*self.roles, *self.words):
+            if name not in taken:
+                raise InputError(f"{name} {why}")
+
+    def beside(self, *names: str) -> dict[str, Any]:
+        """Some of the roles and words, and None where one was not given."""
+        return {name: (self.roles | self.words).get(name) for name in names}
+
+    @contextmanager
+    def named(self) -> Iterator[None]:
+        """Say what is wrong with a case by its column, where there is one."""
+        try:
+            yield
+        except CaseError as error:
+            if self.columns is None:
+                raise
+            raise error.changed(argument=self.columns.called(error.argument)) from None
+
+    def table(
+        self,
+        *,
+        times: bool = False,
+        classes: bool = False,
+        check_sites: Callable[[Any], None] | None = None,
+    ) -> CalibrationData:
+        """The table of the cases; see `table_of`."""
+        with self.named():
+            return self._table(times, classes, check_sites)
+
+    def _table(
+        self, times: bool, classes: bool, check_sites: Callable[[Any], None] | None
+    ) -> CalibrationData:
+        y_true, y_prob = self.y_true, self.y_prob
+        if isinstance(y_true, CalibrationData):
+            return y_true.complete(takes_times=times)
+        site = self.roles.get("site")
+        if check_sites is not None and site is not None and not is_several_labels(site):
+            check_sites(site)
+        if isinstance(y_true, Survival) and not times:
+            raise InputError(WHERE_TAKEN)
+        if not classes and is_matrix(y_prob) and not isinstance(y_true, Survival):
+            raise InputError(
+                f"y_prob holds {np.asarray(y_prob).shape[1]} columns, and one score a case is "
+                "taken here. Of two classes pass that of the event, y_prob[:, 1]; of more, "
+                "CalibrationData.from_multiclass(y_true, y_prob), of whether the predicted class "
+                "is right."
+            )
+        return CalibrationData(y_true, y_prob, **self.roles, **self.words)
+
+
+def table_of(
+    y_true: Any,
+    y_prob: Any,
+    roles: CaseRoles,
+    *,
+    times: bool = False,
+    classes: bool = False,
+    check_sites: Callable[[Any], None] | None = None,
+) -> CalibrationData:
+    """The cases of a door as one table: the first line of nearly every door.
+
+    Parameters
+    ----------
+    y_true, y_prob, roles
+        As the door was given them. `y_true` itself when it is a table that is complete.
+    times : bool
+        Whether the door takes times to an event.
+    classes : bool
+        Whether it takes a matrix of class probabilities.
+    check_sites : callable, optional
+        Called with the labels of sites, before any case is read.
+    """
+    given = given_of(y_true, y_prob, roles)
+    return given.table(times=times, classes=classes, check_sites=check_sites)
+
+
+def given_of(y_true: Any, y_prob: Any, roles: CaseRoles, *, name: str = "y_prob") -> Given:
+    """The cases of a door as arrays, those of a data frame by its columns.
+
+    Parameters
+    ----------
+    name : str
+        What the door calls `y_prob`.
+    """
+    named = _given(roles)
+    if isinstance(y_true, CalibrationData):
+        _refuse_beside({name: y_prob, **roles})
+        return Given(y_true, None)
+    of_roles = {name: named[name] for name in ROLES if name in named}
+    words = {name: named[name] for name in TABLE_WORDS if name in named}
+    if not any(name in named for name in OF_TABLE):
+        if y_prob is None and "imputation" not in named:
+            _refuse_frame(y_true)
+        return Given(y_true, y_prob, of_roles, words)
+    _check_frame(y_true, y_prob, named)
+    probs = as_items(named["prob"], "prob")
+    of_roles["subgroup"] = tuple(as_items(of_roles.get("subgroup", ()), "subgroup"))
+    of_cases = {name: named[name] for name in OF_TABLE if name in named and name != "prob"}
+    outcome = of_cases.pop("outcome", None)
+    each = [Columns(outcome, prob, **of_cases, **of_roles) for prob in probs]
+    read = [columns_of(y_true, columns) for columns in each]
+    note_groups(groups_unnamed(y_true, each[0], tuple(as_items(named.get("ignore", ()), "ignore"))))
+    arrays, scores = read[0], [one.pop("y_prob") for one in read]
+    seen = {name: arrays.pop(name) for name in ("time", "event", "entry") if name in arrays}
+    outcomes = Survival(**seen) if seen else arrays.pop("y_true")
+    of_scores = scores[0]
+    if not isinstance(named["prob"], str):
+        import pandas as pd
+
+        of_scores = pd.DataFrame(dict(zip(probs, scores, strict=True)))
+    return Given(outcomes, of_scores, arrays, words, each[0])
+
+
+def _given(roles: CaseRoles) -> dict[str, Any]:
+    return {name: value for name, value in roles.items() if value is not None}
+
+
+def _refuse_beside(beside: dict[str, Any]) -> None:
+    """Refuse what a table has itself."""
+    horizon = beside.pop("horizon", None)
+    for name, value in beside.items():
+        if value is not None:
+            raise InputError(
+                f"{name} was given beside a CalibrationData, which holds its own. Pass arrays, or "
+                f"the table alone, made with {name}=."
+            )
+    refuse_horizon(horizon)
+
+
+def _check_frame(frame: Any, y_prob: Any, named: Mapping[str, Any]) -> None:
+    """Refuse columns that are named beside arrays, and a data frame without its probabilities."""
+    columns = _columns_of(frame)
+    first = next(name for name in OF_TABLE if name in named)
+    if columns is None or y_prob is not None:
+        raise InputError(
+            f"{first}= names a column of a data frame, and arrays were passed. Pass the frame "
+            "first and nothing beside it; or arrays, (y_true, y_prob), and leave it out."
+        )
+    for name in ("prob", "outcome"):
+        if name not in named and not (name == "outcome" and "event" in named):
+            cure = f"Name the column with {name}=."
+            if name == "outcome" and "time" in named:
+                cure = (
+                    "Times to an event need event=, the column of what ended them, beside time=; "
+                    "when a case was, such as its month, is its period=."
+                )
+            raise InputError(
+                f"{'event' if 'time' in named and name == 'outcome' else name} is missing. {cure} "
+                f"There are {listed(columns)}."
+            )
+
+
+def _refuse_frame(y_true: Any) -> None:
+    """Refuse a data frame in place of outcomes and scores, and say what to name."""
+    names = _columns_of(y_true)
+    if names is None:
+        return
+    told = "the first argument is a data frame. Name its columns: outcome=..., prob=..."
+    groups = may_be_groups(names, ())
+    if groups:
+        role = "site" if may_be_sites(groups[0]) else "period"
+        told += f", and {role}={groups[0]!r} if calibration may differ by it"
+    raise InputError(f"{told}. There are {listed(names)}.")
+
+
+def _columns_of(values: Any) -> list[str] | None:
+    """The names of the columns of a data frame; None of anything else."""
+    columns = getattr(values, "columns", None)
+    if columns is None or callable(columns) or isinstance(values, Mapping):
+        return None
+    return [str(name) for name in columns]
+
+
+def is_several(horizon: Any) -> bool:
+    """Whether a list of horizons was given."""
+    return not is_single(horizon)
+
+
+@overload
+def door(function: Function, /) -> Function: ...
+@overload
+def door(
+    *, several: Callable[[dict[float, Any], Risks], Any], refuses: Collection[str] = ()
+) -> Callable[[Function], Function]: ...
+def door(
+    function: Function | None = None,
+    /,
+    *,
+    several: Callable[[dict[float, Any], Risks], Any] | None = None,
+    refuses: Collection[str] = (),
+) -> Function | Callable[[Function], Function]:
+    """Make a function a door, which takes cases in any form and says what it takes.
+
+    Its `**roles: Unpack[CaseRoles]` are shown one by one in its signature, and `%(cases)s` in its
+    docstring is what they mean. A keyword that it does not have is refused with the one that may be
+    meant.
+
+    Parameters
+    ----------
+    several : callable, optional
+        Makes one result of those of several horizons, and of the risks by them. Without it there is
+        one horizon.
+    refuses : collection of str
+        Keywords that several horizons do not go with.
+    """
+    if function is None:
+        return lambda each: _made(each, several, frozenset(refuses))
+    return _made(function, None, frozenset())
+
+
+def _made(
+    function: Function,
+    several: Callable[[dict[float, Any], Risks], Any] | None,
+    refuses: frozenset[str],
+) -> Function:
+    own = inspect.signature(function)
+    plain = {
+        name: each for name, each in own.parameters.items() if each.kind is not each.VAR_KEYWORD
+    }
+    positional = [name for name, each in plain.items() if each.kind is not each.KEYWORD_ONLY]
+    roles = [
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind.__forward_arg__
+        )
+        for name, kind in CaseRoles.__annotations__.items()
+    ]
+    at = len(positional)
+    shown = [*list(plain.values())[:at], *roles, *list(plain.values())[at:]]
+
+    @wraps(function)
+    def called(*args: Any, **keywords: Any) -> Any:
+        for name in keywords:
+            if name not in plain and name not in WORDS:
+                raise KeywordError(_did_you_mean(function.__name__, name, [*plain, *WORDS]))
+        first = positional.index("y_true")
+        _check_positions(function.__name__, args[first:], at - first)
+        if several is not None and is_several(keywords.get("horizon")):
+            given = own.bind(*args, **keywords).arguments
+            return _at_each(function, several, refuses, given)
+        return function(*args, **keywords)
+
+    made = cast(Any, called)
+    made.__signature__ = own.replace(parameters=shown)
+    return cast(Function, documented(made, PARAGRAPHS))
+
+
+def _at_each(
+    function: Callable[..., Any],
+    several: Callable[[dict[float, Any], Risks], Any],
+    refuses: Collection[str],
+    arguments: dict[str, Any],
+) -> Any:
+    """What a door gives at each of several horizons, as one result."""
+    options = dict(arguments)
+    named: CaseRoles = options.pop("roles", {})
+    given = given_of(options.pop("y_true"), options.pop("y_prob", None), named)
+    beside = (name for name in refuses if options.get(name) is not None)
+    for name in (*given.roles, *given.words, *beside):
+        if name not in WITH_HORIZONS:
+            raise InputError(
+                f"{name} was given beside several horizons, which are fitted without. Fit each "
+                "horizon by itself."
+            )
+    horizons = given.words.pop("horizon")
+    options |= given.roles | given.words
+    with given.named():
+        risks = risks_by(given.y_true, given.y_prob, horizons)
+        pairs = zip(risks.horizons, risks.columns, strict=True)
+        each = {at: function(risks.outcome, column, horizon=at, **options) for at, column in pairs}
+    return several(each, risks)
+
+
+def _did_you_mean(door: str, name: str, known: Sequence[str]) -> str:
+    """What to say of a keyword that a door does not have."""
+    near = get_close_matches(name, known, n=1, cutoff=0.7)
+    meant = MEANT.get(name) or (near[0] if near else None)
+    if meant in known:
+        also = ", or subgroup= for columns by name" if name == "groups" else ""
+        return f"{door} has no keyword {name}=. Did you mean {meant}={also}?"
+    return f"{door} has no keyword {name}=. It has {', '.join(known)}."
+
+
+def _check_positions(door: str, cases: Sequence[Any], most: int) -> None:
+    """Refuse columns, models and options by position, and say how the door is called."""
+    first, others = (cases[0] if cases else None), cases[1:]
+    if not isinstance(first, CalibrationData):
+        if _columns_of(first) is not None and any(isinstance(each, str) for each in others):
+            raise InputError(
+                f"columns of a data frame are named: {door}(frame, outcome=..., prob=...). There "
+                f"are {listed(_columns_of(first) or [])}."
+            )
+        if hasattr(first, "predict_proba") or hasattr(first, "predict"):
+            raise InputError(
+                f"the first argument is a {type(first).__name__}, a model. Pass outcomes and the "
+                f"probabilities of the event: {door}(y, model.predict_proba(X)[:, 1])."
+            )
+    if len(cases) > most:
+        raise KeywordError(
+            f"{door} takes {most} arguments by position, and {len(cases)} were given. Name the "
+            "others, such as sample_weight=."
+        )

@@ -1,0 +1,166 @@
+"""Data frames and series of any library that narwhals understands, as NumPy arrays."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayescal.core.errors import CaseError, InputError
+from bayescal.core.versions import needed
+from bayescal.data.columns import Columns, Encoded, may_be_groups
+
+if TYPE_CHECKING:
+    import narwhals.stable.v2 as nw
+
+
+__all__ = ["as_plain", "columns_of", "groups_unnamed"]
+
+READ_DIRECTLY = {"builtins", "numpy", "pandas", "xarray"}
+"""Libraries of arrays that NumPy reads by itself; all others are left to narwhals."""
+
+
+def columns_of(frame: Any, columns: Columns, source: str = "frame") -> dict[str, Any]:
+    """The columns of a data frame, by the names of the constructor's arguments.
+
+    Of a lazy one no others are computed.
+    """
+    nw = _narwhals()
+    try:
+        wrapped = nw.from_native(frame)
+    except TypeError:
+        raise InputError(
+            f"{source} is a {type(frame).__name__}, which is no data frame. Pass one of pandas, "
+            "polars, pyarrow, duckdb or another library that narwhals understands."
+        ) from None
+    columns.check(wrapped.collect_schema().names(), source)
+    few = wrapped.select(columns.needed)
+    table = few.collect() if isinstance(few, nw.LazyFrame) else few
+    labelled = {*columns.labelled}
+
+    def values_of(name: str) -> Any:
+        try:
+            values = _values_of(table[name], f"column {name!r}", ordered=name in labelled)
+        except CaseError as error:
+            raise error.changed(part=source) from None
+        return values if name in labelled else _plain(values)
+
+    return columns.chunk(values_of)
+
+
+def groups_unnamed(frame: Any, columns: Columns, ignore: Sequence[str]) -> list[str]:
+    """Columns that by name and values may be of hospitals or dates, of which nothing is said."""
+    if columns.subgroup or any((columns.site, columns.period, columns.cluster)):
+        return []
+    nw = _narwhals()
+    wrapped = nw.from_native(frame)
+    names = [str(name) for name in wrapped.collect_schema().names()]
+    named = may_be_groups(names, {*columns.needed, *ignore})
+    if not named:
+        return []
+    few = wrapped.select(named)
+    table = few.collect() if isinstance(few, nw.LazyFrame) else few
+    return [name for name in named if _repeats(table[name])]
+
+
+def _repeats(series: nw.Series[Any]) -> bool:
+    """Whether there are several values, some of them more than once; not of lists and the like."""
+    try:
+        return bool(2 <= series.n_unique() < len(series))
+    except TypeError:
+        return False
+
+
+def as_plain(values: Any, name: str, *, missing: bool = False) -> Any:
+    """A series or frame of a library that NumPy does not read, as an array; all else as it is.
+
+    Parameters
+    ----------
+    name : str
+        What the user calls them.
+    missing : bool
+        Whether values of a series may be missing.
+
+    Returns
+    -------
+    ndarray of shape (n,) or (n, columns), or `values`
+    """
+    if type(values).__module__.partition(".")[0] in READ_DIRECTLY:
+        return values
+    nw = _narwhals()
+    wrapped = nw.from_native(_chunked(values), allow_series=True, pass_through=True)
+    if isinstance(wrapped, nw.Series):
+        if missing and wrapped.null_count():
+            return np.array(wrapped.to_list(), dtype=object)
+        return _plain(_values_of(wrapped, name))
+    if isinstance(wrapped, nw.DataFrame):
+        columns = [
+            _plain(_values_of(wrapped.get_column(column), f"{name}[{column!r}]"))
+            for column in wrapped.columns
+        ]
+        return np.column_stack(columns) if columns else np.empty((len(wrapped), 0))
+    if isinstance(wrapped, nw.LazyFrame):
+        raise InputError(
+            f"{name} is a lazy table, the rows of which have no order, so that outcomes and scores "
+            "cannot be paired. Name both columns: CalibrationData.from_frame(table, outcome=..., "
+            "prob=...)."
+        )
+    return values
+
+
+def _narwhals() -> ModuleType:
+    with needed("reading data frames of other libraries than pandas", "narwhals"):
+        import narwhals.stable.v2 as nw
+    return nw
+
+
+def _chunked(values: Any) -> Any:
+    """An array of pyarrow as the series that it is; anything else as it is."""
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None and isinstance(values, arrow.Array):
+        return arrow.chunked_array([values])
+    return values
+
+
+def _values_of(series: nw.Series[Any], name: str, *, ordered: bool = False) -> Any:
+    """The values of a series, none of which may be missing; `ordered` keeps its categories."""
+    nw = _narwhals()
+    if series.null_count():
+        at = int(series.is_null().arg_true()[0])
+        raise CaseError(name, "is missing (null)", row=at, cure="drop")
+    if isinstance(series.dtype, nw.Decimal):
+        series = series.cast(nw.Float64)
+    if ordered and isinstance(series.dtype, nw.Categorical | nw.Enum):
+        if series.implementation.is_pandas():
+            return series.to_native().array
+        if isinstance(series.dtype, nw.Enum):
+            import pandas as pd
+
+            return pd.Categorical(series.to_list(), list(series.dtype.categories), ordered=True)
+    if isinstance(series.dtype, nw.Categorical | nw.Enum | nw.String):
+        return _encoded(series)
+    return series.to_numpy()
+
+
+def _encoded(series: nw.Series[Any]) -> Encoded:
+    """Texts, each made an object of Python once, where the library can tell them apart."""
+    native, library = series.to_native(), series.implementation
+    if library.is_pyarrow():
+        chunks = native if hasattr(native.type, "index_type") else native.dictionary_encode()
+        array = chunks.unify_dictionaries().combine_chunks()
+        row, labels = array.indices.to_numpy(), array.dictionary.to_pylist()
+    elif library.is_pandas():
+        row, labels = native.factorize()
+    else:
+        labels = series.to_list()
+        row = np.arange(len(labels))
+    objects = np.empty(len(labels), dtype=object)
+    objects[:] = list(labels)
+    return Encoded(row, objects)
+
+
+def _plain(values: Any) -> Any:
+    return values.values() if isinstance(values, Encoded) else values

@@ -1,0 +1,365 @@
+"""Binomial rows: exact up to a limit, then on a fixed grid of log-odds. Arrays only.
+
+The rows of a cell (a combination of levels) are exact while it has at most `LIMIT` distinct scores.
+Past that its scores fall into fixed parts of a grid, equally wide in log-odds, and each part keeps
+the mean of its scores. Positions inside a part are whole multiples of 2**-20 of its width, so their
+sums are exact integers and do not depend on the order in which the scores arrive.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from bayescal.core.arrays import Floats, blocks
+from bayescal.core.decision import least_treated
+from bayescal.core.optimise import EDGE
+
+__all__ = [
+    "CELL_PARTS",
+    "GRID",
+    "LIMIT",
+    "MANY_VALUES",
+    "Levels",
+    "Order",
+    "Rows",
+    "Table",
+    "add_up",
+    "ascending",
+    "collapse",
+    "levels_of",
+    "locate",
+    "numbered",
+    "row_of",
+    "share_reaching",
+    "summed",
+    "tabulate",
+]
+
+LIMIT = 2048
+MANY_VALUES = 1000
+"""Values from which on `numpy.add.at` is the fastest sum."""
+MOST_KEYS_A_VALUE = 4
+"""Up to so many possible keys for each value, keys are counted and not sorted."""
+
+_PARTS = LIMIT - 2  # scores of exactly 0 and 1 keep rows of their own
+_GRID_REACH = float(np.log1p(-EDGE) - np.log(EDGE))  # log-odds of the outermost edge
+_EDGES = expit(np.linspace(-_GRID_REACH, _GRID_REACH, _PARTS + 1))
+_LOWER = np.concatenate([[0.0], _EDGES[:-1], [1.0]])
+_WIDTH = np.concatenate([[1.0], np.diff(_EDGES), [1.0]])
+CELL_PARTS = 2.0**20
+"""Steps of the width of a part of the grid in which positions are counted."""
+GRID = _LOWER.size
+"""Rows of a full grid, those of the scores 0 and 1 included."""
+
+Index: TypeAlias = NDArray[np.intp]
+Cells: TypeAlias = NDArray[np.int32]
+Grid: TypeAlias = NDArray[np.int16]
+Order: TypeAlias = Index | slice
+"""Indices of cases; a slice where they stay as they are."""
+
+
+class Rows(NamedTuple):
+    """Binomial rows in the order of their cells, then of their scores.
+
+    Attributes
+    ----------
+    score, trials, hits : ndarray of shape (rows,)
+    cell : ndarray of int of shape (rows,)
+        The combination of levels that each row is of.
+    grid : ndarray of int of shape (rows,)
+        Part of the grid; -1 while the score is exact.
+    position : ndarray of shape (rows,)
+        On the grid, sum over the cases of the position in the part, in 2**-20 of its width.
+    """
+
+    score: Floats
+    trials: Floats
+    hits: Floats
+    cell: Cells = np.empty(0, np.int32)
+    grid: Grid = np.empty(0, np.int16)
+    position: Floats = np.empty(0)
+
+    @classmethod
+    def exact(cls, score: Floats, trials: Floats, hits: Floats, cell: Any = 0) -> Rows:
+        """Rows of scores as they are, which may repeat."""
+        cells = np.full(score.size, cell, np.int32)
+        none = np.full(score.size, -1, np.int16)
+        return cls(score + 0.0, trials, hits, cells, none, np.zeros(score.size))  # no -0.0
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether no row is a part of the grid."""
+        return not (self.grid >= 0).any()
+
+    @classmethod
+    def joined(cls, parts: list[Rows]) -> Rows:
+        """The rows of several tables, one after the other."""
+        return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+    def of(self, some: Any) -> Rows:
+        """Some of the rows."""
+        return Rows(*(column[some] for column in self))
+
+
+def numbered(key: NDArray[Any]) -> tuple[NDArray[Any], Index]:
+    """The distinct keys, ascending, and the number of each value's key: the one way to number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayescal.data.rows import numbered
+    >>> numbered(np.array([7, 2, 7]))
+    (array([2, 7]), array([1, 0, 1]))
+    """
+    if key.dtype.kind not in "iu" or not key.size or key.min() < 0:
+        return np.unique(key, return_inverse=True)
+    if key.max() > MOST_KEYS_A_VALUE * key.size:
+        return np.unique(key, return_inverse=True)
+    present = np.flatnonzero(np.bincount(key))
+    number = np.empty(present[-1] + 1, np.intp)
+    number[present] = np.arange(present.size)
+    return present, number[key]
+
+
+def add_up(row: NDArray[Any], values: NDArray[Any], size: int = 0) -> Floats:
+    """Sum of the values that fall in each row; `size` is the number of rows.
+
+    Without it there are as many as occur. Of many values `numpy.add.at` gives the same sums as
+    `numpy.bincount` in two thirds of the time.
+    """
+    if not size or row.size < MANY_VALUES:
+        return np.asarray(np.bincount(row, values, minlength=size), dtype=np.float64)
+    total = np.zeros(size)
+    np.add.at(total, row.astype(np.intp, copy=False), values.astype(np.float64, copy=False))
+    return total
+
+
+def summed(rows: Rows) -> tuple[Rows, Index]:
+    """Rows of which each cell has every score once, exact or on the grid.
+
+    Sums of counts and of their positions are whole numbers below 2**53, so that no order of the
+    rows changes them; sums of other weights depend on it in their last bits.
+
+    Returns
+    -------
+    rows : Rows
+    at : ndarray of int
+        The row there of each row given.
+    """
+    cells = int(rows.cell.max(initial=0)) + 1
+    on_grid = np.zeros(cells, bool)
+    on_grid[rows.cell[rows.grid >= 0]] = True
+    exact, level = ~on_grid[rows.cell], rows.grid.astype(np.intp)
+    scores = np.empty(0)
+    if exact.any():
+        scores, level[exact] = np.unique(rows.score[exact], return_inverse=True)
+        if scores.size > LIMIT:
+            pairs, _ = numbered(rows.cell[exact].astype(np.intp) * scores.size + level[exact])
+            on_grid |= np.bincount(pairs // scores.size, minlength=cells) > LIMIT
+    gridded, position = on_grid[rows.cell], rows.position.copy()
+    new = gridded & (rows.grid < 0)
+    if new.any():
+        level[new], within = locate(rows.score[new])
+        position[new] = within * rows.trials[new]
+    width = max(GRID, scores.size)
+    keys, at = numbered(rows.cell.astype(np.intp) * width + level)
+    trials, hits, position = (
+        add_up(at, values, keys.size) for values in (rows.trials, rows.hits, position)
+    )
+    cell, level = np.divmod(keys, width)
+    gridded = on_grid[cell]
+    score = np.empty(keys.size)
+    score[~gridded] = scores[level[~gridded]]
+    on = level[gridded]
+    share = position[gridded] / (trials[gridded] * CELL_PARTS)
+    score[gridded] = _LOWER[on] + _WIDTH[on] * share
+    grid = np.where(gridded, level, -1).astype(np.int16)
+    return Rows(score, trials, hits, cell.astype(np.int32), grid, position), at
+
+
+def collapse(score: Floats, outcome: Floats, weight: Floats | None = None) -> Rows:
+    """Collapse single cases to rows, exact or on the grid, in one pass."""
+    total = Rows.exact(*np.empty((3, 0)))
+    for part in blocks(score.size):
+        trials = np.ones(score[part].size) if weight is None else weight[part]
+        raw = Rows.exact(score[part], trials, trials * outcome[part])
+        total, _ = summed(Rows.joined([total, raw.of(trials > 0)]))
+    return total
+
+
+def locate(score: Floats) -> tuple[Index, Floats]:
+    """Part of the grid of each score, and the position in it as a whole number of steps."""
+    part = _part_of(score)
+    position = np.subtract(score, _LOWER.take(part))
+    position *= CELL_PARTS / _WIDTH.take(part)
+    np.clip(position, 0, CELL_PARTS, out=position)
+    return part, np.rint(position, out=position)
+
+
+def _part_of(score: Floats) -> Index:
+    with np.errstate(divide="ignore"):
+        scaled = 1 - score
+        np.divide(score, scaled, out=scaled)
+        np.log(scaled, out=scaled)
+    scaled += _GRID_REACH
+    scaled *= _PARTS / (2 * _GRID_REACH)
+    part = np.clip(scaled, 0, _PARTS - 1, out=scaled).astype(np.intp)
+    part += 1
+    if score.min(initial=1) == 0:
+        part[score == 0] = 0
+    if score.max(initial=0) == 1:
+        part[score == 1] = GRID - 1
+    return part
+
+
+def row_of(rows: Rows, score: Floats) -> Index:
+    """Index of the row of each of these scores, which are among those of a table of one cell."""
+    if rows.is_exact:
+        return np.searchsorted(rows.score, score)
+    row_at = np.searchsorted(rows.grid, np.arange(GRID))
+    row = np.empty(score.size, dtype=np.intp)
+    for part in blocks(score.size):
+        row_at.take(_part_of(score[part]), out=row[part], mode="clip")
+    return row
+
+
+def share_reaching(rows: Rows, thresholds: Floats) -> Floats:
+    """Share of each row's cases whose score is at least t, of shape (rows, thresholds).
+
+    Exact scores reach a threshold or do not. In the part of the grid that holds t the cases are
+    taken as evenly spread over it.
+    """
+    shared = (rows.score[:, None] >= least_treated(thresholds)).astype(np.float64)
+    wide = (rows.grid > 0) & (rows.grid < GRID - 1)
+    lower, width = _LOWER[rows.grid[wide], None], _WIDTH[rows.grid[wide], None]
+    shared[wide] = np.clip((lower + width - thresholds) / width, 0.0, 1.0)
+    return shared
+
+
+class Levels(NamedTuple):
+    """The distinct scores of some cases, ascending.
+
+    Attributes
+    ----------
+    score : ndarray of shape (levels,)
+    order : ndarray of int of shape (n,), or slice
+        Cases by ascending score; all of them in their own order if that is ascending.
+    start : ndarray of int of shape (levels,)
+        Where each distinct score begins in that order.
+    size : int
+        Number of cases.
+    """
+
+    score: Floats
+    order: Order
+    start: Index
+    size: int
+
+    @property
+    def row(self) -> Index:
+        """Index of the distinct score of each case, of shape (n,)."""
+        row = np.empty(self.size, dtype=np.intp)
+        row[self.order] = np.repeat(np.arange(self.score.size), self.cases())
+        return row
+
+    @property
+    def first(self) -> Index:
+        """One of the cases at each score."""
+        return self.start if isinstance(self.order, slice) else self.order[self.start]
+
+    def cases(self) -> Index:
+        """Number of cases at each score."""
+        return np.diff(self.start, append=self.size)
+
+    def totals(self, values: NDArray[Any]) -> Floats:
+        """Sums over the cases at each score, along the last axis of (..., n)."""
+        ranked = values[..., self.order]
+        if self.start.size == self.size:
+            return ranked.astype(np.float64, copy=False)
+        total: Floats = np.add.reduceat(ranked, self.start, axis=-1, dtype=np.float64)
+        return total
+
+
+def levels_of(score: Floats) -> Levels:
+    """Take cases of equal scores together, by sorting unless they ascend."""
+    order, ranked = ascending(score)
+    start = np.flatnonzero(np.append(True, ranked[1:] != ranked[:-1])[: ranked.size])
+    return Levels(ranked[start], order, start, score.size)
+
+
+def ascending(score: Floats) -> tuple[Order, Floats]:
+    """The order in which scores ascend, and the scores in it."""
+    if (score[1:] >= score[:-1]).all():
+        return slice(None), score
+    order = np.argsort(score)
+    return order, score[order]
+
+
+class Table(NamedTuple):
+    """Distinct scores of the cases that count, and how many cases have each.
+
+    Attributes
+    ----------
+    order : ndarray of int of shape (cases,), or slice
+        The cases that count, sorted by score.
+    weight : ndarray of shape (cases,) or None
+        Weight of each of them; None when all count once.
+    starts : ndarray of int of shape (rows,) or None
+        Where each distinct score begins among them; None when no two are equal.
+    score, trials : ndarray of shape (rows,)
+        Not to be written to.
+    total : float
+        Sum of the trials.
+    """
+
+    order: Order
+    weight: Floats | None
+    starts: Index | None
+    score: Floats
+    trials: Floats
+    total: float
+
+    def hits(self, outcomes: NDArray[Any]) -> Floats:
+        """Events at each distinct score, (replicates, rows), of outcomes (replicates, n)."""
+        events = outcomes[:, self.order]
+        if self.weight is not None:
+            events = events * self.weight
+        if self.starts is None:
+            return events.astype(np.float64, copy=False)
+        hits: Floats = np.add.reduceat(events, self.starts, axis=1, dtype=np.float64)
+        return hits
+
+
+def tabulate(scores: Floats, weights: Floats | None) -> Table:
+    """Collapse equal scores, exactly, for outcomes that come later.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n,)
+    weights : ndarray of shape (n,) or None
+        Numbers of cases.
+    """
+    if weights is not None and not weights.all():
+        counted = np.flatnonzero(weights)
+        table = tabulate(scores[counted], weights[counted])
+        return table._replace(order=counted[table.order])
+    levels = levels_of(scores)
+    is_each = levels.start.size == levels.size
+    if weights is not None:
+        trials = levels.totals(weights)
+    elif is_each:
+        trials = np.broadcast_to(np.float64(1), levels.size)
+    else:
+        trials = levels.cases().astype(np.float64)
+    return Table(
+        levels.order,
+        None if weights is None else weights[levels.order],
+        None if is_each else levels.start,
+        levels.score,
+        trials,
+        float(trials.sum()),
+    )

@@ -1,0 +1,616 @@
+"""Times to an event: how each case was followed, as it is passed and as a table keeps it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayescal.core.arrays import Floats, is_single
+from bayescal.core.errors import (
+    CaseError,
+    InputError,
+    LabelWarning,
+    ScoreWarning,
+    as_count,
+    as_number,
+)
+from bayescal.core.text import count, exact, shortened
+from bayescal.data.cases import as_floats, as_vector, check_same_length, refuse_first
+from bayescal.data.clusters import Members
+from bayescal.data.rows import add_up, numbered
+from bayescal.data.sources.alignment import Index, aligned, common_labels
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = [
+    "EARLY_SHARE",
+    "FOLLOWED_COLUMNS",
+    "LEFT",
+    "OTHER_EVENT",
+    "OWN_EVENT",
+    "TIME_STEPS",
+    "WHERE_TAKEN",
+    "FollowUp",
+    "Survival",
+    "as_horizon",
+    "check_codes",
+    "refuse_horizon",
+    "seen_as",
+]
+
+TIME_STEPS = 1200
+"""Steps of the grid from 0 to the horizon."""
+STEP_ROUNDING = 1e-6
+EARLY_SHARE = 0.05
+"""Share of the time to the horizon by which some case must be under observation."""
+FEW_UNDER_OBSERVATION, LEFT_FOR_EACH = 10, 20
+"""Fewer cases, each for so many that have left, say too little of what happens from then on."""
+FOLLOWED_COLUMNS = ("row", "entry", "exit", "kind")
+"""What tells the entries of a follow-up apart, each an array of whole numbers."""
+EXIT_ENTRY = "exit_entry"
+"""How the entries of the clusters of followed cases are called in a dataset."""
+LEFT, OWN_EVENT, OTHER_EVENT = range(3)
+"""Kinds of exit: without an event, with that of interest, and with one that rules it out."""
+FEWEST_OF_KIND, ERRORS_BELOW = 10, 4
+"""Events and others from which scores are looked at, and standard errors below one half."""
+MOST_CAUSES = 20
+WITHIN_STEP = 0.25
+"""How far from the end of its step a time is put, so that rounding leaves it there."""
+CODES = (
+    "Pass 0 for a case that left, 1 for the event, and 2, 3, ... for other events that rule it out"
+)
+WHERE_TAKEN = (
+    "a Survival was passed where outcomes are 0 or 1. Times to an event are taken by "
+    "bayescal.fit, compare, update, assess, recommend, recalibration_gain, compare_models, "
+    "build_model and CalibrationData, with horizon=."
+)
+
+
+class Survival:
+    """Times to an event, some of them censored, in place of outcomes.
+
+    Parameters
+    ----------
+    time : array-like of shape (n,)
+        How long each case was followed, from the moment that its risk was predicted for: until the
+        event, or until it left (was censored). Or, without `event`, a structured array of a boolean
+        and a numeric field, as scikit-survival makes them, or a matrix or data frame with the
+        columns time and event.
+    event : array-like of shape (n,), optional
+        What ended it: 0 or False if the case left, 1 or True if it had the event. With competing
+        risks a code for each: 2, 3, ... for other events, such as death from another cause, after
+        which the event cannot come.
+    entry : array-like of shape (n,), optional
+        When each case came under observation, if that was later: cases that had the event before
+        are not among them.
+    cause : int, optional
+        The code of the event that scores are risks of: 1 by default. All other codes but 0 are
+        competing events.
+
+    Attributes
+    ----------
+    event, other : ndarray of bool of shape (n,)
+        Whether the event of interest, or a competing one, ended each time.
+
+    Raises
+    ------
+    InputError
+        If times are negative or missing, events are no codes, an entry is not before the time, or
+        all events are 1 and 2, as R writes 0 and 1, and no `cause` was named.
+
+    Warns
+    -----
+    LabelWarning
+        If a `cause` above 1 is the code of no case.
+
+    Notes
+    -----
+    Cases that left are taken to have the outlook of other cases with the same score: censoring may
+    depend on the score, but not on more that says when the event will come. A competing event is
+    not censoring: whoever had one is known not to have the event by the horizon.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> outcome = bc.Survival(time=[2.5, 5.0, 1.2, 7.1], event=[1, 0, 0, 1])
+    >>> outcome
+    Survival(4 cases, 2 events, 2 censored)
+    >>> table = bc.CalibrationData(outcome, [0.4, 0.1, 0.2, 0.3], horizon=5)
+    >>> table
+    CalibrationData(4 cases, 1 event by 5, 1 censored before, 4 rows)
+    >>> bc.Survival(time=[2.5, 5.0, 1.2, 7.1], event=[1, 2, 0, 2], cause=2)
+    Survival(4 cases, 2 events, 1 competing event, 1 censored)
+    """
+
+    time: Floats
+    event: NDArray[np.bool_]
+    other: NDArray[np.bool_]
+    entry: Floats | None
+    index: Index | None
+    unnamed_codes: frozenset[int]
+
+    def __init__(
+        self,
+        time: Any,
+        event: ArrayLike | None = None,
+        entry: ArrayLike | None = None,
+        *,
+        cause: int | None = None,
+    ) -> None:
+        if event is None:
+            time, event = _columns(time)
+        self.index = common_labels(time, event, entry)
+        time, event, entry = aligned(time=time, event=event, entry=entry)
+        self.time, codes = as_floats(time, "time"), _as_codes(event)
+        own = 1 if cause is None else as_count(cause, "cause", maximum=MOST_CAUSES)
+        self.event, self.other = codes == own, (codes != own) & (codes > 0)
+        if own > 1 and not self.event.any():
+            known = ", ".join(map(str, np.unique(codes).tolist()))
+            warnings.warn(
+                f"cause={own} does not occur in event, whose codes are {known}, so that no case "
+                "has the event. Check the code.",
+                LabelWarning,
+                stacklevel=2,
+            )
+        self.unnamed_codes = frozenset() if cause is not None else frozenset(codes.tolist())
+        self.entry = None if entry is None else as_floats(entry, "entry")
+        check_same_length(self.time.size, "time", self.event.size, "event")
+        refuse_first(
+            ~((self.time >= 0) & (self.time < np.inf)),
+            self.time,
+            "time",
+            "is no time under observation",
+            more="; times are finite and not negative",
+            cure="Correct or drop it.",
+        )
+        if self.entry is None:
+            return
+        check_same_length(self.time.size, "time", self.entry.size, "entry")
+        wrong, problem = ~(self.entry >= 0), "is before the start of time, 0"
+        refuse_first(wrong, self.entry, "entry", problem, cure="Correct or drop it.")
+        after = self.entry >= self.time
+        if after.any():
+            at = int(after.argmax())
+            what = "the event" if self.event[at] else "the end of follow-up"
+            raise CaseError(
+                "entry",
+                f"is not before {what}",
+                row=at,
+                value=exact(self.entry[at]),
+                others={"time": exact(self.time[at])},
+                more=": such a case was never under observation",
+                cure="Leave it out.",
+            )
+
+    def __len__(self) -> int:
+        return int(self.time.size)
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NDArray[Any]:
+        raise InputError(WHERE_TAKEN)
+
+    def __iter__(self) -> NoReturn:
+        raise InputError(WHERE_TAKEN)
+
+    def __repr__(self) -> str:
+        events, others, size = int(self.event.sum()), int(self.other.sum()), self.time.size
+        told = [f"{size} cases", f"{events} events"]
+        told += [count(others, "competing event")] * (others > 0)
+        told += [f"{size - events - others} censored"]
+        told += ["delayed entry"] * (self.entry is not None)
+        return f"Survival({', '.join(told)})"
+
+    @property
+    def kind(self) -> NDArray[np.int8]:
+        """What ended each time: `LEFT`, `OWN_EVENT` or `OTHER_EVENT`."""
+        kind = np.where(self.other, OTHER_EVENT, np.where(self.event, OWN_EVENT, LEFT))
+        return kind.astype(np.int8)
+
+    def outcome(self, horizon: float) -> Floats:
+        """Whether each case is known to have the event by a horizon, 0 or 1.
+
+        Parameters
+        ----------
+        horizon : float
+        """
+        return (self.event & (self.time <= as_horizon(horizon))).astype(np.float64)
+
+    def known(self, horizon: float) -> Floats:
+        """The outcome of each case by a horizon, 0 or 1; NaN of a case that left before.
+
+        Parameters
+        ----------
+        horizon : float
+        """
+        left = (self.kind == LEFT) & (self.time < as_horizon(horizon))
+        return np.where(left, np.nan, self.outcome(horizon))
+
+    def of(self, some: NDArray[Any]) -> Survival:
+        """Some of the cases, without their labels."""
+        part = copy(self)
+        part.time, part.event, part.other = (
+            each[some] for each in (self.time, self.event, self.other)
+        )
+        part.entry = None if self.entry is None else self.entry[some]
+        part.index = None
+        return part
+
+    @classmethod
+    def joined(cls, parts: Sequence[Survival]) -> Survival:
+        """The cases of several, one after the other, without their labels."""
+        time, kind = (
+            np.concatenate([getattr(p, name) for p in parts]) for name in ("time", "kind")
+        )
+        late = any(part.entry is not None for part in parts)
+        none = (np.zeros(len(part)) if part.entry is None else part.entry for part in parts)
+        return cls(time, kind, np.concatenate([*none]) if late else None, cause=OWN_EVENT)
+
+
+@dataclass(frozen=True, eq=False)
+class FollowUp:
+    """Cases by row of a table, and by when they came, when they went, and by which kind of exit.
+
+    Times are steps of a fixed grid, so that tables can be added. An event lies within the step that
+    ends at its exit; a case that left did so at its exit, and was followed to the horizon where
+    that is the last step.
+
+    Attributes
+    ----------
+    horizon : float
+    row, entry, exit : ndarray of int of shape (entries,)
+        The last two from 0 to `TIME_STEPS`.
+    kind : ndarray of int8 of shape (entries,)
+        By the horizon: `LEFT`, `OWN_EVENT` or `OTHER_EVENT` (a competing event).
+    weight : ndarray of shape (entries,)
+        Sum of the weights of these cases.
+    members : Members, optional
+        The clusters of the cases, by entry in place of row.
+    """
+
+    horizon: float
+    row: NDArray[np.intp]
+    entry: NDArray[np.intp]
+    exit: NDArray[np.intp]
+    kind: NDArray[np.int8]
+    weight: Floats
+    members: Members | None = None
+
+    @classmethod
+    def of_cases(
+        cls, outcome: Survival, horizon: float, weight: Floats, members: Members | None
+    ) -> FollowUp:
+        """One entry of each case, which is in the row of its number, as are its `members`."""
+        came = np.zeros(len(outcome)) if outcome.entry is None else outcome.entry
+        if (came >= horizon).any():
+            late = int((came >= horizon).argmax())
+            raise CaseError(
+                "entry",
+                f"is not before the horizon {horizon:g}",
+                row=late,
+                value=exact(came[late]),
+                more=": such a case says nothing of it",
+                cure="Leave it out.",
+            )
+        time, at = outcome.time, outcome.time / horizon * TIME_STEPS
+        kind = np.where(time <= horizon, outcome.kind, LEFT).astype(np.int8)
+        had = kind != LEFT
+        of_event = np.clip(np.ceil(at - STEP_ROUNDING), 1, TIME_STEPS)
+        left = np.where(time >= horizon, TIME_STEPS, np.clip(np.rint(at), 0, TIME_STEPS - 1))
+        went = np.where(had, of_event, left).astype(np.intp)
+        entry = np.minimum(np.rint(came / horizon * TIME_STEPS).astype(np.intp), went - had)
+        return cls(horizon, np.arange(time.size), entry, went, kind, weight, members)
+
+    def of(self, some: NDArray[np.bool_], row: NDArray[np.intp]) -> FollowUp:
+        """Some of the entries, in other rows."""
+        members = self.members
+        if members is not None:
+            at = np.where(some, np.cumsum(some) - 1, -1)[members.row]
+            members = members.of(at >= 0, at[at >= 0])
+        entry, exit_, kind = self.entry[some], self.exit[some], self.kind[some]
+        return FollowUp(self.horizon, row, entry, exit_, kind, self.weight[some], members)
+
+    def in_rows(self, row: NDArray[np.intp]) -> FollowUp:
+        """The same, where what was in row r is now in row `row[r]`, or, below 0, left out."""
+        to = row[self.row]
+        return FollowUp.summed([self.of(to >= 0, to[to >= 0])])
+
+    @classmethod
+    def summed(cls, parts: Sequence[FollowUp]) -> FollowUp:
+        """The entries of several tables in the rows of one, those that are alike together."""
+        horizons = sorted({part.horizon for part in parts})
+        if len(horizons) > 1:
+            raise InputError(
+                f"the tables have the horizons {horizons[0]:g} and {horizons[1]:g}. Add tables of "
+                "one horizon."
+            )
+        row, entry, exit_, kind, weight = (
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in (*FOLLOWED_COLUMNS, "weight")
+        )
+        came = TIME_STEPS + 1 if entry.any() else 1
+        keys, at = numbered(((row * came + entry) * (TIME_STEPS + 1) + exit_) * 3 + kind)
+        starts = np.cumsum([0, *(part.row.size for part in parts)])
+        members = [
+            part.members.of(slice(None), at[part.members.row + start])
+            for part, start in zip(parts, starts, strict=False)
+            if part.members is not None
+        ]
+        rest, kind = np.divmod(keys, 3)
+        rest, exit_ = np.divmod(rest, TIME_STEPS + 1)
+        row, entry = np.divmod(rest, came)
+        together = Members.summed(members) if members else None
+        total = add_up(at, weight, keys.size)
+        return cls(horizons[0], row, entry, exit_, kind.astype(np.int8), total, together)
+
+    def without_clusters(self) -> FollowUp:
+        """The same cases as independent ones."""
+        return self if self.members is None else replace(self, members=None)
+
+    def check(self) -> None:
+        """Refuse a horizon of which, or of a time before which, the cases say nothing."""
+        at, longest = self.horizon, float(self.exit.max()) * self.horizon / TIME_STEPS
+        if self.exit.max() < TIME_STEPS and self.left_early.any():
+            left = self.censored
+            raise InputError(
+                f"horizon is {at:g}, but no case was followed beyond {longest:.3g}, and {left:g} "
+                f"left before the event: nothing says what happens between {longest:.3g} and "
+                f"{at:g}. Choose a horizon of at most {longest:.3g}, with risks by then."
+            )
+        first = float(self.entry.min()) * at / TIME_STEPS
+        if first > at * EARLY_SHARE:
+            raise InputError(
+                f"no case was under observation before {first:.3g}, so that nothing says how many "
+                f"had the event by then, and the scores are risks from 0 to {at:g}. Count time "
+                "from a moment at which cases were under observation, with risks from then on."
+            )
+        self._refuse_thin()
+
+    def _refuse_thin(self) -> None:
+        """Refuse a stretch of time in which nobody, or hardly anybody, is under observation."""
+        at, under = self.horizon, self._under_observation
+        left = np.bincount(self.exit, self.weight * self.left_early, TIME_STEPS + 1)
+        left = np.cumsum(left)[:TIME_STEPS]
+        thin = (under < FEW_UNDER_OBSERVATION) & (left >= LEFT_FOR_EACH * under)
+        thin &= np.arange(TIME_STEPS) >= int(self.entry.min())
+        for some in (thin & (under <= 0), thin):
+            start, end = _longest(some)
+            if end - start <= EARLY_SHARE * TIME_STEPS:
+                continue
+            since, until = start * at / TIME_STEPS, end * at / TIME_STEPS
+            most, gone = float(under[start:end].max()), float(left[start])
+            who = f"never more than {count(most, 'case')} were" if most > 0 else "no case was"
+            before = f", and {gone:.6g} had left by {since:.3g}" if gone else ""
+            raise InputError(
+                f"between {since:.3g} and {until:.3g} {who} under observation{before}: hardly "
+                f"anything says what happens then. Choose a horizon of at most {since:.3g}, with "
+                "risks by then."
+            )
+
+    def warn_of_survival(self, rows: int) -> None:
+        """Warn if scores look like probabilities of survival: far fewer events where they are high.
+
+        Parameters
+        ----------
+        rows : int
+            Of the table, in ascending order of score.
+        """
+        free = ~self.event & ~self.left_early
+        event, other = (
+            np.bincount(self.row[some], self.weight[some], rows) for some in (self.event, free)
+        )
+        events, others = event.sum(), other.sum()
+        if min(events, others) < FEWEST_OF_KIND:
+            return
+        c_statistic = float(event @ (np.cumsum(other) - other / 2)) / (events * others)
+        error = np.sqrt((events + others + 1) / (12 * events * others))
+        if c_statistic < 0.5 - ERRORS_BELOW * error:
+            warnings.warn(
+                "scores are lower for cases with the event than for cases followed to the horizon "
+                f"without it (C-statistic {c_statistic:.2f}): they look like probabilities of "
+                "survival. If they are, pass 1 - y_prob.",
+                ScoreWarning,
+                stacklevel=5,
+            )
+
+    @property
+    def _under_observation(self) -> Floats:
+        """Cases under observation in each step, without any event before."""
+        came = np.bincount(self.entry, self.weight, TIME_STEPS + 1)
+        went = np.bincount(self.exit, self.weight, TIME_STEPS + 1)
+        return np.maximum(np.cumsum(came - went)[:TIME_STEPS], 0.0)
+
+    @property
+    def event(self) -> NDArray[np.bool_]:
+        """Which entries had the event by the horizon."""
+        return np.asarray(self.kind == OWN_EVENT)
+
+    @property
+    def other(self) -> NDArray[np.bool_]:
+        """Which entries had a competing event by the horizon, which rules the event out."""
+        return np.asarray(self.kind == OTHER_EVENT)
+
+    @property
+    def left_early(self) -> NDArray[np.bool_]:
+        """Which entries left before the horizon, without any event."""
+        return np.asarray((self.kind == LEFT) & (self.exit < TIME_STEPS))
+
+    @property
+    def censored(self) -> float:
+        """Cases that left before the horizon, without any event (the sum of their weights)."""
+        return float(self.weight[self.left_early].sum())
+
+    @property
+    def competing(self) -> float:
+        """Cases with a competing event by the horizon (the sum of their weights)."""
+        return float(self.weight[self.other].sum())
+
+    @property
+    def is_delayed(self) -> bool:
+        """Whether some cases came under observation later than at time 0."""
+        return bool(self.entry.any())
+
+    def at_risk(self, times: Floats, of: NDArray[np.bool_] | None = None) -> Floats:
+        """Cases under observation, without any event, just before each time of [0, horizon].
+
+        Parameters
+        ----------
+        times : ndarray of shape (times,)
+        of : ndarray of bool of shape (entries,), optional
+            Which entries to count; by default all.
+        """
+        step = np.asarray(times, np.float64) / self.horizon * TIME_STEPS
+        inside = (self.entry < step[:, None]) & (self.exit >= step[:, None] - STEP_ROUNDING)
+        inside |= (step[:, None] <= 0) & (self.entry == 0)
+        return np.asarray(inside @ (self.weight if of is None else self.weight * of))
+
+    def cuts(self, intervals: int) -> tuple[int, ...]:
+        """Steps between intervals with as much time at risk each: from 0 to the horizon."""
+        risk = self._under_observation
+        share = np.cumsum(risk) / max(float(risk.sum()), np.finfo(float).tiny)
+        inner = np.searchsorted(share, np.arange(1, intervals) / intervals) + 1
+        inner = np.unique(np.clip(inner, 1, TIME_STEPS - 1))
+        return (0, *map(int, inner), TIME_STEPS)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, FollowUp) or self.horizon != other.horizon:
+            return False
+        same = all(np.array_equal(getattr(self, n), getattr(other, n)) for n in FOLLOWED_COLUMNS)
+        clusters = self.members is None or self.members.equals(other.members)
+        same &= clusters and (self.members is None) == (other.members is None)
+        return same and np.allclose(self.weight, other.weight, rtol=1e-12, atol=0)
+
+    def to_variables(self) -> dict[str, Any]:
+        """Variables of a dataset, with the dimension `exit`."""
+        variables: dict[str, Any] = {"horizon": ((), self.horizon)}
+        for name in (*FOLLOWED_COLUMNS, "weight"):
+            variables[f"exit_{name}"] = ("exit", getattr(self, name))
+        if self.members is not None:
+            variables |= self.members.to_variables(EXIT_ENTRY)
+        return variables
+
+    @classmethod
+    def of_dataset(cls, dataset: xr.Dataset, rows: int) -> FollowUp | None:
+        """Read back what `to_variables` wrote, for a table of so many rows; None without any."""
+        if "horizon" not in dataset:
+            return None
+        row, entry, exit_, kind, weight = (
+            dataset[f"exit_{name}"].to_numpy() for name in (*FOLLOWED_COLUMNS, "weight")
+        )
+        inside = row.min() >= 0 and row.max() < rows and entry.min() >= 0
+        known = np.isin(kind, (LEFT, OWN_EVENT, OTHER_EVENT)).all() and exit_.max() <= TIME_STEPS
+        if not (inside and known and (entry <= exit_).all() and (weight > 0).all()):
+            raise InputError(
+                "the follow-up is not that of the table: it was edited or damaged. Load the file "
+                "as it was written, or make the table again."
+            )
+        row, entry, exit_ = (each.astype(np.intp) for each in (row, entry, exit_))
+        members = Members.of_dataset(dataset, row.size, EXIT_ENTRY)
+        if members is not None:
+            members = members._replace(layer=None)  # strata are those of the table
+        kind, weight = kind.astype(np.int8), weight.astype(np.float64)
+        return cls(float(dataset["horizon"]), row, entry, exit_, kind, weight, members)
+
+
+def seen_as(followed: FollowUp) -> Survival:
+    """One case of each entry of a follow-up, which is this entry again when it is read."""
+    had = followed.kind != LEFT
+    step = followed.exit + np.where(had, -WITHIN_STEP, WITHIN_STEP)
+    unit = followed.horizon / TIME_STEPS
+    entry = followed.entry * unit if followed.is_delayed else None
+    return Survival(step * unit, followed.kind.astype(np.int64), entry, cause=OWN_EVENT)
+
+
+def as_horizon(horizon: Any) -> float:
+    """The horizon as a positive number."""
+    if horizon is None:
+        raise InputError(
+            "horizon is missing: times to an event were given, and the scores are risks of the "
+            "event by some time. Pass it in the units of time, such as horizon=5."
+        )
+    if not is_single(horizon):
+        times = count(np.asarray(horizon, dtype=object).size, "time")
+        raise InputError(
+            f"horizon is {times} here: several are taken by bayescal.fit, compare and assess, "
+            "with a column of risks for each. Pass one number, such as horizon=5."
+        )
+    at = as_number(horizon, "horizon")
+    if not 0 < at < np.inf:
+        raise InputError(f"horizon must be a positive time, got {shortened(repr(horizon))}.")
+    return at
+
+
+def refuse_horizon(horizon: Any) -> None:
+    """Refuse a horizon of outcomes that have no times."""
+    if horizon is not None:
+        raise InputError(
+            "horizon was given, but no times to an event. Pass bc.Survival(time, event) in place "
+            "of the outcomes; a CalibrationData holds its own horizon."
+        )
+
+
+def check_codes(codes: Collection[int]) -> None:
+    """Refuse codes of which it is not clear whether two causes are meant, or none.
+
+    Parameters
+    ----------
+    codes : collection of int
+        All that occur, if nobody named the code of the event.
+    """
+    if {1, 2} <= set(codes) and 0 not in codes:
+        raise CaseError(
+            "event",
+            "holds 1 and 2 and no 0, and R writes 1 for a case that left and 2 for the event",
+            cure="If these are such, pass event == 2. If they are two causes and no case left, "
+            "name the one that scores are risks of: bc.Survival(time, event, cause=1).",
+        )
+
+
+def _columns(both: Any) -> tuple[Any, Any]:
+    """Time and event of a structured array, a matrix or a data frame."""
+    names = getattr(getattr(both, "dtype", None), "names", None)
+    if names is not None and len(names) == 2:
+        kinds = [both.dtype[name].kind for name in names]
+        if sorted(kind == "b" for kind in kinds) == [False, True]:
+            first = names[kinds.index("b")]
+            return both[names[1] if first == names[0] else names[0]], both[first]
+    if hasattr(both, "columns") and {"time", "event"} <= set(both.columns):
+        return both["time"], both["event"]
+    if np.ndim(both) == 2 and np.shape(both)[1] == 2 and not hasattr(both, "columns"):
+        matrix = np.asarray(both)
+        return matrix[:, 0], matrix[:, 1]
+    raise InputError(
+        "event is missing: pass whether the event ended each case's time, as "
+        "bc.Survival(time, event). One argument can be a structured array of a boolean and a "
+        "number, or hold the columns time and event."
+    )
+
+
+def _as_codes(event: Any) -> NDArray[np.int64]:
+    vector = as_vector(event, "event")
+    if vector.dtype == np.bool_:
+        return vector.astype(np.int64)
+    values, cure = vector, f"{CODES}."
+    texts = np.array([isinstance(label, str) for label in vector.tolist()])
+    if texts.any():
+        wrong, cure = texts, f"{CODES}, as in event == 'dead' of a column of texts."
+    else:
+        values = as_floats(vector, "event")
+        wrong = ~np.isin(values, np.arange(MOST_CAUSES + 1))
+    refuse_first(wrong, values, "event", "is no code of what ended it", cure=cure, alone=True)
+    return values.astype(np.int64)
+
+
+def _longest(some: NDArray[np.bool_]) -> tuple[int, int]:
+    """Start and end of the longest run of true values; (0, 0) without any."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], some.astype(np.int8), [0]])))
+    starts, ends = edges[::2], edges[1::2]
+    if not starts.size:
+        return 0, 0
+    longest = int(np.argmax(ends - starts))
+    return int(starts[longest]), int(ends[longest])

@@ -1,0 +1,170 @@
+"""Patients of several groups, each with the curve of their own group.
+
+Rows of all groups stand side by side, each with its own curve. What is linear in the risk, such as
+O/E, is that of the pooled curve, where errors of groups cancel; distances are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError
+from bayescal.data.table import CalibrationData
+from bayescal.model.problem import Problem
+from bayescal.multilevel.view import CurveView
+from bayescal.posterior.evaluation import FunctionalCalls
+from bayescal.posterior.populations.bootstrap import Bootstrap, dirichlet
+from bayescal.posterior.populations.clusters import ClusterBootstrap
+
+__all__ = ["OwnProblem", "OwnView"]
+
+BY_SCORE = {
+    "emax": "the largest error of any group grows with their number: read it of each group",
+    "cutoff_error": "patients of one score are not told apart: read it of the pooled curve, at()",
+}
+"""Functionals that are not of patients with their own group, and why."""
+
+
+@dataclass(frozen=True)
+class OwnProblem(Problem):
+    """The cases of several groups, whose rows are those of each group, in the order of scores.
+
+    Attributes
+    ----------
+    parts : tuple of Problem
+        One a group.
+    """
+
+    parts: tuple[Problem, ...] = ()
+
+    @classmethod
+    def of(cls, together: Problem, parts: tuple[Problem, ...]) -> OwnProblem:
+        """Of the problem of all cases, and that of each group."""
+        known: dict[str, Any] = {
+            each.name: getattr(together, each.name) for each in fields(Problem)
+        }
+        return cls(**known, parts=parts)
+
+    @cached_property
+    def order(self) -> NDArray[np.intp]:
+        """Of the rows of one group after the other, those with the lowest scores first."""
+        return np.argsort(np.concatenate([part.score for part in self.parts]), kind="stable")
+
+    def by_row(self, of: Callable[[Problem], Floats]) -> Floats:
+        """Values by row of each group, on the last axis, as rows of all."""
+        return np.concatenate([of(part) for part in self.parts], axis=-1)[..., self.order]
+
+    def mean_of_rows(self, values: Floats, cases: Floats | None = None) -> Floats:
+        """Means over the cases of each row, of values by row of the table of all cases."""
+        of = [part.mean_of_rows(values[self.data.rows_of(part.data.score)]) for part in self.parts]
+        return np.concatenate(of)[self.order]
+
+    @cached_property
+    def score(self) -> Floats:
+        """Scores inside (0, 1), ascending, of shape (rows,)."""
+        return self.by_row(lambda part: part.score)
+
+    @cached_property
+    def stated(self) -> Floats:
+        """The scores as they came in, of shape (rows,)."""
+        return self.by_row(lambda part: part.stated)
+
+    @cached_property
+    def trials(self) -> Floats:
+        """Cases of each row; sampling weights say which shares the groups have."""
+        return self.by_row(lambda part: part.trials * (part.data.trials.sum() / part.n))
+
+    @property
+    def n(self) -> float:
+        """All cases."""
+        return float(self.trials.sum())
+
+    @property
+    def is_merged(self) -> bool:
+        """Whether neighbouring rows of a group are merged."""
+        return any(part.is_merged for part in self.parts)
+
+    def curves_at(self, scores: Floats | None = None) -> Any:
+        """The curve of each row's own group; at other scores the mean of the groups' curves."""
+        return _OwnCurves(self) if scores is None else super().curves_at(scores)
+
+    def weights(self, data: CalibrationData) -> Bootstrap:
+        """The law of the weights of rows, of the cases as they stand in the table of groups."""
+        clusters = data.with_several_clusters().clusters
+        if clusters is None or clusters.are_single:
+            return _Shares(self.by_row(lambda part: part.trials), self.trials)
+        row, first = np.empty(data.score.size, np.intp), 0
+        place, group = np.argsort(self.order), np.asarray(data.group)
+        for label, part in zip(data.groups, self.parts, strict=True):
+            own = group == label
+            row[own] = place[first + part.rows_of(data.score[own])]
+            first += part.score.size
+        return ClusterBootstrap.of(clusters, row[clusters.row], self.trials.size)
+
+
+class _OwnCurves(NamedTuple):
+    """Each row at the curve of its own group."""
+
+    problem: OwnProblem
+
+    def probability(self, u: Floats) -> Floats:
+        """Of shape (draws, rows), for coordinates (draws, groups * d), one group after another."""
+        own = iter(np.split(u, len(self.problem.parts), axis=1))
+        return self.problem.by_row(lambda part: part.probability(next(own)))
+
+
+class _Shares(NamedTuple):
+    """Weights of independent cases: as many as are counted, which stand for `cases`."""
+
+    counted: Floats
+    cases: Floats
+
+    def weights(self, part: slice, rng: np.random.Generator) -> Floats:
+        """Weights of a block of draws, of shape (draws of the block, rows)."""
+        weight = dirichlet(self.counted, part.stop - part.start, rng) * (self.cases / self.counted)
+        return np.asarray(weight / weight.sum(axis=1, keepdims=True))
+
+    def worth(self, values: Floats) -> float:
+        """One: cases are independent."""
+        return 1.0
+
+
+class OwnView(CurveView):
+    """These patients, each with the curve of their own group: functionals of them, and no curve."""
+
+    @property
+    def _undefined(self) -> dict[str, str]:
+        return super()._undefined | BY_SCORE
+
+    def _values(self, wanted: FunctionalCalls, population: str) -> dict[str, Floats]:
+        for name, _ in wanted:
+            if name in BY_SCORE:
+                raise InputError(
+                    f"{name} is not of patients with their own group: {BY_SCORE[name]}."
+                )
+        return super()._values(wanted, population)
+
+    def _over(self, population: Any) -> Any:
+        of, kind = super()._over(population)
+        return _refused("a population of other scores") if kind == "beta" else (of, kind)
+
+    def _with(self, parts: Any) -> NoReturn:
+        _refused("a population of other scores, or another prevalence,")
+
+    def _performances(self, *args: Any, **options: Any) -> NoReturn:
+        _refused("performance")
+
+
+def _refused(what: str) -> NoReturn:
+    """Refuse what needs one curve for all scores."""
+    raise InputError(
+        f"{what} is of one curve, and these patients have one for each group. Ask the pooled "
+        "curve, at(), or each group."
+    )

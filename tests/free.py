@@ -1,0 +1,12 @@
+"""What a fit of several curves says by itself, as another sampler does of the same model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+
+def given_free(post: Any) -> Any:
+    """The posterior without exact calibration: its draws alone, as those of NUTS."""
+    stats = {name: value for name, value in post._free.stats.items() if name != "log_evidence"}
+    return type(post).of_draws(replace(post._free, stats=stats))

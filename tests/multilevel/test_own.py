@@ -1,0 +1,115 @@
+"""Patients of several groups, each with the curve of their own group."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+import bayescal as bc
+from bayescal.errors import InputError
+
+SITES, EACH = 6, 150
+RNG = np.random.default_rng(3)
+X = RNG.normal(-1.2, 1.1, SITES * EACH)
+SITE = np.repeat(np.arange(SITES), EACH)
+RISK = expit(X + 0.6 * np.where(SITE % 2, 1, -1))
+Y = (RNG.random(X.size) < RISK).astype(int)
+OPTIONS = {"vary": "site", "curve": "logistic", "draws": 1000, "random_state": 1}
+LINEAR = ("signed_error", "observed_expected", "calibration_in_the_large", "calibration_slope")
+
+
+def fitted(**roles):
+    return bc.fit(bc.CalibrationData(Y, expit(X), site=SITE, **roles), **OPTIONS)
+
+
+@pytest.fixture(scope="module")
+def post():
+    return fitted()
+
+
+def ends(view, name):
+    return np.array([view.estimate(name), *view.interval(name)])
+
+
+def test_its_distances_are_of_patients_and_those_of_the_pooled_curve_are_less(post):
+    own, pooled = post.own(), post.at()
+    true = np.abs(RISK - expit(X)).mean()
+    lower, upper = own.interval("tce")
+    assert lower < true < upper
+    assert pooled.interval("tce")[1] < lower
+    assert own.estimate("e50") < own.estimate("tce") < own.estimate("e90")
+
+
+@pytest.mark.parametrize("name", LINEAR)
+def test_what_is_linear_in_the_risk_is_that_of_the_pooled_curve(post, name):
+    np.testing.assert_allclose(ends(post.own(), name), ends(post.at(), name), atol=0.02)
+
+
+def test_no_draw_contradicts_itself(post):
+    own = post.own()
+    assert (np.abs(own.values_of("signed_error")) <= own.values_of("tce") + 1e-12).all()
+
+
+def test_over_the_sample_it_is_the_mean_of_the_sites(post):
+    each = [post.site(label).values_of("tce", "sample") for label in post.labels]
+    np.testing.assert_allclose(post.own().values_of("tce", "sample"), np.mean(each, axis=0))
+
+
+def test_sampling_weights_say_how_much_a_site_counts():
+    weight = np.where(SITE == 0, 5.0, 1.0)
+    post = fitted(sample_weight=weight, weight_type="sampling")
+    each = np.stack([post.site(label).values_of("tce", "sample") for label in post.labels])
+    share = np.bincount(SITE, weight) / weight.sum()
+    np.testing.assert_allclose(post.own().values_of("tce", "sample"), share @ each)
+    np.testing.assert_allclose(
+        ends(post.own(), "observed_expected"), ends(post.at(), "observed_expected"), atol=0.02
+    )
+
+
+def test_clusters_are_drawn_whole():
+    twice = np.arange(X.size) // 2
+    post, single = fitted(cluster=twice), fitted(cluster=np.arange(X.size))
+    rows = post.own()._parts[0].rows
+    law = rows.weights(post.problem.data)
+    weight = law.weights(slice(0, 4000), np.random.default_rng(1))
+    np.testing.assert_allclose(weight.sum(axis=1), 1)
+    np.testing.assert_allclose(weight.mean(axis=0), rows.trials / rows.n, atol=2e-4)
+    np.testing.assert_array_equal(single.own().values_of("tce"), fitted().own().values_of("tce"))
+
+
+def test_cells_and_periods_have_it_and_files_keep_it(tmp_path):
+    factors = {"sex": SITE % 2, "age": SITE // 2}
+    vary = {"vary": ["sex", "age", bc.by("sex", "age")]}
+    cells = bc.fit(bc.CalibrationData(Y, expit(X), subgroup=factors), **OPTIONS | vary)
+    months = bc.fit(Y, expit(X), period=SITE, curve="logistic", draws=1000, random_state=1)
+    for several in (cells, months):
+        assert several.own().estimate("tce") > several.at().estimate("tce") + 0.02
+    own = cells.own()
+    own.to_netcdf(tmp_path / "own.nc")
+    np.testing.assert_array_equal(
+        bc.load(tmp_path / "own.nc").values_of("tce"), own.values_of("tce")
+    )
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda own: own.on([0.1, 0.2]), "these patients have one for each group"),
+        (lambda own: own.tce(population="beta"), "these patients have one for each group"),
+        (lambda own: own.performance(), "Ask the pooled curve, at"),
+        (lambda own: own.at_prevalence(0.1), "Ask the pooled curve, at"),
+        (lambda own: own.values_of("emax"), "grows with their number"),
+        (lambda own: own.values_of("cutoff_error"), "patients of one score"),
+    ],
+)
+def test_what_needs_one_curve_is_refused(post, ask, message):
+    with pytest.raises(InputError, match=message):
+        ask(post.own())
+
+
+def test_sites_known_by_summaries_alone_have_no_patients():
+    known = {"site": list("KLM"), "observed": [9, 8, 7], "expected": [9.0] * 3, "n": [50] * 3}
+    post = bc.fit(None, [0.1, 0.2, 0.3], known=known, curve="intercept", random_state=1)
+    with pytest.raises(InputError, match=r"own\(\) is of patients"):
+        post.own()
