@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -46,6 +46,12 @@ class Frame:
     deviations: tuple[tuple[float, ...], ...] = ()
     cells: tuple[float, ...] = ()
     scores: tuple[float, ...] = ()
+
+    @classmethod
+    def of_json(cls, read: Mapping[str, Any]) -> Frame:
+        """The frame that a tree's attribute describes."""
+        lists = {name: tuple(read[name]) for name in ("knots", "cells", "scores")}
+        return cls(read["centre"], deviations=tuple(map(tuple, read["deviations"])), **lists)
 
     @cached_property
     def sized(self) -> list[tuple[Curve, Curve]]:
