@@ -54,7 +54,7 @@ def raw_cases(data: CalibrationData) -> tuple[RawCases, ...]:
             score.astype(np.float64, copy=False),
             None if weight is None else effective_cases(weight, data.weight_type),
         )
-        for outcome, score, weight in data.known_cases()
+        for outcome, score, weight in data._known_cases()
     )
 
 

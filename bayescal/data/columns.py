@@ -206,14 +206,14 @@ class Scale:
 
 
 PROBABILITY = Scale("probabilities", 0, 1, lambda score: score, lambda probability: probability)
-LOGIT = Scale("log-odds", -math.inf, math.inf, expit, logit)
+LOG_ODDS = Scale("log-odds", -math.inf, math.inf, expit, logit)
 PERCENT = Scale(
     "percentages", 0, 100, lambda score: score / 100, lambda probability: 100 * probability
 )
 SURVIVAL = Scale(
     "probabilities of survival", 0, 1, lambda score: 1 - score, lambda probability: 1 - probability
 )
-SCALES = {"probability": PROBABILITY, "logit": LOGIT, "percent": PERCENT, "survival": SURVIVAL}
+SCALES = {"probability": PROBABILITY, "logit": LOG_ODDS, "percent": PERCENT, "survival": SURVIVAL}
 
 
 @dataclass(frozen=True)

@@ -150,7 +150,7 @@ class CalibrationData(FromSources):
     _labels: tuple[str, ...] = ()
     _is_observed: bool = True
     _arrays: tuple[Any, ...] = ()
-    """What `known_cases` reads: outcomes, scores, weights, label of the event and imputations."""
+    """What `_known_cases` reads: outcomes, scores, weights, label of the event and imputations."""
 
     def __init__(
         self,
@@ -785,14 +785,14 @@ class CalibrationData(FromSources):
         """Whether the table, or that of its groups together, may be on the log-odds grid."""
         return self.is_compressed or self.score.size > LIMIT
 
-    def known_cases(self) -> tuple[CheckedCases, ...]:
+    def _known_cases(self) -> tuple[CheckedCases, ...]:
         """The cases whose outcome is known, of each imputation, with the score of every one.
 
         Only a table that was just made from arrays has them, and only where rows on the grid keep
         less: they are neither stored nor pickled. Else there are none.
         """
         if not self._arrays:
-            parts = [part.known_cases() for part in self._imputations]
+            parts = [part._known_cases() for part in self._imputations]
             return tuple(cases for part in parts for cases in part)
         *given, label, imputation = self._arrays
         cases = check_cases(*given, pos_label=label)

@@ -26,7 +26,7 @@ from bayescal.posterior.populations.clusters import ClusterBootstrap
 
 __all__ = ["OwnProblem", "OwnView"]
 
-BY_SCORE = {
+NEEDS_ONE_CURVE = {
     "emax": "the largest error of any group grows with their number: read it of each group",
     "cutoff_error": "patients of one score are not told apart: read it of the pooled curve, at()",
 }
@@ -143,7 +143,7 @@ class OwnView(CurveView):
     def summary(self, *args: Any, names: Sequence[str] | None = None, **options: Any) -> Any:
         """As of one curve, without what needs one for all patients."""
         asked = (
-            [name for name in usual_functionals() if name not in BY_SCORE]
+            [name for name in usual_functionals() if name not in NEEDS_ONE_CURVE]
             if names is None
             else names
         )
@@ -151,9 +151,9 @@ class OwnView(CurveView):
 
     def _values(self, wanted: FunctionalCalls, population: str) -> dict[str, Floats]:
         for name, _ in wanted:
-            if name in BY_SCORE:
+            if name in NEEDS_ONE_CURVE:
                 raise InputError(
-                    f"{name} is not of patients with their own group: {BY_SCORE[name]}."
+                    f"{name} is not of patients with their own group: {NEEDS_ONE_CURVE[name]}."
                 )
         return super()._values(wanted, population)
 

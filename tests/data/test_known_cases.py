@@ -18,7 +18,7 @@ WEIGHT = RNG.lognormal(size=N)
 
 def test_a_large_table_knows_the_score_of_every_case() -> None:
     table = bc.CalibrationData(OUTCOME, SCORE, WEIGHT)
-    (cases,) = table.known_cases()
+    (cases,) = table._known_cases()
     assert table.is_compressed
     np.testing.assert_array_equal(cases.score, SCORE)
     np.testing.assert_array_equal(cases.weight, WEIGHT)
@@ -31,14 +31,14 @@ def test_each_imputation_has_its_own() -> None:
         np.tile(OUTCOME, 2), np.concatenate([SCORE, other]), imputation=np.repeat([1, 2], N)
     )
     for table in (matrix, long):
-        for cases, score in zip(table.known_cases(), (SCORE, other), strict=True):
+        for cases, score in zip(table._known_cases(), (SCORE, other), strict=True):
             np.testing.assert_array_equal(cases.score, score)
 
 
 def test_groups_whose_cases_together_are_many_have_them() -> None:
     table = bc.CalibrationData(OUTCOME, SCORE, site=np.arange(N) % 3)
     assert not table.is_compressed
-    assert table.known_cases()[0].score.size == N
+    assert table._known_cases()[0].score.size == N
 
 
 @pytest.mark.parametrize(
@@ -53,4 +53,4 @@ def test_groups_whose_cases_together_are_many_have_them() -> None:
     ids=["pickled", "stored", "sum", "small", "chunks"],
 )
 def test_another_table_does_not_have_them(change) -> None:
-    assert change(bc.CalibrationData(OUTCOME, SCORE)).known_cases() == ()
+    assert change(bc.CalibrationData(OUTCOME, SCORE))._known_cases() == ()
