@@ -13,7 +13,7 @@ from .assessment import read_report as read_report
 from .assessment.vocabulary import words as words
 from .data import CalibrationData as CalibrationData
 from .data import Survival as Survival
-from .data import readers as readers
+from .data.reading import read as read
 from .fitting import build_model as build_model
 from .fitting import combine_imputations as combine_imputations
 from .fitting import compare as compare

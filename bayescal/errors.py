@@ -6,6 +6,7 @@ from bayescal.core.errors import (
     DiagnosticWarning,
     EdgeWarning,
     GroupWarning,
+    GuessWarning,
     ImputationWarning,
     InputError,
     LabelWarning,
@@ -13,6 +14,7 @@ from bayescal.core.errors import (
     RepeatWarning,
     ScoreWarning,
     SeparationError,
+    SpellingWarning,
     WeightWarning,
 )
 
@@ -20,6 +22,7 @@ __all__ = [
     "DiagnosticWarning",
     "EdgeWarning",
     "GroupWarning",
+    "GuessWarning",
     "ImputationWarning",
     "InputError",
     "LabelWarning",
@@ -27,6 +30,7 @@ __all__ = [
     "RepeatWarning",
     "ScoreWarning",
     "SeparationError",
+    "SpellingWarning",
     "WeightWarning",
 ]
 

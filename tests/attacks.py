@@ -37,7 +37,7 @@ CALM = {"draws": 200, "n_resamples": 100, "n_simulations": 4, "n_repeats": 1, "r
 """So that a call takes no longer than it must."""
 SHAPES = {"RecalibratedClassifier": SCORE[:, None], "VarianceRecalibrator": MATRIX}
 """What is not fitted to a vector of probabilities."""
-GIVEN = {*CALM, "after", "before", "recalibrator", "thresholds", "y_prob", "y_proba"}
+GIVEN = {*CALM, "after", "before", "models", "recalibrator", "thresholds", "y_prob", "y_proba"}
 """Arguments that are passed although they have a default."""
 HOSTILE: tuple[Any, ...] = (
     None, "x", b"x", "", "x" * 5000, float("nan"), float("inf"), -float("inf"), -1, -0.5, 0, 0.5,
@@ -313,7 +313,7 @@ def special() -> dict[str, dict[str, Any]]:
         "CalibrationData.from_imputations": {"tables": [made["CalibrationData"]] * 2},
         "CalibrationData.from_netcdf": {"path": at / "table.nc"},
         "CalibrationData.from_frame": {"outcome": "y"},
-        "CalibrationData.from_parquet": {"path": at / "cases.parquet", "outcome": "y"},
+        "bayescal.read": {"path": at / "cases.parquet", "outcome": "y"},
         "CalibrationData.from_xarray": {"dataset": made["CalibrationData"].to_xarray()},
         "CalibrationData.to_netcdf": {"path": "table.nc"},
         "CalibrationPosterior.to_netcdf": {"path": "posterior.nc"},

@@ -93,8 +93,15 @@ SPECIAL: dict[str, dict[str, Any]] = {
 """Values of one function where the name means something else."""
 IN_PLACE_OF = {"y_prob", "before", "after"}
 """Arguments that a matrix of imputations cannot stand beside."""
-ONE_OF_EACH_CASE = {"site": {"after"}}
+ONE_OF_EACH_CASE = {"site": {"after"}, "period": {"after"}}
 """Arguments that are no matrix beside others."""
+NOT_TAKEN = {
+    "bayescal.build_model": {"period", "cluster", "stratum", "imputation"},
+    "bayescal.compare": {"site", "period"},
+    "bayescal.compare_models": {"period", "stratum", "imputation"},
+    "bayescal.tce_lower_bound": {"imputation"},
+}
+"""Roles that a door refuses, whatever they hold."""
 WITH = {"entry": "event", "stratum": "cluster"}
 """Arguments that need another."""
 
@@ -227,7 +234,8 @@ def paired(call: Call, described: Callable[..., Any] | None = None) -> Iterator[
     usual = needed | {"y_prob", "y_proba", "before", "after", "y"}
     columns = tuple(name for name in arguments if name in usual)
     given = {name: value for name, value in call.given.items() if name not in arguments}
-    others = tuple(name for name in arguments if name not in columns)
+    refused = NOT_TAKEN.get(call.name.removesuffix(" of clusters"), set())
+    others = tuple(name for name in arguments if name not in columns and name not in refused)
     base = Paired(call.name, call.function, given, columns, others)
     yield base
     about = _described(inspect.getdoc(function) or "")

@@ -8,16 +8,16 @@ from typing import Annotated, Any
 import typer
 
 from bayescal.cli import _options as option
-from bayescal.cli.reading import AssessReading
+from bayescal.cli.reading import GROUPS, OF_TIMES, Reading, Times, read_predictions, reads
 
 __all__ = ["assess"]
 
 AVERAGED = "average"
 
 
-@option.bundled
+@reads(*GROUPS, *OF_TIMES)
 def assess(
-    reading: AssessReading,
+    reading: Reading,
     curve: Annotated[
         str,
         typer.Option(
@@ -56,13 +56,9 @@ def assess(
     force: option.Force = False,
 ) -> None:
     """Assess the calibration of the predictions in a file: one row per case."""
-    from dataclasses import replace
-
     from bayescal.cli._analysis import Analysis
     from bayescal.cli._averaged import Averaged
-    from bayescal.cli._predictions import read_predictions
     from bayescal.cli._terminal import output, say
-    from bayescal.cli._times import TimeColumns, read_times
     from bayescal.cli._update import RunningTable
     from bayescal.core.errors import check_choice
     from bayescal.model.curves import CURVES
@@ -70,7 +66,7 @@ def assess(
     groups = [name for name, given in reading.groups.items() if given]
     if groups:
         _refuse(dict.fromkeys(groups[1:], True), f"all cases as one, not with {groups[0]}")
-    followed = TimeColumns.of(reading, update=update, takes_several=True)
+    followed = Times.of(reading, update=update, takes_several=True)
     check_choice(curve, (AVERAGED, *CURVES), "curve")
     analysis: Analysis | Averaged
     common: dict[str, Any] = {
@@ -111,8 +107,7 @@ def assess(
         return
     _refuse({"--force": force and update is None}, "--update, the file of a running table")
     running = None if update is None else RunningTable.open(update)
-    times = None if followed is None else read_times(reading, followed)
-    predictions = read_predictions(reading) if times is None else times
+    predictions = read_predictions(reading, followed)
     data, source = predictions.data, predictions.source
     if running is not None:
         running = running.with_cases(predictions, force=force)
@@ -121,8 +116,6 @@ def assess(
     predictions.introduce(console, "Calibration")
     if running is not None:
         say(console, running.introduce())
-    if isinstance(analysis, Averaged) and running is None:
-        analysis = replace(analysis, raw=predictions.raw)
     analysis.run(data, console, source)
     if running is not None:
         running.write()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayescal.cli import _options as option
-from bayescal.cli.reading import TimeReading
+from bayescal.cli.reading import OF_ROWS, OF_TIMES, Reading, Times, read_predictions, reads
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["compare"]
 
 
-@option.bundled
+@reads(*OF_ROWS, *OF_TIMES)
 def compare(
-    reading: TimeReading,
+    reading: Reading,
     prior: option.Prior = "neutral",
     prior_calibrated: Annotated[
         float, typer.Option(help="Prior probability that the model is exactly calibrated.")
@@ -37,10 +37,8 @@ def compare(
     html: option.Html = None,
 ) -> None:
     """Compare families of calibration curves, and say how probable calibration is."""
-    from bayescal.cli._predictions import read_predictions
     from bayescal.cli._progress import Steps
     from bayescal.cli._terminal import output, say, wrote
-    from bayescal.cli._times import TimeColumns, read_times
     from bayescal.cli._write import check_targets, write_record, write_report
     from bayescal.core.errors import as_level
     from bayescal.model.priors import as_prior
@@ -50,9 +48,8 @@ def compare(
     if close is not None:
         as_level(close, "close")
     check_targets(plot, json, page=html, inputs=[reading.file])
-    followed = TimeColumns.of(reading)
-    times = None if followed is None else read_times(reading, followed)
-    predictions = read_predictions(reading) if times is None else times
+    followed = Times.of(reading)
+    predictions = read_predictions(reading, followed)
     from bayescal.assessment import Assessment
     from bayescal.assessment.panel import PANEL
     from bayescal.assessment.performance import close_enough
@@ -96,9 +93,7 @@ def compare(
             _draw(plot, comparison)
     if html is not None:
         options = {"prior": chosen, "prior_calibrated": prior_calibrated, "edge": edge}
-        assessment = Assessment(
-            comparison, predictions.data, limit, level, PANEL, options, raw=predictions.raw
-        )
+        assessment = Assessment(comparison, predictions.data, limit, level, PANEL, options)
         with steps.working("Writing the report"):
             write_report(html, assessment, predictions.source)
     for path in (plot, json, html):

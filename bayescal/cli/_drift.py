@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayescal.cli import _options as option
-from bayescal.cli.reading import PeriodReading
+from bayescal.cli.reading import OF_ROWS, OF_TIMES, Reading, Times, read_predictions, reads
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["drift"]
 
 
-@option.bundled
+@reads("period", "every", *OF_ROWS, *OF_TIMES)
 def drift(
-    reading: PeriodReading,
+    reading: Reading,
     prior: option.Prior = "neutral",
     close: option.Close = None,
     ci_prob: option.CiProb = 0.95,
@@ -47,11 +47,9 @@ def drift(
     Outcomes may be times to an event: --time, --event and --horizon.
     """
     from bayescal.assessment.text.periods import IN_USE
-    from bayescal.cli._predictions import read_predictions
     from bayescal.cli._progress import working
     from bayescal.cli._table import describe_cases
     from bayescal.cli._terminal import note, output, say, wrote
-    from bayescal.cli._times import TimeColumns, read_times
     from bayescal.cli._update import RunningTable
     from bayescal.cli._write import check_targets, write_record
     from bayescal.core.arrays import as_seed
@@ -60,14 +58,14 @@ def drift(
 
     level, chosen, seed = as_level(ci_prob), as_prior(prior), as_seed(seed)
     limit = None if close is None else as_level(close, "close")
-    if reading.period is None:
+    if reading["period"] is None:
         raise InputError("--period is needed: name the column with the month or date of each case.")
     if force and update is None:
         raise InputError("--force goes with --update, the file of a running table.")
-    followed = TimeColumns.of(reading)
+    followed = Times.of(reading)
     check_targets(plot, json, update, inputs=[reading.file])
     running = None if update is None else RunningTable.open(update)
-    predictions = read_predictions(reading) if followed is None else read_times(reading, followed)
+    predictions = read_predictions(reading, followed)
     data, source = predictions.data, predictions.source
     if running is not None:
         running = running.with_cases(predictions, force=force)

@@ -10,7 +10,17 @@ import typer
 
 from bayescal.cli import _options as option
 from bayescal.cli._recalibrate import BAYESIAN, METHODS, recalibrator_of
-from bayescal.cli.reading import TimedRowReading
+from bayescal.cli.reading import (
+    CLUSTERS,
+    OF_TIMES,
+    Reading,
+    Times,
+    about_weights,
+    checked,
+    labels_of,
+    read_from,
+    reads,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,9 +52,9 @@ ORDER = (
 )
 
 
-@option.bundled
+@reads("site", *CLUSTERS, *OF_TIMES)
 def gain(
-    reading: TimedRowReading,
+    reading: Reading,
     before: Annotated[str | None, typer.Option(help="Column with the probability before.")] = None,
     after: Annotated[str | None, typer.Option(help="Column with the probability after.")] = None,
     folds: Annotated[
@@ -74,12 +84,9 @@ def gain(
     """
     import warnings
 
-    from bayescal.cli._cases import about_weights
     from bayescal.cli._fitted_to import find_mark
-    from bayescal.cli._pairs import read_pairs
     from bayescal.cli._progress import counting, working
     from bayescal.cli._terminal import note, output, say, wrote
-    from bayescal.cli._times import TimeColumns, read_timed_pairs
     from bayescal.cli._write import check_targets, write_record
     from bayescal.core.arrays import as_seed
     from bayescal.core.errors import InputError, as_count, as_level
@@ -89,12 +96,12 @@ def gain(
 
     level = as_level(ci_prob)
     check_targets(plot, json, inputs=[reading.file])
-    _check_columns(before, after, folds, reading.prob, method, in_sample)
+    _check_columns(before, after, folds, reading["prob"], method, in_sample)
     chosen = as_prior(prior)
     thresholds = tuple(as_level(risk, "threshold") for risk in threshold or ())
     if folds is not None:
         as_count(folds, "folds", 2)
-        if reading.cluster is not None:
+        if reading["cluster"] is not None:
             raise InputError(
                 "--cluster goes with --before and --after: --folds would put cases of one cluster "
                 "in several folds."
@@ -103,39 +110,40 @@ def gain(
             raise InputError(
                 "--site goes with --before and --after: predictions by --folds are of several maps."
             )
-    followed = TimeColumns.of(reading)
+    followed = Times.of(reading)
     if followed is not None and folds is not None:
         raise InputError(
             "--folds does not go with --time: recalibrations are fitted to outcomes that are known "
             "of all cases. Name the predictions with --before and --after."
         )
-    if followed is None:
-        pairs = read_pairs(reading, before if folds is None else reading.prob, after)
+    if before is not None and before == after:
+        raise InputError(f"--before and --after name the same column, {before!r}. Name two.")
+    if folds is None:
+        pair = [("before", str(before)), ("after", str(after))]
+        read = read_from(reading, followed, prob=before, others=pair)
     else:
-        assert before is not None  # without --folds both are named
-        assert after is not None
-        pairs = read_timed_pairs(reading, followed, before, after)
+        read = read_from(reading)
     from bayescal.data.table import CalibrationData
     from bayescal.gain import SeveralGains, cross_fit, recalibration_gain
 
     if folds is not None:
         recalibrator_of(method or BAYESIAN, chosen, seed)  # refuses an unknown name
     console = output(json)
-    cases, before = pairs.cases.given, pairs.columns.prob
-    of_cases: dict[str, Any] = {name: cases.get(name) for name in ("y_true", "sample_weight")}
-    of_cases |= {"weight_type": reading.weight_type}
-    happens = f"{pairs.columns.outcome} is {reading.positive or '1'}"
+    before = str(read.columns.prob)
+    of_cases: dict[str, Any] = {"y_true": read.outcome, "sample_weight": read.weight}
+    of_cases |= {"weight_type": reading["weight_type"]}
+    happens = f"{read.columns.outcome} is {reading.positive or '1'}"
     if followed is None:
         of_cases["pos_label"] = reading.positive
     else:
         of_cases["horizon"] = at = followed.one_horizon
         happens = f"{followed.event} is {followed.cause or 1} {followed.by(at)}"
-    with pairs.checked():
-        data = CalibrationData(y_prob=cases["y_prob"], **of_cases)
+    with checked(read, before=before, after=after):
+        data = CalibrationData(y_prob=read.prob, **of_cases)
     outcome = None
     if folds is not None:
-        outcome = as_outcomes(cases["y_true"], pos_label=reading.positive)
-        _check_folds(outcome, folds, str(pairs.columns.outcome))
+        outcome = as_outcomes(read.outcome, pos_label=reading.positive)
+        _check_folds(outcome, folds, str(read.columns.outcome))
     mark = None if after is None or followed is not None else find_mark(reading.file, data, after)
     title = f"{method or BAYESIAN} recalibration of {before}" if folds else f"{after} over {before}"
     say(
@@ -144,39 +152,39 @@ def gain(
         "bold",
     )
     seed = as_seed(seed)
-    predicted = pairs.cases.others.get("after")
+    predicted = None if after is None else read.probs[after]
     if folds is not None and outcome is not None:
         with counting("Fitting on all folds but one", "fits") as progress:
             predicted = cross_fit(
                 outcome,
-                cases["y_prob"],
+                read.prob,
                 recalibrator_of(method or BAYESIAN, chosen, seed),
                 n_folds=folds,
-                sample_weight=cases.get("sample_weight"),
+                sample_weight=read.weight,
                 random_state=seed,
                 progress=progress,
             )
-    with working("Computing the gain"), pairs.checked():
+    with working("Computing the gain"), checked(read, before=before, after=after):
         warnings.filterwarnings("ignore", "after was fitted to these patients")
         result = recalibration_gain(
-            before=cases["y_prob"],
+            before=read.prob,
             after=predicted,
             thresholds=thresholds,
             in_sample=in_sample or mark is not None,
             prior=chosen,
-            cluster=cases.get("cluster"),
-            stratum=cases.get("stratum"),
-            site=cases.get("site"),
+            cluster=labels_of(read, "cluster"),
+            stratum=labels_of(read, "stratum"),
+            site=labels_of(read, "site"),
             random_state=seed,
             **of_cases,
         )
         table = result.summary(level, parts=True)
-    if pairs.cases.dropped:
-        say(console, f"{pairs.cases.dropped} of {pairs.rows} rows left out: a value is missing.")
+    if read.dropped:
+        say(console, f"{read.dropped} of {read.rows} rows left out: a value is missing.")
     else_say = "" if folds is not None or result.in_sample else "; if not: --in-sample"
     say(console, f"{count(result.n, 'case')}; {result.evidence}{else_say}.")
-    if reading.sample_weight is not None:
-        say(console, about_weights(data, len(pairs.cases.rows)))
+    if read.weight is not None:
+        say(console, about_weights(data, len(read.at)))
     if mark is not None:
         say(console, f"{mark.name} says that the map was fitted to these patients.")
     if result.in_sample:
@@ -198,8 +206,8 @@ def gain(
         else "one curve, since after is a function of before"
         if result.route == "curve"
         else "paired Bayesian bootstrap, since after is not a function of before"
-        if reading.cluster is None
-        else f"paired Bayesian bootstrap of the clusters of {reading.cluster}"
+        if reading["cluster"] is None
+        else f"paired Bayesian bootstrap of the clusters of {reading['cluster']}"
     )
     say(console, f"Method: {how}. Seed {result.seed} repeats these numbers.", "dim")
     if plot is not None:
@@ -226,8 +234,8 @@ def gain(
         if folds is not None:
             numbers |= {"folds": folds, "method": method or BAYESIAN}
         source = {"file": str(reading.file), "before": before, "after": after}
-        source |= {"outcome": pairs.columns.outcome} | reading.roles | reading.form().source
-        write_record(json, numbers | source | {"rows_dropped": pairs.cases.dropped})
+        source |= {"outcome": read.columns.outcome} | reading.roles | reading.source
+        write_record(json, numbers | source | {"rows_dropped": read.dropped})
         wrote(console, json)
 
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from bayescal.cli._notes import as_typed
 from bayescal.cli._progress import working
 from bayescal.cli._terminal import is_narrow, note, output, say, wrote
-from bayescal.cli._times import TimeColumns, TimesRead, read_horizons
 from bayescal.cli._write import save_figure, source_lines, write_record
-from bayescal.cli.reading import TimeReading
+from bayescal.cli.reading import Reading, Times, checked, labels_of, read_from
 from bayescal.core.text import shortened
 
 if TYPE_CHECKING:
@@ -22,8 +19,8 @@ __all__ = ["assess_horizons"]
 
 
 def assess_horizons(
-    reading: TimeReading,
-    times: TimeColumns,
+    reading: Reading,
+    times: Times,
     options: dict[str, Any],
     *,
     plot: Path | None,
@@ -42,23 +39,16 @@ def assess_horizons(
 
     from bayescal.assessment import assess
 
-    assessed: list[HorizonAssessment[Any]] = []
-
-    def use(read: TimesRead) -> None:
-        of_cases = {"sample_weight": read.weight, "weight_type": reading.weight_type}
-        of_cases |= {"cluster": read.roles.get("cluster"), "stratum": read.roles.get("stratum")}
-        with working("Fitting the families of curves at each horizon"):
-            risks = pd.DataFrame(np.column_stack(read.risks), columns=list(times.scores))
-            several: Any = assess(
-                read.outcome, risks, horizon=times.horizons, **options, **of_cases
-            )
-            assessed.append(several)
-
-    read = read_horizons(reading, times, use)
-    a, console = assessed[0], output(json)
+    read = read_from(reading, times)
+    of_cases = {"sample_weight": read.weight, "weight_type": reading["weight_type"]}
+    of_cases |= {"cluster": labels_of(read, "cluster"), "stratum": labels_of(read, "stratum")}
+    with checked(read), working("Fitting the families of curves at each horizon"):
+        risks = pd.DataFrame({name: read.probs[name] for name in times.probs})
+        several: Any = assess(read.outcome, risks, horizon=times.horizons, **options, **of_cases)
+        a: HorizonAssessment[Any] = several
+    console = output(json)
     told = ", ".join(
-        f"{shortened(name)} by {at:g}"
-        for name, at in zip(times.scores, times.horizons, strict=True)
+        f"{shortened(name)} by {at:g}" for name, at in zip(times.probs, times.horizons, strict=True)
     )
     say(console, f"Calibration of the risks of {shortened(times.event)}: {told}", "bold")
     if read.dropped:
@@ -73,7 +63,7 @@ def assess_horizons(
         "rows_dropped": read.dropped,
         "time": times.time,
         "event": times.event,
-        "scores": ", ".join(times.scores),
+        "scores": ", ".join(times.probs),
         "horizons": ", ".join(f"{at:g}" for at in times.horizons),
     }
     if plot is not None:

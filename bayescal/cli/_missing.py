@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayescal.cli import _options as option
-from bayescal.cli.reading import MissingReading
+from bayescal.cli.reading import Reading, checked, read_from, reads
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,9 +26,9 @@ AT_RANDOM = (
 DELTAS = (-1.0, -0.5, 0.0, 0.5, 1.0)
 
 
-@option.bundled
+@reads(hides=("drop_missing",))
 def missing(
-    reading: MissingReading,
+    reading: Reading,
     delta: Annotated[
         list[float] | None,
         typer.Option(
@@ -63,7 +63,7 @@ def missing(
 
     level, chosen, seed = as_level(ci_prob), as_prior(prior), as_seed(seed)
     limit = None if close is None else as_level(close, "close")
-    if reading.drop_missing:
+    if reading["drop_missing"]:
         raise InputError("--drop-missing leaves out the patients that this is about. Leave it out.")
     deltas = as_floats(delta or DELTAS, "delta")
     check_targets(plot, json, inputs=[reading.file])
@@ -117,55 +117,33 @@ def missing(
         wrote(console, path)
 
 
-def _read(reading: MissingReading) -> tuple[Any, Any, tuple[str, str], dict[str, Any]]:
+def _read(reading: Reading) -> tuple[Any, Any, tuple[str, str], dict[str, Any]]:
     """Outcomes, None where one is missing, scores, the columns of both, and further arguments."""
-    import numpy as np
+    from dataclasses import replace
 
-    from bayescal.cli._cases import as_numbers, in_file, read_cases
-    from bayescal.cli._columns import choose_columns
-    from bayescal.cli._predictions import Selected
-    from bayescal.cli._recalibrate import scores_of
+    import numpy as np
+    import pandas as pd
+
     from bayescal.core.errors import InputError
     from bayescal.data.table import CalibrationData
 
-    form = reading.form()
-    scale = form.scale
-    source = form.open(reading.file)
-    frame = source.load(labels=reading.labels)
-    columns = choose_columns(frame, reading, scale)
-    scores = scores_of(
-        source,
-        columns.prob,
-        scale,
-        cure="Outcomes may be missing here, scores may not: fill them in, or remove these rows "
-        "from the file and say in the report how many.",
-    )
-    is_known = frame[str(columns.outcome)].notna().to_numpy(dtype=bool)
-    if is_known.all():
+    cases = read_from(reading, keeps_unknown=True)
+    unknown = np.asarray(pd.isna(cases.outcome))
+    if not unknown.any():
         raise InputError(
             f"no outcome is missing in {reading.file}: use bayescal assess {reading.file}."
         )
-    if not is_known.any():
+    if unknown.all():
         raise InputError(f"every outcome is missing in {reading.file}. One at least must be known.")
-    rows = np.flatnonzero(is_known)
-    selected = Selected.of(source, rows)
-    of_known = read_cases(
-        frame[is_known],
-        columns._replace(sample_weight=None),
-        selected,
-        scale,
-        event=reading.positive,
-    )
-    outcome = np.full(len(frame), None, dtype=object)
-    outcome[is_known] = of_known.given["y_true"]
-    options: dict[str, Any] = {"pos_label": reading.positive}
-    if columns.sample_weight is not None:
-        options["sample_weight"] = as_numbers(frame[columns.sample_weight], source)
-        options["weight_type"] = reading.weight_type
-    known = {name: values[rows] for name, values in options.items() if name == "sample_weight"}
-    with in_file(columns, lambda case: f"{selected.where(case)} of {source.path}", scale):
-        CalibrationData(outcome[rows], scores[rows], **(options | known))
-    return outcome, scores, (str(columns.outcome), columns.prob), options
+    options = cases.request.of_table | {"sample_weight": cases.weight}
+    known = {
+        name: values if np.ndim(values) == 0 else values[~unknown]
+        for name, values in options.items()
+    }
+    with checked(replace(cases, at=cases.at[~unknown])):
+        CalibrationData(cases.outcome[~unknown], cases.prob[~unknown], **known)
+    outcome = np.where(unknown, None, cases.outcome.astype(object))
+    return outcome, cases.prob, (str(cases.columns.outcome), str(cases.columns.prob)), options
 
 
 def fifths_table(table: pd.DataFrame) -> Table:

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from bayescal.cli import _options as option
-from bayescal.cli.reading import TimedRowReading
+from bayescal.cli.reading import (
+    CLUSTERS,
+    OF_TIMES,
+    Reading,
+    Times,
+    checked,
+    labels_of,
+    read_from,
+    reads,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,9 +29,9 @@ __all__ = ["compare_models"]
 MEASURES_SHOWN = {"tce": "TCE", "brier": "Brier score", "c_statistic": "C-statistic"}
 
 
-@option.bundled
+@reads("site", *CLUSTERS, *OF_TIMES)
 def compare_models(
-    reading: TimedRowReading,
+    reading: Reading,
     model: Annotated[
         list[str] | None,
         typer.Option(
@@ -41,7 +50,6 @@ def compare_models(
     """
     from bayescal.cli._progress import working
     from bayescal.cli._terminal import output, say, wrote
-    from bayescal.cli._times import TimeColumns
     from bayescal.cli._write import check_targets, write_record
     from bayescal.core.arrays import as_seed
     from bayescal.core.errors import InputError, as_level
@@ -50,21 +58,21 @@ def compare_models(
 
     level, chosen, seed = as_level(ci_prob), as_prior(prior), as_seed(seed)
     names = list(dict.fromkeys(model or ()))
-    if reading.prob is not None or len(names) < 2 or len(names) < len(model or ()):
+    if reading["prob"] is not None or len(names) < 2 or len(names) < len(model or ()):
         raise InputError(
             "name two columns of predictions or more with --model, each once, such as --model old "
             "--model new. --prob is for one model."
         )
     for role in ("stratum", "weight_type"):
-        if getattr(reading, role) is not None:
+        if reading[role] is not None:
             raise InputError(
                 f"--{role.replace('_', '-')} is not taken: patients of several models are weighed "
                 "as counts. Leave it out."
             )
-    times = TimeColumns.of(reading)
+    times = Times.of(reading)
     check_targets(None, json, inputs=[reading.file])
     how: dict[str, Any] = {"prior": chosen, "random_state": seed}
-    told = _of_times(reading, names, how) if times else _of_outcomes(reading, names, how)
+    told = _compared(reading, times, names, how)
     console, result = output(json), told.result
     say(
         console,
@@ -89,7 +97,7 @@ def compare_models(
             measure: table.reset_index().to_dict("records") for measure, table in tables.items()
         }
         source: dict[str, Any] = {"file": str(reading.file), "models": names}
-        source |= told.columns | reading.roles | reading.form().source
+        source |= told.columns | reading.roles | reading.source
         source |= {"rows_dropped": told.dropped}
         write_record(json, {"differences": record, "ci_prob": level, "seed": seed} | source)
         wrote(console, json)
@@ -115,60 +123,32 @@ class Told(NamedTuple):
     rows: int
 
 
-def _of_outcomes(reading: TimedRowReading, names: list[str], how: dict[str, Any]) -> Told:
-    """Of outcomes that are known."""
-    from bayescal.cli._pairs import read_models
+def _compared(reading: Reading, times: Times | None, names: list[str], how: dict[str, Any]) -> Told:
+    """Read the file, and compare the models on its cases."""
     from bayescal.cli._progress import working
     from bayescal.core.text import shortened
     from bayescal.fitting import compare_models as compare
 
-    read = read_models(reading, names)
-    cases = read.cases.given
-    scores = [cases["y_prob"], *read.cases.others.values()]
-    with working("Fitting each model"), read.checked():
+    read = read_from(reading, times, prob=names[0], others=[("model", name) for name in names])
+    of_outcome: dict[str, Any] = {"pos_label": reading.positive}
+    columns: dict[str, Any] = {"outcome": read.columns.outcome}
+    event = f"that {shortened(read.columns.outcome)} is {shortened(reading.positive or '1')}"
+    if times is not None:
+        of_outcome = {"horizon": (at := times.one_horizon)}
+        columns = {"time": times.time, "event": times.event, "entry": times.entry, "horizon": at}
+        event = f"of {shortened(times.event)} {times.cause or 1} {times.by(at)}"
+    arguments = {f"models[{shortened(name)!r}]": name for name in names}
+    with working("Fitting each model"), checked(read, **arguments):
         result = compare(
-            cases["y_true"],
-            dict(zip(names, scores, strict=True)),
-            site=cases.get("site"),
-            cluster=cases.get("cluster"),
-            sample_weight=cases.get("sample_weight"),
-            pos_label=reading.positive,
+            read.outcome,
+            {name: read.probs[name] for name in names},
+            site=labels_of(read, "site"),
+            cluster=labels_of(read, "cluster"),
+            sample_weight=read.weight,
+            **of_outcome,
             **how,
         )
-    outcome = str(read.columns.outcome)
-    event = f"that {shortened(outcome)} is {shortened(reading.positive or '1')}"
-    return Told(result, event, {"outcome": outcome}, read.cases.dropped, read.rows)
-
-
-def _of_times(reading: TimedRowReading, names: list[str], how: dict[str, Any]) -> Told:
-    """Of times to an event."""
-    from bayescal.cli._progress import working
-    from bayescal.cli._times import TimeColumns, read_models_of_times
-    from bayescal.core.text import shortened
-    from bayescal.fitting import compare_models as compare
-
-    times, made = TimeColumns.of(reading), []
-    assert times is not None
-    at = times.one_horizon
-
-    def use(read: Any) -> None:
-        with working("Fitting each model"):
-            made.append(
-                compare(
-                    read.outcome,
-                    dict(zip(names, read.risks, strict=True)),
-                    horizon=at,
-                    site=read.roles.get("site"),
-                    cluster=read.roles.get("cluster"),
-                    sample_weight=read.weight,
-                    **how,
-                )
-            )
-
-    read = read_models_of_times(reading, times, names, use)
-    columns = {"time": times.time, "event": times.event, "entry": times.entry, "horizon": at}
-    event = f"of {shortened(times.event)} {times.cause or 1} {times.by(at)}"
-    return Told(made[0], event, columns, read.dropped, read.rows)
+    return Told(result, event, columns, read.dropped, read.rows)
 
 
 def _table(result: ModelComparison | ModelDifferences, measure: str, level: float) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayescal.cli import _options as option
-from bayescal.cli.reading import GroupReading
+from bayescal.cli.reading import GROUPS, Reading, read_predictions, reads
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,9 +26,9 @@ UNCHANGED_CURVE = (
 DEFAULT_THRESHOLDS = (0.5,)
 
 
-@option.bundled
+@reads(*GROUPS)
 def monitor(
-    reading: GroupReading,
+    reading: Reading,
     unlabelled: Annotated[
         Path, typer.Argument(help="Scores of patients without outcomes, in a column of that name.")
     ],
@@ -42,13 +42,12 @@ def monitor(
     With --site the new patients are of another hospital, with --period of the next period.
     """
     from bayescal.cli._few import note_if_few
-    from bayescal.cli._predictions import read_predictions
     from bayescal.cli._progress import working
-    from bayescal.cli._recalibrate import scores_of
     from bayescal.cli._terminal import note, output, say, wrote
     from bayescal.cli._write import check_targets, write_record
     from bayescal.core.arrays import as_seed
     from bayescal.core.errors import InputError, as_level
+    from bayescal.data.reading import read_scores
 
     level, seed = as_level(ci_prob), as_seed(seed)
     thresholds = tuple(as_level(risk, "threshold") for risk in threshold or DEFAULT_THRESHOLDS)
@@ -57,9 +56,9 @@ def monitor(
     if reading.subgroups:
         raise InputError("--subgroup names no new patients. Take --site or --period, or neither.")
     check_targets(None, json, inputs=[reading.file, unlabelled])
-    form = reading.form(unlabelled)
     predictions = read_predictions(reading)
-    new = scores_of(form.open(unlabelled), predictions.columns.prob, form.scale)
+    new = read_scores(predictions.cases.request, unlabelled, str(predictions.columns.prob))
+    new = new[new == new]
     from bayescal.fitting import fit
     from bayescal.posterior.posterior import CalibrationPosterior
 

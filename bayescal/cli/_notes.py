@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,57 +14,48 @@ from bayescal.core.errors import (
     ImputationWarning,
     RepeatWarning,
     ScoreWarning,
+    SpellingWarning,
 )
 from bayescal.core.text import shortened
 
 __all__ = ["as_typed", "in_options", "noted"]
 
-NOTED = (DiagnosticWarning, EdgeWarning, ImputationWarning, RepeatWarning, ScoreWarning)
+NOTED = (
+    DiagnosticWarning,
+    EdgeWarning,
+    ImputationWarning,
+    RepeatWarning,
+    ScoreWarning,
+    SpellingWarning,
+)
 """Warnings of the package that are shown as notes."""
 
 OPTIONS = {
     "edge=": "--edge",
     "If they are, pass 1 - y_prob.": "Read them with --survival if they are, and without it if "
     "they are risks.",
-    "pass event == 2.": "add --cause 2 --censored 1.",
-    "risks of: bc.Survival(time, event, cause=1).": "risks of with --cause.",
     "bayescal.fit(..., engine='nuts')": "--curve beta --engine nuts",
     "engine='nuts'": "--engine nuts",
     "engine='auto'": "--engine auto",
     "prior='clinical'": "--prior clinical",
     "weight_type='counts'": "--weight-type counts",
     "weight_type='sampling'": "--weight-type sampling",
-    "pos_label= (--positive on the command line)": "--positive",
-    "with pos_label=": "with --positive",
-    "event pos_label=": "event ",
-    "Convert the column to numbers, and drop or impute missing values, first.": "Write only "
-    "numbers in this column, and leave a cell empty where the value is missing.",
-    "Of three classes or more pass the matrix of their probabilities, fit(labels, matrix), or one "
-    "class against the rest, y_true == label with the column of that class.": "Make a column that "
-    "is 1 for the event and 0 for all else, or name another with --outcome.",
-    ", or an ordered categorical: pandas.Categorical(period, categories=[...], ordered=True)": "",
-    ": period=dates.astype('datetime64[M]')": ", with --every month",
-    ", such as period.dt.tz_localize(None)": "",
-    "Outcomes are 0/1 or boolean; labels of several classes are taken beside the matrix of their "
-    "probabilities, fit(labels, matrix).": "Make a column that is 1 for the event and 0 for all "
-    "else, or name another with --outcome.",
     "with close= or --close": "with --close",
+    "horizon=": "--horizon",
     "Leave site= out": "Leave --site out",
-    "Pass two classes, one of them the event.": "Name the event with --positive, or another column "
-    "with --outcome.",
 }
-"""How Python's arguments, as texts name them, are typed on the command line."""
+"""How Python's arguments, as notes name them, are typed on the command line."""
 
 
 def as_typed(text: str) -> str:
-    """A text with its options as they are typed."""
+    """A note with its options as they are typed."""
     for argument, option in OPTIONS.items():
         text = text.replace(argument, option)
     return text
 
 
 def in_options(message: str, typed: Mapping[str, Any]) -> str:
-    """An error that begins with Python's name of an argument, with the option instead.
+    """An error that begins with Python's name of an argument, with the option that was typed.
 
     What it holds is told of the column that the option names.
 
@@ -76,17 +66,14 @@ def in_options(message: str, typed: Mapping[str, Any]) -> str:
     typed : mapping of str to object
         What was typed after each option of the subcommand, such as "--ci-prob".
     """
-    match = re.match(
-        r"(\w+)(?= must | was given beside | was given without | is missing:| holds )", message
-    )
-    if match is None:
+    argument, _, rest = message.partition(" ")
+    named = {python: option for option, python in PYTHON_NAMES.items()}.get(argument, argument)
+    option = f"--{named.replace('_', '-')}"
+    if option not in typed or not argument.isidentifier():
         return message
-    named = {python: option for option, python in PYTHON_NAMES.items()}.get(match[0], match[0])
-    option = "--" + named.replace("_", "-")
-    rest = re.sub(r"\b(without|with) horizon=", r"\1 --horizon", message[match.end() :])
-    if rest.startswith(" holds ") and isinstance(column := typed.get(option), str):
-        return f"column {shortened(repr(column))}{as_typed(rest)}"
-    return (option if option in typed else match[0]) + rest
+    if rest.startswith("holds ") and isinstance(column := typed[option], str):
+        return f"column {shortened(repr(column))} {as_typed(rest)}"
+    return f"{option} {as_typed(rest)}"
 
 
 @contextmanager

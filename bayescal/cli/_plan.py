@@ -123,17 +123,17 @@ def plan(
     ] = None,
 ) -> None:
     """Say how many patients a validation study needs, by simulating such studies."""
-    from bayescal.cli._predictions import read_predictions
     from bayescal.cli._progress import counting
     from bayescal.cli._terminal import output, say
     from bayescal.cli._write import check_targets
-    from bayescal.cli.reading import Reading
+    from bayescal.cli.reading import Reading, read_predictions
     from bayescal.core.errors import InputError
 
     check_targets(plot, inputs=[pilot] if pilot is not None else [])
     data = None
     if pilot is not None:
-        reading = Reading(pilot, outcome, prob, positive, drop_missing=drop_missing)
+        typed = {"outcome": outcome, "prob": prob, "positive": positive}
+        reading = Reading(pilot, typed | {"drop_missing": drop_missing}, ())
         data = read_predictions(reading).data
     elif prevalence is None or c_statistic is None:
         raise InputError("--prevalence and --c-statistic are missing; or name the file of a pilot.")

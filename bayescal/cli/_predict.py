@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayescal.cli import _options as option
-from bayescal.cli.reading import AssessReading
+from bayescal.cli.reading import GROUPS, OF_TIMES, Reading, Times, read_predictions, reads
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table
 
-    from bayescal.cli.form import Scale
     from bayescal.core.arrays import Floats
+    from bayescal.data.columns import Scale
 
 __all__ = ["predict"]
 
 
-@option.bundled
+@reads(*GROUPS, *OF_TIMES)
 def predict(
-    reading: AssessReading,
+    reading: Reading,
     risk: Annotated[
         list[float] | None,
         typer.Option(
@@ -50,11 +50,9 @@ def predict(
     --period).
     """
     from bayescal.cli._few import note_if_few
-    from bayescal.cli._predictions import read_predictions
     from bayescal.cli._progress import working
     from bayescal.cli._table import describe_cases
     from bayescal.cli._terminal import output, say, wrote
-    from bayescal.cli._times import TimeColumns, read_times
     from bayescal.cli._write import check_targets, write_record
     from bayescal.core.arrays import as_seed
     from bayescal.core.errors import InputError, as_level
@@ -71,11 +69,11 @@ def predict(
         raise InputError("--subgroup was given twice, and patients are of one. Take one of them.")
     if at is not None and "site" not in reading.roles and not reading.subgroups:
         raise InputError("--at goes with --site or --subgroup, whose level it is.")
-    scores = scores_of(risk, reading.form().scale)
+    scores = scores_of(risk, reading.scale)
     thresholds = tuple(as_level(each, "threshold") for each in threshold or ())
-    followed = TimeColumns.of(reading)
+    followed = Times.of(reading)
     check_targets(plot, json, inputs=[reading.file])
-    predictions = read_predictions(reading) if followed is None else read_times(reading, followed)
+    predictions = read_predictions(reading, followed)
     data = predictions.data
     from bayescal.fitting import fit
 

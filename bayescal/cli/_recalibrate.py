@@ -9,16 +9,15 @@ import typer
 
 from bayescal.cli import _options as option
 from bayescal.cli._reversed import note_if_reversed
-from bayescal.cli.reading import Reading
+from bayescal.cli.reading import Reading, read_predictions, reads
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayescal.cli._predictions import Predictions
     from bayescal.cli._progress import Progress
-    from bayescal.cli._read import Source
-    from bayescal.cli.form import Scale
+    from bayescal.cli.reading import Predictions
     from bayescal.core.arrays import Floats
+    from bayescal.data.files import Source
     from bayescal.model.priors import Prior
     from bayescal.recalibrate import Recalibrator
 
@@ -33,7 +32,7 @@ METHODS = (
 )
 
 
-@option.bundled
+@reads()
 def recalibrate(
     reading: Reading,
     output: Annotated[Path, typer.Option(help="CSV file to write.")],
@@ -53,14 +52,13 @@ def recalibrate(
     import numpy as np
 
     from bayescal.cli._fitted_to import mark_of, write_mark
-    from bayescal.cli._predictions import read_predictions
     from bayescal.cli._progress import Steps
     from bayescal.cli._terminal import note, say
     from bayescal.cli._terminal import output as terminal
     from bayescal.cli._write import check_csv, check_targets, write_table
-    from bayescal.cli.form import PROBABILITY
     from bayescal.core.errors import as_level
     from bayescal.core.text import count, shortened
+    from bayescal.data.reading import open_as, read_scores
     from bayescal.model.priors import as_prior
 
     file, level, chosen = reading.file, as_level(ci_prob), as_prior(prior)
@@ -68,19 +66,12 @@ def recalibrate(
     check_targets(None, output, inputs=[file, apply_to])
     check_csv(output)
     check_targets(None, output, mark_of(output), inputs=[file, apply_to])
-    form = reading.form(apply_to)
-    target = form.open(apply_to or file) if file.is_dir() else None
     predictions = read_predictions(reading)
-    target = target or form.open(apply_to or file)
-    scores = scores_of(
-        target,
-        predictions.columns.prob,
-        form.scale,
-        drop_missing=reading.drop_missing,
-        cure="Fill them in, or leave their new cells empty with --drop-missing.",
-    )
+    request, score = predictions.cases.request, str(predictions.columns.prob)
+    target, scale = open_as(request, apply_to or file), request.as_written
+    scores = read_scores(request, apply_to or file, score)
     known = ~np.isnan(scores)
-    new = new_names(target, predictions.columns.prob, recalibrator)
+    new = new_names(target, score, recalibrator)
     console = terminal()
     predictions.introduce(console, "Recalibration")
     from bayescal.gain import recommend
@@ -92,12 +83,12 @@ def recalibrate(
         recalibrator.fit(predictions.data)
     with steps.counting("Recalibrating", "rows") as progress:
         columns = new_columns(recalibrator, scores[known], level, progress)
-    columns = [form.scale.from_probability(column) for column in columns]
+    columns = [scale.from_probability(column) for column in columns]
     table = target.load(verbatim=True)
     for name, values in zip(new, columns, strict=True):
         table[name] = np.nan
         table.loc[known, name] = values
-    write_table(output, table, **marks_of(target, table[predictions.columns.prob], output))
+    write_table(output, table, **marks_of(target, table[score], output))
     say(console, str(advice))
     note_if_reversed(console, predictions.data)
     say(console, _written(method))
@@ -115,10 +106,10 @@ def recalibrate(
             f"{count(int((~known).sum()), 'row')} of {shortened(str(apply_to or file))} without a "
             "score: the new cells are empty there.",
         )
-    scale = "" if form.scale is PROBABILITY else f" ({form.scale.name}, as read)"
+    written = "" if scale.name == "probabilities" else f" ({scale.name}, as read)"
     say(
         console,
-        f"Wrote {output} with {len(table)} rows and the new columns {', '.join(new)}{scale}, and "
+        f"Wrote {output} with {len(table)} rows and the new columns {', '.join(new)}{written}, and "
         f"{mark.name} with a fingerprint of the patients that the map was fitted to.",
         "dim",
     )
@@ -141,10 +132,11 @@ def gain_command(predictions: Predictions, method: str, prior: str) -> str:
 
     columns = predictions.columns
     words = ["gain", str(predictions.path), "--outcome", str(columns.outcome)]
-    words += ["--prob", columns.prob]
-    words += [] if columns.sample_weight is None else ["--sample-weight", columns.sample_weight]
+    words += ["--prob", str(columns.prob)]
+    weight = columns.sample_weight
+    words += [] if weight is None else ["--sample-weight", weight]
     words += [] if predictions.event == "1" else ["--positive", predictions.event]
-    words += predictions.form.words
+    words += predictions.reading.words
     words += [] if method == BAYESIAN else ["--method", method]
     words += [] if prior == "neutral" else ["--prior", prior]
     return as_command(["bayescal", *words, "--folds", "10"])
@@ -158,69 +150,13 @@ def marks_of(source: Source, score: pd.Series, output: Path) -> dict[str, str]:
     score : pandas.Series
         The column of scores as it stands in the source.
     """
-    from bayescal.cli._read import SEPARATORS
+    from bayescal.data.files import SEPARATORS
 
     separator = "\t" if output.suffix.lower() == ".tsv" else source.separator
     if separator is None or separator not in SEPARATORS:
         separator = ","
     commas = separator != "," and score.astype("string").str.contains(",", regex=False).any()
     return {"separator": separator, "decimal": "," if commas else "."}
-
-
-def scores_of(
-    source: Source,
-    name: str,
-    scale: Scale,
-    *,
-    drop_missing: bool = False,
-    cure: str = "Fill them in, or remove these rows from the file.",
-) -> Floats:
-    """The probabilities in a column of a file, NaN where they are missing.
-
-    Parameters
-    ----------
-    drop_missing : bool
-        Whether they may be missing.
-    cure : str
-        What to do where they may not.
-    """
-    import numpy as np
-    import pandas as pd
-
-    from bayescal.cli._cases import as_probabilities, in_file
-    from bayescal.cli._codes import refuse_coded_scores
-    from bayescal.core.errors import InputError
-    from bayescal.core.text import count
-    from bayescal.data.cases import as_scores
-    from bayescal.data.sources.columns import Columns
-
-    if name not in source.names:
-        raise InputError(
-            f"{source.path} has no column {name!r}, which holds the scores of the other file."
-        )
-    if source.names.count(name) > 1:
-        raise InputError(
-            f"{source.names.count(name)} columns of {source.path} are called {name!r}. Rename all "
-            "but one."
-        )
-    column = source.load()[name]
-    refuse_coded_scores(column, source, scale)
-    scores = as_probabilities(column, source, scale)
-    missing = pd.isna(scores)
-    if missing.any() and not drop_missing:
-        raise InputError(
-            f"column {name!r}: {count(int(missing.sum()), 'score')} of {missing.size} missing, the "
-            f"first on {source.where(int(missing.argmax()))} of {source.path}. {cure}"
-        )
-    rows = np.flatnonzero(~missing)
-    if not rows.size:
-        raise InputError(f"every row of {source.path} lacks a score in column {name!r}.")
-    checked = np.full(missing.size, np.nan)
-    with in_file(
-        Columns("", name), lambda row: f"{source.where(int(rows[row]))} of {source.path}", scale
-    ):
-        checked[rows] = as_scores(scores[rows])
-    return checked
 
 
 def new_names(source: Source, score: str, recalibrator: Recalibrator) -> list[str]:

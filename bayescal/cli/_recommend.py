@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayescal.cli import _options as option
 from bayescal.cli._reversed import note_if_reversed
-from bayescal.cli.reading import AssessReading
+from bayescal.cli.reading import GROUPS, OF_TIMES, Reading, Times, read_predictions, reads
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 __all__ = ["recommend"]
 
 
-@option.bundled
+@reads(*GROUPS, *OF_TIMES)
 def recommend(
-    reading: AssessReading,
+    reading: Reading,
     threshold: option.Threshold = None,
     prior: option.Prior = "neutral",
     ci_prob: option.CiProb = 0.95,
@@ -30,11 +30,9 @@ def recommend(
 
     With --site, --period or --subgroup also in each of them, on average, and in the next site.
     """
-    from bayescal.cli._predictions import read_predictions
     from bayescal.cli._progress import working
     from bayescal.cli._table import describe_cases
     from bayescal.cli._terminal import output, say, wrote
-    from bayescal.cli._times import TimeColumns, read_times
     from bayescal.cli._write import check_targets, write_record
     from bayescal.core.arrays import as_seed
     from bayescal.core.errors import as_level
@@ -43,9 +41,8 @@ def recommend(
     level, chosen, seed = as_level(ci_prob), as_prior(prior), as_seed(seed)
     risks = tuple(as_level(risk, "threshold") for risk in threshold or ())
     check_targets(None, json, inputs=[reading.file])
-    followed = TimeColumns.of(reading)
-    times = None if followed is None else read_times(reading, followed)
-    predictions = read_predictions(reading) if times is None else times
+    followed = Times.of(reading)
+    predictions = read_predictions(reading, followed)
     from bayescal.gain import SeveralRecommendations
     from bayescal.gain import recommend as recommend_update
 

@@ -11,7 +11,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.text import count
 
 if TYPE_CHECKING:
-    from bayescal.cli._predictions import Predictions
+    from bayescal.cli.reading import Predictions
     from bayescal.data.table import CalibrationData
 
 __all__ = ["RunningTable"]
@@ -93,12 +93,12 @@ class RunningTable:
                 )
         for meaning in MEANINGS:
             before = [one.get(meaning) for one in self.added[-1:]]
-            option = f"--{meaning.replace('_', '-')}"
             if before and before[0] != new.get(meaning):
+                option = {"event": "positive"}.get(meaning, meaning).replace("_", "-")
                 raise InputError(
-                    f"{option} of the cases in {self.path} is {before[0]!r}, and that of "
+                    f"--{option} of the cases in {self.path} is {before[0]!r}, and that of "
                     f"{new['file']} is {new.get(meaning)!r}. A running table is of one model: say "
-                    f"{option} if they are the same, or add --force if the names have changed."
+                    f"--{option} if they are the same, or add --force if the names have changed."
                 )
 
     @property

@@ -20,7 +20,20 @@ CURES_IN_PYTHON = {
     "percent sign": "Pass percentages as numbers without the sign, / 100.",
     "logit": "If these are log-odds, pass scipy.special.expit(values).",
     "drop": "Drop or impute it first.",
+    "months": "Use longer ones, such as months: period=dates.astype('datetime64[M]').",
     "pos_label": "Say which label is the event with pos_label=.",
+    "labels": "Outcomes are 0/1 or boolean, or shares in between; for other labels say which is "
+    "the event with pos_label=.",
+    "several labels": "Outcomes are 0/1 or boolean, or shares in between; labels of several "
+    "classes are taken beside the matrix of their probabilities, fit(labels, matrix), or one as "
+    "the event against the rest, pos_label=.",
+    "numbers": "Convert the column to numbers, and drop or impute missing values, first.",
+    "sampling": "If the weights correct for how cases were sampled, say weight_type='sampling'.",
+    "codes": "If these are such, pass event == 2. If they are two causes and no case left, name "
+    "the one that scores are risks of: bc.Survival(time, event, cause=1).",
+    "periods": "Give months as '2024-03', days as '2024-03-31', quarters as '2024-Q1', or numbers, "
+    "all in one form, or an ordered categorical: pandas.Categorical(period, categories=[...], "
+    "ordered=True).",
 }
 """What to do about a fault, in Python; a door can have other words for the same."""
 
@@ -94,7 +107,7 @@ class CaseError(InputError):
     def worded(
         self,
         name: Callable[[str], str],
-        location: Callable[[int], str],
+        where: Callable[[int], str],
         cures: Mapping[str, str] | None = None,
     ) -> str:
         """The fault in the words of a door.
@@ -103,7 +116,7 @@ class CaseError(InputError):
         ----------
         name : callable
             What an argument is called there, such as ``column 'risk'``.
-        location : callable
+        where : callable
             Where the case of a row stands, such as ``line 4 of a.csv``.
         cures : mapping of str to str, optional
             Its sentences for keys of `CURES_IN_PYTHON`.
@@ -114,7 +127,7 @@ class CaseError(InputError):
         if self.row is None:
             return f"{name(self.argument)} {fault}{self.more}. {cure}".rstrip()
         value = "" if self.value is None else f"{self.value} "
-        at = f"on {location(self.row)}"
+        at = f"on {where(self.row)}"
         return f"{name(self.argument)}: {value}{fault} {at}{self.more}. {cure}".rstrip()
 
 
@@ -142,6 +155,10 @@ class GroupWarning(UserWarning):
     """A table has a column of hospitals or dates, and nothing says what it means."""
 
 
+class GuessWarning(UserWarning):
+    """Columns of a file were taken that nobody named."""
+
+
 class ImputationWarning(UserWarning):
     """Outcomes were imputed too few times for intervals to know how uncertain they are."""
 
@@ -158,8 +175,20 @@ class ScoreWarning(UserWarning):
     """Scores were set to 0 or 1 where rounding led beyond; or fall where events rise."""
 
 
+class SpellingWarning(UserWarning):
+    """Two labels look alike and are told apart, or are of two types and taken as one."""
+
+
 class WeightWarning(UserWarning):
-    """Whole-number weights were read as counts, but can be sampling weights as well."""
+    """Whole-number weights were read as counts, but can be sampling weights as well.
+
+    Attributes
+    ----------
+    types : str
+        What they can be, in words.
+    """
+
+    types = ""
 
 
 MOST_DRAWS = 1_000_000

@@ -1,3 +1,2 @@
-from .sources import readers as readers
 from .table import CalibrationData as CalibrationData
 from .times import Survival as Survival

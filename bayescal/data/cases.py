@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from bayescal.core.arrays import Floats, blocks
 from bayescal.core.errors import CaseError, InputError, LabelWarning, ScoreWarning
 from bayescal.core.text import exact, shortened
+from bayescal.data.frames import as_plain
 from bayescal.data.sources.alignment import aligned
-from bayescal.data.sources.frames import as_plain
 
 MOST_WEIGHT = 1e9
 LEAST_WEIGHT = 1e-50
@@ -218,13 +218,7 @@ def read_outcomes(
     outcome = labels if labels.dtype == np.float32 else _as_floats(labels, name)
     wrong = (outcome < 0) | (outcome > 1)
     several = wrong.any() and _are_several(outcome)
-    cure = (
-        "labels of several classes are taken beside the matrix of their probabilities, "
-        "fit(labels, matrix), or one as the event against the rest, pos_label="
-        if several
-        else "for other labels say which is the event with pos_label="
-    )
-    cure = f"Outcomes are 0/1 or boolean, or shares in between; {cure}."
+    cure = "several labels" if several else "labels"
     refuse_first(wrong, outcome, name, "is neither 0 nor 1", cure)
     return outcome
 
@@ -457,7 +451,7 @@ def _as_floats(array: NDArray[Any], name: str) -> Floats:
         return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         at = next(i for i, value in enumerate(array) if not _is_number(value))
-        cure = "Convert the column to numbers, and drop or impute missing values, first."
+        cure = "numbers"
         if str(array[at]).rstrip().endswith("%"):
             cure = "percent sign"
         given = shortened(repr(array.tolist()[at]))

@@ -22,11 +22,11 @@ from bayescal.data.cases import (
     warn_of_absent,
 )
 from bayescal.data.clusters import Members, check_several, read_clusters
+from bayescal.data.declared import ROLES
 from bayescal.data.roles import (
     DEPENDENCE,
     IMPUTATION,
     NO_STRUCTURE,
-    ROLES,
     Cell,
     Roles,
     Structure,

@@ -16,15 +16,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal.core.arrays import is_single
-from bayescal.core.errors import CaseError, InputError, KeywordError
+from bayescal.core.errors import CaseError, InputError, KeywordError, as_items
 from bayescal.core.text import documented
 from bayescal.data.cases import is_matrix
 from bayescal.data.classes import ClassMode
+from bayescal.data.columns import Columns, listed
+from bayescal.data.declared import OF_TABLE, ROLES
+from bayescal.data.frames import columns_of, groups_unnamed
+from bayescal.data.guesses import may_be_groups, may_be_sites
 from bayescal.data.predicted import Risks, risks_by
-from bayescal.data.roles import OF_TABLE, ROLES, Crossed, are_columns
-from bayescal.data.sources.columns import Columns, listed, may_be_groups, may_be_sites
-from bayescal.data.sources.constructors import as_names, note_groups
-from bayescal.data.sources.frames import groups_unnamed, read_frame
+from bayescal.data.roles import Crossed, are_columns
+from bayescal.data.sources.constructors import note_groups
 from bayescal.data.table import CalibrationData
 from bayescal.data.times import WHERE_TAKEN, Survival, refuse_horizon
 from bayescal.data.weights import WeightType
@@ -252,13 +254,13 @@ def given_of(y_true: Any, y_prob: Any, roles: CaseRoles, *, name: str = "y_prob"
             _refuse_frame(y_true)
         return Given(y_true, y_prob, of_roles, words)
     _check_frame(y_true, y_prob, named)
-    probs = as_names(named["prob"], "prob")
-    of_roles["subgroup"] = as_names(of_roles.get("subgroup", ()))
+    probs = as_items(named["prob"], "prob")
+    of_roles["subgroup"] = tuple(as_items(of_roles.get("subgroup", ()), "subgroup"))
     of_cases = {name: named[name] for name in OF_TABLE if name in named and name != "prob"}
     outcome = of_cases.pop("outcome", None)
     each = [Columns(outcome, prob, **of_cases, **of_roles) for prob in probs]
-    read = [read_frame(y_true, columns) for columns in each]
-    note_groups(groups_unnamed(y_true, each[0], as_names(named.get("ignore", ()), "ignore")))
+    read = [columns_of(y_true, columns) for columns in each]
+    note_groups(groups_unnamed(y_true, each[0], tuple(as_items(named.get("ignore", ()), "ignore"))))
     arrays, scores = read[0], [one.pop("y_prob") for one in read]
     seen = {name: arrays.pop(name) for name in ("time", "event", "entry") if name in arrays}
     outcomes = Survival(**seen) if seen else arrays.pop("y_true")

@@ -16,7 +16,7 @@ from bayescal.core.arrays import Floats
 from bayescal.core.errors import CaseError, InputError
 from bayescal.core.text import shortened
 from bayescal.data.cases import as_vector, is_missing
-from bayescal.data.sources.columns import Encoded
+from bayescal.data.columns import Encoded
 
 __all__ = ["Periods"]
 
@@ -123,7 +123,7 @@ def _check_few(periods: int, name: str) -> None:
             name,
             f"holds {periods:,} periods, but at most {MOST_PERIODS} are compared, in about ten "
             "seconds",
-            cure=f"Use longer ones, such as months: {name}=dates.astype('datetime64[M]').",
+            cure="months",
         )
 
 
@@ -335,7 +335,5 @@ def _no_order(values: list[Any], name: str) -> CaseError:
     return CaseError(
         name,
         f"holds {shown}{', ...' * (len(values) > 3)}, whose order is not plain",
-        cure="Give months as '2024-03', days as '2024-03-31', quarters as '2024-Q1', or numbers, "
-        f"all in one form, or an ordered categorical: pandas.Categorical({name}, categories=[...], "
-        "ordered=True).",
+        cure="periods",
     )

@@ -8,111 +8,27 @@ from __future__ import annotations
 
 import json
 import math
+import unicodedata
+import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.errors import CaseError, InputError
+from bayescal.core.errors import CaseError, InputError, SpellingWarning
 from bayescal.core.text import in_natural_order, shortened
 from bayescal.data.cases import as_vector, check_same_length, is_missing
+from bayescal.data.columns import Encoded
+from bayescal.data.declared import ROLES
 from bayescal.data.periods import Periods, read_periods
 from bayescal.data.rows import numbered
 from bayescal.data.sources.alignment import aligned
-from bayescal.data.sources.columns import Encoded
 
 if TYPE_CHECKING:
     import pandas as pd
 
-
-class Role(NamedTuple):
-    """What a column says of each case, declared once for every door.
-
-    Attributes
-    ----------
-    name : str
-        The word for it, of arrays, of columns and of options.
-    kind : {"outcomes", "probabilities", "numbers", "labels", "times"}
-        How a column is read. Labels are taken verbatim; times are dates, numbers or texts in order.
-    line : str
-        What it is, in one sentence for documentation.
-    missing : {"refused", "unknown"}
-        What a missing value means: a mistake, or that it is not known of this case.
-    several : bool
-        Whether several columns may have it, by name.
-    groups : bool
-        Whether its levels are told apart: a curve may differ between them.
-    """
-
-    name: str
-    kind: Literal["outcomes", "probabilities", "numbers", "labels", "times"]
-    line: str
-    missing: Literal["refused", "unknown"] = "refused"
-    several: bool = False
-    groups: bool = False
-
-    @property
-    def option(self) -> str:
-        """Its option on a command line."""
-        return f"--{self.name.replace('_', '-')}"
-
-
-ROLES = {
-    role.name: role
-    for role in (
-        Role("site", "labels", "The site of each case, such as its hospital.", groups=True),
-        Role(
-            "period",
-            "times",
-            "When each case was, such as its month: numbers, dates, texts such as '2024-03', or an "
-            "ordered categorical; at most 60 periods.",
-            groups=True,
-        ),
-        Role(
-            "subgroup",
-            "labels",
-            "The subgroup of each case, such as sex; several are given by name.",
-            several=True,
-            groups=True,
-        ),
-        Role(
-            "cluster",
-            "labels",
-            "The cluster of each case, such as a patient seen several times, when cases of one "
-            "cluster are not independent and clusters are of no interest themselves.",
-        ),
-        Role("stratum", "labels", "The stratum from which the cluster of each case was drawn."),
-        Role(
-            "imputation",
-            "labels",
-            "The imputation that each row is of, one row a case and imputation; of arrays also a "
-            "matrix in place of the scores, with a row for each imputation or draw of them.",
-            groups=True,
-        ),
-        Role("sample_weight", "numbers", "Counts of cases, or sampling weights."),
-    )
-}
-"""Roles by name, in the order of every door."""
-
-OF_TABLE = {
-    role.name: role
-    for role in (
-        Role(
-            "outcome",
-            "outcomes",
-            "Whether each case had the event: 0/1 or boolean, shares in between, or labels with "
-            "pos_label.",
-            missing="unknown",
-        ),
-        Role("prob", "probabilities", "The predicted probability of the event, in [0, 1]."),
-        Role("time", "numbers", "How long each case was followed, in place of an outcome."),
-        Role("event", "labels", "What ended that time: 0 if the case left, 1 if by the event."),
-        Role("entry", "numbers", "When each case came under observation, if after time 0."),
-    )
-}
-"""What a frame or a file has beside: columns that arrays pass by position, or as a Survival."""
 
 IMPUTATION = "imputation"
 STRUCTURE = (IMPUTATION, "site", "period")
@@ -341,6 +257,8 @@ def read_groups(roles: Roles, size: int) -> Groups:
         else:
             code, names = labels_of(values, size, called)
             check_levels(role, len(names))
+            if role != IMPUTATION:
+                _warn_of_spellings(called, names)
             levels[role] = _in_order_of(role, names, values)
         columns.append((code, names))
     structure = Structure(levels, periods)
@@ -440,12 +358,39 @@ def _distinct(values: NDArray[Any], name: str) -> tuple[NDArray[np.intp], list[A
             row, distinct = pd.factorize(boxed)
             return row, distinct.tolist()
     row_of: dict[str, int] = {}
+    typed: set[tuple[str, bool]] = set()
     row = np.empty(values.size, dtype=np.intp)
     for at, value in enumerate(values.tolist()):
         if is_missing(value):
             _refuse(at, name)
-        row[at] = row_of.setdefault(str(value), len(row_of))
+        text = str(abs(value) if isinstance(value, float) and value == 0 else value)  # -0.0 is 0.0
+        row[at] = row_of.setdefault(text, len(row_of))
+        typed.add((text, isinstance(value, str)))
+    if len(typed) > len(row_of):
+        both = next(text for text, is_text in typed if is_text and (text, False) in typed)
+        warnings.warn(
+            f"{name} holds {shortened(repr(both))} as a text and as a value of another type, which "
+            "are taken as the same label. Rename one of them if they are two.",
+            SpellingWarning,
+            stacklevel=2,
+        )
     return row, list(row_of)
+
+
+def _warn_of_spellings(name: str, labels: Iterable[str]) -> None:
+    """Warn of two labels that differ by small letters, spaces or how accents are encoded."""
+    alike: dict[str, str] = {}
+    for label in labels:
+        plain = " ".join(unicodedata.normalize("NFKC", label).casefold().split())
+        other = alike.setdefault(plain, label)
+        if other != label:
+            warnings.warn(
+                f"{name} holds {shortened(repr(other))} and {shortened(repr(label))}, which look "
+                "alike and are told apart. If they are the same, spell them alike.",
+                SpellingWarning,
+                stacklevel=2,
+            )
+            return
 
 
 def _is_text(text: str) -> bool:

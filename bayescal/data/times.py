@@ -552,8 +552,7 @@ def check_codes(codes: Collection[int]) -> None:
         raise CaseError(
             "event",
             "holds 1 and 2 and no 0, and R writes 1 for a case that left and 2 for the event",
-            cure="If these are such, pass event == 2. If they are two causes and no case left, "
-            "name the one that scores are risks of: bc.Survival(time, event, cause=1).",
+            cure="codes",
         )
 
 

@@ -111,7 +111,7 @@ def as_weight_type(
             row=at,
             value=exact(weights[at]),
             more=", and counts of cases are",
-            cure="If the weights correct for how cases were sampled, say weight_type='sampling'.",
+            cure="sampling",
         )
     return chosen
 
@@ -167,13 +167,13 @@ def warn_of_ambiguity(
 
 def warn_of_types(types: str, total: float, squares: float) -> None:
     """Warn the caller of the caller's caller that both types are possible."""
-    warnings.warn(
+    warning = WeightWarning(
         f"sample_weight holds whole numbers that can be {types}. They are taken as counts, "
         f"which makes intervals about {np.sqrt(squares / total):.2g} times as narrow. Say which "
-        "they are with weight_type='counts' or weight_type='sampling'.",
-        WeightWarning,
-        stacklevel=4,
+        "they are with weight_type='counts' or weight_type='sampling'."
     )
+    warning.types = types
+    warnings.warn(warning, stacklevel=4)
 
 
 def is_collapsed(weight: Floats, has_both: NDArray[np.bool_]) -> bool:

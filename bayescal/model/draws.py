@@ -81,7 +81,7 @@ class Part:
         the sampler told of each draw, of shape (chains, draws).
     prior : ndarray of shape (draws, d), optional
         Prior draws of the coordinates, where they are not those of the problem's prior.
-    calibrated : float, optional
+    of_several : float, optional
         Of one of several curves, the probability that it is exactly calibrated, as in some draws.
     rows : Problem, optional
         Where functionals are evaluated, if not at the rows of the problem.
@@ -96,7 +96,7 @@ class Part:
     stats: Mapping[str, Any]
     averaged: Averaged | None = None
     prior: Floats | None = None
-    calibrated: float | None = None
+    of_several: float | None = None
     rows: Problem | None = None
     law: Any = None
 
@@ -108,14 +108,14 @@ class Part:
 
     def on(self, data: CalibrationData) -> Part:
         """The same draws over other scores, whose cases are independent."""
-        return replace(self, problem=replace(self.problem, data=data), rows=None, law=None)
+        return replace(self, problem=replace(self.problem, data=data), law=None, rows=None)
 
     @property
     def prob_calibrated(self) -> float | None:
         """Probability of exact calibration; None where it was not considered."""
         if self.averaged is not None:
             return self.averaged.prob_calibrated
-        return self.calibrated
+        return self.of_several
 
     def draw_prior(self) -> tuple[Floats, NDArray[np.intp] | None]:
         """As many prior draws of the coordinates as there are of the posterior.

@@ -6,7 +6,7 @@ O/E, is that of the pooled curve, where errors of groups cancel; distances are n
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, NamedTuple, NoReturn
@@ -20,6 +20,7 @@ from bayescal.data.table import CalibrationData
 from bayescal.model.problem import Problem
 from bayescal.multilevel.view import CurveView
 from bayescal.posterior.evaluation import FunctionalCalls
+from bayescal.posterior.functionals import usual_functionals
 from bayescal.posterior.populations.bootstrap import Bootstrap, dirichlet
 from bayescal.posterior.populations.clusters import ClusterBootstrap
 
@@ -101,10 +102,10 @@ class OwnProblem(Problem):
         if clusters is None or clusters.are_single:
             return _Shares(self.by_row(lambda part: part.trials), self.trials)
         row, first = np.empty(data.score.size, np.intp), 0
-        place, group = np.argsort(self.order), np.asarray(data.group)
+        rank, group = np.argsort(self.order), np.asarray(data.group)
         for label, part in zip(data.groups, self.parts, strict=True):
             own = group == label
-            row[own] = place[first + part.rows_of(data.score[own])]
+            row[own] = rank[first + part.rows_of(data.score[own])]
             first += part.score.size
         return ClusterBootstrap.of(clusters, row[clusters.row], self.trials.size)
 
@@ -139,9 +140,14 @@ class _Shares(NamedTuple):
 class OwnView(CurveView):
     """These patients, each with the curve of their own group: functionals of them, and no curve."""
 
-    @property
-    def _undefined(self) -> dict[str, str]:
-        return super()._undefined | BY_SCORE
+    def summary(self, *args: Any, names: Sequence[str] | None = None, **options: Any) -> Any:
+        """As of one curve, without what needs one for all patients."""
+        asked = (
+            [name for name in usual_functionals() if name not in BY_SCORE]
+            if names is None
+            else names
+        )
+        return super().summary(*args, names=asked, **options)
 
     def _values(self, wanted: FunctionalCalls, population: str) -> dict[str, Floats]:
         for name, _ in wanted:

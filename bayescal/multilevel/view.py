@@ -86,9 +86,9 @@ class CurveView(CalibrationPosterior):
         part = Part(
             *(problem, u, drawn.chains, drawn.engine, drawn.stats),
             prior=prior,
-            calibrated=prob_calibrated,
-            law=weights,
+            of_several=prob_calibrated,
             rows=rows,
+            law=weights,
         )
         view = cls([part])
         view.title, view.is_new = title, is_new

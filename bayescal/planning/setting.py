@@ -279,7 +279,7 @@ def _posterior_curves(
     drawn = post.curve(score).to_numpy().reshape(-1, score.size)
     rows = rng.choice(len(drawn), size, replace=len(drawn) < size)
     curves = drawn[rows]
-    exact = rng.random(size) < ((post.tables[0].exact is not None and post.prob_calibrated) or 0.0)
+    exact = rng.random(size) < (0.0 if post.exact is None else post.prob_calibrated or 0.0)
     curves[exact] = score
     return curves
 

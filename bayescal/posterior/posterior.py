@@ -971,7 +971,7 @@ class CalibrationPosterior:
             names = usual_functionals(of_times=self.data.follow_up is not None)
         asked = [check_choice(name, FUNCTIONALS, "names") for name in as_items(names, "names")]
         rows = self._rows_of_summary(asked, level, p=p, population=kind)
-        told = told_beside(self, asked, list(rows), self._undefined)
+        told = told_beside(self, asked, list(rows))
         for at, options in lost_options(thresholds).items():
             drawn = self._values([(LOST, options)], kind)[LOST]
             rows[at] = self._row(LOST, drawn, kind, options, level)
@@ -980,16 +980,11 @@ class CalibrationPosterior:
         table.attrs.update(ci_prob=level, population=kind, **told)
         return table
 
-    @property
-    def _undefined(self) -> dict[str, str]:
-        """Why measures are not defined, by their names."""
-        return undefined_measures([part.problem for part in self._parts])
-
     def _rows_of_summary(
         self, names: Sequence[str], level: float, *, p: float = 1, population: str = "bootstrap"
     ) -> dict[str, tuple[float, ...]]:
         """Estimate, mean, median, lower and upper end of those functionals that are defined."""
-        undefined = self._undefined
+        undefined = undefined_measures([part.problem for part in self._parts])
         wanted: FunctionalCalls = [
             (name, {"p": p} if name == "tce" else {}) for name in names if name not in undefined
         ]
@@ -1021,7 +1016,7 @@ class CalibrationPosterior:
         """
         if len(self._parts) == 1:
             raise InputError("nothing was imputed, so that no information is missing.")
-        undefined = self._undefined
+        undefined = undefined_measures([part.problem for part in self._parts])
         wanted: FunctionalCalls = [
             (name, {}) for name in usual_functionals() if name not in undefined
         ]

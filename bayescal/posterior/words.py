@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from bayescal.core.text import chance, count, interval
 from bayescal.posterior.checks.ends import cautions_at_ends
+from bayescal.posterior.checks.undefined import undefined_measures
 from bayescal.posterior.departures import AtPrevalence
 from bayescal.posterior.functionals import main_functionals
 
@@ -60,20 +61,16 @@ def missing_in_words(post: Any) -> str:
     return f"missing information: {', '.join(told)}"
 
 
-def told_beside(
-    post: Any, asked: Sequence[str], shown: Sequence[str], undefined: Mapping[str, str]
-) -> dict[str, Any]:
+def told_beside(post: Any, asked: Sequence[str], shown: Sequence[str]) -> dict[str, Any]:
     """What is told beside a summary: how scores and weights are read, and which rows to doubt.
 
     Parameters
     ----------
     asked, shown : sequence of str
-        Functionals, and those of them that are defined.
-    undefined : mapping of str to str
-        Why others are not, by their names.
+        Functionals, and those of them that the scores define.
     """
     problems = [one.problem for one in post.imputations]
-    cautions = cautions_at_ends(problems)
+    undefined, cautions = undefined_measures(problems), cautions_at_ends(problems)
     known = "is among the draws of distances"
     if post.prob_calibrated is None:
         known = "was not considered"

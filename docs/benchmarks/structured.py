@@ -364,7 +364,7 @@ def times(seed: int, repeats: int) -> list[Row]:
 
 # One set of draws for several curves
 
-KINDS = ("exact", "near", "some", "off", "outlier", "bend", "wide")
+KINDS = ("exact", "near", "some", "off", "outlier", "outlier, rest near", "bend", "wide")
 
 
 def moved(kind: str, count: int, rng: np.random.Generator) -> tuple[np.ndarray, float]:
@@ -376,6 +376,9 @@ def moved(kind: str, count: int, rng: np.random.Generator) -> tuple[np.ndarray, 
         "some": np.where(np.arange(count) % 2, size, 0),
         "off": size,
         "outlier": np.where(np.arange(count) == 0, 0.9 * side, 0),
+        "outlier, rest near": np.where(
+            np.arange(count) == 0, 0.9 * side, rng.normal(0, 0.1, count)
+        ),
         "wide": rng.normal(0, 0.5, count),
     }
     return shifts.get(kind, rest), 0.3 if kind == "bend" else 0.0
@@ -385,9 +388,10 @@ def one_set(seed: int, repeats: int) -> list[Row]:
     """One set of draws for several curves
 
     6 to 15 hospitals of 60 to 600 patients: all exactly calibrated, nearly so, half of them off,
-    all off, one outlier, a bend that lines do not have, or widely spread. "These, own" is the error
-    of the patients against the curve of their own hospital, "pooled" that of one curve for all. A
-    contradiction is a draw whose mean error is larger than its calibration error.
+    all off, one outlier (the others exact, or nearly so), a bend that lines do not have, or widely
+    spread. "These, own" is the error of the patients against the curve of their own hospital,
+    "pooled" that of one curve for all. A contradiction is a draw whose mean error is larger than
+    its calibration error.
     """
     rows: list[Row] = []
     for kind in KINDS:

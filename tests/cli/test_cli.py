@@ -219,7 +219,6 @@ def test_one_family_tells_what_its_posterior_says(run, csv, patients, tmp_path) 
         "prob": "p",
         "sample_weight": None,
         "weight_type": None,
-        "site": None,
         "event": "1",
         "rows_read": N,
         "rows_dropped": 0,
@@ -602,11 +601,11 @@ BAD_FILES = {
     "infinite.csv": ("y,p\n1,inf\n0,0.2\n", "inf is outside [0, 1] on line 2 of"),
     "labels.csv": (
         "y,p\nno,0.3\nyes,0.2\n",
-        "column 'y' must be 0/1 or boolean, but holds 'no', 'yes'. Say which label",
+        "holds 'no' and 'yes'. Say which is the event: --positive yes or --positive no",
     ),
     "codes.csv": (
         "y,p\n1,0.3\n2,0.2\n",
-        "column 'y': 2 is neither 0 nor 1 on line 3 of {path}. Outcomes",
+        "column 'y' must be 0/1 or boolean, but holds 1 and 2. Say which is the event",
     ),
     "three.csv": (
         "y,p\n1,0.3\n0,0.2\n3,0.4\n",

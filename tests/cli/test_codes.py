@@ -62,11 +62,12 @@ def test_plus_and_minus_are_two_outcomes(tmp_path, frame, capsys) -> None:
     assert (left.value.code or 0) == 0
 
 
-def test_three_classes_have_no_advice_on_python(refusal, frame) -> None:
+def test_of_three_classes_one_is_asked_for(refusal, frame) -> None:
     frame["y"] = np.resize(["a", "b", "c"], ROWS)
-    told = refusal(frame, "--outcome", "y", "--prob", "p", "--positive", "a")
-    assert "Make a column that is 1 for the event and 0 for all else" in told
-    assert "matrix" not in told
+    told = refusal(frame, "--outcome", "y", "--prob", "p")
+    assert "Say which is the event, against all others: --positive a or --positive b or" in told
+    told = refusal(frame, "--outcome", "y", "--prob", "p", "--positive", "d")
+    assert "holds 'a', 'b', 'c', which are not two classes with the event 'd'" in told
 
 
 def test_a_decimal_comma_between_commas(refusal, frame) -> None:
@@ -99,7 +100,7 @@ def test_the_place_stands_where_the_sense_may_pause(refusal, frame) -> None:
     assert "column 'w': 0.5 is not a whole number on line 2 of a.csv, and counts" in told
     late = frame.assign(t=0.85, s=frame["y"], e=1.85)
     told = refusal(late, *TIMED, "--entry", "e")
-    assert "on line 2 of a.csv (0.85 in column 't'): such a case was never" in told
+    assert "(0.85 in column 't') on line 2 of a.csv: such a case was never" in told
     late = frame.assign(t=9.0, s=frame["y"], e=5.0)
     told = refusal(late, *TIMED, "--entry", "e")
     assert "is not before the horizon 2 on line 2 of a.csv: such a case says nothing" in told

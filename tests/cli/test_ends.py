@@ -7,7 +7,9 @@ import re
 import numpy as np
 import pytest
 
-from bayescal.cli._ends import Ends
+from bayescal.cli.reading import COMMAND_LINE
+from bayescal.data.columns import Door
+from bayescal.data.ends import Ends
 from bayescal.errors import InputError
 
 TWO = np.array(["dead", "alive", "dead ", "alive"], dtype=object)
@@ -45,8 +47,8 @@ def test_the_event_is_one_and_a_case_that_left_nought(values, event, left, codes
     ("values", "event", "left", "told"),
     [
         (TWO, None, None, "holds alive, dead. Say which of these is the event, such as --cause"),
-        (THREE, "dead", None, "Say which of these is a case that left, such as --censored 'alive'"),
-        (THREE, None, None, "and which a case that left: --censored 'alive'"),
+        (THREE, "dead", None, "Say which of these is a case that left, such as --censored alive"),
+        (THREE, None, None, "and which a case that left: --censored alive"),
         (TWO, "Dead", None, "--cause Dead: no case has this in the column 'status' of --event"),
         (TWO, "dead", "lost", "--censored lost: no case has this"),
         (TWO, "dead", "dead", "--cause and --censored are both 'dead'"),
@@ -57,4 +59,4 @@ def test_the_event_is_one_and_a_case_that_left_nought(values, event, left, codes
 )
 def test_what_is_not_clear_is_asked_about(values, event, left, told):
     with pytest.raises(InputError, match=re.escape(told)):
-        Ends.of("status", values, event, left)
+        Ends.of("status", values, event, left, Door(*COMMAND_LINE))

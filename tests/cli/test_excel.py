@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bayescal.cli._excel import open_workbook
 from bayescal.core.errors import InputError
+from bayescal.data.formats import open_table
 
 openpyxl = pytest.importorskip("openpyxl", reason="needs openpyxl, of the extra 'excel'")
 
@@ -27,7 +27,7 @@ def workbook(path: Path, **sheets: list[tuple]) -> Path:
 
 
 def test_a_sheet_is_read_like_csv(tmp_path) -> None:
-    source = open_workbook(workbook(tmp_path / "a.xlsx", data=TABLE, notes=[]))
+    source = open_table(workbook(tmp_path / "a.xlsx", data=TABLE, notes=[]))
     assert source.names == ("y", "p", "id")
     frame = source.load()
     assert frame["y"].to_list() == [1, 0, 1]
@@ -39,7 +39,7 @@ def test_a_sheet_is_read_like_csv(tmp_path) -> None:
 
 def test_rows_are_counted_as_excel_does(tmp_path) -> None:
     rows = [(), TABLE[0], TABLE[1], (None, None, None), TABLE[2]]
-    source = open_workbook(workbook(tmp_path / "a.xlsx", data=rows))
+    source = open_table(workbook(tmp_path / "a.xlsx", data=rows))
     assert len(source.load()) == 2
     assert [source.where(row) for row in (0, 1)] == ["row 3", "row 5"]
 
@@ -47,12 +47,12 @@ def test_rows_are_counted_as_excel_does(tmp_path) -> None:
 def test_of_several_sheets_one_is_named(tmp_path) -> None:
     path = workbook(tmp_path / "a.xlsx", north=TABLE, south=TABLE[:2], empty=[])
     with pytest.raises(InputError, match=r"several sheets: 'north', 'south'\. Say which"):
-        open_workbook(path)
-    assert len(open_workbook(path, sheet="south").load()) == 1
+        open_table(path)
+    assert len(open_table(path, sheet="south").load()) == 1
     with pytest.raises(InputError, match=r"no sheet 'west'\. There are 'north', 'south'"):
-        open_workbook(path, sheet="west")
+        open_table(path, sheet="west")
     with pytest.raises(InputError, match="is empty on sheet 'empty'"):
-        open_workbook(path, sheet="empty")
+        open_table(path, sheet="empty")
 
 
 @pytest.mark.parametrize(
@@ -67,18 +67,18 @@ def test_of_several_sheets_one_is_named(tmp_path) -> None:
 def test_sheets_that_hold_no_table(tmp_path, rows, message) -> None:
     path = workbook(tmp_path / "a.xlsx", data=rows)
     with pytest.raises(InputError, match=message):
-        open_workbook(path).load()
+        open_table(path).load()
 
 
 def test_what_is_no_workbook(tmp_path) -> None:
     path = tmp_path / "a.xlsx"
     path.write_bytes(b"PK")
     with pytest.raises(InputError, match=r"a\.xlsx cannot be read as an Excel workbook"):
-        open_workbook(path)
+        open_table(path)
 
 
 def test_without_openpyxl_the_extra_is_named(tmp_path, monkeypatch) -> None:
     path = workbook(tmp_path / "a.xlsx", data=TABLE)
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(InputError, match=r'pip install "bayescal\[excel\]".* as CSV UTF-8'):
-        open_workbook(path)
+        open_table(path)

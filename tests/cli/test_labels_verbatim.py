@@ -7,8 +7,7 @@ import openpyxl
 import pandas as pd
 import pytest
 
-from bayescal.cli._predictions import read_predictions
-from bayescal.cli.reading import AssessReading
+from bayescal.cli.reading import Reading, read_predictions
 from bayescal.data.periods import read_periods
 from bayescal.errors import InputError
 
@@ -35,7 +34,8 @@ def written(tmp_path, labels, name="cases.csv"):
 
 
 def table(path, **roles):
-    return read_predictions(AssessReading(file=path, outcome="died", prob="risk", **roles)).data
+    typed = {"outcome": "died", "prob": "risk", **roles}
+    return read_predictions(Reading(path, typed)).data
 
 
 @pytest.mark.parametrize(
@@ -93,12 +93,12 @@ def test_ids_of_18_digits_are_not_rounded(tmp_path) -> None:
 
 
 def test_ids_of_18_digits_in_parquet_beside_an_empty_cell(tmp_path) -> None:
-    from bayescal.cli._read import open_source
+    from bayescal.data.formats import open_table
 
     ids = pd.array([123456789012345678, None, 123456789012345679], dtype="Int64")
     path = tmp_path / "cases.parquet"
     pd.DataFrame({"id": ids, "p": [0.1, 0.2, 0.3]}).to_parquet(path)
-    read = open_source(path).load(labels=["id"])["id"]
+    read = open_table(path).load(labels=["id"])["id"]
     assert read[0] == 123456789012345678
     assert read[2] == 123456789012345679
 

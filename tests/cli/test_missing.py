@@ -94,7 +94,10 @@ def test_a_missing_score_has_a_way_out(capsys, cases) -> None:
     cases.assign(risk=cases["risk"].where(cases.index > 3)).to_csv("cases.csv", index=False)
     code, _, err = run(capsys, "missing", "cases.csv", *NAMES)
     assert code == 2
-    assert "column 'risk': 4 scores of 200 missing, the first on line 2 of cases.csv." in err
+    assert (
+        "4 of 200 rows lack a score or a weight, the first on line 2 of cases.csv (column 'risk')."
+        in err
+    )
     assert "remove these rows from the file" in err
 
 

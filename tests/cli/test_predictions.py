@@ -8,16 +8,17 @@ import numpy as np
 import pytest
 from scipy.special import logit
 
-from bayescal.cli._predictions import read_predictions
-from bayescal.cli.form import LOGIT, PERCENT
-from bayescal.cli.reading import Reading
+from bayescal.cli.reading import Reading, read_predictions
 from bayescal.core.errors import InputError
 from bayescal.data.cases import as_scores
+from bayescal.data.columns import LOGIT, PERCENT
+
+NAMES = {"outcome": ["y"], "prob": ["p"]}
 
 
 def refused(path: Path) -> str:
     with pytest.raises(InputError) as caught:
-        read_predictions(Reading(path, "y", "p"))
+        read_predictions(Reading(path, NAMES))
     return str(caught.value)
 
 
@@ -44,8 +45,8 @@ def test_outcomes_of_two_numbers_are_read_as_they_are(tmp_path, labels, missing)
     path = tmp_path / "a.csv"
     rows = [f"{labels[k % 2]},{0.1 * k:.1f}" for k in range(1, 6)] + [f"{labels[0]},"] * missing
     path.write_text("\n".join(["y,p", *rows]))
-    read = read_predictions(Reading(path, "y", "p", drop_missing=missing))
-    assert (read.dropped, read.rows) == (int(missing), 5 + missing)
+    read = read_predictions(Reading(path, NAMES | {"drop_missing": missing}))
+    assert (read.cases.dropped, read.cases.rows) == (int(missing), 5 + missing)
     np.testing.assert_array_equal(read.data.hits, [1, 0, 1, 0, 1])
 
 
@@ -65,7 +66,7 @@ def test_log_odds_and_percentages_are_read(tmp_path, scale, texts, guessed) -> N
     name = "x" if guessed and "%" not in texts[0] else "p"
     path = tmp_path / "a.csv"
     path.write_text("\n".join([f"y,{name}", *(f"{k % 2},{text}" for k, text in enumerate(texts))]))
-    read = read_predictions(Reading(path, logit=scale is LOGIT, percent=scale is PERCENT))
+    read = read_predictions(Reading(path, {"logit": scale is LOGIT, "percent": scale is PERCENT}))
     np.testing.assert_allclose(read.data.score, PROBABILITIES, rtol=1e-14)
     assert read.source["scale"] == scale.name
 
@@ -76,7 +77,7 @@ def test_percentages_have_a_range(tmp_path, score) -> None:
     path.write_text(f"y,p\n1,20\n0,{score}\n")
     message = rf"column 'p': {score} is outside \[0, 100\] on line 3 of"
     with pytest.raises(InputError, match=message):
-        read_predictions(Reading(path, "y", "p", percent=True))
+        read_predictions(Reading(path, NAMES | {"percent": True}))
 
 
 def test_the_sign_of_a_weight_is_no_reason_for_percent(tmp_path) -> None:
@@ -86,7 +87,7 @@ def test_the_sign_of_a_weight_is_no_reason_for_percent(tmp_path) -> None:
         r"column 'w': '10%' is not a number on line 2 of [^.]*\.csv\..*without the sign, / 100\.$"
     )
     with pytest.raises(InputError, match=message):
-        read_predictions(Reading(path, "y", "p", sample_weight="w"))
+        read_predictions(Reading(path, NAMES | {"sample_weight": ["w"]}))
 
 
 @pytest.mark.parametrize(
@@ -131,16 +132,16 @@ def test_percentages_beside_probabilities_are_refused(tmp_path, last) -> None:
     path.write_text(MIXED.format(last))
     message = r"column 'p': 0\.1434 on line 3 of .* has no percent sign, and 81% on line 2 has one"
     with pytest.raises(InputError, match=message):
-        read_predictions(Reading(path, "y", "p", percent=True))
+        read_predictions(Reading(path, NAMES | {"percent": True}))
 
 
 def test_percentages_with_and_without_the_sign(tmp_path) -> None:
     path = tmp_path / "a.csv"
     path.write_text(MIXED.format("35"))
-    read = read_predictions(Reading(path, "y", "p", percent=True))
+    read = read_predictions(Reading(path, NAMES | {"percent": True}))
     np.testing.assert_allclose(read.data.score, [0.001434, 0.35, 0.81])
     path.write_text("y,p\n1,81%\n0,0\n")
-    read = read_predictions(Reading(path, "y", "p", percent=True))
+    read = read_predictions(Reading(path, NAMES | {"percent": True}))
     np.testing.assert_allclose(read.data.score, [0, 0.81])
 
 

@@ -8,10 +8,17 @@ import pytest
 
 import bayescal as bc
 from bayescal.cli import main
-from bayescal.cli._questions import ask_about_columns
+from bayescal.cli.reading import COMMAND_LINE
+from bayescal.data.columns import Columns, Door, Request
+from bayescal.data.guesses import guess
 from bayescal.errors import InputError
 
-OPTIONS = ("site", "period", "cluster")
+CASES = pd.DataFrame({"died": [0, 1, 1], "risk": [0.2, 0.3, 0.4]})
+
+
+def asked(frame: pd.DataFrame, ignore: tuple[str, ...] = ()) -> None:
+    told = Request("a.csv", Columns("died", "risk"), ignore=ignore, door=Door(*COMMAND_LINE))
+    guess(pd.concat([CASES, frame], axis=1), told).answered()
 
 
 @pytest.fixture(scope="module")
@@ -70,8 +77,8 @@ def test_a_column_that_is_ignored_must_be_there(capsys, file):
 def test_names_and_roles(name, role):
     frame = pd.DataFrame({name: ["a", "a", "b"]})
     with pytest.raises(InputError, match=f"--{role} {name}, or --cluster {name}"):
-        ask_about_columns(frame, (), options=OPTIONS)
-    ask_about_columns(frame, (name,), options=OPTIONS)
+        asked(frame)
+    asked(frame, (name,))
 
 
 @pytest.mark.parametrize(
@@ -86,7 +93,7 @@ def test_names_and_roles(name, role):
     ids=["one value", "no repeats", "another name", "lists", "two columns"],
 )
 def test_what_says_nothing_is_not_asked(frame):
-    ask_about_columns(frame, (), options=OPTIONS)
+    asked(frame)
 
 
 def test_a_long_table_of_imputations_is_told_from_repeated_patients(capsys, file):

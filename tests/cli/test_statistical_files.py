@@ -15,12 +15,11 @@ import pytest
 
 import bayescal as bc
 from bayescal.cli.app import _run
-from bayescal.cli.form import Form
 from bayescal.cli.page.upload import Upload
 from bayescal.cli.page.worker import columns_of
+from bayescal.data.formats import open_table
 from bayescal.errors import InputError
 
-OPEN = Form()
 HOSPITALS = {1: "North", 2: "South & West"}
 
 
@@ -42,7 +41,7 @@ def written(cases, folder, ending, **options):
 @pytest.mark.parametrize("ending", [".sav", ".dta", ".xpt"])
 def test_numbers_are_those_of_the_file(cases, tmp_path, ending) -> None:
     path = written(cases, tmp_path, ending)
-    source = OPEN.open(path)
+    source = open_table(path)
     assert source.names == ("died", "risk", "hospital")
     np.testing.assert_allclose(source.load().to_numpy(), cases.to_numpy())
     assert source.where(3) == "row 4"
@@ -58,9 +57,9 @@ def test_a_file_in_memory_is_read_or_a_later_library_is_asked_for(cases, tmp_pat
         pyreadstat.read_sav(io.BytesIO(b""))
     except TypeError:
         with pytest.raises(InputError, match="--upgrade pyreadstat"):
-            OPEN.open(upload)
+            open_table(upload)
     except pyreadstat.ReadstatError:
-        pd.testing.assert_frame_equal(OPEN.open(upload).load(), OPEN.open(path).load())
+        pd.testing.assert_frame_equal(open_table(upload).load(), open_table(path).load())
 
 
 @pytest.mark.parametrize("ending", [".sav", ".dta"])
@@ -68,7 +67,7 @@ def test_labels_stand_for_values_where_all_have_one(cases, tmp_path, ending) -> 
     labels = {"hospital": HOSPITALS, "risk": {1: "certain"}}
     if ending == ".dta":
         del labels["risk"]  # Stata labels whole numbers only
-    frame = OPEN.open(written(cases, tmp_path, ending, variable_value_labels=labels)).load()
+    frame = open_table(written(cases, tmp_path, ending, variable_value_labels=labels)).load()
     assert frame["hospital"].tolist() == ["North", "South & West"] * 30
     np.testing.assert_allclose(frame["risk"], cases["risk"])
 
@@ -79,7 +78,7 @@ def test_missing_values_stay_missing_beside_labels(cases, tmp_path) -> None:
         "variable_value_labels": {"hospital": HOSPITALS},
         "missing_ranges": {"hospital": [9]},
     }
-    column = OPEN.open(written(some, tmp_path, ".sav", **options)).load()["hospital"]
+    column = open_table(written(some, tmp_path, ".sav", **options)).load()["hospital"]
     assert column.isna().tolist() == [True, *[False] * 58, True]
     assert column[1] == "South & West"
 
@@ -115,7 +114,7 @@ def test_a_broken_file_is_refused_by_its_name(tmp_path, ending) -> None:
     path = tmp_path / f"broken{ending}"
     path.write_bytes(b"died,risk\n1,0.2\n")
     with pytest.raises(InputError, match=r"broken.* cannot be read"):
-        OPEN.open(path).load()
+        open_table(path).load()
 
 
 def test_without_the_library_an_error_says_what_to_install(tmp_path, monkeypatch) -> None:
@@ -123,7 +122,7 @@ def test_without_the_library_an_error_says_what_to_install(tmp_path, monkeypatch
     path = tmp_path / "cases.sav"
     path.write_bytes(b"x")
     with pytest.raises(InputError, match=r'pip install "bayescal\[stats\]"'):
-        OPEN.open(path)
+        open_table(path)
 
 
 def by_r(cases, row_names: bool) -> str:
@@ -140,7 +139,7 @@ def by_r(cases, row_names: bool) -> str:
 def test_what_write_table_writes_is_read(cases, tmp_path, row_names, verbatim) -> None:
     path = tmp_path / "cases.txt"
     path.write_text(by_r(cases, row_names))
-    source = OPEN.open(path)
+    source = open_table(path)
     assert source.names == ((*["row.names"] * row_names, "died", "risk", "hospital"))
     frame = source.load(verbatim=verbatim)
     np.testing.assert_allclose(frame["risk"].astype(float), cases["risk"])
@@ -151,7 +150,7 @@ def test_what_write_table_writes_is_read(cases, tmp_path, row_names, verbatim) -
 def test_a_text_without_separators_is_no_table_of_r(tmp_path) -> None:
     path = tmp_path / "one.txt"
     path.write_text("predicted risk\n0.2\n0.3\n")
-    assert OPEN.open(path).names == ("predicted risk",)
+    assert open_table(path).names == ("predicted risk",)
 
 
 def test_columns_of_write_table_are_chosen(cases) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.cli import main
-from bayescal.cli._times import TimeColumns
+from bayescal.cli.reading import Times
 
 TIMES = ("--time", "years", "--event", "died", "--horizon", "5", "--seed", "1")
 
@@ -184,7 +184,7 @@ SEVERAL = ("--time", "years", "--event", "died", "--horizon", "2,4")
     ],
 )
 def test_a_horizon_is_told_in_the_unit_that_the_column_names(column, at, told):
-    assert TimeColumns(column, "died", None, (at,), (), None).by(at) == told
+    assert Times(column, "died", None, (at,), (), None).by(at) == told
 
 
 @pytest.mark.slow

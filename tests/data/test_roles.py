@@ -74,7 +74,14 @@ def chunks():
 def from_parquet(tmp_path):
     pytest.importorskip("pyarrow")
     FRAME.to_parquet(tmp_path / "cases.parquet")
-    return bc.CalibrationData.from_parquet(tmp_path / "cases.parquet", batch_size=50, **COLUMNS)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("bayescal.data.parquet.BATCH_ROWS", 50)
+        return bc.read(tmp_path / "cases.parquet", **COLUMNS)
+
+
+def from_csv(tmp_path):
+    FRAME.to_csv(tmp_path / "cases.csv", index=False)
+    return bc.read(tmp_path / "cases.csv", **COLUMNS)
 
 
 def from_dask(_):
@@ -90,6 +97,7 @@ SOURCES = {
     "frame": lambda _: bc.CalibrationData.from_frame(FRAME, **COLUMNS),
     "chunks": lambda _: bc.CalibrationData.from_chunks(chunks()),
     "parquet": from_parquet,
+    "csv": from_csv,
     "dask": from_dask,
     "counts": counted,
     "sum": lambda _: (

@@ -258,12 +258,15 @@ def of_arrays(frame):
     return bc.CalibrationData(outcome, frame["risk"], horizon=4)
 
 
-def test_columns_of_a_frame_and_of_files_are_the_same_table(frame, of_arrays, tmp_path):
+def test_columns_of_a_frame_and_of_files_are_the_same_table(
+    frame, of_arrays, tmp_path, monkeypatch
+):
     """More scores than rows, so that cases are on the grid; files of a few cases each."""
     assert bc.CalibrationData.from_frame(frame, **COLUMNS) == of_arrays
     frame[:1700].to_parquet(tmp_path / "a.parquet")
     frame[1700:].to_parquet(tmp_path / "b.parquet")
-    assert bc.CalibrationData.from_parquet(tmp_path, **COLUMNS, batch_size=500) == of_arrays
+    monkeypatch.setattr("bayescal.data.parquet.BATCH_ROWS", 500)
+    assert bc.read(tmp_path, **COLUMNS) == of_arrays
     assert of_arrays.is_compressed
 
 

@@ -70,7 +70,7 @@ def test_sampling_weights_say_how_much_a_site_counts():
 def test_clusters_are_drawn_whole():
     twice = np.arange(X.size) // 2
     post, single = fitted(cluster=twice), fitted(cluster=np.arange(X.size))
-    rows = post.own()._parts[0].rows
+    rows = post.own().tables[0].problem
     law = rows.weights(post.problem.data)
     weight = law.weights(slice(0, 4000), np.random.default_rng(1))
     np.testing.assert_allclose(weight.sum(axis=1), 1)

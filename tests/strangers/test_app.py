@@ -12,12 +12,12 @@ import pytest
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
-from bayescal.cli.form import AS_IS
 from bayescal.cli.page import server as served
 from bayescal.cli.page import upload as uploads
 from bayescal.cli.page import worker as works
 from bayescal.cli.page.tabs import MOST_TABS, Tabs
 from bayescal.cli.page.upload import Upload
+from bayescal.cli.reading import Reading
 from bayescal.errors import InputError
 
 CASES = "died,risk\n" + "".join(f"{k % 2},{0.3 + 0.01 * (k % 40)}\n" for k in range(80))
@@ -107,7 +107,7 @@ def test_a_file_that_is_called_as_an_option_has_a_command_that_runs() -> None:
     given |= dict.fromkeys(
         (*works.COLUMN_FIELDS, "positive", "weight_type", "prior", "close", "ci_prob", "seed")
     )
-    words = shlex.split(works.command("-o.csv", given, AS_IS))
+    words = shlex.split(works.command("-o.csv", given, Reading(None)))
     assert not words[2].startswith("-") or words[2] == "--"
 
 

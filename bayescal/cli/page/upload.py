@@ -7,8 +7,8 @@ import zipfile
 import zlib
 from io import BytesIO
 
-from bayescal.cli._read import PARQUET, is_workbook
 from bayescal.core.errors import InputError
+from bayescal.data.files import PARQUET, is_workbook
 
 __all__ = ["LARGEST_UNPACKED", "MOST_UPLOADED_CELLS", "Upload"]
 

@@ -6,20 +6,17 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bayescal.cli.page.upload import Upload
 from bayescal.core.errors import InputError, as_count
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from bayescal.assessment import Assessment
-    from bayescal.cli.form import Form
-    from bayescal.cli.reading import GroupReading
+    from bayescal.cli.reading import Reading
 
 __all__ = ["Result", "work"]
 
@@ -60,7 +57,7 @@ def work(connection: Connection) -> None:
     """Do what is asked, one thing after the other, until nobody asks any more."""
     import_module("bayescal.assessment")  # now, so that the first answer does not wait for it
     import_module("bayescal.cli._averaged")
-    import_module("bayescal.cli._predictions")
+    import_module("bayescal.data.reading")
 
     upload: Upload | None = None
     last: Assessed | None = None
@@ -118,17 +115,15 @@ def columns_of(upload: Upload, options: Mapping[str, Any] | None = None) -> dict
     dict
         names; outcome and score, None where there is a choice; question, what is to be chosen.
     """
-    from bayescal.cli._columns import choose_columns
+    from bayescal.data.guesses import guess
+    from bayescal.data.reading import open_as
 
-    reading = _reading(upload, options or {})
-    source = reading.form().open(upload)
-    frame = source.load()
+    request = _reading(upload, options or {}).request()
+    frame = open_as(request).load()
     told: dict[str, Any] = {"names": list(map(str, frame.columns)), "rows": len(frame)}
-    try:
-        chosen = choose_columns(frame, reading, reading.form().scale)
-    except InputError as error:
-        return told | {"outcome": None, "prob": None, "question": str(error)}
-    return told | {"outcome": chosen.outcome, "prob": chosen.prob, "question": None}
+    made = guess(frame, request)
+    chosen = {"outcome": made.columns.outcome, "prob": made.columns.prob}
+    return told | chosen | {"question": made.question or None}
 
 
 def word_of(last: Assessed | None) -> bytes:
@@ -159,8 +154,8 @@ def analysed(
     """
     from bayescal.assessment.html import render
     from bayescal.cli._averaged import Averaged, record_of
-    from bayescal.cli._predictions import read_predictions
     from bayescal.cli._write import record_text, source_lines
+    from bayescal.cli.reading import read_predictions
 
     given = checked(options)
     doing("Reading the file")
@@ -174,7 +169,7 @@ def analysed(
     )
     predictions = read_predictions(reading)
     doing("Fitting the families of curves")
-    assessment, notes = replace(analysis, raw=predictions.raw).assessed(predictions.data)
+    assessment, notes = analysis.assessed(predictions.data)
     doing("Computing what is printed")
     headline = assessment.headline()
     record = record_text(record_of(assessment, notes, predictions.source))
@@ -184,7 +179,7 @@ def analysed(
     told = {
         "headline": headline,
         "seed": assessment.seed,
-        "command": command(upload.name, given | {"seed": assessment.seed}, reading.form()),
+        "command": command(upload.name, given | {"seed": assessment.seed}, reading),
     }
     return Result(page, record, told), Assessed(assessment, source)
 
@@ -234,9 +229,9 @@ def _number(value: Any, name: str) -> float | None:
     return number
 
 
-def _reading(upload: Upload, given: Mapping[str, Any]) -> GroupReading:
+def _reading(upload: Upload, given: Mapping[str, Any]) -> Reading:
     """The options of reading, as the command takes them."""
-    from bayescal.cli.reading import GroupReading
+    from bayescal.cli.reading import Reading
 
     same = (
         "outcome",
@@ -246,25 +241,21 @@ def _reading(upload: Upload, given: Mapping[str, Any]) -> GroupReading:
         "weight_type",
         "encoding",
         "sheet",
+        "site",
         "cluster",
+        "ignore_column",
     )
     options: dict[str, Any] = {name: given.get(name) for name in same}
     options |= {name: given.get(name, False) for name in TICKED}
-    options["ignore_column"] = given.get("ignore_column")
-    return GroupReading(
-        file=cast("Path", upload),  # the command's is a path; what is read is a TableFile
-        **options,
-        logit=given.get("scale") == "logit",
-        percent=given.get("scale") == "percent",
-        site=[given["site"]] if given.get("site") else None,
-    )
+    options |= {name: given.get("scale") == name for name in ("logit", "percent")}
+    return Reading(upload, options)
 
 
 def _typed(value: str | float) -> str:
     return value if isinstance(value, str) else repr(value)
 
 
-def command(name: str, given: Mapping[str, Any], form: Form) -> str:
+def command(name: str, given: Mapping[str, Any], reading: Reading) -> str:
     """The command that gives the same report and the same numbers."""
     from bayescal.cli._terminal import as_command
 
@@ -278,5 +269,5 @@ def command(name: str, given: Mapping[str, Any], form: Form) -> str:
     for column in given["ignore_column"]:
         words += ["--ignore-column", column]
     words += [f"--{flag.replace('_', '-')}" for flag in TICKED if given[flag]]
-    words += [*form.words, "--html", "report.html", "--json", "report.json"]
+    words += [*reading.words, "--html", "report.html", "--json", "report.json"]
     return as_command(words)

@@ -1,5 +1,1 @@
-"""Where tables come from: data frames, files and clusters."""
-
-import lazy_loader as _lazy
-
-__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)
+"""Tables of cases that come in parts, and labels of the same cases compared."""

@@ -1,38 +1,29 @@
-"""Tables from data frames, Parquet files and Dask: the constructors of `CalibrationData`."""
+"""Tables from data frames, of Dask too: constructors of `CalibrationData`."""
 
 from __future__ import annotations
 
-import os
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
-from typing import Any, Self, TypeAlias
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, Self
 
-from bayescal.core.errors import (
-    CaseError,
-    GroupWarning,
-    InputError,
-    as_count,
-    as_items,
-    check_callable,
-    check_type,
-)
-from bayescal.core.text import shortened
-from bayescal.data.contents import Contents, Reader, added, check_labels
-from bayescal.data.sources.columns import Columns, may_be_sites
-from bayescal.data.sources.frames import groups_unnamed, read_frame
+from bayescal.core.errors import CaseError, GroupWarning, InputError, as_items, check_type
+from bayescal.core.text import count, shortened
+from bayescal.core.versions import needed
+from bayescal.data.columns import Columns
+from bayescal.data.contents import Contents, Reader
+from bayescal.data.frames import columns_of, groups_unnamed
+from bayescal.data.guesses import may_be_sites
 from bayescal.data.weights import WeightType
 
-__all__ = ["FromSources", "as_names", "note_groups"]
+__all__ = ["FromSources", "note_groups"]
 
-
-Part: TypeAlias = tuple[Contents, set[Any], bool]
-"""What is known of some cases: the contents of their table, their labels beside the event, and
-whether one of them has the event."""
+LONGEST_REASON = 300
+"""Characters of another library's error that are shown."""
 
 
 class FromSources:
-    """Tables that are read from where the cases lie."""
+    """Tables that are read from data frames."""
 
     @classmethod
     def _new(cls, contents: Contents) -> Self:
@@ -46,19 +37,19 @@ class FromSources:
         *,
         outcome: str | None = None,
         prob: str,
-        sample_weight: str | None = None,
         site: str | None = None,
         period: str | None = None,
+        subgroup: str | Sequence[str] = (),
         cluster: str | None = None,
         stratum: str | None = None,
         imputation: str | None = None,
-        subgroup: str | Sequence[str] = (),
+        sample_weight: str | None = None,
         time: str | None = None,
         event: str | None = None,
         entry: str | None = None,
         horizon: float | None = None,
-        pos_label: Any = None,
         weight_type: WeightType | None = None,
+        pos_label: Any = None,
         ignore: Sequence[str] = (),
     ) -> Self:
         """Build a table from columns of a data frame.
@@ -73,12 +64,12 @@ class FromSources:
             to an event.
         prob : str
             Column of predicted probabilities of the event, in [0, 1].
-        sample_weight : str, optional
-            Column of counts of cases, or of sampling weights.
         site, period, cluster, stratum, imputation : str, optional
             Columns of these roles, as in the constructor.
-        subgroup : sequence of str
+        subgroup : str or sequence of str
             Columns of subgroups, such as sex and age group.
+        sample_weight : str, optional
+            Column of counts of cases, or of sampling weights.
         time, event : str, optional
             In place of `outcome`, columns of times to an event and of whether it ended them, as in
             `Survival`.
@@ -86,10 +77,10 @@ class FromSources:
             Column of when each case came under observation, as in `Survival`.
         horizon : float, optional
             Of times to an event: by when the scores are risks of it.
-        pos_label : object, optional
-            The outcome that counts as the event.
         weight_type : {"counts", "sampling"}, optional
             What the weights are; by default counts if all are whole numbers.
+        pos_label : object, optional
+            The outcome that counts as the event.
         ignore : sequence of str
             Columns of hospitals or dates that do not matter, of which no warning is given.
 
@@ -118,111 +109,18 @@ class FromSources:
         >>> bc.CalibrationData.from_frame(frame, outcome="died", prob="risk")
         CalibrationData(4 cases, 2 events, 2 rows)
         """
-        roles = (site, period, cluster, stratum, imputation)
         columns = Columns(
-            outcome, prob, sample_weight, *roles, as_names(subgroup), time, event, entry
+            *(outcome, prob, sample_weight, site, period, cluster, stratum, imputation),
+            *(tuple(as_items(subgroup, "subgroup")), time, event, entry),
         )
-        reader = Reader(weight_type=weight_type, pos_label=pos_label, horizon=horizon)
-        _add(reader, frame, columns, "frame")
-        note_groups(groups_unnamed(frame, columns, _as_ignored(ignore)))
-        return cls._new(reader.finished())
-
-    @classmethod
-    def from_parquet(
-        cls,
-        path: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-        *,
-        outcome: str | None = None,
-        prob: str,
-        sample_weight: str | None = None,
-        site: str | None = None,
-        period: str | None = None,
-        cluster: str | None = None,
-        stratum: str | None = None,
-        imputation: str | None = None,
-        subgroup: str | Sequence[str] = (),
-        time: str | None = None,
-        event: str | None = None,
-        entry: str | None = None,
-        horizon: float | None = None,
-        pos_label: Any = None,
-        weight_type: WeightType | None = None,
-        batch_size: int = 1 << 20,
-        progress: Callable[[int, int], object] | None = None,
-    ) -> Self:
-        """Build a table from Parquet files of any size, reading some rows at a time.
-
-        Only the columns that are named are read, and memory does not grow with the number of
-        cases. It needs pyarrow, which the extra `parquet` installs.
-
-        Parameters
-        ----------
-        path : path-like, or iterable of them
-            A file; a folder, in which all Parquet files are read at any depth, but for those whose
-            names begin with a dot or an underscore; or a list of files. Folders may be called
-            after the values of a column, as in ``site=north``.
-        outcome, prob, sample_weight, site, period, cluster, stratum, imputation : str
-        subgroup : sequence of str
-        time, event, entry : str, optional
-            Columns, as in `from_frame`; they may stand in another order in each file. The cluster
-            of each case is kept until all are read, so that clusters are refused of more than
-            20 000 000 cases.
-        horizon : float, optional
-            Of times to an event, as in `from_frame`.
-        pos_label : object, optional
-            The outcome that counts as the event.
-        weight_type : {"counts", "sampling"}, optional
-            What the weights are; by default counts if all are whole numbers.
-        batch_size : int
-            Most rows that are read at a time. The table does not depend on it.
-        progress : callable, optional
-            Called after each batch with the number of rows that are read, and of all rows.
-
-        Returns
-        -------
-        CalibrationData
-
-        Raises
-        ------
-        InputError
-            If there is no Parquet file, one cannot be read or lacks a column, or a value is missing
-            or not valid: with the file, the row group (counted from 0) and the row in it; or if a
-            file is named twice, also by a link.
-
-        Warns
-        -----
-        RepeatWarning
-            When row groups are copies of others, as in a copy of a file.
-        WeightWarning
-            As `from_chunks`.
-
-        Examples
-        --------
-        >>> import bayescal as bc
-        >>> table = bc.CalibrationData.from_parquet(
-        ...     "predictions/", outcome="died", prob="risk"
-        ... )  # doctest: +SKIP
-        """
-        from bayescal.data.sources.ahead import ahead
-        from bayescal.data.sources.parquet import ParquetFiles
-
-        roles = (site, period, cluster, stratum, imputation)
-        columns = Columns(
-            outcome, prob, sample_weight, *roles, as_names(subgroup), time, event, entry
-        )
-        reader = Reader(weight_type=weight_type, pos_label=pos_label, horizon=horizon)
-        size = as_count(batch_size, "batch_size")
-        check_callable(progress, "progress", "the numbers of rows that are read, and of all rows")
-        files = ParquetFiles.of(path)
-        files.check(columns)
-        files.warn_of_repeats()
-        done = 0
-        for batch in ahead(files.batches(columns.needed, size)):
-            _add(reader, batch.table, columns, batch.where)
-            done += len(batch.table)
-            if progress is not None:
-                progress(done, files.rows)
-        return cls._new(reader.finished())
+        ignored = tuple(as_items(ignore, "ignore"))
+        for at, name in enumerate(ignored):
+            cure = "Pass the names of columns, such as ['hospital']."
+            check_type(name, str, f"ignore[{at}]", cure)
+        told = {"weight_type": weight_type, "pos_label": pos_label, "horizon": horizon}
+        table = cls._of_frame(frame, columns, told)
+        note_groups(groups_unnamed(frame, columns, ignored))
+        return table
 
     @classmethod
     def from_dask(
@@ -230,41 +128,36 @@ class FromSources:
         frame: Any,
         *,
         outcome: str | None = None,
-        prob: str | None = None,
-        sample_weight: str | None = None,
+        prob: str,
         site: str | None = None,
         period: str | None = None,
+        subgroup: str | Sequence[str] = (),
         cluster: str | None = None,
         stratum: str | None = None,
         imputation: str | None = None,
-        subgroup: str | Sequence[str] = (),
+        sample_weight: str | None = None,
         time: str | None = None,
         event: str | None = None,
         entry: str | None = None,
         horizon: float | None = None,
-        pos_label: Any = None,
         weight_type: WeightType | None = None,
+        pos_label: Any = None,
     ) -> Self:
-        """Build a table from a Dask data frame or from Dask arrays.
+        """Build a table from a Dask data frame.
 
-        Each partition becomes a table where it lies, and the tables are added up in a tree, by
-        whichever scheduler of Dask is active: threads, processes or a distributed cluster. No
-        more than tables travels. It needs Dask, which the extra `dask` installs.
+        Cases that are alike are counted where they lie, by whichever scheduler of Dask is active;
+        no more than one row for each score and role travels. Scores that all differ are best
+        rounded before, to four digits, say. It needs Dask, which the extra `dask` installs.
 
         Parameters
         ----------
-        frame : dask.dataframe.DataFrame, or tuple of dask.array.Array
-            Arrays as ``(y_true, y_prob)``, with weights (or None) and sites behind, if any.
-        outcome, prob, sample_weight, site, period, cluster, stratum, imputation : str, optional
-        subgroup : sequence of str
+        frame : dask.dataframe.DataFrame
+        outcome, prob, site, period, cluster, stratum, imputation, sample_weight : str, optional
+        subgroup : str or sequence of str
         time, event, entry : str, optional
-            Columns of the data frame, as in `from_frame`.
-        horizon : float, optional
-            Of times to an event, as in `from_frame`.
-        pos_label : object, optional
-            The outcome that counts as the event.
-        weight_type : {"counts", "sampling"}, optional
-            What the weights are; by default counts if all are whole numbers, without a warning.
+            Columns, as in `from_frame`. Rows with sampling weights are not added up.
+        horizon, weight_type, pos_label
+            As in `from_frame`.
 
         Returns
         -------
@@ -273,8 +166,8 @@ class FromSources:
         Raises
         ------
         InputError
-            If it is no Dask object, a column is missing, or a value is missing or not valid: with
-            the number of the partition, counted from 0.
+            If it is no Dask data frame, it cannot be computed, a column is missing, or a value is
+            missing or not valid.
 
         Examples
         --------
@@ -283,42 +176,60 @@ class FromSources:
         ...     frame, outcome="died", prob="risk"
         ... )  # doctest: +SKIP
         """
-        from bayescal.data.sources.dask import added_up, partitions_of
-
-        columns, names = None, (sample_weight, site, period, cluster, stratum, imputation)
-        times = (time, event, entry)
-        if prob is not None and (outcome is not None or time is not None):
-            columns = Columns(outcome, prob, *names, as_names(subgroup), *times)
-        elif any(name is not None for name in (outcome, prob, *names, *times)) or as_names(
-            subgroup
-        ):
+        with needed("reading Dask objects", "bayescal[dask]"):
+            dask: Any = import_module("dask")
+        if not hasattr(frame, "dask") or not hasattr(frame, "columns"):
             raise InputError(
-                "name the columns of a Dask data frame with both outcome= and prob= (or time=, "
-                "event= and prob=); arrays are passed without names."
+                f"frame is a {type(frame).__name__}. Pass a Dask data frame; arrays of Dask become "
+                "one by dask.dataframe.from_dask_array."
             )
-        read = {"weight_type": weight_type, "pos_label": pos_label, "horizon": horizon}
-        make = partial(_contents_of, columns, read)
-        total = added_up(make, _sum_of_tables, partitions_of(frame, columns))
-        if total is None:
-            raise InputError("the partitions hold no cases that count: one at least is needed.")
-        if total[0].follow_up is not None:
-            total[0].follow_up.check()
-        if pos_label is not None and not total[2]:
-            check_labels(pos_label, total[1])
-        return cls._new(total[0])
+        columns = Columns(
+            *(outcome, prob, sample_weight, site, period, cluster, stratum, imputation),
+            *(tuple(as_items(subgroup, "subgroup")), time, event, entry),
+        )
+        columns.check(list(frame.columns), "frame")
+        rows = frame[columns.needed]
+        keys = [name for name in columns.needed if name != sample_weight]
+        alike = rows.groupby(keys, dropna=False, sort=False, observed=True)
+        weights = rows[sample_weight] if sample_weight is not None else None
+        try:
+            if weights is None:
+                (counted,) = dask.compute(alike.size())
+            else:
+                lazy = (alike[sample_weight].sum(), weights.min(), weights.isna().any())
+                counted, least, missing, parts = dask.compute(*lazy, (weights % 1 != 0).any())
+                if missing or least < 0 or parts or weight_type == "sampling":
+                    counted = None
+                    (rows,) = dask.compute(rows)
+        except Exception as error:  # whatever the user's graph raises, or the scheduler
+            raise InputError(
+                f"frame cannot be computed: {type(error).__name__}: "
+                f"{shortened(error, LONGEST_REASON)}. Mend it; if it needs more memory than a "
+                "worker has, repartition the frame into smaller parts."
+            ) from error
+        told = {"weight_type": weight_type, "pos_label": pos_label, "horizon": horizon}
+        if counted is None:
+            return cls._of_frame(rows, columns, told)
+        number = next(name for name in (f"n{k}" for k in range(len(keys) + 1)) if name not in keys)
+        table = counted.rename(number).reset_index()
+        told["weight_type"] = "counts"
+        return cls._of_frame(table, columns._replace(sample_weight=number), told, number)
 
-
-def as_names(columns: Any, name: str = "subgroup") -> tuple[str, ...]:
-    """Columns as they were named, one or several; `name` is the argument."""
-    return (columns,) if isinstance(columns, str) else tuple(as_items(columns, name))
-
-
-def _as_ignored(ignore: Any) -> tuple[str, ...]:
-    """Columns that do not matter, by their names."""
-    names = as_names(ignore, "ignore")
-    for at, name in enumerate(names):
-        check_type(name, str, f"ignore[{at}]", "Pass the names of columns, such as ['hospital'].")
-    return names
+    @classmethod
+    def _of_frame(
+        cls, frame: Any, columns: Columns, told: dict[str, Any], number: str | None = None
+    ) -> Self:
+        """The table of a frame, of which one column may be of how many cases a row is."""
+        reader = Reader(**told)
+        try:
+            reader.add(columns_of(frame, columns), "frame")
+        except CaseError as error:
+            if number is None or error.row is None:
+                raise error.changed(argument=columns.called(error.argument)) from None
+            rows = int(frame[number].iloc[error.row])
+            where = f"{count(rows, 'row')} of frame"
+            raise InputError(error.worded(columns.called, lambda row: where)) from None
+        return cls._new(reader.finished())
 
 
 def note_groups(names: Sequence[str]) -> None:
@@ -332,38 +243,3 @@ def note_groups(names: Sequence[str]) -> None:
             GroupWarning,
             stacklevel=3,
         )
-
-
-def _add(reader: Reader, frame: Any, columns: Columns, name: str) -> None:
-    """Take in the columns of a data frame, and say what is wrong in their names."""
-    try:
-        reader.add(read_frame(frame, columns, name), name)
-    except CaseError as error:
-        raise error.changed(argument=columns.called(error.argument)) from None
-
-
-def _contents_of(
-    columns: Columns | None,
-    read: dict[str, Any],
-    values: Sequence[Any],
-    name: str,
-) -> Part | None:
-    """What is known of the cases of a partition; None if none counts."""
-    reader = Reader(**read)
-    if columns is None:
-        reader.add(tuple(values), name)
-    else:
-        _add(reader, values[0], columns, name)
-    if reader.is_empty:
-        return None
-    return reader.contents(), reader.other_labels, reader.has_event
-
-
-def _sum_of_tables(tables: Sequence[Part | None]) -> Part | None:
-    """The sum of the tables."""
-    counted = [part for part in tables if part is not None]
-    if not counted:
-        return None
-    total = added([contents for contents, *_ in counted])
-    others = set().union(*(labels for _, labels, _ in counted))
-    return total, others, any(known for *_, known in counted)

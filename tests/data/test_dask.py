@@ -68,25 +68,8 @@ def test_partitions_without_cases_or_weights(frame):
         dd.from_pandas(weighted, npartitions=10), **NAMES, sample_weight="w"
     )
     assert table == bc.CalibrationData(kept.y, kept.p)
-    with pytest.raises(InputError, match="the partitions hold no cases"):
+    with pytest.raises(InputError, match="hold no cases"):
         bc.CalibrationData.from_dask(parts[parts.id < 0], **NAMES)
-
-
-def test_arrays(frame):
-    y, p, w = (da.from_array(frame[name].to_numpy(), chunks=700) for name in ("y", "p", "w"))
-    expected = bc.CalibrationData(frame.y, frame.p)
-    assert bc.CalibrationData.from_dask((y, p)) == expected
-    assert bc.CalibrationData.from_dask((y, p.rechunk(900))) == expected
-    parts = dd.from_pandas(frame, npartitions=4)
-    assert bc.CalibrationData.from_dask((parts.y, parts.p)) == expected
-    assert bc.CalibrationData.from_dask((parts.y.values, parts.p.values)) == expected
-    site = da.from_array(frame["site"].to_numpy(dtype=object), chunks=700)
-    for arrays, groups in (((y, p, w), None), ((y, p, w, site), frame.site)):
-        table = bc.CalibrationData.from_dask(arrays, weight_type="counts")
-        assert table == bc.CalibrationData(
-            frame.y, frame.p, frame.w, site=groups, weight_type="counts"
-        )
-    assert bc.CalibrationData.from_dask((y, p, None, site)).groups == ("east", "north", "south")
 
 
 def test_one_label_is_the_event_in_all_partitions_together():
@@ -97,7 +80,7 @@ def test_one_label_is_the_event_in_all_partitions_together():
     lost = frame.assign(y=["dead", "alive", "lost", "lost"])
     parts = dd.from_pandas(lost, npartitions=2)
     assert bc.CalibrationData.from_dask(parts, **NAMES, pos_label="dead") == table
-    with pytest.raises(InputError, match="'alive', 'dead', 'lost', which are not two classes"):
+    with pytest.raises(InputError, match="which are not two classes"):
         bc.CalibrationData.from_dask(parts, **NAMES, pos_label="Dead")
 
 
@@ -127,17 +110,17 @@ def test_a_table_travels_light(frame):
 @pytest.mark.parametrize(
     ("column", "value", "reason"),
     [
-        ("p", 1.2, r"column 'p'\[7\] = 1.2 is outside \[0, 1\]"),
-        ("p", np.nan, r"column 'p'\[7\].* is missing"),
-        ("y", 2, r"column 'y'\[7\] = 2 is neither 0 nor 1"),
-        ("site", None, r"column 'site'\[7\] is missing"),
+        ("p", 1.2, r"column 'p': 1.2 is outside \[0, 1\] on 1 row of frame"),
+        ("p", np.nan, r"column 'p'.* is missing"),
+        ("y", 2, r"column 'y': 2 is neither 0 nor 1 on 1 row of frame"),
+        ("site", None, r"column 'site'.* is missing"),
     ],
 )
-def test_a_bad_value_is_named_with_its_partition(frame, column, value, reason):
+def test_a_bad_value_is_named(frame, column, value, reason):
     bad = frame.copy()
     bad.loc[1007, column] = value
     parts = dd.from_pandas(bad, npartitions=5)
-    with pytest.raises(InputError, match=rf"partition 1: {reason}"):
+    with pytest.raises(InputError, match=reason):
         bc.CalibrationData.from_dask(parts, **NAMES, site="site")
 
 
@@ -154,62 +137,13 @@ def fails_at(case, error):
 
 @pytest.mark.parametrize("case", [0, 2500, N - 1])
 @pytest.mark.parametrize("error", [OSError("Invalid data"), KeyError("region"), RuntimeError("x")])
-def test_a_partition_that_cannot_be_computed_is_named(frame, case, error):
+def test_what_cannot_be_computed_is_told(frame, case, error):
     parts = dd.from_pandas(frame, npartitions=7)
     bad = parts.map_partitions(fails_at(case, error), meta=frame.head(0))
-    at = {0: 0, 2500: 3, N - 1: 6}[case]
-    told = f"partition {at} of frame cannot be computed: {type(error).__name__}: {error}. Mend it"
+    told = f"frame cannot be computed: {type(error).__name__}: {error}. Mend it"
     with pytest.raises(InputError, match=told) as refusal:
         bc.CalibrationData.from_dask(bad, **NAMES)
     assert repr(refusal.value.__cause__) == repr(error)
-    assert "from_parquet names the file and the row group" in str(refusal.value)
-
-
-def test_a_chunk_that_cannot_be_computed_is_named(frame):
-    y, p = (da.from_array(frame[name].to_numpy(), chunks=700) for name in ("y", "p"))
-
-    def part_of(block, block_info=None):
-        if block_info[0]["chunk-location"] == (5,):
-            raise OSError("no such disk")
-        return block
-
-    with pytest.raises(InputError, match="chunk 5 of frame cannot be computed: OSError: no such"):
-        bc.CalibrationData.from_dask((y, p.map_blocks(part_of, dtype=float)))
-
-
-def test_a_failure_that_does_not_come_again_names_no_partition(frame):
-    failed = []
-
-    def once(part):
-        if not failed:
-            failed.append(True)
-            raise OSError("connection lost")
-        return part
-
-    parts = dd.from_pandas(frame, npartitions=4).map_partitions(once, meta=frame.head(0))
-    with pytest.raises(
-        InputError, match=r"^a partition of frame cannot be computed: OSError: conn"
-    ):
-        bc.CalibrationData.from_dask(parts, **NAMES)
-
-
-def test_what_is_not_of_dask_is_refused(frame):
-    parts = dd.from_pandas(frame, npartitions=2)
-    y, p = (da.from_array(frame[name].to_numpy(), chunks=700) for name in ("y", "p"))
-
-    def refused(match, value, **options):
-        with pytest.raises(InputError, match=match):
-            bc.CalibrationData.from_dask(value, **options)
-
-    refused("frame has no column 'q', which is to hold the prob", parts, outcome="y", prob="q")
-    refused("frame is a DataFrame, .* a Dask data frame", frame, **NAMES)
-    refused("frame is a DataFrame. Pass a Dask data frame with outcome=", parts)
-    refused("both outcome= and prob=", parts, outcome="y")
-    refused("frame is a tuple", (y, p), **NAMES)
-    refused("no Dask array", (frame.y, frame.p))
-    refused("5000 and 4000 observations", (y, p[:4000]))
-    refused("2 dimensions", (y, da.ones((5000, 2), chunks=700)))
-    refused("2 and 8 chunks", (parts.y, p))
 
 
 def test_without_dask_the_extra_is_named(frame, monkeypatch):
@@ -245,7 +179,7 @@ def test_a_cluster_gives_the_same_table(client, frame):
     table = bc.CalibrationData.from_dask(parts, **NAMES, site="site")
     assert table == bc.CalibrationData(frame.y, frame.p, site=frame.site)
     bad = frame.assign(p=frame.p.where(frame.id != 1500, 1.2))
-    with pytest.raises(InputError, match=r"partition 2: column 'p'\[\d+\] = 1.2 is outside"):
+    with pytest.raises(InputError, match=r"column 'p': 1.2 is outside"):
         bc.CalibrationData.from_dask(dd.from_pandas(bad, npartitions=7), **NAMES)
 
 
@@ -270,16 +204,14 @@ def test_the_work_of_a_killed_worker_is_done_again(client, frame, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("default")
-def test_a_partition_that_kills_every_worker_is_named(client, frame):
+def test_a_partition_that_kills_every_worker_is_told(client, frame):
     def die(part: pd.DataFrame) -> pd.DataFrame:
         if (part["id"] == 3000).any():
             os.kill(os.getpid(), signal.SIGKILL)
         return part
 
     parts = dd.from_pandas(frame, npartitions=10).map_partitions(die, meta=frame.head(0))
-    with pytest.raises(
-        InputError, match=r"partition \d of frame cannot be .*: KilledWorker: .*memo"
-    ):
+    with pytest.raises(InputError, match=r"frame cannot be .*: KilledWorker: .*memo"):
         bc.CalibrationData.from_dask(parts, **NAMES)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection
+from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -11,31 +11,23 @@ import numpy as np
 
 from bayescal.core.errors import CaseError, InputError
 from bayescal.core.versions import needed
-from bayescal.data.sources.columns import Columns, Encoded, may_be_groups
+from bayescal.data.columns import Columns, Encoded
+from bayescal.data.guesses import may_be_groups
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 
-__all__ = ["as_plain", "groups_unnamed", "read_frame"]
+
+__all__ = ["as_plain", "columns_of", "groups_unnamed"]
 
 READ_DIRECTLY = {"builtins", "numpy", "pandas", "xarray"}
 """Libraries of arrays that NumPy reads by itself; all others are left to narwhals."""
 
 
-def read_frame(frame: Any, columns: Columns, source: str = "frame") -> dict[str, Any]:
-    """The columns of a data frame; of a lazy one no others are computed.
+def columns_of(frame: Any, columns: Columns, source: str = "frame") -> dict[str, Any]:
+    """The columns of a data frame, by the names of the constructor's arguments.
 
-    Parameters
-    ----------
-    frame : data frame
-        Of pandas, polars, pyarrow, modin, duckdb or any other library that narwhals understands.
-    source : str
-        What the user calls the frame.
-
-    Returns
-    -------
-    dict of str to array-like of shape (n,)
-        By the names of the constructor's arguments.
+    Of a lazy one no others are computed.
     """
     nw = _narwhals()
     try:
@@ -46,9 +38,9 @@ def read_frame(frame: Any, columns: Columns, source: str = "frame") -> dict[str,
             "polars, pyarrow, duckdb or another library that narwhals understands."
         ) from None
     columns.check(wrapped.collect_schema().names(), source)
-    needed = wrapped.select(columns.needed)
-    table = needed.collect() if isinstance(needed, nw.LazyFrame) else needed
-    labelled = set(columns.labelled)
+    few = wrapped.select(columns.needed)
+    table = few.collect() if isinstance(few, nw.LazyFrame) else few
+    labelled = {*columns.labelled}
 
     def values_of(name: str) -> Any:
         try:
@@ -63,16 +55,8 @@ def read_frame(frame: Any, columns: Columns, source: str = "frame") -> dict[str,
     return columns.chunk(values_of)
 
 
-def groups_unnamed(frame: Any, columns: Columns, ignore: Collection[str]) -> list[str]:
-    """Columns that by name and values may be of hospitals or dates, of which nothing is said.
-
-    None where a site, a period, a cluster or a subgroup is named.
-
-    Parameters
-    ----------
-    ignore : collection of str
-        Columns that do not matter.
-    """
+def groups_unnamed(frame: Any, columns: Columns, ignore: Sequence[str]) -> list[str]:
+    """Columns that by name and values may be of hospitals or dates, of which nothing is said."""
     if columns.subgroup or any((columns.site, columns.period, columns.cluster)):
         return []
     nw = _narwhals()
@@ -175,7 +159,7 @@ def _encoded(series: nw.Series[Any]) -> Encoded:
     """Texts, each made an object of Python once, where the library can tell them apart."""
     native, library = series.to_native(), series.implementation
     if library.is_pyarrow():
-        chunks = native if _is_encoded(native) else native.dictionary_encode()
+        chunks = native if hasattr(native.type, "index_type") else native.dictionary_encode()
         array = chunks.unify_dictionaries().combine_chunks()
         row, labels = array.indices.to_numpy(), array.dictionary.to_pylist()
     elif library.is_pandas():
@@ -186,10 +170,6 @@ def _encoded(series: nw.Series[Any]) -> Encoded:
     objects = np.empty(len(labels), dtype=object)
     objects[:] = list(labels)
     return Encoded(row, objects)
-
-
-def _is_encoded(chunks: Any) -> bool:
-    return hasattr(chunks.type, "index_type")
 
 
 def _plain(values: Any) -> Any:

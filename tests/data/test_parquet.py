@@ -20,7 +20,7 @@ pa = pytest.importorskip("pyarrow", reason="needs pyarrow, of the extra 'parquet
 pq = pytest.importorskip("pyarrow.parquet")
 
 N = 5000
-NAMES = {"outcome": "y", "prob": "p"}
+NAMES = {"outcome": "y", "prob": "p", "independent": True}
 ALL = {**NAMES, "sample_weight": "w", "site": "site"}
 
 
@@ -72,9 +72,10 @@ def test_the_table_is_the_same_for_any_files_and_batches(tmp_path_factory, colum
         names = data.draw(st.permutations(list(columns)))
         part = {name: columns[name][which] for name in names}
         write(folder / f"{index}.parquet", part, row_group_size=data.draw(st.integers(100, 9000)))
-    size = data.draw(st.integers(50, 9000))
     options = {"weight_type": "counts"}
-    table = bc.CalibrationData.from_parquet(folder, **ALL, **options, batch_size=size)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("bayescal.data.parquet.BATCH_ROWS", data.draw(st.integers(50, 9000)))
+        table = bc.read(folder, **ALL, **options)
     expected = table_of(columns, sample_weight=columns["w"], site=columns["site"], **options)
     assert table == expected
     np.testing.assert_array_equal(table.group, expected.group)
@@ -82,13 +83,13 @@ def test_the_table_is_the_same_for_any_files_and_batches(tmp_path_factory, colum
         np.testing.assert_array_equal(getattr(table, name), getattr(expected, name))
 
 
-def test_a_file_a_folder_and_a_list(tmp_path, columns, file):
+def test_a_file_and_a_folder_at_any_depth(tmp_path, columns, file):
     expected = table_of(columns)
-    for path in (file, str(file), tmp_path, [file], iter([str(file)])):
-        assert bc.CalibrationData.from_parquet(path, **NAMES) == expected
+    for path in (file, str(file), tmp_path):
+        assert bc.read(path, **NAMES) == expected
     other = cases(seed=2)
-    both = [file, write(tmp_path / "more" / "b.parquet", other)]
-    assert bc.CalibrationData.from_parquet(both, **NAMES) == expected + table_of(other)
+    write(tmp_path / "more" / "b.parquet", other)
+    assert bc.read(tmp_path, **NAMES) == expected + table_of(other)
 
 
 def test_what_is_no_data_is_passed_over(tmp_path, columns, file):
@@ -100,7 +101,7 @@ def test_what_is_no_data_is_passed_over(tmp_path, columns, file):
         path = tmp_path / hidden
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(b"not parquet")
-    assert bc.CalibrationData.from_parquet(tmp_path, **NAMES) == table_of(columns)
+    assert bc.read(tmp_path, **NAMES) == table_of(columns)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +116,7 @@ def test_folders_named_after_a_column(tmp_path, columns, names):
         del part["site"]
         write(tmp_path / "in" / f"site={quote(name, safe='')}" / "part-0.parquet", part)
     groups = [renamed[site] for site in columns["site"].tolist()]
-    table = bc.CalibrationData.from_parquet(tmp_path / "in", **NAMES, site="site")
+    table = bc.read(tmp_path / "in", **NAMES, site="site")
     assert table == table_of(columns, site=groups)
 
 
@@ -124,24 +125,24 @@ def test_outcomes_in_the_names_of_folders(tmp_path, columns):
         part = rows_of(columns, columns["y"] == outcome)
         del part["y"]
         write(tmp_path / f"y={outcome}" / "a.parquet", part)
-    assert bc.CalibrationData.from_parquet(tmp_path, **NAMES) == table_of(columns)
+    assert bc.read(tmp_path, **NAMES) == table_of(columns)
 
 
 def test_a_folder_named_after_no_value_is_a_missing_group(tmp_path, columns):
     write(tmp_path / "region=__HIVE_DEFAULT_PARTITION__" / "a.parquet", columns)
-    with pytest.raises(InputError, match=r"row group 0: column 'region'.*\[0\] is missing"):
-        bc.CalibrationData.from_parquet(tmp_path, **NAMES, site="region")
+    with pytest.raises(InputError, match=r"5000 of 5000 rows lack|every row"):
+        bc.read(tmp_path, **NAMES, site="region")
 
 
 def test_one_label_is_the_event_in_all_files_together(tmp_path):
     write(tmp_path / "0.parquet", {"y": ["dead", "alive"], "p": [0.5, 0.25]})
     write(tmp_path / "1.parquet", {"y": ["alive", "alive"], "p": [0.5, 0.25]})
-    table = bc.CalibrationData.from_parquet(tmp_path, **NAMES, pos_label="dead")
+    table = bc.read(tmp_path, **NAMES, pos_label="dead")
     assert table == bc.CalibrationData([1, 0, 0, 0], [0.5, 0.25, 0.5, 0.25])
     write(tmp_path / "2.parquet", {"y": ["lost", "lost"], "p": [0.5, 0.25]})
-    assert bc.CalibrationData.from_parquet(tmp_path, **NAMES, pos_label="dead").events == 1
-    with pytest.raises(InputError, match="'alive', 'dead', 'lost', which are not two classes"):
-        bc.CalibrationData.from_parquet(tmp_path, **NAMES, pos_label="Dead")
+    assert bc.read(tmp_path, **NAMES, pos_label="dead").events == 1
+    with pytest.raises(InputError, match="'alive', 'dead', which are not two classes"):
+        bc.read(tmp_path, **NAMES, pos_label="Dead")
 
 
 def test_decimals_booleans_and_single_precision(tmp_path):
@@ -149,32 +150,26 @@ def test_decimals_booleans_and_single_precision(tmp_path):
     types = {"p": decimals, "y": pa.array([True, False])}
     write(tmp_path / "a.parquet", types)
     expected = bc.CalibrationData([1, 0], [0.25, 0.5])
-    assert bc.CalibrationData.from_parquet(tmp_path, **NAMES) == expected
+    assert bc.read(tmp_path, **NAMES) == expected
     write(tmp_path / "a.parquet", {"p": pa.array([0.25, 0.5], pa.float32()), "y": [1.0, 0.0]})
-    assert bc.CalibrationData.from_parquet(tmp_path, **NAMES) == expected
+    assert bc.read(tmp_path, **NAMES) == expected
 
 
-def test_weights_that_can_be_either_are_warned_of(tmp_path, columns):
+def test_weights_that_can_be_either_are_warned_of(tmp_path, columns, monkeypatch):
     weights = np.resize([1, 40], N)
     path = write(tmp_path / "a.parquet", columns | {"w": weights}, row_group_size=1000)
+    monkeypatch.setattr("bayescal.data.parquet.BATCH_ROWS", 700)
     with pytest.warns(WeightWarning, match="whole numbers that can be counts of cases"):
-        table = bc.CalibrationData.from_parquet(path, **NAMES, sample_weight="w", batch_size=700)
+        table = bc.read(path, **NAMES, sample_weight="w", ignore="site")
     assert table.n == weights.sum()
     frame = pq.read_table(path)
     with pytest.warns(WeightWarning, match="whole numbers that can be counts of cases"):
-        again = bc.CalibrationData.from_frame(frame, **NAMES, sample_weight="w", ignore="site")
+        again = bc.CalibrationData.from_frame(
+            frame, outcome="y", prob="p", sample_weight="w", ignore="site"
+        )
     assert again == table
-    stated = bc.CalibrationData.from_parquet(path, **NAMES, sample_weight="w", weight_type="counts")
+    stated = bc.read(path, **NAMES, sample_weight="w", weight_type="counts", ignore="site")
     assert stated == table
-
-
-def test_progress_counts_rows(file):
-    seen = []
-    bc.CalibrationData.from_parquet(
-        file, **NAMES, batch_size=700, progress=lambda *rows: seen.append(rows)
-    )
-    assert seen[-1] == (N, N)
-    assert [done for done, _ in seen] == sorted({done for done, _ in seen})
 
 
 # Errors
@@ -182,44 +177,43 @@ def test_progress_counts_rows(file):
 
 def refused(path, match, **options):
     with pytest.raises(InputError, match=match):
-        bc.CalibrationData.from_parquet(path, **{**NAMES, **options})
+        bc.read(path, **{**NAMES, **options})
 
 
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"p": 1.2}, r"column 'p'\[234\] = 1.2 is outside \[0, 1\]"),
-        ({"p": np.nan}, r"column 'p'\[234\] = nan is missing"),
-        ({"p": None}, r"column 'p'.*\[234\] is missing"),
-        ({"y": 2}, r"column 'y'\[234\] = 2 is neither 0 nor 1"),
-        ({"w": -1}, r"column 'w'\[234\] = -1 is not a finite, non-negative number"),
-        ({"site": None}, r"column 'site'.*\[234\] is missing"),
+        ({"p": 1.2}, r"column 'p': 1.2 is outside \[0, 1\] on AT"),
+        ({"p": np.nan}, r"1 of [\d,]+ rows lack .*the first on AT \(column 'p'\)"),
+        ({"p": None}, r"1 of [\d,]+ rows lack .*the first on AT \(column 'p'\)"),
+        ({"y": 2}, r"column 'y': 2 is neither 0 nor 1 on AT"),
+        ({"y": None}, r"the first on AT \(column 'y'\)"),
+        ({"w": -1}, r"column 'w': -1 is not a finite, non-negative number on AT"),
+        ({"site": None}, r"the first on AT \(column 'site'\)"),
     ],
 )
-def test_a_bad_value_is_named_with_file_and_row_group(tmp_path, columns, change, reason):
+def test_a_bad_value_is_named_with_its_file_and_row(tmp_path, columns, change, reason, monkeypatch):
     write(tmp_path / "a.parquet", columns)
     (name, value), *_ = change.items()
     bad = columns | {name: [*columns[name].tolist()[:3234], value, *columns[name].tolist()[3235:]]}
     write(tmp_path / "b.parquet", bad, row_group_size=1000)
-    options = {"sample_weight": "w", "site": "site"}
-    refused(tmp_path, rf"b\.parquet, row group 3: {reason}", **options)
-    later = reason.replace("234", "34")
-    refused(
-        tmp_path, rf"b\.parquet, row group 3, from row 200 on: {later}", batch_size=200, **options
-    )
+    options = {"sample_weight": "w", "site": "site", "weight_type": "counts"}
+    told = reason.replace("AT", r"row 3235 of .*b\.parquet")
+    refused(tmp_path, told, **options)
+    monkeypatch.setattr("bayescal.data.parquet.BATCH_ROWS", 200)
+    refused(tmp_path, told, **options)
 
 
 def test_scores_that_are_no_numbers(tmp_path, columns):
     write(tmp_path / "a.parquet", columns)
     write(tmp_path / "b.parquet", columns | {"p": ["high"] * N})
-    reason = r"column 'p'\[0\] is 'high', which is not a number"
-    refused(tmp_path, rf"b\.parquet, row group 0: {reason}")
+    refused(tmp_path, r"column 'p': 'high' is not a number on row 1 of .*b\.parquet")
 
 
 def test_a_missing_column_is_named_before_any_row_is_read(tmp_path, columns):
     write(tmp_path / "a.parquet", columns | {"p": columns["p"] + 1})
     write(tmp_path / "b.parquet", {"y": columns["y"], "score": columns["p"]})
-    refused(tmp_path, r"b\.parquet has no column 'p', .* the prob. There are 'y', 'score'\.")
+    refused(tmp_path, r"b\.parquet has no column 'p', which other files have")
 
 
 @pytest.mark.parametrize("size", [0, 3, 100, 20_000])
@@ -264,16 +258,10 @@ def test_columns_of_lists_and_structures_are_named_with_their_file(tmp_path, col
 
 
 def test_nothing_there(tmp_path):
-    refused(tmp_path / "nowhere", "there is no file or folder .*nowhere")
-    refused([tmp_path / "a.parquet"], r"there is no file .*a\.parquet")
-    refused([], "the list of Parquet files is empty")
+    refused(tmp_path / "nowhere", "there is no file .*nowhere")
     refused(tmp_path, "is a folder without a Parquet file")
     write(tmp_path / "a.parquet", {"y": pa.array([], pa.int8()), "p": pa.array([], pa.float64())})
     refused(tmp_path, "holds no rows")
-
-
-def test_batches_have_a_size(file):
-    refused(file, "batch_size must be a whole number of at least 1", batch_size=0)
 
 
 def test_without_pyarrow_the_extra_is_named(file, monkeypatch):
@@ -298,7 +286,7 @@ def test_memory_does_not_grow_with_the_rows(tmp_path, groups):
         "peak = lambda: int(re.search(r'VmHWM:\\s+(\\d+)',"
         " pathlib.Path('/proc/self/status').read_text())[1]) / 1e3\n"
         "before = peak()\n"
-        f"table = bc.CalibrationData.from_parquet({str(tmp_path)!r}, outcome='y', score='p')\n"
+        f"table = bc.read({str(tmp_path)!r}, outcome='y', prob='p')\n"
         "print(int(table.n), before, peak())\n"
     )
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}

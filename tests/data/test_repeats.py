@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.data.sources.repeats import RowGroup, repeated
 from bayescal.errors import InputError, RepeatWarning
 
 pa = pytest.importorskip("pyarrow", reason="needs pyarrow, of the extra 'parquet'")
@@ -30,16 +29,7 @@ def write(path, seed=0, n=N, **options):
 
 
 def read(path):
-    return bc.CalibrationData.from_parquet(path, outcome="y", prob="p")
-
-
-def row_groups(*paths):
-    return [
-        RowGroup(path, k, metadata.row_group(k))
-        for path in paths
-        for metadata in (pq.read_metadata(path),)
-        for k in range(metadata.num_row_groups)
-    ]
+    return bc.read(path, outcome="y", prob="p")
 
 
 @pytest.mark.parametrize("link", ["symlink_to", "hardlink_to"])
@@ -49,19 +39,7 @@ def test_a_link_to_a_file_of_the_folder_is_refused(tmp_path, link):
     message = r"b\.parquet and .*a\.parquet are one file, so that its cases would count twice"
     with pytest.raises(InputError, match=message):
         read(tmp_path)
-    with pytest.raises(InputError, match=message):
-        read([file, tmp_path / "b.parquet"])
     assert read(tmp_path / "b.parquet").n == N
-
-
-def test_a_file_named_twice_is_refused(tmp_path):
-    file = write(tmp_path / "a.parquet")
-    with pytest.raises(InputError, match=r"a\.parquet is named twice"):
-        read([file, str(file)])
-    again = tmp_path / "sub" / ".." / "a.parquet"
-    (tmp_path / "sub").mkdir()
-    with pytest.raises(InputError, match=r"a\.parquet are one file"):
-        read([file, again])
 
 
 def test_a_copy_is_read_with_a_warning_that_names_both(tmp_path):
@@ -71,11 +49,8 @@ def test_a_copy_is_read_with_a_warning_that_names_both(tmp_path):
         r"3 row groups are copies of others, byte by byte, so that 500 rows count twice: "
         r".*b\.parquet, row group 0, is the same as .*a\.parquet, row group 0"
     )
-    with pytest.warns(RepeatWarning, match=message) as caught:
-        assert read(tmp_path).n == 2 * N
-    assert caught[0].filename == __file__
     with pytest.warns(RepeatWarning, match=message):
-        read([file, tmp_path / "b.parquet"])
+        assert read(tmp_path).n == 2 * N
 
 
 def test_the_same_rows_among_others_are_found(tmp_path):
@@ -91,24 +66,6 @@ def test_the_same_rows_among_others_are_found(tmp_path):
             writer.write_table(table(seed))
     with pytest.warns(RepeatWarning, match=r"one\.parquet, row group 1, is the same as .*one"):
         read(tmp_path / "one.parquet")
-
-
-@pytest.mark.parametrize("compression", ["none", "snappy"])
-def test_different_rows_of_one_size_are_not_read_for_it(tmp_path, compression, monkeypatch):
-    for seed in range(5):
-        write(tmp_path / f"{seed}.parquet", seed=seed, compression=compression)
-    monkeypatch.setattr(RowGroup, "_checksum", None)  # statistics tell them apart
-    assert read(tmp_path).n == 5 * N
-
-
-def test_without_statistics_the_bytes_decide(tmp_path):
-    options = {"write_statistics": False, "compression": "none", "use_dictionary": False}
-    files = [write(tmp_path / f"{seed}.parquet", seed=seed, **options) for seed in range(3)]
-    assert repeated(row_groups(*files)) == []
-    copied = tmp_path / "copy.parquet"
-    shutil.copy(files[1], copied)
-    ((one, other),) = repeated(row_groups(*files, copied))
-    assert (one.file, other.file) == (files[1], copied)
 
 
 def test_rows_that_differ_at_the_end_alone_are_no_copies(tmp_path):

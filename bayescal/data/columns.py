@@ -1,0 +1,334 @@
+"""What was said of a table: which columns hold what, and how a file of them is written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError, check_choice
+from bayescal.core.text import shortened
+
+if TYPE_CHECKING:
+    from bayescal.data.weights import WeightType
+
+__all__ = [
+    "PERCENT",
+    "PROBABILITY",
+    "PYTHON",
+    "Columns",
+    "Door",
+    "Encoded",
+    "Request",
+    "Scale",
+    "listed",
+    "meant",
+]
+
+ARGUMENTS = {"y_true": "outcome", "y_prob": "prob"}
+"""Roles that the checks of arrays call by another name."""
+TIME_COLUMNS = ("time", "event", "entry")
+ONE_COLUMN = ("site", "period", "cluster", "stratum", "imputation")
+
+COLUMNS_SHOWN = 8
+CALENDAR = {"week": "%G-W%V", "month": "%Y-%m", "quarter": "%Y-Q", "year": "%Y"}
+"""By what dates of periods are taken, and how that is written."""
+
+
+class Encoded(NamedTuple):
+    """Labels, each kept once.
+
+    Attributes
+    ----------
+    row : ndarray of int of shape (n,)
+        Index of the label of each case.
+    labels : ndarray of shape (labels,)
+        Of which not all need occur.
+    """
+
+    row: NDArray[np.intp]
+    labels: NDArray[np.object_]
+
+    def values(self) -> NDArray[np.object_]:
+        """The label of each case."""
+        return self.labels[self.row]
+
+
+class Columns(NamedTuple):
+    """The columns of a table that matter; of times to an event there is no outcome."""
+
+    outcome: str | None = None
+    prob: str | None = None
+    sample_weight: str | None = None
+    site: str | None = None
+    period: str | None = None
+    cluster: str | None = None
+    stratum: str | None = None
+    imputation: str | None = None
+    subgroup: tuple[str, ...] = ()
+    time: str | None = None
+    event: str | None = None
+    entry: str | None = None
+
+    @property
+    def needed(self) -> list[str]:
+        """The columns to read, each once."""
+        return list(dict.fromkeys(name for _, name in self.named))
+
+    @property
+    def named(self) -> list[tuple[str, str]]:
+        """Roles with the columns that hold them, in order."""
+        one = [(role, name) for role, name in self._asdict().items() if role != "subgroup"]
+        given = [(role, name) for role, name in one if name is not None]
+        return [*given, *(("subgroup", name) for name in self.subgroup)]
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """The columns by what they hold, for a record; of roles those that are named."""
+        always = {role: getattr(self, role) for role in ("outcome", "prob", "sample_weight")}
+        told = always | {role: name for role, name in self.named if role != "subgroup"}
+        return told | ({"subgroup": self.subgroup} if self.subgroup else {})
+
+    @property
+    def labelled(self) -> list[str]:
+        """The columns of labels."""
+        given = [getattr(self, role) for role in ONE_COLUMN]
+        return [*(name for name in given if name is not None), *self.subgroup]
+
+    def chunk(self, values_of: Callable[[str], Any]) -> dict[str, Any]:
+        """The columns by the names of the constructor's arguments."""
+        of_cases = {argument: getattr(self, role) for argument, role in ARGUMENTS.items()}
+        of_cases |= {role: getattr(self, role) for role in ("sample_weight", *TIME_COLUMNS)}
+        chunk = {name: values_of(each) for name, each in of_cases.items() if each is not None}
+        return chunk | self.roles(values_of)
+
+    def roles(self, values_of: Callable[[str], Any]) -> dict[str, Any]:
+        """The columns of labels, by the names of the constructor's arguments."""
+        roles = {role: values_of(name) for role, name in self.named if role in ONE_COLUMN}
+        if self.subgroup:
+            roles["subgroup"] = {name: values_of(name) for name in self.subgroup}
+        return roles
+
+    def called(self, argument: str) -> str:
+        """What a fault of arrays is about: of "y_prob" it is "column 'p'"."""
+        role = ARGUMENTS.get(argument, argument)
+        names = dict(self.named) | {f"subgroup[{name!r}]": name for name in self.subgroup}
+        return f"column {names[role]!r}" if role in names else argument
+
+    def check(self, names: Collection[str], source: str) -> None:
+        """Refuse a table that lacks a column, or has two of one name.
+
+        Parameters
+        ----------
+        names : collection of str
+            The columns that there are.
+        source : str
+            What the user calls the table.
+        """
+        timed = any(getattr(self, role) is not None for role in TIME_COLUMNS)
+        if timed and self.outcome is not None:
+            raise InputError("outcome was given beside time, event or entry. Leave one out.")
+        for role in (*(("time", "event") if timed else ("outcome",)), "prob"):
+            if getattr(self, role) is None:
+                raise InputError(f"{role} must be the name of a column, got None.")
+        for role, name in self.named:
+            same = sum(_is(each, name) for each in names)
+            if not same:
+                raise InputError(
+                    f"{source} has no column {shortened(repr(name))}, which is to hold the {role}. "
+                    f"There are {listed(names)}.{meant(name, names)}"
+                )
+            if same > 1:
+                raise InputError(
+                    f"{source} has {same} columns called {shortened(repr(name))}. Rename all but "
+                    "one."
+                )
+
+
+class Door(NamedTuple):
+    """How what is asked is spelt where it is asked.
+
+    Attributes
+    ----------
+    option : callable
+        Of an argument in Python's words, and perhaps its value: how it is given.
+    several : str
+        What compares several predictions.
+    unknown : str
+        What takes cases whose outcome is not known.
+    command : callable
+        Of a file and its columns: how that is called of them.
+    """
+
+    option: Callable[..., str]
+    several: str
+    unknown: str
+    command: Callable[[Any, Columns], str]
+
+
+def _keyword(name: str, value: Any = None) -> str:
+    return f"{name}=" if value is None else f"{name}={value!r}"
+
+
+PYTHON = Door(
+    _keyword,
+    "bayescal.compare_models",
+    "bayescal.fit_known",
+    lambda path, columns: "bayescal.fit_known.",
+)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What scores are written as.
+
+    Attributes
+    ----------
+    name : str
+        In the plural: "log-odds".
+    lowest, highest : float
+        Of the scores that there can be.
+    to_probability, from_probability : callable
+        From scores to probabilities, and back.
+    """
+
+    name: str
+    lowest: float
+    highest: float
+    to_probability: Callable[[Floats], Floats]
+    from_probability: Callable[[Floats], Floats]
+
+
+PROBABILITY = Scale("probabilities", 0, 1, lambda score: score, lambda probability: probability)
+LOGIT = Scale("log-odds", -math.inf, math.inf, expit, logit)
+PERCENT = Scale(
+    "percentages", 0, 100, lambda score: score / 100, lambda probability: 100 * probability
+)
+SURVIVAL = Scale(
+    "probabilities of survival", 0, 1, lambda score: 1 - score, lambda probability: 1 - probability
+)
+SCALES = {"probability": PROBABILITY, "logit": LOGIT, "percent": PERCENT, "survival": SURVIVAL}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was said of a file.
+
+    Attributes
+    ----------
+    columns : Columns
+        Those that were named.
+    others : mapping of str to str
+        Columns of several predictions, and what each was named by.
+    cause, censored : str or None
+        What the event, and a case that left, are written as in the column of events.
+    every : str or None
+        By what dates of periods are taken: week, month, quarter or year.
+    keeps_unknown : bool
+        Whether cases without an outcome are taken.
+    asks : tuple of str
+        Roles that the door takes.
+    """
+
+    path: Any
+    columns: Columns = field(default_factory=Columns)
+    others: Mapping[str, str] = field(default_factory=dict)
+    pos_label: Any = None
+    weight_type: WeightType | None = None
+    horizon: float | None = None
+    cause: str | None = None
+    censored: str | None = None
+    every: str | None = None
+    scale: str = "probability"
+    drop_missing: bool = False
+    keeps_unknown: bool = False
+    ignore: tuple[str, ...] = ()
+    independent: bool = False
+    encoding: str | None = None
+    sheet: str | None = None
+    asks: tuple[str, ...] = ("site", "period", "cluster", "imputation")
+    door: Door = PYTHON
+
+    def __post_init__(self) -> None:
+        """Refuse what contradicts itself, before the file is opened."""
+        option, columns = self.door.option, self.columns
+        check_choice(self.scale, SCALES, "scale")
+        if self.every is not None:
+            check_choice(self.every, CALENDAR, option("every"))
+            if columns.period is None:
+                raise InputError(
+                    f"{option('every')} goes with {option('period')}, the column of the dates."
+                )
+        if columns.stratum is not None and columns.cluster is None:
+            raise InputError(
+                f"{option('stratum')} goes with {option('cluster')}, the column of the clusters."
+            )
+        for role in ("site", "period"):
+            name = getattr(columns, role)
+            if name is not None and name == columns.cluster:
+                raise InputError(
+                    f"{option('cluster')} and {option(role)} name the same column, {name!r}, so "
+                    f"that each {role} would be one cluster. Leave one of the two out."
+                )
+        if self.weight_type is not None and columns.sample_weight is None:
+            raise InputError(
+                f"{option('weight_type')} goes with {option('sample_weight')}, the column of the "
+                "weights."
+            )
+        for name in columns.subgroup:
+            if columns.subgroup.count(name) > 1:
+                raise InputError(
+                    f"{option('subgroup', name)} was given twice. Name each column once."
+                )
+        used = [(role, getattr(columns, role)) for role in ("time", "event", "entry")]
+        for at, (role, name) in enumerate(used):
+            for other, theirs in (*used[at + 1 :], *self.named):
+                if name is not None and name == theirs and role != other:
+                    raise InputError(
+                        f"{option(role)} and {option(other)} name the same column, {name!r}. Name "
+                        "one for each."
+                    )
+
+    @property
+    def named(self) -> list[tuple[str, str]]:
+        """Columns, each behind what it was named by."""
+        return [*self.columns.named, *((by, name) for name, by in self.others.items())]
+
+    @property
+    def of_table(self) -> dict[str, Any]:
+        """What was said of the table, by the arguments of `CalibrationData`."""
+        of_outcomes = {"pos_label": self.pos_label, "weight_type": self.weight_type}
+        return of_outcomes | ({} if self.columns.time is None else {"horizon": self.horizon})
+
+    @property
+    def as_written(self) -> Scale:
+        """What scores are written as."""
+        return SCALES[self.scale]
+
+
+def listed(names: Collection[str]) -> str:
+    """The first names of columns, and how many more there are."""
+    shown = ", ".join(repr(name) for name in [*names][:COLUMNS_SHOWN])
+    return shown + (f" and {len(names) - COLUMNS_SHOWN} more" if len(names) > COLUMNS_SHOWN else "")
+
+
+def meant(name: Any, names: Collection[Any]) -> str:
+    """The nearest name, as a question."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(str(name), [str(each) for each in names][:1000], 1)
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def _is(name: Any, wanted: Any) -> bool:
+    """Whether a name is the one that is wanted; what cannot be compared is no name."""
+    try:
+        return bool(name == wanted)
+    except (TypeError, ValueError):
+        return False

@@ -1,0 +1,623 @@
+"""Files that hold a table, of any format, as columns; and where in the file a row stands.
+
+Text first: a column is read as a number where all of it is one, unless its role is to hold labels,
+which are what is written: as a number, ward 007 is 7 and the month 2023.10 is 2023.1. Workbooks and
+JSON lines are read as the CSV that they would be saved as, so that there is one way to read a cell.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import json
+import warnings
+import zipfile
+import zlib
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from io import BytesIO, StringIO, TextIOWrapper
+from itertools import islice
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Literal, Protocol, TextIO, cast
+
+from bayescal.core.errors import InputError
+from bayescal.core.text import shortened
+from bayescal.core.versions import needed
+from bayescal.data.columns import Door, listed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "EXCEL", "JSON_LINES", "OTHER_WORKBOOKS", "PARQUET", "STATISTICAL", "Source", "Statistical",
+    "TableFile", "check_width", "is_text", "is_workbook", "open_lines", "open_text",
+    "open_workbook", "read_statistical",
+]  # fmt: skip
+
+TEXT = (".csv", ".tsv", ".txt")
+PARQUET = (".parquet", ".pq", ".parq")
+EXCEL = (".xlsx", ".xlsm")
+OTHER_WORKBOOKS = (".xls", ".xlsb", ".ods")
+JSON_LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
+STATISTICAL = {
+    ".sav": "read_sav",
+    ".zsav": "read_sav",
+    ".dta": "read_dta",
+    ".sas7bdat": "read_sas7bdat",
+    ".xpt": "read_xport",
+}
+"""Ends of names of files of SPSS, Stata and SAS, and what reads them in pyreadstat."""
+SEPARATORS = ",;\t"
+SPACE = " "
+"""Between fields of R's write.table, whose rows begin with a name that has no heading."""
+ROW_NAMES = "row.names"
+UTF_8 = "utf-8-sig"
+"""With or without the mark at its beginning."""
+BLOCK = 1 << 16
+"""Bytes that are decoded at a time."""
+MISSING = (
+    "", " ", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
+    "<NA>", "N/A", "NA", "NULL", "NaN", "n/a", "nan", "null",
+)  # fmt: skip
+"""Texts of an empty cell. Not "None", which is a level of many a factor: no other illness."""
+MOST_COLUMNS_READ = 16_384
+"""As in Excel. Each name is looked at several times, before anything else is known."""
+LONGEST_HEADER = 1 << 22
+"""Characters: 16 384 names of 255 each."""
+MOST_UNPACKED = 1 << 28
+MOST_RATIO = 200
+"""A packed file may be larger than that only if it is not as empty: text packs to a third or a
+twentieth, an attack to a thousandth."""
+
+
+class TableFile(Protocol):
+    """A file that holds a table: a path, or what was sent and is kept in memory."""
+
+    @property
+    def name(self) -> str:
+        """Without its folder."""
+
+    @property
+    def suffix(self) -> str:
+        """The end of its name, with the point."""
+
+    def exists(self) -> bool:
+        """Whether there is such a file."""
+
+    def is_dir(self) -> bool:
+        """Whether it is a folder."""
+
+    def is_file(self) -> bool:
+        """Whether it is a file."""
+
+    def open(self, mode: Literal["rb"]) -> IO[bytes]:
+        """Its content, from the beginning."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file that holds a table.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Its columns, in order; a name may occur twice.
+    separator : str or None
+        What stands between two fields of text.
+    """
+
+    path: TableFile
+    names: tuple[str, ...]
+    separator: str | None = None
+
+    @property
+    def is_said(self) -> bool:
+        """Whether numbers may be as somebody said them, such as "90 percent"."""
+        return False
+
+    def load(self, labels: Collection[str] = (), *, verbatim: bool = False) -> pd.DataFrame:
+        """The table, its columns called by `names`; of Parquet, its first rows.
+
+        Parameters
+        ----------
+        labels : collection of str
+            Columns that hold labels.
+        verbatim : bool
+            Keep each field as the text that it is; of typed files, whole numbers whole.
+        """
+        frame = self._frame(labels, verbatim)
+        if not len(frame):
+            raise InputError(f"{self.path} names columns but has no rows.")
+        return frame.set_axis(list(self.names), axis="columns")
+
+    def parts(
+        self, columns: Sequence[str], labels: Collection[str], first: pd.DataFrame
+    ) -> Iterator[pd.DataFrame]:
+        """All rows, some at a time, of the columns that are needed; `first` was loaded."""
+        yield first
+
+    def where(self, row: int) -> str:
+        """Where a row of the table stands: "line 12", or "row 12"."""
+        return f"row {row + 1}"
+
+    def located(self, row: int) -> str:
+        """The same with the name of the file."""
+        return f"{self.where(row)} of {self.path}"
+
+    def _frame(self, labels: Collection[str], verbatim: bool) -> pd.DataFrame:
+        raise NotImplementedError
+
+    def _positions(self, labels: Collection[str]) -> list[int]:
+        return [at for at, name in enumerate(self.names) if name in labels]
+
+
+def is_text(path: TableFile) -> bool:
+    """Whether a file is text by its name."""
+    return path.name.lower().removesuffix(".gz").endswith(TEXT)
+
+
+def is_workbook(path: TableFile) -> bool:
+    """Whether a file is a workbook that can be read, by its name."""
+    return path.name.lower().endswith(EXCEL)
+
+
+def check_width(path: TableFile, width: int) -> None:
+    """Refuse a table of too many columns."""
+    if width > MOST_COLUMNS_READ:
+        raise InputError(
+            f"{path} has {width:,} columns, and at most {MOST_COLUMNS_READ:,} are read. Save the "
+            "columns that matter to a file of their own."
+        )
+
+
+def _check_unpacked(path: TableFile, packed: int, unpacked: int) -> None:
+    if unpacked > MOST_UNPACKED and unpacked > MOST_RATIO * packed:
+        raise InputError(
+            f"{path} is {packed:,} bytes and unpacks to {unpacked:,} or more, nearly all of them "
+            "the same, which no table does. Unpack it yourself if you know what it is."
+        )
+
+
+# Text
+
+
+@dataclass(frozen=True)
+class Text(Source):
+    """Fields between separators."""
+
+    encoding: str = UTF_8
+    tells_separator: bool = False
+    """Whether the first line is Excel's "sep=;"."""
+
+    def where(self, row: int) -> str:
+        """The line on which a row begins."""
+        assert self.separator is not None
+        with _understood(self.path), _opened_text(self.path, self.encoding) as file:
+            line, _ = next(islice(_records(file, self.separator), row + 1, None))
+        return f"line {line}"
+
+    def _frame(self, labels: Collection[str], verbatim: bool) -> pd.DataFrame:
+        assert self.separator is not None
+        with _understood(self.path), _opened(self.path) as file:
+            return _parsed(
+                file,
+                len(self.names),
+                self._positions(labels),
+                verbatim=verbatim,
+                sep=self.separator,
+                header=0,
+                skiprows=int(self.tells_separator),
+                encoding=self.encoding,
+            )
+
+
+def _parsed(
+    file: Any, width: int, labels: Sequence[int], *, verbatim: bool, **options: Any
+) -> pd.DataFrame:
+    """Text as columns, called by their positions.
+
+    All columns are read, always: when it is told which to use, pandas overlooks lines that are too
+    long. Labels are read as texts: as categories, pandas would read numbers among them.
+    """
+    import pandas as pd
+    from pandas.errors import DtypeWarning
+
+    options = {
+        "names": list(range(width)),
+        "index_col": False,
+        "dtype": str if verbatim else dict.fromkeys(labels, str),
+        "keep_default_na": False,
+        "na_values": [] if verbatim else list(MISSING),
+        **options,
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DtypeWarning)
+        try:
+            frame: pd.DataFrame = pd.read_csv(file, **options)
+        except DtypeWarning:  # in parts, which is faster, a column is of numbers in one only
+            file.seek(0)
+            frame = pd.read_csv(file, low_memory=False, **options)
+    return frame
+
+
+def open_text(path: TableFile, told: str | None, door: Door) -> Text:
+    """Look at a text: how it is encoded, what separates its fields, and its header."""
+    with _understood(path):
+        encoding = _encoding_of(path, told, door)
+        return _look_at_text(path, encoding)
+
+
+def _encoding_of(path: TableFile, told: str | None, door: Door) -> str:
+    """The encoding as told, or else UTF-16 or UTF-8, if the file is in it from end to end."""
+    if told is not None:
+        try:
+            TextIOWrapper(BytesIO(), told)
+        except (LookupError, ValueError):
+            raise InputError(
+                f"{door.option('encoding')}: {told!r} is no encoding of text that Python "
+                "knows. Some are utf-8, utf-16, latin-1 and cp1252."
+            ) from None
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    packed, unpacked = _packed_size(path), 0
+    checks = told is None
+    with _opened(path) as file:
+        block = file.read(BLOCK)
+        if checks and block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            told, checks = "utf-16", False
+        while block and (checks or packed is not None):
+            unpacked += len(block)
+            if packed is not None:
+                _check_unpacked(path, packed, unpacked)
+            try:
+                decoder.decode(block if checks else b"")
+            except UnicodeDecodeError:
+                _refuse_lines(path, door)
+            block = file.read(BLOCK)
+        try:
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            _refuse_lines(path, door)
+    return UTF_8 if told is None or codecs.lookup(told).name == "utf-8" else told
+
+
+def _packed_size(path: TableFile) -> int | None:
+    """The size of a packed file; None of another."""
+    if path.suffix.lower() != ".gz":
+        return None
+    with path.open("rb") as file:
+        return file.seek(0, 2)
+
+
+def _refuse_lines(path: TableFile, door: Door) -> None:
+    """Refuse a file at its first line that is not UTF-8."""
+    with _opened(path) as file:
+        for number, line in enumerate(file, 1):
+            try:
+                line.decode()
+            except UnicodeDecodeError as error:
+                if b"\0" in line:
+                    raise InputError(f"{path} is not a text file.") from None
+                raise InputError(
+                    f"line {number} of {path} is not UTF-8 (byte 0x{line[error.start]:02x}). Say "
+                    f"what the file is, such as {door.option('encoding', 'cp1252')} (Excel's CSV "
+                    "on Windows) or latin-1, or save it as UTF-8."
+                ) from None
+
+
+def _look_at_text(path: TableFile, encoding: str) -> Text:
+    with _opened_text(path, encoding) as file:
+        head = "\n"
+        while head and not head.strip():
+            head = file.readline(LONGEST_HEADER)
+    if not head:
+        raise InputError(f"{path} is empty.")
+    if "\0" in head:
+        raise InputError(f"{path} is not a text file.")
+    told = _told_separator(head)
+    separator = told or max(SEPARATORS, key=head.count)
+    check_width(path, head.count(separator) + 1)
+    if len(head) == LONGEST_HEADER:
+        raise InputError(f"{path}: the first line is longer than {LONGEST_HEADER:,} characters.")
+    with _opened_text(path, encoding) as file:
+        records = list(islice(_records(file, separator), 2))
+    if not records:
+        raise InputError(f"{path} is empty.")
+    (line, header), *rest = records
+    if told is None and separator not in head:
+        with _opened_text(path, encoding) as file:
+            spaced = _written_by_r(file)
+        if spaced is not None:
+            return Text(path, spaced, SPACE, encoding)
+    names = tuple(name.strip() for name in header)
+    if all(_is_number(name) for name in names):
+        raise InputError(
+            f"line {line} of {path} holds numbers, where column names are needed: "
+            f"{listed(names)}. Write a first line of names, such as died,risk."
+        )
+    for line, fields in rest:
+        if len(fields) > len(names):  # pandas would take the first column for row names
+            raise InputError(
+                f"line {line} of {path} has {len(fields)} fields, and the header names "
+                f"{len(names)} columns. Name every column, and write decimals with a point; in R "
+                "use write.csv(data, file, row.names = FALSE)."
+            )
+    return Text(path, names, separator, encoding, told is not None)
+
+
+def _told_separator(line: str) -> str | None:
+    """Of a first line that Excel wrote or is to read, such as "sep=;"; it is no record."""
+    text = line.strip("\r\n").strip('"')
+    return text[4] if text.startswith("sep=") and text[4:] in (*SEPARATORS,) else None
+
+
+def _written_by_r(file: TextIO) -> tuple[str, ...] | None:
+    """The columns of a table of R's write.table; None of another text without separators.
+
+    Where rows have one field more than the header, the first is the name of the row.
+    """
+    records = [fields for _, fields in islice(_records(file, SPACE), 2)]
+    if len(records) < 2 or len(records[0]) < 2:
+        return None
+    names, fields = records
+    extra = len(fields) - len(names)
+    if extra not in (0, 1) or all(_is_number(name) for name in names):
+        return None
+    return (*[ROW_NAMES] * extra, *names)
+
+
+@contextmanager
+def _opened_text(path: TableFile, encoding: str) -> Iterator[TextIO]:
+    with _opened(path) as file, TextIOWrapper(file, encoding, newline="") as text:
+        yield text
+
+
+@contextmanager
+def _opened(path: TableFile) -> Iterator[IO[bytes]]:
+    with path.open("rb") as packed:
+        if path.suffix.lower() != ".gz":
+            yield packed
+            return
+        with gzip.open(packed) as file:
+            yield cast("IO[bytes]", file)
+
+
+def _records(file: TextIO, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Records that are not blank, each with the line it starts on."""
+    reader = csv.reader(file, delimiter=separator)
+    line = 1
+    for fields in reader:
+        if line == 1 and _told_separator(separator.join(fields)):
+            line = 2
+            continue
+        if len(fields) > 1 or any(field.strip() for field in fields):
+            yield line, fields
+        line = reader.line_num + 1
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+@contextmanager
+def _understood(path: TableFile, kind: str = "") -> Iterator[None]:
+    """Say which file is broken, rather than how a library stumbled over it."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (
+        *(ValueError, EOFError, KeyError, SyntaxError, AttributeError, csv.Error),
+        *(zlib.error, gzip.BadGzipFile, zipfile.BadZipFile),
+    ) as error:
+        reason = " ".join(str(error).removeprefix("Error tokenizing data. C error: ").split())
+        cure = " Say how it is written with the encoding." * isinstance(error, UnicodeError)
+        if ", saw " in reason:
+            cure = " Write decimals with a point, and texts that hold a separator in quotes."
+        raise InputError(f"{path} cannot be read{kind}: {reason.rstrip('.')}.{cure}") from error
+
+
+# Workbooks and JSON lines: cells, as the text that they would be saved as
+
+
+@dataclass(frozen=True)
+class Cells(Source):
+    """Rows of cells that were read one by one.
+
+    Attributes
+    ----------
+    rows : tuple of (int, sequence)
+        The number of each row in the file, and its cells; missing ones at the end are left out.
+    unit : str
+        What a row is called.
+    """
+
+    rows: tuple[tuple[int, Sequence[Any]], ...] = field(default=(), repr=False)
+    unit: str = "row"
+
+    @property
+    def is_said(self) -> bool:
+        """Of the lines of a log: answers of language models."""
+        return self.unit == "line"
+
+    def where(self, row: int) -> str:
+        """Where it stands, as Excel counts, or the line."""
+        return f"{self.unit} {self.rows[row][0]}"
+
+    def _frame(self, labels: Collection[str], verbatim: bool) -> pd.DataFrame:
+        text, width = StringIO(), len(self.names)
+        csv.writer(text, quoting=csv.QUOTE_MINIMAL).writerows(
+            [*map(_as_shown, cells), *[None] * (width - len(cells))] for _, cells in self.rows
+        )
+        text.seek(0)
+        at = self._positions(labels)
+        return _parsed(text, width, at, verbatim=verbatim, header=None, skip_blank_lines=False)
+
+
+def _as_shown(cell: Any) -> Any:
+    """A cell as Excel shows it: hospital 7 is no 7.0."""
+    return int(cell) if isinstance(cell, float) and cell.is_integer() else cell
+
+
+def open_workbook(path: TableFile, sheet: str | None, door: Door) -> Cells:
+    """Read a sheet: the one that was named, or the only one that has anything."""
+    otherwise = "Or save the sheet as CSV UTF-8 in Excel (File, Save As)."
+    with needed("reading Excel workbooks", "bayescal[excel]", otherwise):
+        import openpyxl.reader.excel
+    # A sheet that is a chart holds no table, and one without a drawing cannot be opened.
+    tables_only = type(
+        "TablesOnly", (openpyxl.reader.excel.ExcelReader,), {"read_chartsheet": lambda *_: None}
+    )
+    what = " as an Excel workbook"
+    with path.open("rb") as file:
+        with _understood(path, what), zipfile.ZipFile(file) as packed:
+            sizes = [(each.compress_size, each.file_size) for each in packed.infolist()]
+        _check_unpacked(path, *(sum(each) for each in zip(*sizes, strict=True)))
+        with _understood(path, what):
+            reader = tables_only(file, read_only=True, data_only=True, keep_links=False)
+            reader.read()
+            book = reader.wb
+        try:
+            with _understood(path, what):
+                return _chosen(path, book, sheet, door)
+        finally:
+            book.close()
+
+
+def _chosen(path: TableFile, book: Any, sheet: str | None, door: Door) -> Cells:
+    """The sheet that was named, or the only one that has anything; sheets of charts have none."""
+    sheets = {table.title: table for table in book.worksheets if hasattr(table, "iter_rows")}
+    filled = [name for name, table in sheets.items() if next(_filled(table), None)]
+    shown = ", ".join(repr(shortened(name)) for name in filled)
+    if sheet is not None and sheet not in sheets:
+        raise InputError(
+            f"{door.option('sheet')}: {path} has no sheet {sheet!r}. There are {shown or 'none'}."
+        )
+    if not filled or (sheet is not None and sheet not in filled):
+        raise InputError(f"{path} is empty{'' if sheet is None else f' on sheet {sheet!r}'}.")
+    if sheet is None and len(filled) > 1:
+        raise InputError(
+            f"{path} has several sheets: {shown}. Say which with {door.option('sheet')}."
+        )
+    rows = _filled(sheets[filled[0] if sheet is None else sheet])
+    head, header = next(rows)
+    if all(isinstance(name, int | float) for name in header):
+        raise InputError(f"row {head} of {path} holds numbers, where column names are needed.")
+    used = {at for at, name in enumerate(header) if name is not None}
+    records: list[tuple[int, Sequence[Any]]] = []
+    for number, cells in rows:
+        if len(cells) > len(header):
+            raise InputError(
+                f"row {number} of {path} has values in columns without a name. Name every column "
+                f"in row {head}, and leave the rest of the sheet empty."
+            )
+        records.append((number, cells))
+        used.update(at for at, cell in enumerate(cells) if cell is not None)
+    if len(used) < len(header):  # columns with neither a name nor a value take no memory
+        kept = sorted(used)
+        header = tuple(header[at] for at in kept)
+        records = [(k, [cells[at] for at in kept if at < len(cells)]) for k, cells in records]
+    names = tuple("" if name is None else str(name).strip() for name in header)
+    return Cells(path, names, rows=tuple(records))
+
+
+def _filled(table: Any) -> Iterator[tuple[int, tuple[Any, ...]]]:
+    """Rows of a sheet with anything in them, each as wide as its last cell that has a value.
+
+    A workbook says how wide its sheets are, and every row would be filled up to that.
+    """
+    if hasattr(table, "reset_dimensions"):
+        table.reset_dimensions()
+    for number, cells in enumerate(table.iter_rows(values_only=True), 1):
+        width = len(cells)
+        while width and cells[width - 1] is None:
+            width -= 1
+        if width:
+            yield number, cells[:width]
+
+
+def open_lines(path: TableFile, door: Door) -> Cells:
+    """One JSON object a line; a field within others is called with points: scores.confidence."""
+    names: dict[str, int] = {}
+    rows = []
+    with _understood(path), _opened_text(path, _encoding_of(path, None, door)) as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                cells: list[Any] = [None] * len(names)
+                for name, value in _flat(_object(line, f"line {number} of {path}")):
+                    at = names.setdefault(name, len(names))
+                    if at == len(cells):
+                        cells.append(None)
+                    cells[at] = value
+                check_width(path, len(names))
+                rows.append((number, cells))
+    if not rows:
+        raise InputError(f"{path} is empty.")
+    return Cells(path, tuple(names), rows=tuple(rows), unit="line")
+
+
+def _object(text: str, where: str) -> dict[str, Any]:
+    try:
+        content = json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise InputError(f"{where} is not JSON: {error}.") from None
+    if not isinstance(content, dict):
+        raise InputError(f"{where} holds no JSON object, such as {{'correct': true}}.")
+    return content
+
+
+def _flat(content: dict[str, Any], within: str = "") -> Iterator[tuple[str, Any]]:
+    """The fields that hold one value; lists hold several."""
+    for name, value in content.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{within}{name}.")
+        elif not isinstance(value, list):
+            yield within + name, value
+
+
+# SPSS, Stata and SAS
+
+
+@dataclass(frozen=True)
+class Statistical(Source):
+    """A file of SPSS, Stata or SAS; values that the user called missing are."""
+
+    def _frame(self, labels: Collection[str], verbatim: bool) -> pd.DataFrame:
+        """A column whose values all have a label, such as 1 "North" and 2 "South", has the labels.
+
+        Of a column in which only some have one, such as 99 "unknown", the numbers stand.
+        """
+        frame, told = read_statistical(self.path)
+        for name, of_values in told.variable_value_labels.items():
+            known = frame[name].dropna()
+            if len(known) and known.isin(list(of_values)).all():
+                frame[name] = frame[name].map(of_values)
+        return frame
+
+
+def read_statistical(path: TableFile, **options: Any) -> tuple[pd.DataFrame, Any]:
+    """The table, and what the file says of it."""
+    otherwise = "Or save the table as CSV."
+    with needed("reading SPSS, Stata and SAS files", "bayescal[stats]", otherwise):
+        import pyreadstat
+    read = getattr(pyreadstat, STATISTICAL[path.suffix.lower()])
+    try:
+        if isinstance(path, Path):
+            frame, told = read(str(path), **options)
+        else:
+            with path.open("rb") as file:
+                frame, told = read(file, **options)
+    except TypeError:
+        raise InputError(
+            "reading SPSS, Stata and SAS files here needs a later pyreadstat, which does not need "
+            "them on disk: python -m pip install --upgrade pyreadstat."
+        ) from None
+    except (pyreadstat.ReadstatError, ValueError, OSError) as error:
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise InputError(f"{path} cannot be read: {reason}.") from error
+    return frame, told

@@ -1,0 +1,788 @@
+"""From a file to cases: each column is read as its role says, and a fault is told by its place.
+
+`bayescal.read`, the command line and the app read by this alone.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import CaseError, InputError, as_flag, as_items
+from bayescal.core.text import count, shortened
+from bayescal.data.cases import (
+    OF_CLASSES,
+    are_binary_integers,
+    check_scores,
+    without_rounding,
+)
+from bayescal.data.columns import CALENDAR, PERCENT, PROBABILITY, Columns, Encoded, Request
+from bayescal.data.contents import Reader
+from bayescal.data.ends import Ends
+from bayescal.data.files import Source, TableFile, is_text, is_workbook
+from bayescal.data.formats import open_table
+from bayescal.data.guesses import as_code, guess
+from bayescal.data.table import CalibrationData
+from bayescal.data.times import Survival
+from bayescal.data.weights import WeightType
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Cases", "open_as", "read", "read_cases", "read_scores"]
+
+DECIMAL_COMMAS = (";", "\t")
+"""Between fields whose decimals may have a comma."""
+DECIMAL_COMMA = r"[-+]?\d+,\d+\s*%?"
+THOUSANDS = r"[-+]?[1-9]\d{0,2}(,\d{3})+"
+SAID = r"\s*(?:percent|per cent)$"
+"""How a language model writes a percent sign."""
+ORIGINAL = "0"
+"""The number under which mice keeps the data as they were before imputation."""
+CLASSES = 2
+MOST_LABELS = 10
+"""Distinct outcomes beyond which no codes of missing ones are looked for."""
+DATE_FORMS = ("ISO8601", "%Y%m%d", "%d.%m.%Y", "%Y/%m/%d")
+"""How dates may be written: 2024-03-31 with or without a time, 20240331, 31.03.2024, 2024/03/31.
+
+Of dates such as 3/4/2024 it is not known which number is the month.
+"""
+
+
+@dataclass(frozen=True)
+class Cases:
+    """Rows of a file in which nothing is missing.
+
+    Attributes
+    ----------
+    columns : Columns
+        Those that were guessed among them.
+    reasons : dict of str to str
+        Why a column was taken that was not named, by role.
+    outcome : ndarray of shape (n,) or Survival
+        Of cases without one, where they are taken, None.
+    probs : dict of str to ndarray of shape (n,)
+        Probabilities of the event, by column.
+    weight : ndarray or None
+    roles : dict
+        By the arguments of `CalibrationData`.
+    at : ndarray of int of shape (n,)
+        Where each case stands in the file.
+    rows, dropped, original : int
+        Rows in all, rows left out, and rows as they were before imputation, which are in neither.
+    remarks : tuple of str
+        What the reader should bear in mind.
+    """
+
+    request: Request
+    source: Source
+    columns: Columns
+    reasons: dict[str, str]
+    outcome: Any
+    probs: dict[str, Any]
+    weight: Any
+    roles: dict[str, Any]
+    at: NDArray[np.intp]
+    rows: int
+    dropped: int
+    original: int
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def prob(self) -> Any:
+        """The first predictions."""
+        return self.probs[str(self.columns.prob)]
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The cases, by the arguments of `CalibrationData`."""
+        given = {"y_true": self.outcome, "y_prob": self.prob, "sample_weight": self.weight}
+        return {name: each for name, each in given.items() if each is not None} | self.roles
+
+    def table(self) -> CalibrationData:
+        """The table of the cases."""
+        with self.worded():
+            return CalibrationData(**self.given, **self.request.of_table)
+
+    @contextmanager
+    def worded(self, prob: str | None = None, **others: str | None) -> Iterator[None]:
+        """Tell faults in the cases by the column, the place in the file, and the door's options.
+
+        Parameters
+        ----------
+        prob : str, optional
+            The column of the predictions that are checked.
+        **others : str or None
+            Columns of further predictions, by the arguments that they are.
+        """
+        columns = self.columns if prob is None else self.columns._replace(prob=prob)
+        named = {argument: f"column {name!r}" for argument, name in others.items() if name}
+        try:
+            yield
+        except CaseError as error:
+            raise InputError(
+                told_of(
+                    error,
+                    lambda argument: named.get(argument) or columns.called(argument),
+                    lambda row: self.source.located(int(self.at[row])),
+                    self.request,
+                )
+            ) from error
+
+
+def told_of(
+    error: CaseError, name: Callable[[str], str], where: Callable[[int], str], request: Request
+) -> str:
+    """A fault in the words of a file, of a score on the scale that it was written on."""
+    scale, option = request.as_written, request.door.option
+    percent = f"If these are percentages, read them with {option('scale', 'percent')}."
+    one_class = (
+        "Make a column that is 1 for the event and 0 for all else, or name another with "
+        f"{option('outcome')}."
+    )
+    cures = {
+        "percent": "" if scale is PERCENT else percent,
+        "logit": f"If these are log-odds, read them with {option('scale', 'logit')}.",
+        "pos_label": f"Say which label is the event with {option('pos_label')}.",
+        "labels": "Outcomes are 0/1 or boolean; for other labels say which is the event with "
+        f"{option('pos_label')}.",
+        "several labels": one_class,
+        OF_CLASSES: one_class,
+        "percent sign": "Pass percentages as numbers without the sign, / 100.",
+        "months": f"Use longer ones, such as months, with {option('every', 'month')}.",
+        "periods": "Give months as '2024-03', days as '2024-03-31', quarters as '2024-Q1', or "
+        "numbers, all in one form.",
+        "numbers": "Write only numbers in this column, and leave a cell empty where the value is "
+        "missing.",
+        "sampling": "If the weights correct for how cases were sampled, say "
+        f"{option('weight_type', 'sampling')}.",
+        "codes": f"If these are such, add {option('cause', 2)} {option('censored', 1)}. If they "
+        "are two causes and no case left, name the one that scores are risks of with "
+        f"{option('cause')}.",
+    }
+    if scale is not PROBABILITY and error.value is not None and error.fault == "is outside [0, 1]":
+        written = float(scale.from_probability(np.asarray(float(error.value))))
+        error = error.changed(
+            value=f"{written:.12g}",
+            fault=f"is outside [{scale.lowest:g}, {scale.highest:g}]",
+            more=error.more.replace("probabilities", scale.name),
+        )
+    return error.worded(name, where, cures)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Some rows of a file, of which the columns are known; they begin at row `start`."""
+
+    request: Request
+    source: Source
+    columns: Columns
+    frame: pd.DataFrame
+    start: int
+
+    def cases(self, reasons: dict[str, str]) -> Cases:
+        """The cases, each column read as its role says."""
+        import pandas as pd
+
+        request, columns = self.request, self.columns
+        scores = [str(columns.prob), *(name for name in request.others if name != columns.prob)]
+        for name in scores:
+            self._refuse_coded_scores(self.frame[name])
+        probs = {name: self._probabilities(self.frame[name]) for name in scores}
+        kept = self._imputed(probs)
+        part = self if kept is None else self._of(kept)
+        if kept is not None:
+            probs = {name: values[kept] for name, values in probs.items()}
+        frame, rows = (
+            part.frame,
+            np.arange(len(self.frame)) if kept is None else np.flatnonzero(kept),
+        )
+        numbers = {
+            role: part.numbers(frame[name])
+            for role, name in columns.named
+            if role in ("sample_weight", "time", "entry")
+        }
+        labels: dict[str, Encoded | NDArray[Any]]
+        labels = {name: _labels(frame[name]) for name in columns.labelled if name != columns.period}
+        if columns.period is not None:
+            labels[columns.period] = part._times(frame[columns.period])
+        missing = np.zeros(len(frame), dtype=bool)
+        for values in (*probs.values(), *numbers.values()):
+            missing |= np.isnan(values)
+        for each in labels.values():
+            missing |= each.row < 0 if isinstance(each, Encoded) else pd.isna(each)
+        ended = columns.event or columns.outcome
+        unknown = np.zeros(len(frame), dtype=bool)
+        if ended is not None:
+            unknown = frame[ended].isna().to_numpy(dtype=bool)
+        if not request.keeps_unknown:
+            missing |= unknown
+        if missing.any():
+            part._refuse_missing(missing, unknown)
+            known = np.flatnonzero(~missing)
+            probs = {name: values[known] for name, values in probs.items()}
+            numbers = {role: values[known] for role, values in numbers.items()}
+            labels = {name: _taken(each, known) for name, each in labels.items()}
+            part, rows = part._of(known), rows[known]
+        told = (len(frame), int(missing.sum()), len(self.frame) - len(frame))
+        weight = numbers.pop("sample_weight", None)
+        roles = columns.roles(lambda name: labels[name])
+        read = Cases(
+            *(request, self.source, columns, reasons, None, probs, weight, roles),
+            *(self.start + rows, *told),
+        )
+        for name in scores:
+            with read.worded(name):
+                check_scores(probs[name])
+        if columns.time is not None:
+            return part._timed(read, numbers)
+        return read if ended is None else replace(read, outcome=part._outcomes())
+
+    def _of(self, kept: NDArray[Any]) -> _Part:
+        return replace(
+            self, frame=self.frame.iloc[kept] if kept.dtype != bool else self.frame[kept]
+        )
+
+    def _located(self, at: int) -> str:
+        """Where a row of this part stands; its labels are its positions in the part."""
+        return self.source.located(self.start + int(self.frame.index[at]))
+
+    # Numbers
+
+    def numbers(self, column: pd.Series, *, of_scores: bool = False) -> Floats:
+        """A column as floats, NaN where it is missing; scores on the scale that they have.
+
+        Decimals may have a comma where semicolons or tabs separate the fields.
+        """
+        import pandas as pd
+
+        if column.dtype.kind in "biuf":
+            if not of_scores:
+                self._refuse_points(column)
+            return column.to_numpy(dtype=np.float64, na_value=np.nan)
+        row, distinct = pd.factorize(column)  # texts repeat, and each is read once
+        text = pd.Series(distinct, dtype="object").astype("string").str.strip()
+        text = text.mask(text == "")
+        if of_scores and self.source.is_said:
+            text = text.str.replace(SAID, "%", case=False, regex=True)
+        commas = self.source.separator in DECIMAL_COMMAS
+        if commas and not of_scores:
+            self._refuse_thousands(column, text)
+        plain = text.str.replace(",", ".", regex=False) if commas else text
+        percent = of_scores and self.request.as_written is PERCENT
+        signed = plain.str.endswith("%").fillna(False).to_numpy(dtype=bool)
+        shares = of_scores and self.source.is_said and self.request.as_written is PROBABILITY
+        if percent or shares:
+            plain = plain.str.removesuffix("%").str.strip()
+        each = pd.to_numeric(plain, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+        if shares:
+            each = np.where(signed, each / 100, each)
+        numbers = np.append(each, np.nan)[row]
+        if percent and signed.any():
+            self._refuse_mixed(column, np.append(signed, False)[row], numbers)
+        wrong = np.append(np.isnan(each) & text.notna().to_numpy(dtype=bool), False)[row]
+        if wrong.any():
+            self._refuse_texts(column, wrong)
+        return numbers
+
+    def _probabilities(self, column: pd.Series) -> Floats:
+        """Scores as probabilities; what is beyond 0 or 1 by rounding is set to the end."""
+        scores = self.request.as_written.to_probability(self.numbers(column, of_scores=True))
+        if np.fmin.reduce(scores) >= 0 and np.fmax.reduce(scores) <= 1:
+            return scores
+        return without_rounding(scores, f"column {str(column.name)!r}")
+
+    def _refuse_texts(self, column: pd.Series, wrong: NDArray[np.bool_]) -> None:
+        """Refuse texts among numbers: codes of missing values, decimal commas, and others."""
+        option = self.request.door.option
+        texts = column[wrong].astype("string").str.strip()
+        codes = [each for each in texts.unique().tolist() if as_code(each) is not None]
+        if codes and len(codes) == texts.nunique():
+            raise self._coded(column, codes)
+        at, first = int(wrong.argmax()), texts.iloc[0]
+        percent = f"are read with {option('scale', 'percent')}."
+        if texts.str.fullmatch(DECIMAL_COMMA).all():
+            clause, cure = "is a percentage", f"Percentages {percent}"
+            if not first.endswith("%"):
+                clause = "has a decimal comma, which is read only where semicolons or tabs separate"
+                clause += " the fields"
+                cure = "Save the table so, or write decimals with a point."
+            raise self._fault(column, at, clause, cure)
+        cure = (
+            "Write only numbers in this column, and leave a cell empty where the value is missing."
+        )
+        if self.source.is_said:
+            drop = option("drop_missing", True)
+            cure = f"Write null where there is none, and leave such lines out with {drop}."
+        if first.endswith("%"):
+            is_score = column.name in (self.columns.prob, *self.request.others)
+            cure = f"Percentages, with or without the sign, {percent}"
+            cure = cure if is_score else "Pass percentages as numbers without the sign, / 100."
+        given = shortened(repr(str(column.iloc[at])))
+        raise InputError(
+            f"column {column.name!r}: {given} is not a number on {self._located(at)}. {cure}"
+        )
+
+    def _fault(
+        self, column: pd.Series, at: int, clause: str, cure: str, where: str = ""
+    ) -> InputError:
+        """What to say of a value that is read in no way, or in two."""
+        given = shortened(repr(str(column.iloc[at]).strip()))
+        where = where or self._located(at)
+        return InputError(f"column {column.name!r}: {given} on {where} {clause}. {cure}")
+
+    def _refuse_thousands(self, column: pd.Series, texts: pd.Series) -> None:
+        """Refuse 1,000 between semicolons, which is one or a thousand, unless others show which."""
+        comma = texts.str.contains(",", regex=False).fillna(False)
+        if comma.any() and texts[comma].str.fullmatch(THOUSANDS).all():
+            at = int(column.astype("string").str.contains(",", regex=False).fillna(False).argmax())
+            cure = "Write numbers without marks of thousands."
+            raise self._fault(column, at, "can be a thousand or a decimal comma", cure)
+
+    def _refuse_points(self, column: pd.Series) -> None:
+        """Refuse 1.000 beside columns with decimal commas, unless others show that it is one."""
+        if self.source.separator not in DECIMAL_COMMAS or column.dtype.kind != "f":
+            return
+        others = [self.frame[name] for name in self.columns.needed if name != column.name]
+        if not any(
+            other.dtype.kind not in "biufmM"
+            and other.name not in self.columns.labelled
+            and other.iloc[:100].astype("string").str.fullmatch(DECIMAL_COMMA).any()
+            for other in others
+        ):
+            return
+        written = self.source.load(verbatim=True)[column.name]
+        points = written.str.contains(".", regex=False)
+        if points.any() and written[points].str.replace(".", ",").str.fullmatch(THOUSANDS).all():
+            at = int(points.argmax())
+            clause = (
+                "has a point, and other columns have decimal commas, so that it can be a thousand"
+            )
+            cure = "Write all decimals alike, and numbers without marks of thousands."
+            raise self._fault(written, at, clause, cure, self.source.located(at))
+
+    def _refuse_mixed(self, column: pd.Series, signed: NDArray[np.bool_], numbers: Floats) -> None:
+        """Refuse percentages with the sign beside numbers that look like probabilities."""
+        unsigned = ~signed & ~np.isnan(numbers)
+        if not numbers[unsigned].any() or (numbers[unsigned] > 1).any():
+            return
+        at, other = int(np.argmax(unsigned & (numbers > 0))), int(signed.argmax())
+        raise InputError(
+            f"column {column.name!r}: {shortened(str(column.iloc[at]))} on {self._located(at)} has "
+            f"no percent sign, and {shortened(str(column.iloc[other]))} on "
+            f"{self.source.where(self.start + other)} has one. All "
+            f"{count(int(unsigned.sum()), 'number')} without the sign are at most 1, so that they "
+            f"look like probabilities, which {self.request.door.option('scale', 'percent')} would "
+            "read as less than one percent. Write all scores as percentages."
+        )
+
+    # Missing values
+
+    def _refuse_coded_scores(self, column: pd.Series) -> None:
+        """Refuse numbers that all are scores but for codes of missing ones."""
+        if column.dtype.kind not in "if":
+            return
+        values, scale = column.to_numpy(), self.request.as_written
+        outside = np.unique(values[(values < scale.lowest) | (values > scale.highest)])
+        codes = [each for each in outside.tolist() if as_code(each) is not None]
+        if codes and len(codes) == outside.size:
+            raise self._coded(column, codes)
+
+    def _coded(self, column: pd.Series, codes: list[Any], kept: str = "") -> InputError:
+        """What to say of codes of missing values."""
+        values = column if column.dtype.kind in "if" else column.map(_stripped)
+        is_code = values.isin(codes).to_numpy(dtype=bool)
+        shown = " and ".join(
+            shortened(repr(code) if isinstance(code, str) else f"{code:g}") for code in codes
+        )
+        drop = self.request.door.option("drop_missing", True)
+        return InputError(
+            f"column {column.name!r} holds {shown} in {count(int(is_code.sum()), 'row')}, the "
+            f"first on {self._located(int(is_code.argmax()))}: this looks like a code of missing "
+            f"values. Make these cells empty; then {drop} leaves their rows out{kept}."
+        )
+
+    def _refuse_missing(self, missing: NDArray[np.bool_], unknown: NDArray[np.bool_]) -> None:
+        columns, door = self.columns, self.request.door
+        of_time = [name for role, name in columns.named if role in ("time", "event", "entry")]
+        needed = (
+            "a score or a weight"
+            if self.request.keeps_unknown
+            else "an outcome, a score or a weight"
+        )
+        if of_time or columns.labelled:
+            named = " or ".join(map(shortened, [*of_time, *columns.labelled]))
+            needed = f"an outcome, a score, a weight or a value of {named}"
+            if of_time:
+                needed = f"a value of {named}, a score or a weight"
+        if missing.all():
+            raise InputError(f"every row of {self.source.path} lacks {needed}.")
+        if self.request.drop_missing:
+            return
+        at = int(missing.argmax())
+        empty = self.frame.iloc[at][columns.needed].isna()
+        column = f" (column {empty.idxmax()!r})" if empty.any() else ""
+        if self.request.keeps_unknown:
+            raise InputError(
+                f"{missing.sum():,} of {missing.size:,} rows lack {needed}, the first on "
+                f"{self._located(at)}{column}. Outcomes may be missing here, scores may "
+                "not: fill them in, or remove these rows from the file and say in the report how "
+                "many."
+            )
+        more = ""
+        if not of_time and not self.request.others and (unknown | ~missing).all():
+            command = door.command(self.source.path, columns)
+            more = f" To keep the scores of those without an outcome: {command}"
+        raise InputError(
+            f"{missing.sum():,} of {missing.size:,} rows lack {needed}, the first on "
+            f"{self._located(at)}{column}. Fill them in, or leave them out with "
+            f"{door.option('drop_missing', True)}.{more}"
+        )
+
+    def _imputed(self, probs: dict[str, Floats]) -> NDArray[np.bool_] | None:
+        """All rows but those of imputation 0 when scores or outcomes are missing there."""
+        columns = self.columns
+        if columns.imputation is None:
+            return None
+        missing = np.any([np.isnan(values) for values in probs.values()], axis=0)
+        missing |= self.frame[str(columns.event or columns.outcome)].isna().to_numpy(dtype=bool)
+        text = self.frame[columns.imputation].astype("string").str.strip()
+        original = text.isin([ORIGINAL, f"{ORIGINAL}.0"]).to_numpy(dtype=bool)
+        return ~original if missing[original].any() and not original.all() else None
+
+    # Outcomes and times
+
+    def _outcomes(self) -> NDArray[Any]:
+        """Outcomes as they are, but for the event, which is called as it was said to be."""
+        import pandas as pd
+
+        column, event = self.frame[str(self.columns.outcome)], self.request.pos_label
+        values = column.to_numpy() if isinstance(column.dtype, np.dtype) else None
+        if event is None and values is not None and are_binary_integers(values):
+            return values
+        codes, values_of = pd.factorize(column)
+        labels = [_stripped(label) for label in values_of.tolist()]
+        several = sorted({*labels}, key=str)
+        coded = [each for each in several if as_code(each) is not None]
+        if CLASSES < len(several) <= MOST_LABELS and coded and len(several) - len(coded) <= CLASSES:
+            kept = f", and {self.request.door.unknown} keeps their scores"
+            raise self._coded(column, coded, kept)
+        distinct: NDArray[Any] = np.empty(len(labels) + 1, dtype=object)
+        if event is None and {*labels} <= {0, 1}:
+            distinct = np.array([*map(float, labels), np.nan])
+        else:
+            matches = [label for label in several if _is_label(label, event)]
+            if several and event is not None and not matches:
+                self._refuse_classes(several)
+            named = [event if label in matches else label for label in labels]
+            distinct[:] = [*named, None]
+        return distinct[codes]
+
+    def _refuse_classes(self, labels: list[Any]) -> None:
+        option = self.request.door.option
+        if len(labels) == 1:
+            return  # one of the two classes may be absent
+        shown = ", ".join(shortened(repr(label)) for label in labels[:4])
+        cure = f"Name the event with {option('pos_label')}, or another column with "
+        cure += f"{option('outcome')}."
+        raise InputError(
+            f"column {self.columns.outcome!r} holds {shown}{', ...' * (len(labels) > 4)}, which "
+            f"are not two classes with the event {shortened(repr(self.request.pos_label))}. {cure}"
+        )
+
+    def _timed(self, read: Cases, numbers: dict[str, Floats]) -> Cases:
+        """The cases with their times, in place of an outcome."""
+        import pandas as pd
+
+        request, columns = self.request, self.columns
+        column = self.frame[str(columns.event)]
+        if column.dtype.kind in "biuf":
+            values: NDArray[Any] = column.to_numpy(dtype=np.float64)
+        else:
+            values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64)
+            if np.isnan(values).any():
+                values = column.astype(object).map(_stripped).to_numpy()
+        ends = Ends.of(str(columns.event), values, request.cause, request.censored, request.door)
+        with read.worded():
+            outcome = Survival(numbers["time"], ends.codes, numbers.get("entry"), cause=ends.cause)
+        remarks = []
+        if outcome.other.any():
+            told = request.cause is not None
+            remarks.append(ends.in_words(outcome, is_told=told, door=request.door))
+        return replace(read, outcome=outcome, remarks=tuple(remarks))
+
+    def _times(self, column: pd.Series) -> Encoded | NDArray[Any]:
+        """Periods: numbers and dates as a typed file has them, texts verbatim, or by calendar."""
+        if self.request.every is None:
+            return column.to_numpy() if column.dtype.kind in "iufM" else _labels(column)
+        import pandas as pd
+
+        row, distinct = pd.factorize(column)
+        dates = self._dates(column, pd.Series(distinct))
+        texts = dates.dt.strftime(CALENDAR[self.request.every])
+        if self.request.every == "quarter":
+            texts = texts + dates.dt.quarter.astype("string")
+        of_date, labels = pd.factorize(texts)
+        return Encoded(np.append(of_date, -1)[row], np.asarray(labels, dtype=object))
+
+    def _dates(self, column: pd.Series, distinct: pd.Series) -> pd.Series:
+        """Dates, which may be texts, whole numbers such as 20240331, or dates already."""
+        import pandas as pd
+
+        if distinct.dtype.kind == "M":
+            return distinct
+        texts = distinct.astype(str).str.strip().str.removesuffix(".0")
+        each = [pd.to_datetime(texts, format=form, errors="coerce") for form in DATE_FORMS]
+        best = min(each, key=lambda dates: int(dates.isna().sum()))
+        if best.isna().any():
+            wrong = distinct[best.isna()].iloc[0]
+            at = int((column == wrong).to_numpy(dtype=bool).argmax())
+            clause = f"is no date that {self.request.door.option('every')} can read"
+            raise self._fault(column, at, clause, "Write all dates as 2024-03-31.")
+        return best
+
+
+def _labels(column: pd.Series) -> Encoded:
+    """Labels as they are written; numbers of typed files without a point where they are whole."""
+    import pandas as pd
+
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        row, distinct = column.cat.codes.to_numpy(), column.cat.categories
+    else:
+        row, distinct = pd.factorize(column)
+    labels = np.empty(len(distinct), dtype=object)
+    labels[:] = [
+        str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+        for value in distinct.tolist()
+    ]
+    return Encoded(row.astype(np.intp, copy=False), labels)
+
+
+def _taken(labels: Any, rows: NDArray[np.intp]) -> Any:
+    return labels._replace(row=labels.row[rows]) if isinstance(labels, Encoded) else labels[rows]
+
+
+def _is_label(label: object, event: Any) -> bool:
+    """Whether a value in the table is what was said: 2 is "2" and "2.0", True is "true"."""
+    if isinstance(label, (bool, np.bool_)):
+        return str(label).lower() == str(event).lower()
+    if isinstance(label, (int, float, np.number)):
+        try:
+            return float(event) == label
+        except (TypeError, ValueError):
+            return False
+    return str(label) == str(event)
+
+
+def _stripped(value: Any) -> Any:
+    """A text without spaces around it, anything else as it is."""
+    return value.strip() if isinstance(value, str) else value
+
+
+def open_as(request: Request, path: TableFile | None = None) -> Source:
+    """Look at the file, or at another one that is written alike."""
+    other = request.path if path is None else path
+    option = request.door.option
+    for value, argument, fits, what in (
+        (request.encoding, "encoding", is_text, "text"),
+        (request.sheet, "sheet", is_workbook, "Excel workbooks (.xlsx)"),
+    ):
+        if value is not None and not any(map(fits, (request.path, other))):
+            raise InputError(
+                f"{option(argument)} goes with {what}, and {request.path} is none by its name."
+            )
+    encoding = request.encoding if is_text(other) else None
+    return open_table(other, encoding, request.sheet if is_workbook(other) else None, request.door)
+
+
+def read_scores(request: Request, path: TableFile, name: str) -> Floats:
+    """The probabilities in a column of another file, NaN where they are missing and may be."""
+    source = open_as(request, path)
+    if name not in source.names:
+        raise InputError(
+            f"{path} has no column {name!r}, which holds the scores of the other file."
+        )
+    if source.names.count(name) > 1:
+        raise InputError(
+            f"{source.names.count(name)} columns of {path} are called {name!r}. Rename all but one."
+        )
+    columns = Columns(prob=name)
+    only = replace(request, columns=columns, others={}, weight_type=None, every=None)
+    (frame,) = _frames(only, source, columns, source.load())
+    read = _Part(only, source, columns, frame, 0).cases({})
+    scores = np.full(len(frame), np.nan)
+    scores[read.at] = read.prob
+    return scores
+
+
+def _frames(
+    request: Request,
+    source: Source,
+    columns: Columns,
+    first: pd.DataFrame,
+    *,
+    at_once: bool = True,
+) -> Iterator[pd.DataFrame]:
+    """The rows of a file, all at once or some at a time."""
+    needed = list(dict.fromkeys([*columns.needed, *request.others]))
+    frames = source.parts(needed, columns.labelled, first)
+    if not at_once:
+        return frames
+    import pandas as pd
+
+    several = [*frames]
+    return iter([several[0] if len(several) == 1 else pd.concat(several, ignore_index=True)])
+
+
+def parts_of(request: Request, *, at_once: bool = False) -> Iterator[Cases]:
+    """The cases of a file, some at a time where it is of Parquet."""
+    source = open_as(request)
+    first = source.load(request.columns.labelled)
+    columns, reasons = guess(first, request).answered()
+    start, at_once = 0, at_once or columns.imputation is not None
+    for frame in _frames(request, source, columns, first, at_once=at_once):
+        yield _Part(request, source, columns, frame, start).cases(reasons)
+        start += len(frame)
+
+
+def read_cases(request: Request) -> Cases:
+    """All cases of a file at once."""
+    (cases,) = parts_of(request, at_once=True)
+    return cases
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    outcome: str | None = None,
+    prob: str | None = None,
+    site: str | None = None,
+    period: str | None = None,
+    subgroup: str | Sequence[str] = (),
+    cluster: str | None = None,
+    stratum: str | None = None,
+    imputation: str | None = None,
+    sample_weight: str | None = None,
+    time: str | None = None,
+    event: str | None = None,
+    entry: str | None = None,
+    horizon: float | None = None,
+    weight_type: WeightType | None = None,
+    pos_label: Any = None,
+    ignore: str | Collection[str] = (),
+    every: Literal["week", "month", "quarter", "year"] | None = None,
+    scale: Literal["probability", "percent", "logit", "survival"] = "probability",
+    drop_missing: bool = False,
+    independent: bool = False,
+    cause: str | None = None,
+    censored: str | None = None,
+    encoding: str | None = None,
+    sheet: str | None = None,
+) -> CalibrationData:
+    """Read a file with a row for each case.
+
+    Parameters
+    ----------
+    path : path-like
+        CSV (also .tsv, .txt, .gz), Excel (.xlsx), SPSS (.sav), Stata (.dta), SAS (.sas7bdat, .xpt),
+        JSON lines (.jsonl; a field within others is called "scores.confidence"), Parquet, or a
+        folder of Parquet files, of which some rows are in memory at a time.
+    outcome, prob : str, optional
+        Columns of outcomes and of predicted probabilities. By default the only ones that can be,
+        of which a warning says why.
+    site, period, cluster, stratum, imputation, sample_weight : str, optional
+    subgroup : str or sequence of str
+        Columns of these roles, as in `CalibrationData`. Labels are what is written: 007 is not 7.
+    time, event, entry : str, optional
+        In place of `outcome`, columns of times to an event and of what ended them, as in
+        `Survival`; words are named by `cause` and `censored`.
+    horizon : float, optional
+        Of times: by when the scores are risks of the event.
+    weight_type, pos_label
+        As in `CalibrationData`.
+    ignore : sequence of str
+        Columns of hospitals or dates that do not matter, so that nobody asks.
+    every : {"week", "month", "quarter", "year"}, optional
+        Of a period with dates: by what they are taken.
+    scale : {"probability", "percent", "logit", "survival"}
+        What scores are written as.
+    drop_missing : bool
+        Leave out rows with a missing value, which are refused otherwise.
+    independent : bool
+        Cases are independent, though ids repeat.
+    cause, censored : str, optional
+        Code or word in `event` of the event (1), and of a case that left (0).
+    encoding : str, optional
+        Of text. By default UTF-8, or UTF-16 if the file begins with its mark.
+    sheet : str, optional
+        Of a workbook. By default the only one that is not empty.
+
+    Returns
+    -------
+    CalibrationData
+
+    Raises
+    ------
+    InputError
+        With the column, the line and what to do; or with all that must be said of the file.
+
+    Warns
+    -----
+    GuessWarning
+        Which columns were taken that were not named, and why.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> data = bc.read("cases.csv", outcome="died", prob="risk", site="ward")  # doctest: +SKIP
+    """
+    from bayescal.core.errors import GuessWarning
+
+    columns = Columns(
+        *(outcome, prob, sample_weight, site, period, cluster, stratum, imputation),
+        *(tuple(as_items(subgroup, "subgroup")), time, event, entry),
+    )
+    request = Request(
+        Path(path),
+        columns,
+        pos_label=pos_label,
+        weight_type=weight_type,
+        horizon=horizon,
+        cause=cause,
+        censored=censored,
+        every=every,
+        scale=scale,
+        drop_missing=as_flag(drop_missing, "drop_missing"),
+        ignore=tuple(as_items(ignore, "ignore")),
+        independent=as_flag(independent, "independent"),
+        encoding=encoding,
+        sheet=sheet,
+    )
+    parts = parts_of(request)
+    first = next(parts)
+    if first.reasons:
+        told = "; ".join(
+            f"{role}={getattr(first.columns, role)!r} ({reason})"
+            for role, reason in first.reasons.items()
+        )
+        warnings.warn(f"columns of {path} were guessed: {told}.", GuessWarning, stacklevel=2)
+    for remark in first.remarks:
+        warnings.warn(remark, GuessWarning, stacklevel=2)
+    second = next(parts, None)
+    if second is None:
+        return first.table()
+    reader = Reader(**request.of_table)
+    for part in chain((first, second), parts):
+        with part.worded():
+            reader.add(part.given, str(path))
+    return CalibrationData._new(reader.finished())
