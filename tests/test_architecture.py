@@ -521,7 +521,7 @@ ASKING = """
     assessment.essentials assessment.findings assessment.followed
     assessment.horizon_findings assessment.html._figures assessment.html._render
     assessment.panel assessment.performance assessment.record assessment.tables
-    assessment.tables.followed assessment.text.paper assessment.text.tripod assessment.val_prob
+    assessment.tables.followed assessment.text.paper assessment.text.tripod
     assessment.verdict.words cli._reversed cli.reading estimators.survival fitting._update
     fitting.pymc gain.paired gain.updates.optimism gain.updates.recommendation
     inference.clusters_left_out inference.general inference.loo inference.pieces
