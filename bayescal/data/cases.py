@@ -19,6 +19,8 @@ from bayescal.core.text import exact, shortened
 from bayescal.data.frames import as_plain
 from bayescal.data.sources.alignment import aligned
 
+__all__ = ["CheckedCases"]
+
 MOST_WEIGHT = 1e9
 LEAST_WEIGHT = 1e-50
 BITS_OF = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}

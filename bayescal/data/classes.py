@@ -63,14 +63,16 @@ def as_probability_matrix(values: Any, name: str = "y_prob") -> Floats:
 
 
 def _refuse_logits(matrix: Floats, name: str) -> None:
-    """Refuse logits of classes, or their logarithms of probabilities, as a whole."""
-    low, high = matrix.min(), matrix.max()  # NaN where one is missing, which is named by its column
-    if low < -OVERSHOOT and not np.isnan(high):
-        at = int((matrix < -OVERSHOOT).any(axis=1).argmax())
+    """Refuse logits of classes, or logarithms of probabilities, as a whole."""
+    below = (matrix < -OVERSHOOT).any(axis=1)
+    if below.any() and not np.isnan(matrix).any():
+        at = int(below.argmax())
         raise CaseError(
             name,
-            f"holds {matrix[at].min():.4g}, and class probabilities are in [0, 1]",
+            "is outside [0, 1]",
             row=at,
+            value=f"{matrix[at].min():.4g}",
+            more="; class probabilities are not",
             cure="If these are logits, or logarithms of probabilities, pass "
             "scipy.special.softmax(values, axis=1).",
         )
