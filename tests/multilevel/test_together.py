@@ -166,7 +166,7 @@ def test_sampling_weights_are_taken_beside_sites():
     [
         (["site", bc.by("period")], {}, r"periods have an order: name them as bc.walk"),
         ([bc.walk("period"), bc.walk("site")], {}, "cases have one order in time"),
-        (BOTH, {"known": {"site": ["K"]}}, "known was given with groups of several factors"),
+        (BOTH, {"known": {"site": ["K"]}}, "known was given with several subgroups"),
     ],
 )
 def test_what_cannot_stand_together_is_refused(vary, options, message):
