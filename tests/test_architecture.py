@@ -504,7 +504,7 @@ POSTERIORS = """
 """
 """Classes that stand beside the one class of posterior, `CalibrationPosterior`."""
 
-DOORS = {"assess", "fit", "plan"}
+DOORS = {"plan"}
 """Doors with more than `MOST_KEYWORDS` keywords beside the roles of columns."""
 
 MOST_KEYWORDS = 10
