@@ -109,7 +109,7 @@ OF_OTHERS = {"estimator", "options", "args", "kwargs", "details"}
 """Arguments that are scikit-learn's, or passed on."""
 ALSO = {"new": "X", "chunks": "chunk", "truths": "truth", "axes": "ax"}
 """What errors may call an argument instead."""
-NOT_CALLED = {"of_draws", "of_posteriors", "in_average", "stored_curve", "stored_frame"} | {
+NOT_CALLED = {"of_draws", "of_posteriors", "in_average", "stored_curve"} | {
     "average_of", "MODEST", "PRESETS", "CURVES", "AVERAGE", "register", "unregister", "updates",
     "as_prior", "worded",
 }  # fmt: skip

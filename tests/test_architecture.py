@@ -535,6 +535,16 @@ ASKING = """
 """Modules elsewhere that ask for the kind of data."""
 
 
+ASKING_OF_WEIGHTS = """
+    assessment.followed assessment.html._render assessment.notes assessment.performance
+    assessment.text.paper assessment.text.tripod assessment.verdict.words estimators.survival
+    fitting._update gain.paired inference.lower_bound multilevel.changes multilevel.clusters
+    plots._reliability plots._risk_distribution plots._strip posterior.performance
+    posterior.stored posterior.words validation.consistency
+"""
+"""Modules elsewhere that ask whether weights are sampling weights."""
+
+
 def only_exceptions(actual: set[str], listed: Iterable[str], rule: str) -> None:
     """No exception beside those listed, and none listed that is none any more."""
     assert not actual - {*listed}, f"{rule}: {', '.join(sorted(actual - {*listed}))}"
@@ -568,13 +578,16 @@ def test_no_door_has_more_keywords_than_can_be_remembered() -> None:
     only_exceptions(actual, DOORS, f"more than {MOST_KEYWORDS} keywords beside roles")
 
 
-def test_the_kind_of_data_is_asked_for_in_data_and_model_alone() -> None:
+@pytest.mark.parametrize(("kinds", "asking"), [(KINDS, ASKING), ({"is_pseudo"}, ASKING_OF_WEIGHTS)])
+def test_the_kind_of_data_is_asked_for_in_data_and_model_alone(
+    kinds: set[str], asking: str
+) -> None:
     actual = {
         name
         for name in modules()
         if room_of(name) not in {"data", "model"}
         if any(
-            isinstance(node, ast.Attribute) and node.attr in KINDS for node in ast.walk(tree(name))
+            isinstance(node, ast.Attribute) and node.attr in kinds for node in ast.walk(tree(name))
         )
     }
-    only_exceptions(actual, ASKING.split(), "the kind of data is asked for")
+    only_exceptions(actual, asking.split(), "the kind of data is asked for")

@@ -27,13 +27,12 @@ from bayescal.assessment.tables import Tables
 from bayescal.assessment.text.paper import describe
 from bayescal.assessment.text.terminal import as_text
 from bayescal.assessment.text.tripod import tripod
-from bayescal.assessment.val_prob import raw_cases
 from bayescal.assessment.verdict.words import advice, headline, to_do
 from bayescal.assessment.vocabulary import Words
 from bayescal.assessment.words import is_reversed
 from bayescal.core.errors import as_items, as_level, as_levels, check_type
 from bayescal.core.text import card
-from bayescal.data.doors import CaseRoles, door, given_of
+from bayescal.data.doors import CaseRoles, door, table_of
 from bayescal.data.table import CrossedTable
 from bayescal.fitting import compare
 from bayescal.inference.candidates import PRIOR_CALIBRATED
@@ -124,8 +123,8 @@ def assess(
     level, told = as_level(ci_prob), STANDARD_WORDS if labels is None else labels
     check_type(told, Words, "labels", "Make them with bc.words(case=..., site=..., event=...).")
     treated = tuple(sorted(set(as_levels(thresholds, "thresholds"))))
-    given = given_of(y_true, y_prob, roles)
-    data = given.table(times=True, classes=True, check_sites=check_few_labels)
+    takes: dict[str, bool] = {"times": True, "classes": True}
+    data = table_of(y_true, y_prob, roles, check_sites=check_few_labels, **takes)
     check_roles(data)
     panel = panel_for(data, named)
     crossed = CrossedTable(data) if len(data.subgroups) > 1 else None
@@ -135,7 +134,6 @@ def assess(
     check_prior_calibrated(data, prior_calibrated)
     pooled = data.pooled() if data.groups else data
     enough = close_enough(pooled) if close is None else as_level(close, "close")
-    raw = raw_cases(given, pooled)
     of_fit: dict[str, Any] = {
         "prior": as_prior(prior),
         "prior_calibrated": prior_calibrated,
@@ -144,7 +142,7 @@ def assess(
     }
     comparison = compare(pooled, random_state=random_state, **of_fit)
     own = data if crossed is None else pooled
-    made = (comparison, own, enough, level, panel, of_fit, treated, crossed, raw, told)
+    made = (comparison, own, enough, level, panel, of_fit, treated, crossed, told)
     return Assessment(*made)
 
 
@@ -168,9 +166,6 @@ class Assessment(Findings):
         Risks from which a patient is treated, for the net benefit.
     crossed : CrossedTable, optional
         The cases by several factors, for subgroups.
-    raw : tuple of RawCases
-        The cases themselves, for `val_prob`: of the one data set, or of each imputation. Empty
-        where they are not known, or a table tells as much.
     labels : Words
         What the report calls cases, groups, risks and the event.
     """

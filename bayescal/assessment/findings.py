@@ -29,7 +29,7 @@ from bayescal.assessment.performance import (
 from bayescal.assessment.populations import error_row, populations_of, verdict_beside
 from bayescal.assessment.stretches import Stretch, stretches_of
 from bayescal.assessment.treatment import information_table, net_benefit_table
-from bayescal.assessment.val_prob import RawCases, no_val_prob, val_prob
+from bayescal.assessment.val_prob import no_val_prob, raw_cases, val_prob
 from bayescal.assessment.verdict.equation import Equation, update_equation
 from bayescal.assessment.verdict.off import Off, is_off
 from bayescal.assessment.verdict.settle import more_to_settle
@@ -95,9 +95,6 @@ class Findings:
         Risks from which a patient is treated, for the net benefit.
     crossed : CrossedTable, optional
         The cases by several factors, for subgroups.
-    raw : tuple of RawCases
-        The cases themselves, for `val_prob`: of the one data set, or of each imputation. Empty
-        where they are not known, or a table tells as much.
     labels : Words
         What the report calls cases, groups, risks and the event.
     """
@@ -110,7 +107,6 @@ class Findings:
     options: Mapping[str, Any]
     thresholds: tuple[float, ...] = ()
     crossed: CrossedTable | None = None
-    raw: tuple[RawCases, ...] = ()
     labels: Words = STANDARD_WORDS
 
     @property
@@ -523,7 +519,9 @@ class Findings:
         if self.posterior.problem.of_times:
             return no_val_prob()
         tables = (post.problem.unclustered for post in self.posterior.imputations)
-        each = [val_prob(cases) for cases in self.raw or tables]
+        given = self.data if self.crossed is None else self.crossed.data
+        known = raw_cases(given) if self.comparison.data.is_compressed else ()
+        each = [val_prob(cases) for cases in known or tables]
         return sum(each[1:], each[0]) / len(each)
 
     @property

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
-from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,10 +14,6 @@ from bayescal import estimators, scores
 from bayescal.assessment.performance import with_ranks
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
-from bayescal.data.cases import check_cases, is_matrix
-from bayescal.data.classes import binary_cases
-from bayescal.data.doors import Given
-from bayescal.data.imputations import as_imputations, as_imputed_outcomes
 from bayescal.data.table import CalibrationData
 from bayescal.data.weights import effective_cases
 from bayescal.estimators.calibration_tests import Recalibrated, recalibrated
@@ -48,41 +43,18 @@ class RawCases(NamedTuple):
     weight: Floats | None
 
 
-def raw_cases(given: Given, data: CalibrationData) -> tuple[RawCases, ...]:
-    """The cases behind a table on a grid; none where its rows have the scores themselves.
+def raw_cases(data: CalibrationData) -> tuple[RawCases, ...]:
+    """The cases behind a table on a grid, of each imputation; none where only the table is known.
 
-    Returns
-    -------
-    tuple of RawCases
-        One for each imputation of outcomes or scores; or empty.
+    Its estimators are then those of the scores themselves.
     """
-    y_true, y_prob = given.y_true, given.y_prob
-    of_table = isinstance(y_true, CalibrationData)
-    if of_table or not data.is_compressed or data.follow_up is not None:
-        return ()
-    weight, imputation = (given.roles.get(name) for name in ("sample_weight", "imputation"))
-    if imputation is not None and y_prob is not None:
-        return ()  # a long table, of one row a case and imputation
-    outcomes, scores = [y_true], [y_prob]
-    if imputation is not None:
-        scores = list(as_imputations(imputation, y_true))
-    elif is_matrix(y_prob):
-        cases = binary_cases(y_true, y_prob, "top-label", None, weight, "y_prob")
-        outcomes, scores = [cases.outcomes], [cases.scores]
-    if is_matrix(y_true):
-        outcomes = list(as_imputed_outcomes(y_true, y_prob))
-    label = given.words.get("pos_label")
-    checked = [
-        check_cases(outcome, score, weight, pos_label=label).known()
-        for outcome, score in product(outcomes, scores)
-    ]
     return tuple(
         RawCases(
             outcome,
             score.astype(np.float64, copy=False),
             None if weight is None else effective_cases(weight, data.weight_type),
         )
-        for outcome, score, weight in checked
+        for outcome, score, weight in data.known_cases()
     )
 
 

@@ -56,8 +56,6 @@ def assess(
     force: option.Force = False,
 ) -> None:
     """Assess the calibration of the predictions in a file: one row per case."""
-    from dataclasses import replace
-
     from bayescal.cli._analysis import Analysis
     from bayescal.cli._averaged import Averaged
     from bayescal.cli._terminal import output, say
@@ -118,8 +116,6 @@ def assess(
     predictions.introduce(console, "Calibration")
     if running is not None:
         say(console, running.introduce())
-    if isinstance(analysis, Averaged) and running is None:
-        analysis = replace(analysis, raw=predictions.raw)
     analysis.run(data, console, source)
     if running is not None:
         running.write()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,6 @@ from bayescal.core.errors import as_level
 
 if TYPE_CHECKING:
     from bayescal.assessment import Assessment
-    from bayescal.assessment.val_prob import RawCases
     from bayescal.data.table import CalibrationData
 
 __all__ = ["Averaged", "record_of"]
@@ -37,15 +36,12 @@ class Averaged(Settings):
         Risks from which a patient is treated.
     html, word : Path or None
         Files for the report, as a page and as a Word document.
-    raw : tuple of RawCases
-        As of `Findings`.
     """
 
     close: float | None = None
     thresholds: Sequence[float] = ()
     html: Path | None = None
     word: Path | None = None
-    raw: tuple[RawCases, ...] = ()
 
     def __post_init__(self) -> None:
         """Check the options as they were typed."""
@@ -101,7 +97,6 @@ class Averaged(Settings):
             edge=self.edge,
             thresholds=self.thresholds,
         )
-        assessment = replace(assessment, raw=self.raw or assessment.raw)
         return assessment, [as_typed(text) for text in assessment.notes]
 
     @property

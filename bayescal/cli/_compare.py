@@ -93,9 +93,7 @@ def compare(
             _draw(plot, comparison)
     if html is not None:
         options = {"prior": chosen, "prior_calibrated": prior_calibrated, "edge": edge}
-        assessment = Assessment(
-            comparison, predictions.data, limit, level, PANEL, options, raw=predictions.raw
-        )
+        assessment = Assessment(comparison, predictions.data, limit, level, PANEL, options)
         with steps.working("Writing the report"):
             write_report(html, assessment, predictions.source)
     for path in (plot, json, html):

@@ -47,6 +47,7 @@ def monitor(
     from bayescal.cli._write import check_targets, write_record
     from bayescal.core.arrays import as_seed
     from bayescal.core.errors import InputError, as_level
+    from bayescal.data.reading import read_scores
 
     level, seed = as_level(ci_prob), as_seed(seed)
     thresholds = tuple(as_level(risk, "threshold") for risk in threshold or DEFAULT_THRESHOLDS)
@@ -56,8 +57,8 @@ def monitor(
         raise InputError("--subgroup names no new patients. Take --site or --period, or neither.")
     check_targets(None, json, inputs=[reading.file, unlabelled])
     predictions = read_predictions(reading)
-    fill = "Fill them in, or remove these rows from the file."
-    new = predictions.cases.request.scores(unlabelled, str(predictions.columns.prob), fill)
+    new = read_scores(predictions.cases.request, unlabelled, str(predictions.columns.prob))
+    new = new[new == new]
     from bayescal.fitting import fit
     from bayescal.posterior.posterior import CalibrationPosterior
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from bayescal.core.arrays import Floats
-    from bayescal.data.reading import Scale
+    from bayescal.data.columns import Scale
 
 __all__ = ["predict"]
 

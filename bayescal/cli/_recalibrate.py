@@ -58,6 +58,7 @@ def recalibrate(
     from bayescal.cli._write import check_csv, check_targets, write_table
     from bayescal.core.errors import as_level
     from bayescal.core.text import count, shortened
+    from bayescal.data.reading import open_as, read_scores
     from bayescal.model.priors import as_prior
 
     file, level, chosen = reading.file, as_level(ci_prob), as_prior(prior)
@@ -67,9 +68,8 @@ def recalibrate(
     check_targets(None, output, mark_of(output), inputs=[file, apply_to])
     predictions = read_predictions(reading)
     request, score = predictions.cases.request, str(predictions.columns.prob)
-    target, scale = request.open(apply_to or file), request.as_written
-    cure = "Fill them in, or leave their new cells empty with --drop-missing."
-    scores = request.scores(apply_to or file, score, cure, drop=request.drop_missing)
+    target, scale = open_as(request, apply_to or file), request.as_written
+    scores = read_scores(request, apply_to or file, score)
     known = ~np.isnan(scores)
     new = new_names(target, score, recalibrator)
     console = terminal()

@@ -20,9 +20,8 @@ from bayescal.data.declared import OF_TABLE, ROLES
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from bayescal.assessment.val_prob import RawCases
-    from bayescal.data.columns import Columns
-    from bayescal.data.reading import Cases, Request, Scale
+    from bayescal.data.columns import Columns, Request, Scale
+    from bayescal.data.reading import Cases
     from bayescal.data.table import CalibrationData
     from bayescal.data.times import Survival
 
@@ -268,8 +267,7 @@ class Reading:
         **columns : str or None
             Columns in place of those that were typed.
         """
-        from bayescal.data.columns import Columns, Door
-        from bayescal.data.reading import Request
+        from bayescal.data.columns import Columns, Door, Request
 
         names = (*ROLES, *OF_TABLE)
         named = {name: self[name] for name in names if name != "subgroup"} | columns
@@ -455,15 +453,12 @@ class Predictions(NamedTuple):
     ----------
     event : str
         The label that counts as the event.
-    raw : tuple of RawCases
-        As of `Findings`.
     """
 
     data: CalibrationData
     cases: Cases
     event: str
     reading: Reading
-    raw: tuple[RawCases, ...] = ()
 
     @property
     def columns(self) -> Columns:
@@ -589,27 +584,7 @@ def read_predictions(reading: Reading, times: Times | None = None) -> Prediction
     event = reading.positive or "1"
     if times is not None:
         event = f"{times.cause or 1} {times.by(times.one_horizon)}"
-    return Predictions(data, cases, event, reading, _raw(cases, data))
-
-
-def _raw(cases: Cases, data: CalibrationData) -> tuple[RawCases, ...]:
-    """The cases, of each imputation, where their table is on a grid."""
-    table = data.pooled() if data.groups else data
-    if not table.is_compressed or data.follow_up is not None:
-        return ()
-    from bayescal.assessment.val_prob import raw_cases
-    from bayescal.data.doors import Given
-
-    of: list[Any] = [slice(None)]
-    if (label := labels_of(cases, "imputation")) is not None:
-        of = [label == one for one in data.levels["imputation"]]
-    words = {"pos_label": cases.request.pos_label}
-    weights = [{} if cases.weight is None else {"sample_weight": cases.weight[own]} for own in of]
-    each = [
-        Given(cases.outcome[own], cases.prob[own], weight, words)
-        for own, weight in zip(of, weights, strict=True)
-    ]
-    return tuple(raw for given in each for raw in raw_cases(given, table))
+    return Predictions(data, cases, event, reading)
 
 
 @contextmanager

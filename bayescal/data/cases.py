@@ -208,9 +208,7 @@ def read_outcomes(
     if labels.dtype == object:
         known = np.array([not is_missing(value) for value in labels.tolist()])
         if all(isinstance(value, (int, float, np.number, np.bool_)) for value in labels[known]):
-            outcome = np.full(labels.size, np.nan)
-            outcome[known] = labels[known].astype(np.float64)
-            labels = outcome
+            labels = _as_floats(np.where(known, labels, np.nan), name)
     if labels.dtype.kind not in "iuf":
         raise CaseError(
             name,

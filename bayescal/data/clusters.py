@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import xarray as xr
     from scipy import sparse
 
+__all__ = ["Clusters", "Members"]
+
 COUNTED = ("trials", "hits", "square_trials", "square_hits")
 """What is summed over the cases of a cluster in a row."""
 UNIQUE = (

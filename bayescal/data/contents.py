@@ -113,8 +113,10 @@ def regrouped(
         if id(part.cells) not in new_of:
             new_of[id(part.cells)] = [cell_of(part.structure.named(cell)) for cell in part.cells]
     cells = ordered_cells({cell for new in new_of.values() for cell in new if cell is not None})
-    place: dict[Cell | None, int] = {cell: at for at, cell in enumerate(cells)} | {None: -1}
-    moves = {key: np.array([place[cell] for cell in new], np.int32) for key, new in new_of.items()}
+    position: dict[Cell | None, int] = {cell: at for at, cell in enumerate(cells)} | {None: -1}
+    moves = {
+        key: np.array([position[cell] for cell in new], np.int32) for key, new in new_of.items()
+    }
     squares = np.zeros(len(cells) + 1)  # of those left out at the end
     moved = []
     for part in parts:
@@ -185,11 +187,11 @@ def selected(contents: Contents, levels: Mapping[str, str]) -> Contents:
         has = all(named[role] == level for role, level in levels.items())
         return _in(rest)(named) if has else None
 
-    found = regrouped([contents], rest, cell_of)
-    if not found.rows.score.size:
+    having = regrouped([contents], rest, cell_of)
+    if not having.rows.score.size:
         told = ", ".join(f"{role}={level!r}" for role, level in levels.items())
         raise InputError(f"no case has {told}. The combinations that occur are in data.cells.")
-    return found
+    return having
 
 
 def of_group(contents: Contents, at: int) -> Contents:

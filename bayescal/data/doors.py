@@ -20,9 +20,10 @@ from bayescal.core.errors import CaseError, InputError, KeywordError, as_items
 from bayescal.core.text import documented
 from bayescal.data.cases import is_matrix
 from bayescal.data.classes import ClassMode
-from bayescal.data.columns import Columns, listed, may_be_groups, may_be_sites
+from bayescal.data.columns import Columns, listed
 from bayescal.data.declared import OF_TABLE, ROLES
 from bayescal.data.frames import columns_of, groups_unnamed
+from bayescal.data.guesses import may_be_groups, may_be_sites
 from bayescal.data.predicted import Risks, risks_by
 from bayescal.data.roles import Crossed, are_columns
 from bayescal.data.sources.constructors import note_groups
@@ -325,6 +326,8 @@ def _refuse_frame(y_true: Any) -> None:
 
 def _columns_of(values: Any) -> list[str] | None:
     """The names of the columns of a data frame; None of anything else."""
+    if hasattr(values, "data_vars"):  # a Dataset of xarray, which is a mapping
+        return [str(name) for name in values.data_vars]
     columns = getattr(values, "columns", None)
     if columns is None or callable(columns) or isinstance(values, Mapping):
         return None
@@ -451,8 +454,9 @@ def _check_positions(door: str, cases: Sequence[Any], most: int) -> None:
             )
         if hasattr(first, "predict_proba") or hasattr(first, "predict"):
             raise InputError(
-                f"the first argument is a {type(first).__name__}, a model. Pass outcomes and the "
-                f"probabilities of the event: {door}(y, model.predict_proba(X)[:, 1])."
+                f"the first argument is a {type(first).__name__}, a model. Pass y_true and y_prob, "
+                "outcomes and the probabilities of the event: "
+                f"{door}(y, model.predict_proba(X)[:, 1])."
             )
     if len(cases) > most:
         raise KeywordError(

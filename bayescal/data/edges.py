@@ -11,6 +11,8 @@ from bayescal.core.errors import InputError
 from bayescal.core.optimise import EDGE, clipped
 from bayescal.core.text import shortened
 
+__all__ = ["Edges"]
+
 
 class Edges(NamedTuple):
     """How scores of exactly 0 and 1 are read when a curve is fitted.

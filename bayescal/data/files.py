@@ -62,7 +62,7 @@ MISSING = (
     "<NA>", "N/A", "NA", "NULL", "NaN", "n/a", "nan", "null",
 )  # fmt: skip
 """Texts of an empty cell. Not "None", which is a level of many a factor: no other illness."""
-WIDEST_TABLE = 16_384
+MOST_COLUMNS_READ = 16_384
 """As in Excel. Each name is looked at several times, before anything else is known."""
 LONGEST_HEADER = 1 << 22
 """Characters: 16 384 names of 255 each."""
@@ -165,9 +165,9 @@ def is_workbook(path: TableFile) -> bool:
 
 def check_width(path: TableFile, width: int) -> None:
     """Refuse a table of too many columns."""
-    if width > WIDEST_TABLE:
+    if width > MOST_COLUMNS_READ:
         raise InputError(
-            f"{path} has {width:,} columns, and at most {WIDEST_TABLE:,} are read. Save the "
+            f"{path} has {width:,} columns, and at most {MOST_COLUMNS_READ:,} are read. Save the "
             "columns that matter to a file of their own."
         )
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from bayescal.core.errors import CaseError, InputError
 from bayescal.core.versions import needed
-from bayescal.data.columns import Columns, Encoded, may_be_groups
+from bayescal.data.columns import Columns, Encoded
+from bayescal.data.guesses import may_be_groups
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
@@ -30,7 +31,7 @@ def columns_of(frame: Any, columns: Columns, source: str = "frame") -> dict[str,
     """
     nw = _narwhals()
     try:
-        wrapped = nw.from_native(frame)
+        wrapped = nw.from_native(_as_frame(frame))
     except TypeError:
         raise InputError(
             f"{source} is a {type(frame).__name__}, which is no data frame. Pass one of pandas, "
@@ -59,7 +60,7 @@ def groups_unnamed(frame: Any, columns: Columns, ignore: Sequence[str]) -> list[
     if columns.subgroup or any((columns.site, columns.period, columns.cluster)):
         return []
     nw = _narwhals()
-    wrapped = nw.from_native(frame)
+    wrapped = nw.from_native(_as_frame(frame))
     names = [str(name) for name in wrapped.collect_schema().names()]
     named = may_be_groups(names, {*columns.needed, *ignore})
     if not named:
@@ -67,6 +68,12 @@ def groups_unnamed(frame: Any, columns: Columns, ignore: Sequence[str]) -> list[
     few = wrapped.select(named)
     table = few.collect() if isinstance(few, nw.LazyFrame) else few
     return [name for name in named if _repeats(table[name])]
+
+
+def _as_frame(frame: Any) -> Any:
+    """A data frame; of a Dataset of xarray, with its variables as columns."""
+    is_dataset = hasattr(frame, "data_vars") and len(frame.dims) == 1
+    return frame.to_dataframe() if is_dataset else frame
 
 
 def _repeats(series: nw.Series[Any]) -> bool:

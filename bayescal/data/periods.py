@@ -18,6 +18,8 @@ from bayescal.core.text import shortened
 from bayescal.data.cases import as_vector, is_missing
 from bayescal.data.columns import Encoded
 
+__all__ = ["Periods"]
+
 LARGEST_PERIOD = 1e15
 """Numbers beyond it are no times of anything; differences of one are still seen below."""
 

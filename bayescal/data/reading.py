@@ -5,35 +5,33 @@
 
 from __future__ import annotations
 
-import math
 import os
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import CaseError, InputError, as_flag, as_items, check_choice
+from bayescal.core.errors import CaseError, InputError, as_flag, as_items
 from bayescal.core.text import count, shortened
 from bayescal.data.cases import (
     OF_CLASSES,
     are_binary_integers,
-    as_scores,
     check_scores,
     without_rounding,
 )
-from bayescal.data.columns import PYTHON, Columns, Door, Encoded, Guess, Told, as_code, guess
+from bayescal.data.columns import CALENDAR, PERCENT, PROBABILITY, Columns, Encoded, Request
 from bayescal.data.contents import Reader
 from bayescal.data.ends import Ends
 from bayescal.data.files import Source, TableFile, is_text, is_workbook
 from bayescal.data.formats import open_table
+from bayescal.data.guesses import as_code, guess
 from bayescal.data.table import CalibrationData
 from bayescal.data.times import Survival
 from bayescal.data.weights import WeightType
@@ -41,7 +39,7 @@ from bayescal.data.weights import WeightType
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["PERCENT", "PROBABILITY", "SCALES", "Cases", "Request", "Scale", "read", "read_cases"]
+__all__ = ["Cases", "open_as", "read", "read_cases", "read_scores"]
 
 DECIMAL_COMMAS = (";", "\t")
 """Between fields whose decimals may have a comma."""
@@ -59,232 +57,6 @@ DATE_FORMS = ("ISO8601", "%Y%m%d", "%d.%m.%Y", "%Y/%m/%d")
 
 Of dates such as 3/4/2024 it is not known which number is the month.
 """
-CALENDAR = {"week": "%G-W%V", "month": "%Y-%m", "quarter": "%Y-Q", "year": "%Y"}
-
-
-@dataclass(frozen=True)
-class Scale:
-    """What scores are written as.
-
-    Attributes
-    ----------
-    name : str
-        In the plural: "log-odds".
-    lowest, highest : float
-        Of the scores that there can be.
-    to_probability, from_probability : callable
-        From scores to probabilities, and back.
-    """
-
-    name: str
-    lowest: float
-    highest: float
-    to_probability: Callable[[Floats], Floats]
-    from_probability: Callable[[Floats], Floats]
-
-
-PROBABILITY = Scale("probabilities", 0, 1, lambda score: score, lambda probability: probability)
-LOGIT = Scale("log-odds", -math.inf, math.inf, expit, logit)
-PERCENT = Scale(
-    "percentages", 0, 100, lambda score: score / 100, lambda probability: 100 * probability
-)
-SURVIVAL = Scale(
-    "probabilities of survival", 0, 1, lambda score: 1 - score, lambda probability: 1 - probability
-)
-SCALES = {"probability": PROBABILITY, "logit": LOGIT, "percent": PERCENT, "survival": SURVIVAL}
-
-
-@dataclass(frozen=True)
-class Request:
-    """What was said of a file.
-
-    Attributes
-    ----------
-    columns : Columns
-        Those that were named.
-    others : mapping of str to str
-        Columns of several predictions, and what each was named by.
-    cause, censored : str or None
-        What the event, and a case that left, are written as in the column of events.
-    every : str or None
-        By what dates of periods are taken: week, month, quarter or year.
-    keeps_unknown : bool
-        Whether cases without an outcome are taken.
-    asks : tuple of str
-        Roles that the door takes.
-    """
-
-    path: TableFile
-    columns: Columns = field(default_factory=Columns)
-    others: Mapping[str, str] = field(default_factory=dict)
-    pos_label: Any = None
-    weight_type: WeightType | None = None
-    horizon: float | None = None
-    cause: str | None = None
-    censored: str | None = None
-    every: str | None = None
-    scale: str = "probability"
-    drop_missing: bool = False
-    keeps_unknown: bool = False
-    ignore: tuple[str, ...] = ()
-    independent: bool = False
-    encoding: str | None = None
-    sheet: str | None = None
-    asks: tuple[str, ...] = ("site", "period", "cluster", "imputation")
-    door: Door = PYTHON
-
-    def __post_init__(self) -> None:
-        """Refuse what contradicts itself, before the file is opened."""
-        option, columns = self.door.option, self.columns
-        check_choice(self.scale, SCALES, "scale")
-        if self.every is not None:
-            check_choice(self.every, CALENDAR, option("every"))
-            if columns.period is None:
-                raise InputError(
-                    f"{option('every')} goes with {option('period')}, the column of the dates."
-                )
-        if columns.stratum is not None and columns.cluster is None:
-            raise InputError(
-                f"{option('stratum')} goes with {option('cluster')}, the column of the clusters."
-            )
-        for role in ("site", "period"):
-            name = getattr(columns, role)
-            if name is not None and name == columns.cluster:
-                raise InputError(
-                    f"{option('cluster')} and {option(role)} name the same column, {name!r}, so "
-                    f"that each {role} would be one cluster. Leave one of the two out."
-                )
-        if self.weight_type is not None and columns.sample_weight is None:
-            raise InputError(
-                f"{option('weight_type')} goes with {option('sample_weight')}, the column of the "
-                "weights."
-            )
-        for name in columns.subgroup:
-            if columns.subgroup.count(name) > 1:
-                raise InputError(
-                    f"{option('subgroup', name)} was given twice. Name each column once."
-                )
-        used = [(role, getattr(columns, role)) for role in ("time", "event", "entry")]
-        told = [*columns.named, *((by, name) for name, by in self.others.items())]
-        for at, (role, name) in enumerate(used):
-            for other, theirs in (*used[at + 1 :], *told):
-                if name is not None and name == theirs and role != other:
-                    raise InputError(
-                        f"{option(role)} and {option(other)} name the same column, {name!r}. Name "
-                        "one for each."
-                    )
-
-    @property
-    def of_table(self) -> dict[str, Any]:
-        """What was said of the table, by the arguments of `CalibrationData`."""
-        of_outcomes = {"pos_label": self.pos_label, "weight_type": self.weight_type}
-        return of_outcomes | ({} if self.columns.time is None else {"horizon": self.horizon})
-
-    @property
-    def as_written(self) -> Scale:
-        """What scores are written as."""
-        return SCALES[self.scale]
-
-    def open(self, path: TableFile | None = None) -> Source:
-        """Look at the file, or at another one that is written alike."""
-        other = self.path if path is None else path
-        option = self.door.option
-        if self.encoding is not None and not any(map(is_text, (self.path, other))):
-            raise InputError(
-                f"{option('encoding')} goes with text, and {self.path} is none by its name."
-            )
-        if self.sheet is not None and not any(map(is_workbook, (self.path, other))):
-            raise InputError(
-                f"{option('sheet')} goes with Excel workbooks (.xlsx), and {self.path} is none by "
-                "its name."
-            )
-        encoding = self.encoding if is_text(other) else None
-        return open_table(other, encoding, self.sheet if is_workbook(other) else None, self.door)
-
-    def guess(self, frame: pd.DataFrame) -> Guess:
-        """All columns, why those were taken that were not named, and what is open."""
-        scale = self.as_written
-        told = Told(
-            self.columns,
-            self.others,
-            self.pos_label,
-            scale.lowest,
-            scale.highest,
-            scale is PROBABILITY,
-            self.ignore,
-            self.independent,
-            self.asks,
-            self.door,
-        )
-        return guess(frame, told)
-
-    def scores(self, path: TableFile, name: str, cure: str, *, drop: bool = False) -> Floats:
-        """The probabilities in a column of another file, NaN where they are missing.
-
-        Parameters
-        ----------
-        cure : str
-            What to do about missing ones.
-        drop : bool
-            Whether they may be missing.
-        """
-        source = self.open(path)
-        if name not in source.names:
-            raise InputError(
-                f"{path} has no column {name!r}, which holds the scores of the other file."
-            )
-        if source.names.count(name) > 1:
-            raise InputError(
-                f"{source.names.count(name)} columns of {path} are called {name!r}. Rename all but "
-                "one."
-            )
-        columns = Columns(prob=name)
-        (frame,) = self._frames(source, columns, source.load())
-        part = _Part(self, source, columns, frame, 0)
-        part._refuse_coded_scores(frame[name])
-        scores = part._probabilities(frame[name])
-        missing = np.isnan(scores)
-        if missing.all():
-            raise InputError(f"every row of {path} lacks a score in column {name!r}.")
-        if missing.any() and not drop:
-            raise InputError(
-                f"column {name!r}: {count(int(missing.sum()), 'score')} of {missing.size} missing, "
-                f"the first on {source.located(int(missing.argmax()))}. {cure}"
-            )
-        known = np.flatnonzero(~missing)
-        scores = scores.copy()
-        try:
-            scores[known] = as_scores(scores[known])
-        except CaseError as error:
-            raise InputError(
-                told_of(error, columns.called, lambda row: source.located(int(known[row])), self)
-            ) from error
-        return scores
-
-    def _frames(
-        self, source: Source, columns: Columns, first: pd.DataFrame, *, at_once: bool = True
-    ) -> Iterator[pd.DataFrame]:
-        """The rows of a file, all at once if `at_once`."""
-        needed = list(dict.fromkeys([*columns.needed, *self.others]))
-        frames = source.parts(needed, columns.labelled, first)
-        if not at_once:
-            return frames
-        import pandas as pd
-
-        several = [*frames]
-        return iter([several[0] if len(several) == 1 else pd.concat(several, ignore_index=True)])
-
-    def parts(self, *, at_once: bool = False) -> Iterator[Cases]:
-        """The cases of the file, some at a time where it is of Parquet; `at_once` all at once."""
-        source = self.open()
-        first = source.load(self.columns.labelled)
-        guessed = self.guess(first)
-        columns, reasons = guessed.answered()
-        start = 0
-        at_once = at_once or columns.imputation is not None
-        for frame in self._frames(source, columns, first, at_once=at_once):
-            yield _Part(self, source, columns, frame, start).cases(reasons)
-            start += len(frame)
 
 
 @dataclass(frozen=True)
@@ -450,8 +222,9 @@ class _Part:
         for each in labels.values():
             missing |= each.row < 0 if isinstance(each, Encoded) else pd.isna(each)
         ended = columns.event or columns.outcome
-        assert ended is not None
-        unknown = frame[ended].isna().to_numpy(dtype=bool)
+        unknown = np.zeros(len(frame), dtype=bool)
+        if ended is not None:
+            unknown = frame[ended].isna().to_numpy(dtype=bool)
         if not request.keeps_unknown:
             missing |= unknown
         if missing.any():
@@ -471,9 +244,9 @@ class _Part:
         for name in scores:
             with read.worded(name):
                 check_scores(probs[name])
-        if columns.time is None:
-            return replace(read, outcome=part._outcomes())
-        return part._timed(read, numbers)
+        if columns.time is not None:
+            return part._timed(read, numbers)
+        return read if ended is None else replace(read, outcome=part._outcomes())
 
     def _of(self, kept: NDArray[Any]) -> _Part:
         return replace(
@@ -504,7 +277,7 @@ class _Part:
             text = text.str.replace(SAID, "%", case=False, regex=True)
         commas = self.source.separator in DECIMAL_COMMAS
         if commas and not of_scores:
-            self._refuse_thousands(column, text[row[row >= 0]])
+            self._refuse_thousands(column, text)
         plain = text.str.replace(",", ".", regex=False) if commas else text
         percent = of_scores and self.request.as_written is PERCENT
         signed = plain.str.endswith("%").fillna(False).to_numpy(dtype=bool)
@@ -525,6 +298,8 @@ class _Part:
     def _probabilities(self, column: pd.Series) -> Floats:
         """Scores as probabilities; what is beyond 0 or 1 by rounding is set to the end."""
         scores = self.request.as_written.to_probability(self.numbers(column, of_scores=True))
+        if np.fmin.reduce(scores) >= 0 and np.fmax.reduce(scores) <= 1:
+            return scores
         return without_rounding(scores, f"column {str(column.name)!r}")
 
     def _refuse_texts(self, column: pd.Series, wrong: NDArray[np.bool_]) -> None:
@@ -535,44 +310,44 @@ class _Part:
         if codes and len(codes) == texts.nunique():
             raise self._coded(column, codes)
         at, first = int(wrong.argmax()), texts.iloc[0]
-        where = f"column {column.name!r}: {first!r} on {self._located(at)}"
+        percent = f"are read with {option('scale', 'percent')}."
         if texts.str.fullmatch(DECIMAL_COMMA).all():
-            if first.endswith("%"):
-                raise InputError(
-                    f"{where} is a percentage. Percentages are read with "
-                    f"{option('scale', 'percent')}."
-                )
-            raise InputError(
-                f"{where} has a decimal comma, which is read only where semicolons or tabs "
-                "separate the fields. Save the table so, or write decimals with a point."
-            )
+            clause, cure = "is a percentage", f"Percentages {percent}"
+            if not first.endswith("%"):
+                clause = "has a decimal comma, which is read only where semicolons or tabs separate"
+                clause += " the fields"
+                cure = "Save the table so, or write decimals with a point."
+            raise self._fault(column, at, clause, cure)
         cure = (
             "Write only numbers in this column, and leave a cell empty where the value is missing."
         )
         if self.source.is_said:
-            cure = "Write null where there is none, and leave such lines out with "
-            cure += f"{option('drop_missing', True)}."
+            drop = option("drop_missing", True)
+            cure = f"Write null where there is none, and leave such lines out with {drop}."
         if first.endswith("%"):
-            cure = "Pass percentages as numbers without the sign, / 100."
-            if column.name in (self.columns.prob, *self.request.others):
-                cure = (
-                    "Percentages, with or without the sign, are read with "
-                    f"{option('scale', 'percent')}."
-                )
+            is_score = column.name in (self.columns.prob, *self.request.others)
+            cure = f"Percentages, with or without the sign, {percent}"
+            cure = cure if is_score else "Pass percentages as numbers without the sign, / 100."
         given = shortened(repr(str(column.iloc[at])))
         raise InputError(
             f"column {column.name!r}: {given} is not a number on {self._located(at)}. {cure}"
         )
+
+    def _fault(
+        self, column: pd.Series, at: int, clause: str, cure: str, where: str = ""
+    ) -> InputError:
+        """What to say of a value that is read in no way, or in two."""
+        given = shortened(repr(str(column.iloc[at]).strip()))
+        where = where or self._located(at)
+        return InputError(f"column {column.name!r}: {given} on {where} {clause}. {cure}")
 
     def _refuse_thousands(self, column: pd.Series, texts: pd.Series) -> None:
         """Refuse 1,000 between semicolons, which is one or a thousand, unless others show which."""
         comma = texts.str.contains(",", regex=False).fillna(False)
         if comma.any() and texts[comma].str.fullmatch(THOUSANDS).all():
             at = int(column.astype("string").str.contains(",", regex=False).fillna(False).argmax())
-            raise InputError(
-                f"column {column.name!r}: {str(column.iloc[at])!r} on {self._located(at)} can be a "
-                "thousand or a decimal comma. Write numbers without marks of thousands."
-            )
+            cure = "Write numbers without marks of thousands."
+            raise self._fault(column, at, "can be a thousand or a decimal comma", cure)
 
     def _refuse_points(self, column: pd.Series) -> None:
         """Refuse 1.000 beside columns with decimal commas, unless others show that it is one."""
@@ -590,11 +365,11 @@ class _Part:
         points = written.str.contains(".", regex=False)
         if points.any() and written[points].str.replace(".", ",").str.fullmatch(THOUSANDS).all():
             at = int(points.argmax())
-            raise InputError(
-                f"column {column.name!r}: {written.iloc[at]!r} on {self.source.located(at)} has a "
-                "point, and other columns have decimal commas, so that it can be a thousand. Write "
-                "all decimals alike, and numbers without marks of thousands."
+            clause = (
+                "has a point, and other columns have decimal commas, so that it can be a thousand"
             )
+            cure = "Write all decimals alike, and numbers without marks of thousands."
+            raise self._fault(written, at, clause, cure, self.source.located(at))
 
     def _refuse_mixed(self, column: pd.Series, signed: NDArray[np.bool_], numbers: Floats) -> None:
         """Refuse percentages with the sign beside numbers that look like probabilities."""
@@ -772,11 +547,8 @@ class _Part:
         if best.isna().any():
             wrong = distinct[best.isna()].iloc[0]
             at = int((column == wrong).to_numpy(dtype=bool).argmax())
-            raise InputError(
-                f"column {column.name!r}: {shortened(str(wrong))!r} on {self._located(at)} is no "
-                f"date that {self.request.door.option('every')} can read. Write all dates as "
-                "2024-03-31."
-            )
+            clause = f"is no date that {self.request.door.option('every')} can read"
+            raise self._fault(column, at, clause, "Write all dates as 2024-03-31.")
         return best
 
 
@@ -817,9 +589,75 @@ def _stripped(value: Any) -> Any:
     return value.strip() if isinstance(value, str) else value
 
 
+def open_as(request: Request, path: TableFile | None = None) -> Source:
+    """Look at the file, or at another one that is written alike."""
+    other = request.path if path is None else path
+    option = request.door.option
+    for value, argument, fits, what in (
+        (request.encoding, "encoding", is_text, "text"),
+        (request.sheet, "sheet", is_workbook, "Excel workbooks (.xlsx)"),
+    ):
+        if value is not None and not any(map(fits, (request.path, other))):
+            raise InputError(
+                f"{option(argument)} goes with {what}, and {request.path} is none by its name."
+            )
+    encoding = request.encoding if is_text(other) else None
+    return open_table(other, encoding, request.sheet if is_workbook(other) else None, request.door)
+
+
+def read_scores(request: Request, path: TableFile, name: str) -> Floats:
+    """The probabilities in a column of another file, NaN where they are missing and may be."""
+    source = open_as(request, path)
+    if name not in source.names:
+        raise InputError(
+            f"{path} has no column {name!r}, which holds the scores of the other file."
+        )
+    if source.names.count(name) > 1:
+        raise InputError(
+            f"{source.names.count(name)} columns of {path} are called {name!r}. Rename all but one."
+        )
+    columns = Columns(prob=name)
+    only = replace(request, columns=columns, others={}, weight_type=None, every=None)
+    (frame,) = _frames(only, source, columns, source.load())
+    read = _Part(only, source, columns, frame, 0).cases({})
+    scores = np.full(len(frame), np.nan)
+    scores[read.at] = read.prob
+    return scores
+
+
+def _frames(
+    request: Request,
+    source: Source,
+    columns: Columns,
+    first: pd.DataFrame,
+    *,
+    at_once: bool = True,
+) -> Iterator[pd.DataFrame]:
+    """The rows of a file, all at once or some at a time."""
+    needed = list(dict.fromkeys([*columns.needed, *request.others]))
+    frames = source.parts(needed, columns.labelled, first)
+    if not at_once:
+        return frames
+    import pandas as pd
+
+    several = [*frames]
+    return iter([several[0] if len(several) == 1 else pd.concat(several, ignore_index=True)])
+
+
+def parts_of(request: Request, *, at_once: bool = False) -> Iterator[Cases]:
+    """The cases of a file, some at a time where it is of Parquet."""
+    source = open_as(request)
+    first = source.load(request.columns.labelled)
+    columns, reasons = guess(first, request).answered()
+    start, at_once = 0, at_once or columns.imputation is not None
+    for frame in _frames(request, source, columns, first, at_once=at_once):
+        yield _Part(request, source, columns, frame, start).cases(reasons)
+        start += len(frame)
+
+
 def read_cases(request: Request) -> Cases:
     """All cases of a file at once."""
-    (cases,) = request.parts(at_once=True)
+    (cases,) = parts_of(request, at_once=True)
     return cases
 
 
@@ -930,7 +768,7 @@ def read(
         encoding=encoding,
         sheet=sheet,
     )
-    parts = request.parts()
+    parts = parts_of(request)
     first = next(parts)
     if first.reasons:
         told = "; ".join(

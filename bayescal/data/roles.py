@@ -275,10 +275,10 @@ def read_groups(roles: Roles, size: int) -> Groups:
         raise structure.too_many(f"{present.size:,}, and at most")
     at = np.unravel_index(present, sizes)
     texts = ([names[k] for k in each] for (_, names), each in zip(columns, at, strict=True))
-    found = list(zip(*texts, strict=True))
-    cells = ordered_cells(found)
-    place = {cell: k for k, cell in enumerate(cells)}
-    return Groups(structure, cells, np.array([place[cell] for cell in found])[code])
+    present_cells = list(zip(*texts, strict=True))
+    cells = ordered_cells(present_cells)
+    position = {cell: k for k, cell in enumerate(cells)}
+    return Groups(structure, cells, np.array([position[cell] for cell in present_cells])[code])
 
 
 def ordered_cells(cells: Iterable[Cell]) -> tuple[Cell, ...]:

@@ -18,6 +18,8 @@ from bayescal.core.arrays import Floats, blocks
 from bayescal.core.decision import least_treated
 from bayescal.core.optimise import EDGE
 
+__all__ = ["Rows"]
+
 LIMIT = 2048
 MANY_VALUES = 1000
 """Values from which on `numpy.add.at` is the fastest sum."""

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats
+from bayescal.core.checksum import checksum
 from bayescal.core.errors import InputError, check_type
 from bayescal.core.files import as_path, existing_file, replacing
 from bayescal.core.text import exact, shortened
@@ -108,9 +109,9 @@ def _stored(dataset: xr.Dataset, before: str) -> Contents:
     if "group" in columns:
         code, names = labels_of(columns["group"], score.size, "group")
     structure = _stored_structure(dataset, names, before)
-    found = [structure.cell(name) for name in names] or [()]
-    cells = ordered_cells(found)
-    to = np.array([cells.index(cell) for cell in found])
+    named = [structure.cell(name) for name in names] or [()]
+    cells = ordered_cells(named)
+    to = np.array([cells.index(cell) for cell in named])
     grid = columns.get("cell", np.full(score.size, -1)).astype(np.int16)
     position = columns.get("position", np.zeros(score.size))
     rows = Rows(score, trials, hits, to[code].astype(np.int32), grid, position)
@@ -168,7 +169,7 @@ def write_dataset(dataset: xr.Dataset, path: str | PathLike[str]) -> None:
     dataset : xarray.Dataset
         From `to_dataset`; attributes of one's own may be added.
     """
-    marks = {"format": FORMAT, "format_version": VERSION, "checksum": _checksum(dataset)}
+    marks = {"format": FORMAT, "format_version": VERSION, "checksum": checksum(dataset)}
     with replacing(as_path(path)) as file:
         dataset.assign_attrs(marks).to_netcdf(file, engine="h5netcdf")
 
@@ -201,26 +202,12 @@ def read_dataset(path: str | PathLike[str]) -> xr.Dataset:
             f"{path} is a table of format {version}, and this version of bayescal reads formats "
             f"up to {VERSION}. Update bayescal."
         )
-    if attributes.pop("checksum", None) != _checksum(dataset):
+    if attributes.pop("checksum", None) != checksum(dataset):
         raise InputError(
             f"{path} is damaged: its numbers are not those that were written. "
             "Take a copy of it from before."
         )
     return dataset
-
-
-def _checksum(dataset: xr.Dataset) -> str:
-    """SHA-256 of all variables, by name."""
-    digest = hashlib.sha256()
-    for name in sorted(map(str, dataset.data_vars)):
-        values = dataset[name].to_numpy()
-        digest.update(f"{name} {values.shape}".encode())
-        if values.dtype.kind in "OUT":
-            texts = "\0".join(map(str, values.tolist()))
-            digest.update(texts.encode("utf-8", "surrogatepass"))
-        else:
-            digest.update(values.astype(values.dtype.newbyteorder("<")).tobytes())
-    return digest.hexdigest()
 
 
 def _stored_structure(dataset: xr.Dataset, groups: list[str], before: str) -> Structure:

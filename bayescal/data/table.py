@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, as_items, check_choice, check_type
 from bayescal.core.text import cases_and_events, count, shortened
-from bayescal.data.cases import as_floats, as_scores, is_matrix
-from bayescal.data.classes import MODES, ClassMode, contents_of_classes
+from bayescal.data.cases import CheckedCases, as_floats, as_scores, check_cases, is_matrix
+from bayescal.data.classes import MODES, ClassMode, binary_cases, contents_of_classes
 from bayescal.data.clusters import Clusters, Members
 from bayescal.data.contents import (
     Contents,
@@ -44,7 +44,7 @@ from bayescal.data.roles import (
     Structure,
     as_roles,
 )
-from bayescal.data.rows import Rows, add_up, row_of, share_reaching
+from bayescal.data.rows import LIMIT, Rows, add_up, row_of, share_reaching
 from bayescal.data.sources.constructors import FromSources
 from bayescal.data.stored import from_dataset, read_dataset, to_dataset, write_dataset
 from bayescal.data.times import FollowUp, Survival, refuse_horizon
@@ -52,6 +52,8 @@ from bayescal.data.weights import WeightType, kish
 
 if TYPE_CHECKING:
     import xarray as xr
+
+__all__ = ["CalibrationData", "CrossedTable"]
 
 SUMS_SAME = 1e-9
 """Relative difference of equal sums of weights that were added up in another order."""
@@ -147,6 +149,8 @@ class CalibrationData(FromSources):
     _imputations: tuple[Self, ...] = ()
     _labels: tuple[str, ...] = ()
     _is_observed: bool = True
+    _arrays: tuple[Any, ...] = ()
+    """What `known_cases` reads: outcomes, scores, weights, label of the event and imputations."""
 
     def __init__(
         self,
@@ -179,6 +183,9 @@ class CalibrationData(FromSources):
             given = (y_true, y_prob, mode or "top-label", None, sample_weight, roles)
             contents = contents_of_classes(*given, weight_type=weight_type, name="y_prob")
             table = self._new(contents)
+            if table.is_large and not table.levels:
+                of_label = (y_true, y_prob, "top-label", None, sample_weight, "y_prob")
+                table._arrays = (*binary_cases(*of_label)[:3], None, None)
         else:
             _refuse_mode(mode)
             if isinstance(y_true, Survival):
@@ -187,8 +194,19 @@ class CalibrationData(FromSources):
                 cases = (y_true, y_prob, sample_weight, roles)
                 table = self._of_outcomes(*cases, imputation, options)
             else:
-                table = self._new(contents_of(y_true, y_prob, sample_weight, roles, **options))
+                table = self._of_cases(y_true, y_prob, sample_weight, roles, options)
         self.__dict__.update(table.__dict__)
+
+    @classmethod
+    def _of_cases(
+        cls, y_true: Any, y_prob: Any, sample_weight: Any, roles: Roles, options: dict[str, Any]
+    ) -> Self:
+        """The table of cases with one score and one outcome each."""
+        table = cls._new(contents_of(y_true, y_prob, sample_weight, roles, **options))
+        if table.is_large and table.follow_up is None:
+            given = (y_true, y_prob, sample_weight, options["pos_label"])
+            table._arrays = (*given, roles.columns.get(IMPUTATION))
+        return table
 
     @classmethod
     def _of_matrix(
@@ -214,8 +232,8 @@ class CalibrationData(FromSources):
         )
         outcome = y_true if isinstance(y_true, Survival) else known
         rows = as_imputations(matrix, known)
-        tables = [contents_of(outcome, row, weight, aligned, **options) for row in rows]
-        return cls.from_imputations([cls._new(table) for table in tables])
+        tables = [cls._of_cases(outcome, row, weight, aligned, options) for row in rows]
+        return cls.from_imputations(tables)
 
     @classmethod
     def _of_outcomes(
@@ -234,8 +252,8 @@ class CalibrationData(FromSources):
             y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, across={"y_true"}
         )
         rows = as_imputed_outcomes(y_true, y_prob)
-        tables = [contents_of(row, y_prob, weight, roles, **options) for row in rows]
-        return cls.from_imputations([cls._new(table) for table in tables])
+        tables = [cls._of_cases(row, y_prob, weight, roles, options) for row in rows]
+        return cls.from_imputations(tables)
 
     @classmethod
     def _new(cls, contents: Contents) -> Self:
@@ -739,10 +757,10 @@ class CalibrationData(FromSources):
     @property
     def groups(self) -> tuple[str, ...]:
         """Names of the groups, in order."""
-        return tuple(self._place)
+        return tuple(self._position)
 
     @cached_property
-    def _place(self) -> dict[str, int]:
+    def _position(self) -> dict[str, int]:
         """The position of each group, by its name."""
         structure, cells = self._contents.structure, self._contents.cells
         return {str(structure.label(cell)): at for at, cell in enumerate(cells) if cell}
@@ -761,6 +779,35 @@ class CalibrationData(FromSources):
         self._check_outcomes()
         parts = self._imputations if self.has_imputed_outcomes else (self._any,)
         return sum(part._hits for part in parts) / len(parts)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether the table, or that of its groups together, may be on the log-odds grid."""
+        return self.is_compressed or self.score.size > LIMIT
+
+    def known_cases(self) -> tuple[CheckedCases, ...]:
+        """The cases whose outcome is known, of each imputation, with the score of every one.
+
+        Only a table that was just made from arrays has them, and only where rows on the grid keep
+        less: they are neither stored nor pickled. Else there are none.
+        """
+        if not self._arrays:
+            parts = [part.known_cases() for part in self._imputations]
+            return tuple(cases for part in parts for cases in part)
+        *given, label, imputation = self._arrays
+        cases = check_cases(*given, pos_label=label)
+        if imputation is None:
+            return (cases.known(),)
+        outcome, score, weight = cases
+        of = [np.asarray(imputation).astype(str) == one for one in self._labels]
+        return tuple(
+            CheckedCases(outcome[at], score[at], None if weight is None else weight[at]).known()
+            for at in of
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: the table, without the arrays it was made from."""
+        return {name: value for name, value in self.__dict__.items() if name != "_arrays"}
 
     @property
     def is_compressed(self) -> bool:
@@ -961,9 +1008,9 @@ class CalibrationData(FromSources):
         if (group is None) == (not levels):
             raise InputError("select takes the name of a group, or levels such as site='A'.")
         if group is not None:
-            if not isinstance(group, str) or group not in self._place:
+            if not isinstance(group, str) or group not in self._position:
                 check_choice(group, self.groups, "group")
-            cell, at = self._contents.cells[self._place[group]], self._place[group]
+            cell, at = self._contents.cells[self._position[group]], self._position[group]
             if self._imputations:
                 return self._each(lambda one: of_group(one, one.cells.index(cell)))
             return self._each(lambda one: of_group(one, at))

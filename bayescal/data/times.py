@@ -29,6 +29,8 @@ from bayescal.data.sources.alignment import Index, aligned, common_labels
 if TYPE_CHECKING:
     import xarray as xr
 
+__all__ = ["FollowUp", "Survival"]
+
 TIME_STEPS = 1200
 """Steps of the grid from 0 to the horizon."""
 STEP_ROUNDING = 1e-6

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -46,6 +46,12 @@ class Frame:
     deviations: tuple[tuple[float, ...], ...] = ()
     cells: tuple[float, ...] = ()
     scores: tuple[float, ...] = ()
+
+    @classmethod
+    def of_json(cls, read: Mapping[str, Any]) -> Frame:
+        """The frame that a tree's attribute describes."""
+        lists = {name: tuple(read[name]) for name in ("knots", "cells", "scores")}
+        return cls(read["centre"], deviations=tuple(map(tuple, read["deviations"])), **lists)
 
     @cached_property
     def sized(self) -> list[tuple[Curve, Curve]]:
@@ -137,13 +143,17 @@ class Curve:
         for curve, sized in frame.sized:
             if self is curve or self is sized:
                 return sized
-        numbered = ("error_", "cell_")
-        smooth = tuple(name for name in self.coordinates if not name.startswith(numbered))
-        curve = self.sized(replace(self, coordinates=smooth), frame)
-        errors = [f"error_{k}" for k in range(1, self._errors(frame) + 1)]
-        numbers = range(1, self._cells(frame) + 1)
-        cells = [f"cell_{name}_{k}" for name in ("shift", "slope") for k in numbers]
-        curve = replace(curve, coordinates=(*curve.coordinates, *errors, *cells))
+        curve = self
+        if self.in_cells or self.per_score:
+            numbered = ("error_", "cell_")
+            smooth = tuple(name for name in self.coordinates if not name.startswith(numbered))
+            curve = replace(self, coordinates=smooth)
+        curve = self.sized(curve, frame)
+        if self.in_cells or self.per_score:
+            errors = [f"error_{k}" for k in range(1, self._errors(frame) + 1)]
+            numbers = range(1, self._cells(frame) + 1)
+            cells = [f"cell_{name}_{k}" for name in ("shift", "slope") for k in numbers]
+            curve = replace(curve, coordinates=(*curve.coordinates, *errors, *cells))
         frame.sized.append((self, curve))
         return curve
 

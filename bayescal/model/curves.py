@@ -16,7 +16,6 @@ from bayescal.model.lapse.family import LAPSE, NOISE
 from bayescal.model.pieces import PIECES
 from bayescal.model.saturated.family import SATURATED
 from bayescal.model.spline import SPLINE
-from bayescal.model.stored import stored_frame
 
 __all__ = [
     "AVERAGE",
@@ -31,7 +30,6 @@ __all__ = [
     "in_average",
     "register",
     "stored_curve",
-    "stored_frame",
     "unregister",
     "updates",
 ]

@@ -23,7 +23,7 @@ from bayescal.data.read import Outcomes
 from bayescal.data.rows import Rows
 from bayescal.data.table import CalibrationData
 from bayescal.model.curve import CurveAtScores
-from bayescal.model.curves import AVERAGE, Curve, Frame, as_curve, stored_curve, stored_frame
+from bayescal.model.curves import AVERAGE, Curve, Frame, as_curve, stored_curve
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.gauss import gauss_rule
 from bayescal.model.likelihood.law import Likelihood
@@ -324,7 +324,7 @@ class Problem:
             name: json.loads(attributes[name])
             for name in ("curve", "prior", "frame", "edges", "seed")
         }
-        frame = stored_frame(read["frame"])
+        frame = Frame.of_json(read["frame"])
         families = json.loads(attributes.get("families", "{}"))
         law: Likelihood = BINOMIAL
         if "likelihood" in attributes:

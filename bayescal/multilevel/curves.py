@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, check_choice
-from bayescal.core.files import as_path, replacing
 from bayescal.core.text import shortened
 from bayescal.data.cases import as_scores
 from bayescal.data.table import CalibrationData
@@ -27,6 +26,7 @@ from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.term import Vary
 from bayescal.multilevel.tree import multilevel_tree, read_draws, read_explained
 from bayescal.multilevel.view import CurveView
+from bayescal.posterior.stored import save_tree
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -92,8 +92,7 @@ class RelatedCurves:
         ----------
         path : str or path-like
         """
-        with replacing(as_path(path)) as file:
-            self.tree.to_netcdf(file, engine="h5netcdf")
+        save_tree(self.tree, path)
 
     @property
     def problem(self) -> MultilevelProblem:

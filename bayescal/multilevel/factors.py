@@ -218,5 +218,5 @@ class SubgroupPosterior(MultilevelPosterior):
 
 def as_subgroups(post: Any) -> SubgroupPosterior:
     """A posterior of crossed subgroups, and nothing else."""
-    cure = "Pass what bayescal.fit returns when site= has a column for each of several factors."
+    cure = "Pass what bayescal.fit returns when subgroup= has two columns or more."
     return check_type(post, SubgroupPosterior, "post", cure)

@@ -22,8 +22,8 @@ __all__ = ["CLOGLOG", "LOGIT", "Link", "nearest_line", "nearest_shift"]
 
 FLOOR = 1e-15
 WEIGHT_FLOOR = 1e-12  # keeps a line defined in a draw that gives all its weight to one score
-CLOSE = 1e-6  # a Newton step this short leaves an error of the order of its square
-STEPS, LONGEST = 25, 3.0
+LINE_CLOSE = 1e-6  # a Newton step this short leaves an error of the order of its square
+LINE_STEPS, LINE_LONGEST = 25, 3.0
 FARTHEST_HAZARD = 30.0  # hazards are taken from exp(-30) to 30, where nothing overflows
 
 
@@ -97,12 +97,12 @@ def nearest_line(
     line = np.empty((len(curve), 2))
     line[:] = np.concatenate([centre, scale], axis=-1)
     unsettled = np.arange(len(line))
-    for _ in range(STEPS):
+    for _ in range(LINE_STEPS):
         some = slice(None) if unsettled.size == len(line) else unsettled
         own = z if z.ndim == 1 else z[some]
         step = _step(line[some], own, curve[some], weights[some], link)
         line[some] += step
-        unsettled = unsettled[~(np.abs(step).max(axis=1) < CLOSE)]
+        unsettled = unsettled[~(np.abs(step).max(axis=1) < LINE_CLOSE)]
         if not unsettled.size:
             break
     lost = np.flatnonzero(~np.isfinite(line).all(axis=1))
@@ -124,7 +124,7 @@ def _step(line: Floats, z: Floats, curve: Floats, weight: Floats, link: Link) ->
     step = np.stack([i1 * r1 - i2 * r0, i1 * r0 - i0 * r1], axis=1)
     with np.errstate(over="ignore"):
         step /= np.maximum(i0 * i2 - i1**2, 1e-300)[:, None]
-    return np.asarray(np.clip(step, -LONGEST, LONGEST))
+    return np.asarray(np.clip(step, -LINE_LONGEST, LINE_LONGEST))
 
 
 def _moments(values: Floats, z: Floats, order: int) -> Floats:
@@ -166,9 +166,10 @@ def nearest_shift(target: Floats, weight: Floats, score: Floats) -> Floats:
     """
     weights = np.broadcast_to(weight, (target.size, weight.shape[-1]))
     against = 1 / score - 1  # odds against the event
-    goal = logit(np.clip(target, FLOOR, 1 - FLOOR))
+    inside = np.clip(target, FLOOR, 1 - FLOOR)
+    goal = logit(inside)
     shift, unsettled = np.zeros(target.size), np.arange(target.size)
-    for _ in range(4 * STEPS):
+    for _ in range(4 * LINE_STEPS):
         own = against if against.ndim == 1 else against[unsettled]
         with np.errstate(over="ignore"):
             predicted = 1 / (1 + np.exp(-shift[unsettled, None]) * own)
@@ -177,7 +178,7 @@ def nearest_shift(target: Floats, weight: Floats, score: Floats) -> Floats:
         slope = np.maximum(np.vecdot(mass, 1 - predicted), 1e-300)
         step = (goal[unsettled] - logit(mean)) * mean * (1 - mean) / slope
         shift[unsettled] += np.clip(step, -5, 5)
-        unsettled = unsettled[~(np.abs(step) < CLOSE)]
+        unsettled = unsettled[~(np.abs(step) < LINE_CLOSE)]
         if not unsettled.size:
             break
     return shift

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bayescal.core.errors import InputError
-from bayescal.core.text import count
+from bayescal.core.text import count, shortened
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,8 +44,11 @@ class Several(dict[Any, Result]):
         return cls(results, "horizon", risks.notes)
 
     def __repr__(self) -> str:
-        keys = ", ".join(f"{key:g}" for key in self)
-        return f"Several({count(self.cases, 'case')}, {self.axis} {keys})"
+        return f"Several({count(self.cases, 'case')}, {self.axis} {self._keys})"
+
+    @property
+    def _keys(self) -> str:
+        return ", ".join(f"{key:g}" if isinstance(key, (int, float)) else str(key) for key in self)
 
     def at(self, key: Any) -> Result:
         """The result at one key.
@@ -55,9 +58,9 @@ class Several(dict[Any, Result]):
         InputError
             If there is none.
         """
-        if key not in self:
-            keys = ", ".join(f"{each:g}" for each in self)
-            raise InputError(f"{self.axis}={key!r} was not fitted. Those fitted are {keys}.")
+        if not isinstance(key, Hashable) or key not in self:
+            told = shortened(repr(key))
+            raise InputError(f"{self.axis}={told} was not fitted. Those fitted are {self._keys}.")
         return self[key]
 
     @property

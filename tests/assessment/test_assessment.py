@@ -115,7 +115,7 @@ def test_groups_are_assessed_one_by_one(rare) -> None:
     assert table[["cases", "events"]].dtypes.tolist() == [np.int64, np.int64]
     north = rare.sites.site("north")
     assert table.loc["north", "tce_estimate"] == north.estimate("tce")
-    assert table.loc["north", "prob_close"] == north.prob_tce_below(rare.close)
+    assert table.loc["north", "prob_close"] == north.prob_below(rare.close)
     own = rare.data.select("north")
     alone = own.events / float(own.trials @ own.score)
     assert table.loc["north", "observed_expected_raw"] == pytest.approx(alone)

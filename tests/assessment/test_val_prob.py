@@ -9,7 +9,6 @@ import pytest
 
 import bayescal as bc
 from bayescal.assessment.val_prob import VAL_PROB, raw_cases, val_prob
-from bayescal.data.doors import Given
 from clinical_sets import read
 
 PRINTED = "pmcalibration + rms::val.prob (README.md of stephenrho/pmcalibration 0.2.0)"
@@ -81,8 +80,9 @@ def test_weights_are_those_of_the_table() -> None:
     coarse = score.round(3)
     exact = val_prob(bc.CalibrationData(outcome, coarse, weight))
     table = bc.CalibrationData(outcome, score, weight)
-    (raw,) = raw_cases(Given(outcome, coarse, {"sample_weight": weight}), table)
-    np.testing.assert_allclose(val_prob(raw), exact, rtol=1e-9)
+    (raw,) = raw_cases(table)
+    assert raw.weight.sum() == pytest.approx(table.effective_size)
+    np.testing.assert_allclose(val_prob(raw._replace(score=coarse)), exact, rtol=1e-9)
     near = as_assessed(outcome, score, sample_weight=weight)
     on_grid = val_prob(table).dropna()
     np.testing.assert_allclose(near[on_grid.index], on_grid, rtol=0.02, atol=0.003)

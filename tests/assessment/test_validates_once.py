@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.data import validate
+from bayescal.data import cases as checks
 
 PRINTED, PAGE = 5, 25
-READERS = ("as_outcomes", "as_outcome_batch", "as_scores", "as_weights")
+READERS = ("read_outcomes", "as_outcome_batch", "as_scores", "as_weights")
 """The functions that check every element of an array of cases."""
 
 
@@ -46,7 +46,7 @@ def test_arrays_are_checked_a_few_times_up_to_the_last_line_of_the_page(
 ) -> None:
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=1)
     weight = np.random.default_rng(1).lognormal(size=300) if weighted else None
-    with calls_of([getattr(validate, name) for name in READERS]) as calls:
+    with calls_of([getattr(checks, name) for name in READERS]) as calls:
         a = bc.assess(y_true == 1, y_prob, sample_weight=weight, random_state=1)
         assert str(a)
         printed = calls.total()

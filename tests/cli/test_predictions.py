@@ -11,7 +11,7 @@ from scipy.special import logit
 from bayescal.cli.reading import Reading, read_predictions
 from bayescal.core.errors import InputError
 from bayescal.data.cases import as_scores
-from bayescal.data.reading import LOGIT, PERCENT
+from bayescal.data.columns import LOGIT, PERCENT
 
 NAMES = {"outcome": ["y"], "prob": ["p"]}
 

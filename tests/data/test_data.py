@@ -123,20 +123,6 @@ def test_a_table_remembers_what_its_weights_are(tmp_path, weight_type):
     pd.testing.assert_frame_equal(again.summary(), post.summary())
 
 
-def test_a_table_stored_before_there_were_types_is_read_as_then():
-    y, s, weights = weighted_patients()
-    site = np.where(np.arange(200) < 80, "a", "b")
-    for factor, fractional in ((0.3, 1), (1.0, 0)):
-        kind = "sampling" if fractional else "counts"
-        data = bc.CalibrationData(y, s, factor * weights, site=site, weight_type=kind)
-        stored = data.to_xarray()
-        squares = float((factor * weights) @ (factor * weights))
-        stored.attrs = {"weight_squares": squares, "fractional": fractional}
-        again = bc.CalibrationData.from_xarray(stored)
-        assert again == data
-        assert again.weight_type == kind
-
-
 def test_parts_of_sampling_weights_add_up_though_some_are_whole():
     y, s, weights = weighted_patients(factors=(1, 2))
     weights[150:] += 0.5

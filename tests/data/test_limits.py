@@ -11,7 +11,7 @@ import pytest
 import bayescal as bc
 from bayescal.data.roles import count_labels
 from bayescal.data.table import CrossedTable
-from bayescal.errors import InputError
+from bayescal.errors import InputError, SpellingWarning
 from bayescal.multilevel.known import check_few_labels
 
 N = 200_000
@@ -123,7 +123,8 @@ def test_imputations_past_the_limit():
 
 
 def test_labels_are_counted_by_their_texts():
-    assert count_labels([1, "1", 2.5, "a", "a"], "site") == 3
+    with pytest.warns(SpellingWarning, match="'1' as a text and as a value of another type"):
+        assert count_labels([1, "1", 2.5, "a", "a"], "site") == 3
     assert count_labels(np.array([3, 3, -1]), "site") == 2
     with pytest.raises(InputError, match=r"site\[1\] is missing"):
         count_labels(["a", None], "site")

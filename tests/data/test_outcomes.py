@@ -74,6 +74,21 @@ def test_a_missing_label_is_unknown(missing) -> None:
     assert (data.n, data.events, data.unknown.n) == (4, 2, 1)
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "xarray"])
+def test_a_missing_outcome_is_unknown_in_every_frame(library) -> None:
+    frame = pd.DataFrame({"y": SOME, "p": SCORE})
+    of = {
+        "pandas": lambda: frame.astype({"y": "Int64"}),
+        "polars": lambda: pytest.importorskip("polars").DataFrame(
+            {"y": with_none(SOME), "p": SCORE}
+        ),
+        "pyarrow": lambda: pytest.importorskip("pyarrow").table({"y": with_none(SOME), "p": SCORE}),
+        "xarray": frame.to_xarray,
+    }
+    data = bc.CalibrationData.from_frame(of[library](), outcome="y", prob="p")
+    assert data == bc.CalibrationData(SOME, SCORE)
+
+
 @pytest.mark.parametrize("kind", ROLES)
 def test_known_cases_are_a_table_of_their_own_with_every_role(kind) -> None:
     roles = ROLES[kind]

@@ -286,7 +286,7 @@ def test_memory_does_not_grow_with_the_rows(tmp_path, groups):
         "peak = lambda: int(re.search(r'VmHWM:\\s+(\\d+)',"
         " pathlib.Path('/proc/self/status').read_text())[1]) / 1e3\n"
         "before = peak()\n"
-        f"table = bc.read({str(tmp_path)!r}, outcome='y', score='p')\n"
+        f"table = bc.read({str(tmp_path)!r}, outcome='y', prob='p')\n"
         "print(int(table.n), before, peak())\n"
     )
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}

@@ -56,5 +56,5 @@ def test_errors_teach(post, options, message):
 
 
 def test_other_posteriors_are_refused():
-    with pytest.raises(InputError, match="periods="):
+    with pytest.raises(InputError, match="period="):
         bc.plots.drift(bc.fit([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4], curve="beta"))

@@ -46,7 +46,7 @@ def test_factors_are_blocks(post):
 
 
 def test_what_cannot_be_drawn_is_refused(post):
-    with pytest.raises(InputError, match="several factors"):
+    with pytest.raises(InputError, match="two columns or more"):
         bc.plots.subgroups(post.subgroup(sex="F"))
     with pytest.raises(InputError, match="of must be one of"):
         bc.plots.subgroups(post, of="sex")

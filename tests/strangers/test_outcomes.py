@@ -92,13 +92,11 @@ DATASET = FRAME.to_xarray()
     ],
     ids=["frame", "model", "y_pred", "dataset"],
 )
-@pytest.mark.xfail(reason="Python answers, and not the package", raises=TypeError)
 def test_a_natural_wrong_call_is_told_the_right_one(call) -> None:
     with pytest.raises(InputError, match=r"y_prob|outcome="):
         call()
 
 
-@pytest.mark.xfail(reason="an xarray Dataset is no data frame", raises=InputError)
 def test_variables_of_a_dataset_are_columns() -> None:
     data = bc.CalibrationData.from_frame(DATASET, outcome="y", prob="p")
     assert data == bc.CalibrationData(DIED, RISK)

@@ -19,8 +19,9 @@ import pandas as pd
 import pytest
 
 import bayescal as bc
-from bayescal.data.columns import Told, guess
+from bayescal.data.columns import Request
 from bayescal.data.formats import open_table
+from bayescal.data.guesses import guess
 from bayescal.errors import InputError
 
 RNG = np.random.default_rng(2)
@@ -172,7 +173,7 @@ def test_the_work_for_many_columns_does_not_grow_with_their_square() -> None:
 
     sys.setprofile(count)
     try:
-        columns, _ = guess(frame, Told()).answered()
+        columns, _ = guess(frame, Request("cases.csv")).answered()
     finally:
         sys.setprofile(None)
     assert (columns.outcome, columns.prob) == ("died", "risk")

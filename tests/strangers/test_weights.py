@@ -58,7 +58,7 @@ def doors() -> Iterator[tuple[str, Any, tuple[str, ...]]]:
     for room in (bc, bc.estimators, bc.scores, bc.recalibrate):
         for name in sorted({*getattr(room, "__all__", dir(room))} - NOT_HERE):
             thing = getattr(room, name)
-            if not callable(thing) or name.startswith("_") or name == "Recalibrator":
+            if not callable(thing) or name.startswith("_") or name in ("Recalibrator", "read"):
                 continue
             if inspect.isclass(thing):
                 if not hasattr(thing, "fit"):

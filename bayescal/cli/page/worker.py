@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -115,12 +115,15 @@ def columns_of(upload: Upload, options: Mapping[str, Any] | None = None) -> dict
     dict
         names; outcome and score, None where there is a choice; question, what is to be chosen.
     """
+    from bayescal.data.guesses import guess
+    from bayescal.data.reading import open_as
+
     request = _reading(upload, options or {}).request()
-    frame = request.open().load()
+    frame = open_as(request).load()
     told: dict[str, Any] = {"names": list(map(str, frame.columns)), "rows": len(frame)}
-    guess = request.guess(frame)
-    chosen = {"outcome": guess.columns.outcome, "prob": guess.columns.prob}
-    return told | chosen | {"question": guess.question or None}
+    made = guess(frame, request)
+    chosen = {"outcome": made.columns.outcome, "prob": made.columns.prob}
+    return told | chosen | {"question": made.question or None}
 
 
 def word_of(last: Assessed | None) -> bytes:
@@ -166,7 +169,7 @@ def analysed(
     )
     predictions = read_predictions(reading)
     doing("Fitting the families of curves")
-    assessment, notes = replace(analysis, raw=predictions.raw).assessed(predictions.data)
+    assessment, notes = analysis.assessed(predictions.data)
     doing("Computing what is printed")
     headline = assessment.headline()
     record = record_text(record_of(assessment, notes, predictions.source))

@@ -10,9 +10,10 @@ from typing import Any, Self
 from bayescal.core.errors import CaseError, GroupWarning, InputError, as_items, check_type
 from bayescal.core.text import count, shortened
 from bayescal.core.versions import needed
-from bayescal.data.columns import Columns, may_be_sites
+from bayescal.data.columns import Columns
 from bayescal.data.contents import Contents, Reader
 from bayescal.data.frames import columns_of, groups_unnamed
+from bayescal.data.guesses import may_be_sites
 from bayescal.data.weights import WeightType
 
 __all__ = ["FromSources", "note_groups"]

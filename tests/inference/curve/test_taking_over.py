@@ -55,8 +55,8 @@ def test_groups_keep_their_draws_as_well(monkeypatch):
     monkeypatch.setattr("bayescal.posterior.checks.verdict.BAD_K", -1.0)
     monkeypatch.setattr(several, "sample_terms_nuts", late)
     label = np.arange(200) % 3
-    for groups in (label, {"a": label, "b": np.arange(200) % 2}):
-        post, told = fit(site=groups, curve="intercept", draws=400)
+    for groups in ({"site": label}, {"subgroup": {"a": label, "b": np.arange(200) % 2}}):
+        post, told = fit(**groups, curve="intercept", draws=400)
         assert post.engine == "importance"
         assert len(told) == 2
         assert "at most 120 s" in told[0]

@@ -1,0 +1,428 @@
+"""Which column holds what, where it was not said, with a reason for each guess.
+
+What stays open is asked at once, in one message: which column is the outcome, which of its values
+is the event, whether ids that repeat are patients, whether hospitals matter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.errors import InputError
+from bayescal.core.text import shortened
+from bayescal.data.columns import PROBABILITY, Columns, Request, listed, meant
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Guess", "as_code", "guess", "may_be_groups", "may_be_sites"]
+
+CLASSES = 2
+"""Values of a column of outcomes."""
+MOST_VALUES = 10
+"""Values of an outcome of which one is asked for as the event."""
+FIRST = 1000
+"""Rows that mostly show whether a column has more values than that."""
+
+OUTCOME_NAMES = {
+    "correct", "event", "label", "obs", "observed", "outcome", "outcomes", "target", "y", "y_true",
+    "ytrue",
+}  # fmt: skip
+EVENT_WORDS = {
+    "dead", "death", "deceased", "died", "mortality", "outcome", "readmission", "readmitted",
+    "recurrence", "relapse",
+}  # fmt: skip
+"""Words in the name of a column that has two values, of which one is the event."""
+NEAR_OUTCOMES = OUTCOME_NAMES | EVENT_WORDS | {"case", "disease", "result", "status", "survived"}
+"""Names that are said not to fit, where they do not."""
+SCORE_NAMES = {
+    "confidence", "p", "phat", "pred", "predicted", "prediction", "predictions", "prob",
+    "probability", "proba", "risk", "score", "scores", "y_pred", "y_prob", "y_proba", "y_score",
+    "yprob",
+}  # fmt: skip
+SCORE_WORDS = {
+    "confidence", "forecast", "phat", "pred", "predicted", "prediction", "prob", "proba",
+    "probability", "risk", "score",
+}  # fmt: skip
+"""Words in the name of a column of numbers that can be scores."""
+ID_NAMES = {
+    "case", "id", "ids", "mrn", "participant", "patient", "patients", "person", "pid", "psu",
+    "subject", "subjects",
+}  # fmt: skip
+IMPUTATION_NAMES = {"imp", "imputation", "m"}
+"""Names of columns that say which imputation a row is of, as mice calls it `.imp`."""
+SITE_NAMES = {
+    "center", "centers", "centre", "centres", "clinic", "clinics", "cluster", "clusters",
+    "hospital", "hospitals", "region", "regions", "site", "sites", "studies", "study",
+}  # fmt: skip
+PERIOD_NAMES = {"date", "dates", "month", "months"}
+LIKELY_EVENTS = {
+    "+", "case", "dead", "died", "event", "ja", "oui", "pos", "positive", "s\xed", "si", "sim",
+    "true", "y", "yes",
+}  # fmt: skip
+"""Values that mostly are the event, which is proposed, and not taken."""
+MISSING_NUMBERS = {-9999, -999, -99, -98, -88, -9, -8, -1, 9, 88, 98, 99, 999, 9999}
+MISSING_TEXTS = {
+    "", "-", "--", ".", "..", "?", "missing", "n.a.", "n/k", "nk", "not available", "not known",
+    "unk", "unknown",
+}  # fmt: skip
+
+
+@dataclass
+class Guess:
+    """Columns so far, why they were taken, and what is open.
+
+    Attributes
+    ----------
+    columns : Columns
+    reasons : dict of str to str
+        Of each role whose column was guessed.
+    questions : list of str
+        All that must be said of the table.
+    """
+
+    frame: pd.DataFrame
+    request: Request
+    columns: Columns
+    free: list[str]
+    reasons: dict[str, str] = field(default_factory=dict)
+    questions: list[str] = field(default_factory=list)
+    _distinct: dict[str, float] = field(default_factory=dict)
+
+    def take(self, role: str, name: str, reason: str) -> None:
+        """A column is of this role."""
+        self.columns = Columns(**(self.columns._asdict() | {role: name}))
+        self.free.remove(name)
+        self.reasons[role] = reason
+
+    def distinct(self, name: str, enough: float = np.inf) -> float:
+        """How many values a column has, missing ones aside; or more than enough."""
+        if name not in self._distinct:
+            column = self.frame[name]
+            try:
+                few = float(column.iloc[:FIRST].nunique())
+                if few > enough:
+                    return few
+                self._distinct[name] = float(column.nunique())
+            except TypeError:  # lists and the like, from Parquet
+                self._distinct[name] = np.inf
+        return self._distinct[name]
+
+    @property
+    def question(self) -> str:
+        """All questions as one text; empty without any."""
+        if len(self.questions) < 2:
+            return "".join(self.questions)
+        each = [f"({at}) {text}" for at, text in enumerate(self.questions, 1)]
+        return f"{len(each)} questions: {' '.join(each)}"
+
+    def answered(self) -> tuple[Columns, dict[str, str]]:
+        """The columns and the reasons; an `InputError` asks what is open."""
+        if self.questions:
+            raise InputError(self.question)
+        return self.columns, self.reasons
+
+
+def guess(frame: pd.DataFrame, request: Request) -> Guess:
+    """The columns of a table: as they were named, or guessed.
+
+    Raises
+    ------
+    InputError
+        If a column that was named is not there.
+    """
+    names = [str(name) for name in frame.columns]
+    often = Counter(names)
+    option = request.door.option
+    for role, name in [*request.named, *(("ignore", name) for name in request.ignore)]:
+        if not often[name]:
+            raise InputError(
+                f"{option(role)}: there is no column {name!r}. There are {listed(names)}."
+                f"{meant(name, names)}"
+            )
+        if often[name] > 1:
+            raise InputError(
+                f"{option(role)}: {often[name]} columns are called {name!r}. Rename all but one."
+            )
+    taken = {name for _, name in request.named} | {*request.ignore}
+    free = [name for name in names if name not in taken and often[name] == 1]
+    made = Guess(frame, request, request.columns, free)
+    if request.columns.outcome is None and request.columns.time is None:
+        _guess_outcome(made, names)
+    _ask_for_event(made)
+    if request.columns.prob is None:
+        _guess_prob(made, names)
+    _ask_for_percent(made)
+    if not request.independent and not ({*dict(request.columns.named)} & {"cluster", "imputation"}):
+        _ask_for_ids(made, names)
+        _ask_for_groups(made)
+    return made
+
+
+def _guess_outcome(guess: Guess, names: Sequence[str]) -> None:
+    """By a telling name, else by an event in the name, else as the only one with two values."""
+    tiers: list[tuple[str, list[str]]] = [
+        (
+            "its name",
+            [
+                name
+                for name in guess.free
+                if _plain(name) in OUTCOME_NAMES and guess.distinct(name, CLASSES) <= CLASSES
+            ],
+        )
+    ]
+    two = [name for name in guess.free if guess.distinct(name, CLASSES) == CLASSES]
+    tiers.append(
+        ("its name and its two values", [name for name in two if _words(name) & EVENT_WORDS])
+    )
+    tiers.append(("no other column has two values", two))
+    _take_one(guess, "outcome", tiers)
+    if guess.columns.outcome is None and not any(fitting for _, fitting in tiers):
+        guess.questions.append(
+            f"no column looks like the outcome.{_why_none(guess)} Say which it is with "
+            f"{guess.request.door.option('outcome')}: {listed(names)}."
+        )
+
+
+def _guess_prob(guess: Guess, names: Sequence[str]) -> None:
+    """By a telling name, else by a word in it, else as the only one with numbers in the range."""
+    option = guess.request.door.option
+    tiers = [
+        ("its name", [name for name in guess.free if _plain(name) in SCORE_NAMES]),
+        ("its name, which is that of the event", _of_event(guess)),
+        (
+            "its name and its numbers",
+            [
+                name
+                for name in guess.free
+                if _words(name) & SCORE_WORDS and _holds_scores(guess, name, takes_whole=True)
+            ],
+        ),
+        (
+            "no other column has numbers in this range",
+            [name for name in guess.free if _holds_scores(guess, name)],
+        ),
+    ]
+    more = f" {guess.request.door.several} compares several."
+    _take_one(guess, "prob", tiers, "score", more)
+    if guess.columns.prob is None and not any(fitting for _, fitting in tiers):
+        guess.questions.append(
+            f"no column looks like the score. Say which it is with {option('prob')}: "
+            f"{listed(names)}. Log-odds are read with {option('scale', 'logit')}, percentages with "
+            f"{option('scale', 'percent')}."
+        )
+
+
+def _take_one(
+    guess: Guess,
+    role: str,
+    tiers: Sequence[tuple[str, Sequence[str]]],
+    called: str = "outcome",
+    more: str = "",
+) -> None:
+    """The column of the first reason that holds of any; a question if it holds of several."""
+    for reason, fitting in tiers:
+        if len(fitting) == 1:
+            guess.take(role, fitting[0], reason)
+        elif fitting:
+            guess.questions.append(
+                f"several columns could be the {called}: {listed(fitting)}. Say which with "
+                f"{guess.request.door.option(role)}.{more}"
+            )
+        if fitting:
+            return
+
+
+def _of_event(guess: Guess) -> list[str]:
+    """Of columns such as .pred_0 and .pred_1 of tidymodels, that of the event."""
+    event = "1" if guess.request.pos_label is None else str(guess.request.pos_label)
+    return [name for name in guess.free if re.fullmatch(rf"\.?pred_{re.escape(event)}", name)]
+
+
+def _ask_for_event(guess: Guess) -> None:
+    """Ask which value of the outcome is the event, if that is not plain."""
+    name = guess.columns.outcome
+    if name is None or guess.request.pos_label is not None:
+        return
+    column = guess.frame[name]
+    if column.dtype.kind in "biu" and column.min() >= 0 and column.max() <= 1:
+        return
+    if not CLASSES <= guess.distinct(name, MOST_VALUES) <= MOST_VALUES:
+        return
+    values = [_stripped(value) for value in guess.frame[name].dropna().unique().tolist()]
+    values = sorted({*values}, key=str)
+    labels = [value for value in values if as_code(value) is None]
+    are_numbers = not any(isinstance(value, str) for value in values)
+    if {*labels} <= {0, 1} or (len(values) > CLASSES and (are_numbers or len(labels) <= CLASSES)):
+        return  # a third number, or a code of missing values, is told when outcomes are read
+    option = guess.request.door.option
+    likely = [value for value in values if str(value).strip().lower() in LIKELY_EVENTS]
+    ways = [option("pos_label", value) for value in values]
+    if len(likely) == 1:
+        ways.sort(key=lambda way: way != option("pos_label", likely[0]))
+    guess.questions.append(
+        f"column {name!r} must be 0/1 or boolean, but holds "
+        f"{' and '.join(shortened(repr(value)) for value in values)}. Say which is the event"
+        f"{', against all others' * (len(values) > CLASSES)}: {' or '.join(ways)}."
+    )
+
+
+def _stripped(value: Any) -> Any:
+    return value.strip() if isinstance(value, str) else value
+
+
+def _ask_for_percent(guess: Guess) -> None:
+    name = guess.columns.prob
+    if name is None or guess.request.as_written is not PROBABILITY or not _says_percent(name):
+        return
+    option, numbers = guess.request.door.option, _numbers(guess.frame[name])
+    if numbers is not None and 1 < np.nanmax(numbers) <= 100:
+        guess.questions.append(
+            f"column {name!r} holds percentages by its name, from {np.nanmin(numbers):g} to "
+            f"{np.nanmax(numbers):g}. Read them with {option('scale', 'percent')}."
+        )
+
+
+def _ask_for_ids(guess: Guess, names: Sequence[str]) -> None:
+    option = guess.request.door.option
+    for name in [*guess.free]:
+        if _plain(name) not in ID_NAMES and not _plain(name).endswith("_id"):
+            continue
+        ids, rows = guess.distinct(name), int(guess.frame[name].notna().sum())
+        if not 2 <= ids < rows:
+            continue
+        shown = shortened(name)
+        imputed = [each for each in names if _plain(each) in IMPUTATION_NAMES]
+        hint = ""
+        if imputed:
+            way = option("imputation", shortened(imputed[0]))
+            hint = f" If rows of one are its imputations, add {way}."
+        guess.questions.append(
+            f"column {shown!r} repeats ({rows:,} rows, {ids:,.0f} ids). If rows of one {shown} are "
+            f"not independent, add {option('cluster', shown)}; if they are, add "
+            f"{option('independent', True)}.{hint}"
+        )
+        return
+
+
+def _ask_for_groups(guess: Guess) -> None:
+    columns = guess.columns
+    if columns.site or columns.period or columns.subgroup:
+        return
+    option = guess.request.door.option
+    for name in may_be_groups(guess.free, ()):
+        levels, rows = guess.distinct(name), int(guess.frame[name].notna().sum())
+        if not 2 <= levels < rows:
+            continue
+        shown = shortened(name)
+        roles = ("site" if may_be_sites(name) else "period", "cluster")
+        ways = [option(role, shown) for role in roles if role in guess.request.asks]
+        guess.questions.append(
+            f"column {shown!r} has {levels:,.0f} values in {rows:,} rows. If calibration may "
+            "differ between them, or rows of one are alike, say so: "
+            f"{', or '.join([*ways, option('ignore', shown)])} if it does not matter."
+        )
+
+
+def _why_none(guess: Guess) -> str:
+    """Why columns do not fit that are called as outcomes are."""
+    told = []
+    for name in guess.free:
+        if _plain(name) not in NEAR_OUTCOMES:
+            continue
+        values = guess.frame[name].dropna().drop_duplicates().tolist()
+        if not values:
+            told.append(f" Column {name!r} is empty.")
+        elif len(values) == 1:
+            told.append(f" Column {name!r} is {shortened(str(values[0]))} in all rows.")
+        elif len(values) > CLASSES:
+            shown = ", ".join(shortened(str(value)) for value in sorted(values, key=str)[:3])
+            more = ", ..." * (len(values) > 3)
+            told.append(f" Column {name!r} has {len(values)} values ({shown}{more}), not two.")
+            codes = [shortened(repr(each)) for each in values if as_code(each) is not None]
+            if codes and len(values) - len(codes) <= CLASSES:
+                told.append(
+                    f" If {' and '.join(codes)} is for missing outcomes, empty these cells."
+                )
+    return "".join(told)
+
+
+def _holds_scores(guess: Guess, name: str, *, takes_whole: bool = False) -> bool:
+    """Whether these are numbers on the scale of scores, and not a code of zeros and ones.
+
+    Parameters
+    ----------
+    takes_whole : bool
+        Whether whole numbers, texts with a percent sign and, where the name says so, percentages
+        are taken, too.
+    """
+    if not takes_whole and guess.frame[name].dtype.kind != "f":
+        return False
+    if guess.distinct(name, CLASSES) <= CLASSES:
+        return False
+    numbers = _numbers(guess.frame[name])
+    if numbers is None or not np.isfinite(numbers).any():
+        return False
+    highest = 100 if takes_whole and _says_percent(name) else guess.request.as_written.highest
+    scale = guess.request.as_written
+    span = 1e-6 * (scale.highest - scale.lowest)
+    return bool(np.nanmin(numbers) >= scale.lowest - span and np.nanmax(numbers) <= highest + span)
+
+
+def _numbers(column: pd.Series) -> NDArray[np.float64] | None:
+    """A column as floats, without percent signs; None if its first rows hold anything else."""
+    import pandas as pd
+
+    if column.dtype.kind in "iuf":
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    if column.dtype.kind in "bmM":
+        return None
+    text = column.iloc[:FIRST].dropna().astype(str).str.strip().str.removesuffix("%").str.strip()
+    numbers = pd.to_numeric(text.str.replace(",", ".", regex=False), errors="coerce")
+    return None if numbers.isna().any() or not len(numbers) else numbers.to_numpy(dtype=np.float64)
+
+
+def may_be_groups(names: Collection[str], taken: Collection[str]) -> list[str]:
+    """Columns that by their names may be of hospitals or dates.
+
+    Parameters
+    ----------
+    taken : collection of str
+        Columns that mean something else, or were said not to matter.
+    """
+    known = SITE_NAMES | PERIOD_NAMES
+    return [name for name in names if name not in taken and _plain(name) in known]
+
+
+def may_be_sites(name: str) -> bool:
+    """Whether a column may be of hospitals by its name, rather than of dates."""
+    return _plain(name) in SITE_NAMES
+
+
+def as_code(value: Any) -> Any:
+    """The value if it usually means a missing one, such as "." of SAS or -99 of SPSS, else None."""
+    if isinstance(value, str):
+        text = value.strip().lower()
+        is_number = text.lstrip("-").isdigit() and int(text) in MISSING_NUMBERS
+        return value if text in MISSING_TEXTS or is_number else None
+    return None if isinstance(value, (bool, np.bool_)) or value not in MISSING_NUMBERS else value
+
+
+def _says_percent(name: str) -> bool:
+    return "%" in name or bool(_words(name) & {"percent", "percentage", "pct"})
+
+
+def _words(name: str) -> set[str]:
+    return {*_plain(name).split("_")}
+
+
+def _plain(name: str) -> str:
+    """In small letters, with one underscore for all between words: "predicted_mortality"."""
+    return re.sub(r"[\W_]+", "_", str(name).lower()).strip("_")
