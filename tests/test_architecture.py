@@ -510,8 +510,7 @@ DOORS = {"plan"}
 MOST_KEYWORDS = 10
 ROLES = """
     y_true y_prob before after models X y post outcome prob time event entry site period subgroup
-    cluster stratum imputation groups periods strata imputations draws_of_score sample_weight
-    weight_type pos_label judged horizon follow_up
+    cluster stratum imputation sample_weight weight_type pos_label horizon mode ignore
 """
 
 KINDS = {"competing", "follow_up", "judged", "of_times"}

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from bayescal.cli._terminal import STDOUT
 from bayescal.core.errors import InputError
 from bayescal.core.files import check_page, replacing
-from bayescal.posterior.posterior import versions_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -231,6 +230,7 @@ def numbers_of(post: CalibrationPosterior, summary: pd.DataFrame, p: float) -> d
     """
     from bayescal.assessment.performance import mean_score
     from bayescal.assessment.record import functionals_record
+    from bayescal.posterior.posterior import versions_of
 
     data, problem, stated = post.data, post.problem, summary.attrs
     return {

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 __all__ = ["checksum"]
 
 
-def checksum(dataset: xr.Dataset) -> str:
-    """SHA-256 of all variables, by name."""
-    digest = hashlib.sha256()
+def checksum(dataset: xr.Dataset, beside: str = "") -> str:
+    """SHA-256 of all variables, by name, and of a text beside them."""
+    digest = hashlib.sha256(beside.encode("utf-8", "surrogatepass"))
     for name in sorted(map(str, dataset.data_vars)):
         values = dataset[name].to_numpy()
         digest.update(f"{name} {values.shape}".encode())

@@ -125,7 +125,7 @@ def _filled(line: str) -> str:
     return fill(line, 92, initial_indent="    ", subsequent_indent="    ")
 
 
-PARAGRAPHS = _paragraphs()
+OF_DOORS = _paragraphs()
 """`%(cases)s` of a docstring, or its parts."""
 
 
@@ -404,7 +404,7 @@ def _made(
 
     made = cast(Any, called)
     made.__signature__ = own.replace(parameters=shown)
-    return cast(Function, documented(made, PARAGRAPHS))
+    return cast(Function, documented(made, OF_DOORS))
 
 
 def _at_each(

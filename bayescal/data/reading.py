@@ -11,14 +11,14 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import CaseError, InputError, as_flag, as_items
+from bayescal.core.errors import CaseError, InputError, as_flag, as_items, check_type
+from bayescal.core.files import as_path
 from bayescal.core.text import count, shortened
 from bayescal.data.cases import (
     OF_CLASSES,
@@ -752,8 +752,10 @@ def read(
         *(outcome, prob, sample_weight, site, period, cluster, stratum, imputation),
         *(tuple(as_items(subgroup, "subgroup")), time, event, entry),
     )
+    for role, name in columns.named:
+        check_type(name, str, role, "Pass the name of a column.")
     request = Request(
-        Path(path),
+        as_path(path),
         columns,
         pos_label=pos_label,
         weight_type=weight_type,

@@ -9,7 +9,7 @@ from typing import Any, Literal, Unpack
 from numpy.typing import ArrayLike
 
 from bayescal.core.arrays import RandomState
-from bayescal.core.errors import EdgeWarning, InputError, as_draws, check_choice
+from bayescal.core.errors import EdgeWarning, InputError, as_draws, as_items, check_choice
 from bayescal.data.doors import CaseRoles, door, table_of
 from bayescal.data.imputations import warn_of_few_outcomes
 from bayescal.data.table import CalibrationData
@@ -168,7 +168,10 @@ def fit(
     True
     """
     one = curve if isinstance(curve, (str, Curve)) else None
-    averaging = Averaging(None if isinstance(curve, (str, Curve)) else curve, prior_calibrated)
+    families: Any = None if one is not None else curve
+    if families is not None and not isinstance(families, Mapping):
+        families = as_items(families, "curve")
+    averaging = Averaging(families, prior_calibrated)
     fixed: dict[str, Any] = {"prior": prior, "edge": edge, "random_state": random_state}
     if y_true is None:
         data = scores_alone(y_prob, known, roles)

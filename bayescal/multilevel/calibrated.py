@@ -43,7 +43,7 @@ BEGINS = 0.2
 """Prior probability that ordered periods begin exactly calibrated."""
 # With a half, the odd cell of twelve has 1.4 times the interval score; with neither, TCE near
 # calibration is too large.
-NARROW = 0.25
+NARROW_SCALES = 0.25
 """Scales of effects, as a share of those in use, that have half of the prior probability."""
 ON_DIAGONAL = 1e-3
 """Standard deviation of each coordinate of an average that is held at exact calibration."""
@@ -210,7 +210,7 @@ def with_narrow_effects(drawn: MultilevelDraws) -> Floats:
     log_ratio = np.zeros(drawn.size)
     for term, scales in zip(drawn.problem.terms, drawn.scales, strict=True):
         prior, names = term.prior, drawn.problem.varying
-        narrow = prior.scaled(NARROW).logpdf(scales, names)
+        narrow = prior.scaled(NARROW_SCALES).logpdf(scales, names)
         log_ratio += narrow - prior.logpdf(scales, names)
     return np.asarray((1 + np.exp(log_ratio)) / 2)
 

@@ -424,5 +424,5 @@ def _checksums(tree: xr.DataTree) -> dict[str, str]:
     for node in tree.subtree:
         dataset = node.to_dataset(inherit=False).reset_coords()
         told = json.dumps(sorted((str(name), str(value)) for name, value in dataset.attrs.items()))
-        sums[node.path] = checksum(dataset.assign({"attributes of the group": told}))
+        sums[node.path] = checksum(dataset, told)
     return sums

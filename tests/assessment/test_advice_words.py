@@ -12,6 +12,7 @@ from bayescal.assessment.followed import risks_words
 from bayescal.assessment.text.tripod import tripod
 from bayescal.assessment.verdict.off import few_words
 from bayescal.assessment.verdict.words import settling, to_do
+from bayescal.errors import SpellingWarning
 
 CHEAP: dict[str, Any] = {"estimators": (), "draws": 400, "random_state": 1}
 
@@ -59,7 +60,8 @@ def test_a_slope_that_ends_leave_undefined_does_not_contradict_how_they_are_read
 def test_labels_that_are_written_alike_are_named() -> None:
     y, s = cases()
     hospital = np.resize(["St. Mary", "St. Mary ", "st. mary", "North"], 200)
-    a = bc.assess(y, s, site=hospital, **CHEAP)
+    with pytest.warns(SpellingWarning, match="look alike"):
+        a = bc.assess(y, s, site=hospital, **CHEAP)
     (note,) = [text for text in a.notes if "capital letters or blanks" in text]
     assert "'St. Mary' and 'St. Mary ' and 'st. mary'. If they are one" in note
     assert len(a.data.groups) == 4

@@ -11,7 +11,7 @@ from scipy.special import logit
 from bayescal.cli.reading import Reading, read_predictions
 from bayescal.core.errors import InputError
 from bayescal.data.cases import as_scores
-from bayescal.data.columns import LOGIT, PERCENT
+from bayescal.data.columns import LOG_ODDS, PERCENT
 
 NAMES = {"outcome": ["y"], "prob": ["p"]}
 
@@ -57,7 +57,7 @@ PROBABILITIES = [0.02, 0.35, 0.5, 0.875]
 @pytest.mark.parametrize(
     ("scale", "texts"),
     [
-        (LOGIT, [repr(float(x)) for x in logit(PROBABILITIES)]),
+        (LOG_ODDS, [repr(float(x)) for x in logit(PROBABILITIES)]),
         (PERCENT, ["2.0", "35", "50", "87.5"]),
         (PERCENT, ["2%", "35.0 %", "50%", "87.5%"]),
     ],
@@ -66,7 +66,9 @@ def test_log_odds_and_percentages_are_read(tmp_path, scale, texts, guessed) -> N
     name = "x" if guessed and "%" not in texts[0] else "p"
     path = tmp_path / "a.csv"
     path.write_text("\n".join([f"y,{name}", *(f"{k % 2},{text}" for k, text in enumerate(texts))]))
-    read = read_predictions(Reading(path, {"logit": scale is LOGIT, "percent": scale is PERCENT}))
+    read = read_predictions(
+        Reading(path, {"logit": scale is LOG_ODDS, "percent": scale is PERCENT})
+    )
     np.testing.assert_allclose(read.data.score, PROBABILITIES, rtol=1e-14)
     assert read.source["scale"] == scale.name
 

@@ -60,8 +60,8 @@ def test_a_fit_and_its_numbers_run_in_one_thread(monkeypatch):
         monkeypatch.setattr(module, name, call)
 
     watched(density, "importance_sample")
-    watched(evaluation, "_evaluate_table")
+    watched(evaluation, "draw_population")
     y, s = bc.simulate.sample("calibrated", 60, random_state=1)
     bc.fit(y, s, curve="beta", draws=400, random_state=1).tce()
-    assert seen == {"importance_sample": {1}, "_evaluate_table": {1}}
+    assert seen == {"importance_sample": {1}, "draw_population": {1}}
     assert threads() == {2}

@@ -78,7 +78,7 @@ def test_probabilities_are_those_of_a_fit_for_each_scale_of_the_priors(sd, shift
         scaled = replace(term, prior=term.prior.scaled(factor))
         return draw_terms(replace(of, terms=(scaled,)), 8000).stats["log_evidence"]
 
-    scales = (1.0, module.NARROW)
+    scales = (1.0, module.NARROW_SCALES)
     logs = [identity_log_likelihood(problem), *(evidence(pinned, scale) for scale in scales)]
     logs += [evidence(of, scale) for of in averages for scale in scales]
     prior = [0.01, *[0.11 / 2] * 2, *[0.88 / 4] * 4]

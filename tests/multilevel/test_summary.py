@@ -19,7 +19,7 @@ CENTRE = np.log(SCORES / (1 - SCORES)).mean()
 
 
 def density_of(known, curve="logistic"):
-    data = scores_alone(SCORES, known)
+    data = scores_alone(SCORES, known, {})
     vary = bc.by("site", robust=False)
     return PopulationDensity(
         prepare_terms(data, vary, prior="neutral", curve=curve, known=known, random_state=1)
