@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
@@ -36,7 +36,7 @@ from bayescal.data.times import (
 from bayescal.fitting._fit import fit
 from bayescal.model.priors import Prior
 from bayescal.multilevel.replicates import FollowedCases, KnownCases, Patients
-from bayescal.multilevel.same_patients import SamePatients
+from bayescal.multilevel.same_patients import SamePatients, given_free
 from bayescal.multilevel.same_population import SamePopulation
 from bayescal.multilevel.sites import LEAST_OF_NEXT, HierarchicalPosterior, as_hierarchical
 from bayescal.multilevel.view import CurveView
@@ -66,8 +66,9 @@ class ModelDifferences:
     """How far models differ for one population: some sites, the average one, or the next.
 
     Made by `bayescal.compare_models` without sites, and by `ModelComparison`. Differences are those
-    of a model less the first one. Draws of each model are those of its own fit; which draws belong
-    together is told by replicates of the same patients, so that both models meet the same of them.
+    of a model less the first one. Draws of each model are those of its own fit, and of sites, but
+    for distances, given that nothing is exactly calibrated; which draws belong together is told by
+    replicates of the same patients, so that both models meet the same of them.
 
     Attributes
     ----------
@@ -84,8 +85,10 @@ class ModelDifferences:
         replicates: Callable[[], Sequence[CalibrationPosterior]],
         alike: Mapping[str, str],
         differ: Mapping[str, float] | None = None,
+        free: Sequence[CalibrationPosterior] | None = None,
     ) -> None:
         self.title, self.views = title, dict(views)
+        self._free = list(views.values()) if free is None else free
         self._replicates, self._alike, self._differ = replicates, alike, dict(differ or {})
         self._paired: dict[str, dict[str, Floats]] = {}
 
@@ -111,7 +114,9 @@ class ModelDifferences:
         """
         check_choice(measure, self.measures, "measure")
         if measure not in self._paired:
-            drawn = self._together(lambda view: _values(view, measure))
+            is_distance = measure in FUNCTIONALS and FUNCTIONALS[measure].is_distance
+            of = self.views.values() if is_distance else self._free
+            drawn = self._together(lambda view: _values(view, measure), of)
             ranks = self._alike if measure in GAINS else {}
             self._paired[measure] = drawn | {name: drawn[one] for name, one in ranks.items()}
         return {name: values.copy() for name, values in self._paired[measure].items()}
@@ -135,7 +140,7 @@ class ModelDifferences:
 
         level, rows = as_level(ci_prob), {}
         for at in as_levels(thresholds, "thresholds"):
-            drawn = self._together(partial(_net_benefit, threshold=at))
+            drawn = self._together(partial(_net_benefit, threshold=at), self._free)
             for name, row in _differences(drawn, level, lambda values: -values, self._among_few):
                 rows[float(at), name] = row
         index = pd.MultiIndex.from_tuples(list(rows), names=["threshold", "model"])
@@ -150,9 +155,13 @@ class ModelDifferences:
         size = float(change.mean()) * data.n / number
         return among_few(change, size, data.n, self.views[name].problem.rng("discordant"))
 
-    def _together(self, values: Callable[[CalibrationPosterior], Floats]) -> dict[str, Floats]:
+    def _together(
+        self,
+        values: Callable[[CalibrationPosterior], Floats],
+        views: Iterable[CalibrationPosterior],
+    ) -> dict[str, Floats]:
         """Draws of each model in the order of the same patients."""
-        own = [values(view) for view in self.views.values()]
+        own = [values(view) for view in views]
         order = [values(view) for view in self._kept_replicates]
         drawn = [_in_order_of(*pair) for pair in zip(own, order, strict=True)]
         return dict(zip(self.views, drawn, strict=True))
@@ -348,8 +357,9 @@ class ModelComparison:
     ) -> ModelDifferences:
         if key not in self._kept:
             views = {name: view(post) for name, post in self.posts.items()}
-            title = next(iter(views.values())).title
-            self._kept[key] = ModelDifferences(title, views, replicates, self._alike)
+            free = list(map(view, self._same.posts))
+            title = free[0].title
+            self._kept[key] = ModelDifferences(title, views, replicates, self._alike, free=free)
         return self._kept[key]
 
 
@@ -404,6 +414,10 @@ def compare_models(
     exactly 0. So do the C-statistics of models that put the cases in the same order; those of other
     models follow from the curve of each, so that orders that are nearly the same can differ a
     little more, or less, than they do in the outcomes.
+
+    Of sites, distances from calibration are those of each fit, some of whose draws are exactly
+    calibrated. Anything else is read given that nothing is exactly calibrated: in such draws a
+    model's own predictions are the outcomes, which would be others for each model.
 
     What a case tells that left before the horizon is how likely it was, given the curve, to have no
     event until then. That leaving tells nothing more of the event is assumed of every model, given
@@ -480,7 +494,8 @@ def compare_models(
     patients, each, seed = seen.patients(horizon), list(cases.values()), how["random_state"]
     if is_sited:
         sites = {name: as_hierarchical(post) for name, post in posts.items()}
-        of_sites = (list(sites.values()), patients, each, counts, of_cases["site"], unit, seed)
+        free = [given_free(post) for post in sites.values()]
+        of_sites = (free, patients, each, counts, of_cases["site"], unit, seed)
         return ModelComparison(sites, SamePatients(*of_sites), _of_one_order(cases))
 
     fits = list(posts.values())

@@ -9,7 +9,7 @@ curves of each follow their weights by one step of Newton's method.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -31,7 +31,17 @@ from bayescal.multilevel.replicates import (
 from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.multilevel.view import CurveView
 
-__all__ = ["SamePatients"]
+__all__ = ["SamePatients", "given_free"]
+
+
+def given_free(post: HierarchicalPosterior) -> HierarchicalPosterior:
+    """The same fit, given that nothing in it is exactly calibrated.
+
+    Draws that are exactly calibrated have the outcomes that a model expects: in a difference of two
+    models patients would have other outcomes for each.
+    """
+    stats = {name: value for name, value in post._free.stats.items() if name != "log_evidence"}
+    return HierarchicalPosterior.of_draws(replace(post._free, stats=stats))
 
 
 @dataclass(frozen=True)
@@ -41,7 +51,7 @@ class SamePatients:
     Attributes
     ----------
     posts : sequence of HierarchicalPosterior
-        One a model, with equal numbers of draws, of the same patients.
+        One a model, by `given_free`, with equal numbers of draws, of the same patients.
     patients : Patients
         What was seen of each.
     weight : ndarray of shape (n,)
