@@ -74,7 +74,9 @@ def test_the_comparison_does_not_mind_which_outcome_is_called_the_event(populati
     ours = bc.compare(y, s, random_state=1)
     theirs = bc.compare(1 - y, 1 - s, random_state=2)
     assert ours.prob_calibrated == pytest.approx(theirs.prob_calibrated, abs=0.01)
-    assert ours.prob_below(0.03) == pytest.approx(theirs.prob_below(0.03), abs=0.05)
+    assert ours.posterior.prob_below(0.03) == pytest.approx(
+        theirs.posterior.prob_below(0.03), abs=0.05
+    )
     assert ours.posterior_prob == pytest.approx(theirs.posterior_prob, abs=0.02)
     mirrored = answers(theirs.posterior, 1 - SCORES)
     mirrored[:, : SCORES.size] = 1 - mirrored[:, : SCORES.size]

@@ -100,7 +100,7 @@ class Averaging:
         level = as_level(self.prior_calibrated, "prior_calibrated")
         named = self.curves is not None
         chosen = self.curves if isinstance(self.curves, Mapping) else None
-        names = in_order(None if self.curves is None else list(self.curves))
+        names = in_order(None if self.curves is None else as_items(self.curves, "curves"))
         return prior_probabilities(names, level, chosen, are_named=named)
 
     @property

@@ -24,7 +24,7 @@ from bayescal.core.errors import (
     check_type,
 )
 from bayescal.core.optimise import clipped
-from bayescal.core.text import card
+from bayescal.core.text import card, shortened
 from bayescal.data.cases import as_scores, as_vector
 from bayescal.data.table import CalibrationData
 from bayescal.model.clusters.design import Design, cluster_design
@@ -137,6 +137,11 @@ class CalibrationPosterior:
 
     def __init__(self, tree: xr.DataTree | Sequence[Part]) -> None:
         if isinstance(tree, Sequence):
+            if not tree or not all(isinstance(part, Part) for part in tree):
+                raise InputError(
+                    f"tree must be an xarray.DataTree, got {shortened(repr(tree))}. Read a file "
+                    "with bayescal.load."
+                )
             self._parts = tuple(tree)
         else:
             self._parts, self._tree = stored.read_parts(tree), tree
@@ -1208,7 +1213,7 @@ class CalibrationPosterior:
                 "value_of_information is of the prevalence that was fitted. Ask the posterior "
                 "before at_prevalence."
             )
-        if method == "cells" and not of.has_outcomes:
+        if isinstance(method, str) and method == "cells" and not of.has_outcomes:
             raise InputError(
                 "method='cells' counts patients with outcomes, and these are scores alone. Use "
                 "method='curve'."

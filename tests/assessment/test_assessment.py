@@ -49,7 +49,7 @@ def test_it_stands_on_the_comparison(off) -> None:
     alone = bc.compare(y_true, y_prob, random_state=1)
     assert off.prob_calibrated == alone.prob_calibrated
     for x in (0.01, 0.05, 0.08):
-        assert off.prob_tce_below(x) == alone.prob_tce_below(x)
+        assert off.prob_tce_below(x) == alone.posterior.prob_below(x)
     pd.testing.assert_frame_equal(off.summary(), alone.posterior.summary())
     pd.testing.assert_frame_equal(off.summary(0.5), alone.posterior.summary(0.5))
     assert off.recommendation.choice == bc.recommend(y_true, y_prob, random_state=1).choice

@@ -48,7 +48,7 @@ def test_the_terminal_has_every_level_and_the_sentences(a):
         for part in ("cases", "observed_expected", "raw", "prob_off"):
             assert cells[part] in line
     told = " ".join(text.split())
-    assert "The factors sex (2 levels) and <i>age (2 levels) were fitted at once" in told
+    assert "The subgroups sex (2 levels) and <i>age (2 levels) were fitted at once" in told
     assert "By sex: observed / expected events differ by more than 0.05" in told
 
 
@@ -80,7 +80,7 @@ def test_the_page_has_a_section_and_escapes_labels(a, tmp_path):
     assert 'id="subgroups-figure-title"' in page
     assert "<i>age" not in page
     assert "&lt;i&gt;age" in page
-    assert "groups=groups" in page
+    assert "subgroup=" in page
     assert bc.read_report(tmp_path / "report.html")["subgroups"] == json.loads(
         json.dumps(a.to_dict()["subgroups"])
     )

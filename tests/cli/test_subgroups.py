@@ -54,9 +54,9 @@ def test_several_groups_are_subgroups(run, patients, tmp_path, kind) -> None:
     code, out, err = run("assess", file, *COLUMNS, *groups, "--json", record)
     assert (code, err) == (0, "")
     printed = " ".join(out.split())
-    assert "The factors sex (2 levels) and age (2 levels)" in printed
+    assert "The subgroups sex (2 levels) and age (2 levels)" in printed
     document = json.loads(record.read_text())
-    assert document["source"]["factors"] == ["sex", "age"]
+    assert document["source"]["subgroup"] == ["sex", "age"]
     a = bc.assess(patients["y"], patients["p"], subgroup=patients[["sex", "age"]], random_state=7)
     rows = document["subgroups"]["rows"]
     assert [row["level"] for row in rows] == a.by_subgroup.index.get_level_values("level").tolist()

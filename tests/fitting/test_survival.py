@@ -208,11 +208,11 @@ def test_late_entry_is_counted_from_then_on():
 @pytest.mark.slow
 def test_the_average_its_data_and_a_stored_one_are_the_same_fit(tmp_path):
     time, event, risk, *_ = study(200)
-    asked = {"curves": ["identity", "beta", "pieces"], **FAST}
-    post = bc.fit(bc.Survival(time, event), risk, horizon=1, **asked)
-    compared = bc.compare(bc.Survival(time, event), risk, horizon=1, **asked)
+    families = ["identity", "beta", "pieces"]
+    post = bc.fit(bc.Survival(time, event), risk, horizon=1, curve=families, **FAST)
+    compared = bc.compare(bc.Survival(time, event), risk, horizon=1, curves=families, **FAST)
     assert post.summary().equals(compared.posterior.summary())
-    assert bc.fit(post.data, **asked).summary().equals(post.summary())
+    assert bc.fit(post.data, curve=families, **FAST).summary().equals(post.summary())
     post.to_netcdf(tmp_path / "post.nc")
     assert bc.load(tmp_path / "post.nc").summary().equals(post.summary())
     assert compared.table["elpd_loo"].notna().all()
@@ -276,17 +276,19 @@ def test_competing_events_and_late_entry_are_fitted_together():
 @pytest.mark.slow
 def test_every_door_takes_two_causes(tmp_path):
     time, code, risk, *_ = competing(200)
-    asked = {"curves": ["identity", "beta", "pieces"], **FAST}
+    families = ["identity", "beta", "pieces"]
     outcome = bc.Survival(time, code)
-    post = bc.fit(outcome, risk, horizon=1, **asked)
-    compared = bc.compare(outcome, risk, horizon=1, **asked)
+    post = bc.fit(outcome, risk, horizon=1, curve=families, **FAST)
+    compared = bc.compare(outcome, risk, horizon=1, curves=families, **FAST)
     assert post.summary().equals(compared.posterior.summary())
     post.to_netcdf(tmp_path / "post.nc")
     stored = bc.load(tmp_path / "post.nc")
     assert stored.summary().equals(post.summary())
     assert stored.problem.likelihood.competes
     assert compared.table["elpd_loo"].notna().all()
-    first = bc.fit(bc.Survival(time[:120], code[:120]), risk[:120], horizon=1, **asked)
+    first = bc.fit(
+        bc.Survival(time[:120], code[:120]), risk[:120], horizon=1, curve=families, **FAST
+    )
     both = bc.update(first, bc.Survival(time[120:], code[120:]), risk[120:])
     assert both.summary().equals(post.summary())
     model = bc.build_model(outcome, risk, curve="beta", horizon=1)

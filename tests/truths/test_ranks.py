@@ -39,7 +39,7 @@ def test_ranks_of_truths_are_uniform(curve: str | None, truths: int) -> None:
     rng = np.random.default_rng(58)
     s = np.sort(expit(rng.normal(-1, 1.2, 150)))
     kind: Any = {"curve": curve, "random_state": 58}
-    prior = bc.fit(np.arange(s.size) % 2, s, draws=truths, **kind)._prior.curve(s)
+    prior = bc.fit(np.arange(s.size) % 2, s, draws=truths, **kind)._prior[0].curve(s)
     ranks: dict[str, list[float]] = {}
     for number, true in enumerate(prior):
         y = (rng.random(s.size) < true).astype(int)

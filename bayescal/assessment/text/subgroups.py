@@ -38,7 +38,7 @@ def subgroup_sentences(f: Findings) -> list[str]:
 
 def _factors(post: SubgroupPosterior) -> str:
     told = [f"{shortened(name)} ({len(levels)} levels)" for name, levels in post.factors.items()]
-    return f"The factors {', '.join(told[:-1])} and {told[-1]}"
+    return f"The subgroups {', '.join(told[:-1])} and {told[-1]}"
 
 
 def _of_factor(post: SubgroupPosterior, factor: str) -> str:
