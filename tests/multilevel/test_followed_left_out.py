@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from free import given_free
 from scipy.special import expit
 
 import bayescal as bc
@@ -32,7 +33,7 @@ def fitted(times, kept, *, clustered=False):
     roles = {"cluster": CLUSTER[kept]} if clustered else {}
     outcome = bc.Survival(times[0][kept], times[1][kept])
     how = {"horizon": 5, "curve": "logistic", "draws": 1000, "random_state": 1}
-    return bc.fit(outcome, RISK[kept], site=SITE[kept], **roles, **how)
+    return given_free(bc.fit(outcome, RISK[kept], site=SITE[kept], **roles, **how))
 
 
 def predicted(post, every, times, cases):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from free import given_free
 from scipy.special import expit
 
 import bayescal as bc
@@ -29,9 +30,8 @@ ALIKE = (RNG.random(SITE.size) < expit(0.8 * X + SHIFT + EFFECT[CLUSTER])).astyp
 
 def fitted(y: Any, kept: Any, **options: Any) -> Any:
     roles = {name: values[kept] for name, values in options.items()}
-    return bc.fit(
-        y[kept], S[kept], site=SITE[kept], curve="logistic", draws=1000, random_state=1, **roles
-    )
+    how = {"curve": "logistic", "draws": 1000, "random_state": 1}
+    return given_free(bc.fit(y[kept], S[kept], site=SITE[kept], **roles, **how))
 
 
 def predicted(post: Any, y: Any, cases: Any) -> float:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from free import given_free
 from scipy.integrate import quad
 from scipy.special import expit, log_expit, logsumexp
 from scipy.stats import beta, multivariate_normal, norm
@@ -84,7 +85,7 @@ def test_the_density_sums_over_which_sites_are_unlike_and_over_their_share():
 def test_probabilities_agree_with_exact_sums_of_a_tiny_case():
     """Three sites with curves that only shift: the average and the scale on a grid."""
     y, s, site = simulated([1.6, 0.0, -0.1], 60)
-    post = fitted(y, s, site, curve="intercept", draws=8000)
+    post = given_free(fitted(y, s, site, curve="intercept", draws=8000))
     shift = np.linspace(-5, 5, 801)
     x = np.log(s / (1 - s))
     log_likelihood = []

@@ -213,7 +213,7 @@ def test_tables_of_sites_and_of_subgroups(cases):
     for column in ("observed_expected_raw", "calibration_slope_raw", "prob_differs", "cases"):
         mean = np.mean([one[column] for one in each], axis=0)
         np.testing.assert_allclose(sites.sites[column], mean)
-    subgroups = bc.fit(y, imputation=scores, site=FACTORS, **OPTIONS)
+    subgroups = bc.fit(y, imputation=scores, subgroup=FACTORS, **OPTIONS)
     raw = [one.subgroups["tce_raw"] for one in subgroups.imputations]
     np.testing.assert_allclose(subgroups.subgroups["tce_raw"], np.mean(raw, axis=0))
 
