@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from free import given_free
 from scipy.special import expit
 
 import bayescal as bc
 from bayescal.model.likelihood.times.told import log_density_by_entry
 from bayescal.multilevel.followed import shared_steps
+from free import given_free
 
 SITES, SIZE = 3, 60
 RNG = np.random.default_rng(12)

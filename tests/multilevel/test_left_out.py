@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from free import given_free
 from scipy.special import expit
 
 import bayescal as bc
@@ -14,6 +13,7 @@ from bayescal.inference.clusters_left_out import parts_under
 from bayescal.inference.loo import leave_one_out
 from bayescal.model.likelihood.rows import every_row
 from bayescal.multilevel import left_out as module
+from free import given_free
 
 RNG = np.random.default_rng(5)
 SIZE, SITES = 40, ("A", "B", "C", "D")

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from free import given_free
 from scipy.integrate import quad
 from scipy.special import expit, log_expit, logsumexp
 from scipy.stats import beta, multivariate_normal, norm
@@ -19,6 +18,7 @@ from bayescal.multilevel.draws import levels_round
 from bayescal.multilevel.factorised.density import PopulationDensity
 from bayescal.multilevel.problem import prepare_terms
 from bayescal.multilevel.robust import LIKE_SHARE
+from free import given_free
 
 SHAPES = 0.3, 2.7
 """Of the beta law of the share of unlike levels."""

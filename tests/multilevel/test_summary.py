@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from free import given_free
 from scipy.special import expit, logsumexp
 from scipy.stats import multivariate_normal, norm
 
@@ -14,6 +13,7 @@ from bayescal.core.optimise import logistic_mle
 from bayescal.errors import InputError
 from bayescal.multilevel.factorised.density import PopulationDensity
 from bayescal.multilevel.problem import prepare_terms, scores_alone
+from free import given_free
 
 SCORES = expit(norm.ppf((np.arange(32) + 0.5) / 32, -1.2, 1.1))
 CENTRE = np.log(SCORES / (1 - SCORES)).mean()
