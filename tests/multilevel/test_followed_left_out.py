@@ -9,6 +9,7 @@ from scipy.special import expit
 import bayescal as bc
 from bayescal.model.likelihood.times.told import log_density_by_entry
 from bayescal.multilevel.followed import shared_steps
+from free import given_free
 
 SITES, SIZE = 3, 60
 RNG = np.random.default_rng(12)
@@ -32,7 +33,7 @@ def fitted(times, kept, *, clustered=False):
     roles = {"cluster": CLUSTER[kept]} if clustered else {}
     outcome = bc.Survival(times[0][kept], times[1][kept])
     how = {"horizon": 5, "curve": "logistic", "draws": 1000, "random_state": 1}
-    return bc.fit(outcome, RISK[kept], site=SITE[kept], **roles, **how)
+    return given_free(bc.fit(outcome, RISK[kept], site=SITE[kept], **roles, **how))
 
 
 def predicted(post, every, times, cases):

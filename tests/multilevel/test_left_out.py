@@ -13,6 +13,7 @@ from bayescal.inference.clusters_left_out import parts_under
 from bayescal.inference.loo import leave_one_out
 from bayescal.model.likelihood.rows import every_row
 from bayescal.multilevel import left_out as module
+from free import given_free
 
 RNG = np.random.default_rng(5)
 SIZE, SITES = 40, ("A", "B", "C", "D")
@@ -29,9 +30,8 @@ ALIKE = (RNG.random(SITE.size) < expit(0.8 * X + SHIFT + EFFECT[CLUSTER])).astyp
 
 def fitted(y: Any, kept: Any, **options: Any) -> Any:
     roles = {name: values[kept] for name, values in options.items()}
-    return bc.fit(
-        y[kept], S[kept], site=SITE[kept], curve="logistic", draws=1000, random_state=1, **roles
-    )
+    how = {"curve": "logistic", "draws": 1000, "random_state": 1}
+    return given_free(bc.fit(y[kept], S[kept], site=SITE[kept], **roles, **how))
 
 
 def predicted(post: Any, y: Any, cases: Any) -> float:

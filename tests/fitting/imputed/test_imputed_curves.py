@@ -213,7 +213,7 @@ def test_tables_of_sites_and_of_subgroups(cases):
     for column in ("observed_expected_raw", "calibration_slope_raw", "prob_differs", "cases"):
         mean = np.mean([one[column] for one in each], axis=0)
         np.testing.assert_allclose(sites.sites[column], mean)
-    subgroups = bc.fit(y, imputation=scores, site=FACTORS, **OPTIONS)
+    subgroups = bc.fit(y, imputation=scores, subgroup=FACTORS, **OPTIONS)
     raw = [one.subgroups["tce_raw"] for one in subgroups.imputations]
     np.testing.assert_allclose(subgroups.subgroups["tce_raw"], np.mean(raw, axis=0))
 
@@ -275,12 +275,12 @@ def test_posteriors_of_several_curves_that_differ_are_refused(cases):
 def test_an_assessment_of_sites_and_of_factors_with_imputations(cases):
     y, scores = cases
     options = {"draws": 400, "estimators": (), "random_state": 1}
-    for groups in (SITE, FACTORS):
-        a = bc.assess(y, imputation=scores, site=groups, **options)
+    for role, groups in {"site": SITE, "subgroup": FACTORS}.items():
+        a = bc.assess(y, imputation=scores, **{role: groups}, **options)
         assert "3 imputations were combined" in str(a)
         assert a.data.imputations
         table = a.by_subgroup if groups is FACTORS else a.by_group
         assert table["events"].iloc[:2].sum() <= y.sum()
         posterior = a.subgroups if groups is FACTORS else a.sites
         assert len(posterior.imputations) == M
-        assert a.to_dict()["imputation"]["number"] == M
+        assert a.to_dict()["imputations"]["number"] == M
