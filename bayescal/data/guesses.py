@@ -144,7 +144,8 @@ def guess(frame: pd.DataFrame, request: Request) -> Guess:
     for role, name in [*request.named, *(("ignore", name) for name in request.ignore)]:
         if not often[name]:
             raise InputError(
-                f"{option(role)}: there is no column {name!r}. There are {listed(names)}."
+                f"{option(role)}: there is no column {shortened(repr(name))}. "
+                f"There are {listed(names)}."
                 f"{meant(name, names)}"
             )
         if often[name] > 1:

@@ -134,7 +134,7 @@ def open_parquet(path: TableFile) -> Parquet:
         inside = sorted(file for file in root.rglob("*") if _is_data(file, root))
         if not inside:
             raise InputError(
-                f"{root} is a folder without a Parquet file (one whose name ends in .parquet). "
+                f"path {root} is a folder without a Parquet file (one whose name ends in .parquet). "
                 "Name a file, or a folder of Parquet files."
             )
         _check_different(inside)

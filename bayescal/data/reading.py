@@ -579,7 +579,7 @@ def _is_label(label: object, event: Any) -> bool:
     if isinstance(label, (int, float, np.number)):
         try:
             return float(event) == label
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return False
     return str(label) == str(event)
 

@@ -716,7 +716,8 @@ def skce_test(
     else:
         if not are_counts(table.trials):
             raise InputError(
-                "sample_weight must hold whole numbers of cases for method='resampling'. "
+                "sample_weight must hold whole numbers of cases, and y_true no shares, for "
+                "method='resampling'. "
                 "Round them, or use method='moments'."
             )
         rng = random_generator(random_state)

@@ -14,7 +14,7 @@ from bayescal.data.doors import CaseRoles, door, table_of
 from bayescal.data.imputations import warn_of_few_outcomes
 from bayescal.data.table import CalibrationData
 from bayescal.fitting.imputed.combine import combine_imputations, each_imputation
-from bayescal.inference.candidates import PRIOR_CALIBRATED
+from bayescal.inference.candidates import PRIOR_CALIBRATED, in_order
 from bayescal.inference.curve import Averaging, fit_average, fit_curve
 from bayescal.inference.nuts import as_sampler
 from bayescal.model.curves import Curve
@@ -171,6 +171,8 @@ def fit(
     families: Any = None if one is not None else curve
     if families is not None and not isinstance(families, Mapping):
         families = as_items(families, "curve")
+    for name in families or ():
+        check_choice(name, in_order(None), "curve")
     averaging = Averaging(families, prior_calibrated)
     fixed: dict[str, Any] = {"prior": prior, "edge": edge, "random_state": random_state}
     if y_true is None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from bayescal.core.arrays import RandomState, as_seed
 from bayescal.core.errors import InputError, as_draws, as_flag, as_levels, check_choice
+from bayescal.core.text import shortened
 from bayescal.data.cases import is_matrix
 from bayescal.data.doors import CaseRoles, Given, door, given_of
 from bayescal.data.roles import as_roles
@@ -171,6 +172,11 @@ def recalibration_gain(
     check_choice(route, ROUTES, "route")
     named = isinstance(after, str)
     if named:
+        if before is not None or roles.get("prob") is None:
+            raise InputError(
+                f"after is {shortened(repr(after))}, the name of a column, beside arrays. Pass the "
+                "probabilities after; or a data frame, with the column of those before as prob=."
+            )
         roles = {**roles, "prob": [str(roles.get("prob")), str(after)]}
     given = given_of(y_true, before, roles, name="before")
     if named and given.columns is not None:

@@ -12,6 +12,7 @@ from bayescal.core.errors import (
     DiagnosticWarning,
     InputError,
     OutOfTimeError,
+    as_items,
     as_level,
     check_choice,
 )

@@ -178,6 +178,11 @@ def _in_blocks(
     """Every unit in a block, at random, and what the units are."""
     clusters = data.clusters
     if clusters is None and data.group is None:
+        if (data.hits % 1 != 0).any():
+            raise InputError(
+                "a lower bound counts cases with an event, and y_true holds shares between 0 and "
+                "1. Pass outcomes of 0 and 1, one for each vote."
+            )
         _check_units(int(data.n), "y_true", "cases")
         share = np.full(blocks, 1 / blocks)
         hits = rng.multinomial(data.hits.astype(int), share)
