@@ -151,6 +151,8 @@ def test_summaries_of_five_studies_stand_in_for_their_patients(impact):
     rest = impact[~impact["study"].isin(first)]
     part = bc.fit(rest["outcome"], rest["score"], site=rest["study"], known=known, **options)
     assert part.labels == full.labels
+    assert part.prob_calibrated == pytest.approx(full.prob_calibrated, abs=0.006)
+    full, part = given_free(full), given_free(part)
     for name in ("shift", "log_slope"):
         one, other = full.heterogeneity.loc[name], part.heterogeneity.loc[name]
         np.testing.assert_allclose(one, other, atol=0.02, err_msg=name)
