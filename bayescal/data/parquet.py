@@ -134,8 +134,8 @@ def open_parquet(path: TableFile) -> Parquet:
         inside = sorted(file for file in root.rglob("*") if _is_data(file, root))
         if not inside:
             raise InputError(
-                f"path {root} is a folder without a Parquet file (one whose name ends in .parquet). "
-                "Name a file, or a folder of Parquet files."
+                f"path {root} is a folder without a Parquet file (one whose name ends in "
+                ".parquet). Name a file, or a folder of Parquet files."
             )
         _check_different(inside)
         files = [Part(file, _values_in_name(file, root)) for file in inside]
