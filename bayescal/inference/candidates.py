@@ -45,7 +45,7 @@ def prior_probabilities(
     if not total > 0:
         asked = ", ".join(name for name in CURVES if name != EXACT)
         raise InputError(
-            "curve= or curves= gives no family other than identity any weight, so there is "
+            "curve= or curves= names no family other than identity with any weight, so there is "
             f"nothing to compare it with. Name one of {asked}, with a weight above 0."
         )
     shares = {name: (1 - prior_calibrated) * w / total for name, w in raw.items()}
