@@ -188,7 +188,8 @@ class FromSources:
             *(tuple(as_items(subgroup, "subgroup")), time, event, entry),
         )
         columns.check(list(frame.columns), "frame")
-        rows = frame[columns.needed]
+        # `dask.compute` of early versions computes columns that nothing needs, if not told before.
+        rows = frame[columns.needed].optimize(fuse=False)
         keys = [name for name in columns.needed if name != sample_weight]
         alike = rows.groupby(keys, dropna=False, sort=False, observed=True)
         weights = rows[sample_weight] if sample_weight is not None else None
