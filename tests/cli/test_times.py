@@ -296,7 +296,7 @@ def test_drift_of_times_is_that_of_python(hospitals, capsys):
     asked = ("drift", path, *TIMES, "--prob", "risk", "--period", "month")
     told = recorded(path, *asked, "--ignore-column", "hospital")
     outcome = bc.Survival(frame["years"], frame["died"])
-    how = {"horizon": 5, "periods": frame["month"], "curve": "logistic", "random_state": 1}
+    how = {"horizon": 5, "period": frame["month"], "curve": "logistic", "random_state": 1}
     post = bc.fit(outcome, frame["risk"], **how)
     assert told["prob_changed"] == pytest.approx(post.prob_changed, abs=1e-9)
     assert told["prob_changed"] > 0.9
