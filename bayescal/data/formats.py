@@ -73,4 +73,6 @@ def open_table(
             f"{path} is a workbook in a format that is not read. Save it as .xlsx, or its sheet as "
             "CSV UTF-8 (File, Save As), and name that file."
         )
-    raise InputError(f"path {path} is not {READ} by its name. Save the table as one of these.")
+    raise InputError(
+        f"{path} is not {READ} by its name. Save the table as one of these, or name another path."
+    )
