@@ -317,11 +317,6 @@ class Clusters:
         return int(self.stratum.max()) + 1
 
     @property
-    def in_stratum(self) -> NDArray[np.intp]:
-        """Clusters of each stratum, of shape (strata,)."""
-        return np.bincount(self.stratum)
-
-    @property
     def are_single(self) -> bool:
         """Whether every cluster is one case, and there is one stratum: cases are independent."""
         total, squares = self.sums(self.trials), self.sums(self.square_trials)

@@ -435,11 +435,6 @@ class Reader:
         """Whether nothing so far says what the weights are."""
         return self._weight_type is None and not self._sampling
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether no case so far counts."""
-        return self._columns is None or ("weights" in self._columns and self._largest == 0)
-
     def contents(self, *, complete: bool = False) -> Contents:
         """What the table of all parts holds.
 

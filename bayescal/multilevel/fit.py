@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from bayescal.core.errors import DiagnosticWarning, InputError, OutOfTimeError, check_type
+from bayescal.core.errors import DiagnosticWarning, InputError, OutOfTimeError
 from bayescal.data.table import CalibrationData
 from bayescal.inference.nuts import as_sampler, taking_over
 from bayescal.multilevel.drift import DriftPosterior
@@ -17,9 +17,8 @@ from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.problem import MultilevelProblem, prepare_terms
 from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.multilevel.term import VaryBy
-from bayescal.multilevel.tree import is_multilevel_tree, read_draws
+from bayescal.multilevel.tree import read_draws
 from bayescal.multilevel.view import ALL_CURVES, CurveView, key_of_view
-from bayescal.posterior.posterior import CalibrationPosterior, as_seen
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 __all__ = [
     "fit_problem",
     "fit_terms",
-    "posterior_of_curve",
     "posterior_of_tree",
 ]
 
@@ -87,13 +85,6 @@ def posterior_of_tree(tree: xr.DataTree) -> MultilevelPosterior | CurveView:
     post = posterior_of_tree(all_curves)
     assert isinstance(post, MultilevelPosterior)
     return post._view_of(key)
-
-
-def posterior_of_curve(tree: xr.DataTree) -> CalibrationPosterior:
-    """The posterior of one curve that a tree holds, a view among them."""
-    post = posterior_of_tree(tree) if is_multilevel_tree(tree) else CalibrationPosterior(tree)
-    post = check_type(post, CalibrationPosterior, "tree", "Pass that of one curve.")
-    return as_seen(post, tree)
 
 
 def _posterior(
