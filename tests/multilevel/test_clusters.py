@@ -14,8 +14,8 @@ from bayescal.model.clusters.sandwich import sandwich
 from bayescal.model.likelihood.rows import every_row
 from bayescal.model.problem import prepare
 from bayescal.multilevel.clusters import _BetweenGroups, _FittedGroup
-from bayescal.multilevel.factorised.likelihood import SITE_NODES, of_tables
 from bayescal.multilevel.followed import densities_of
+from bayescal.multilevel.nested.likelihood import SITE_NODES, of_tables
 from bayescal.multilevel.nuts import multilevel_model
 from bayescal.multilevel.problem import prepare_terms
 from free import given_free
