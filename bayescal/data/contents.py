@@ -12,12 +12,16 @@ from numpy.typing import NDArray
 
 from bayescal.core.arrays import BLOCK, Floats, blocks
 from bayescal.core.errors import CaseError, InputError, check_callable
-from bayescal.core.text import shortened
+from bayescal.core.text import exact, shortened
 from bayescal.data.cases import (
+    as_floats,
+    as_scores,
     as_vector,
     as_weights,
     check_cases,
+    check_same_length,
     is_missing,
+    refuse_first,
     refuse_labels,
     warn_of_absent,
 )
@@ -44,6 +48,8 @@ from bayescal.data.weights import (
     warn_of_ambiguity,
     warn_of_types,
 )
+
+__all__ = []
 
 MOST_WAITING = 4
 """Cases that wait for each row that is summed already: a case is summed once or twice."""
@@ -583,3 +589,41 @@ def _check_followed(contents: Contents) -> None:
         of_all.follow_up.check()
         if not at:
             of_all.follow_up.warn_of_survival(of_all.rows.score.size)
+
+
+def contents_of_counts(prob: Any, trials: Any, hits: Any, roles: Roles) -> Contents:
+    """What the table of counts holds; repeated scores are added up.
+
+    Parameters
+    ----------
+    prob, trials, hits : array-like of shape (rows,)
+    roles : Roles
+        Columns by row.
+    """
+    (prob, trials, hits), roles = roles.aligned(prob=prob, trials=trials, hits=hits)
+    score, cases = as_scores(prob, "prob"), as_vector(trials, "trials")
+    check_same_length(score.size, "prob", cases.size, "trials")
+    counts, events = as_weights(cases, score.size, "trials"), as_floats(hits, "hits")
+    assert counts is not None
+    check_same_length(score.size, "prob", events.size, "hits")
+    wrong = ~np.isfinite(events) | (events < 0)
+    refuse_first(wrong, events, "hits", "is not a non-negative count", "", alone=True)
+    for name, values in (("trials", counts), ("hits", events)):
+        problem = "is not a whole number of cases"
+        refuse_first(values % 1 != 0, values, name, problem, "", alone=True)
+    if (events > counts).any():
+        at = int(np.flatnonzero(events > counts)[0])
+        raise CaseError(
+            "hits",
+            f"exceeds trials[{at}] = {exact(counts[at])}",
+            row=at,
+            value=exact(events[at]),
+            more=": there cannot be more events than cases",
+        )
+    groups, members = read_groups(roles, score.size), None
+    if "cluster" in roles.columns:
+        members = read_clusters(roles, counts, events, complete=True)
+        members = members._replace(sums=members.sums[[0, 1, 0, 1]])  # each case counts once
+    rows = Rows.exact(score, counts, events, groups.code)
+    squares = add_up(groups.code, counts, len(groups.cells))
+    return added([Contents(groups.structure, groups.cells, rows, squares, "counts", members)])

@@ -19,12 +19,11 @@ from bayescal.core.arrays import is_single
 from bayescal.core.errors import CaseError, InputError, KeywordError, as_items
 from bayescal.core.text import documented
 from bayescal.data.cases import is_matrix
-from bayescal.data.classes import ClassMode
 from bayescal.data.columns import Columns, listed
 from bayescal.data.declared import OF_TABLE, ROLES
 from bayescal.data.frames import columns_of, groups_unnamed
 from bayescal.data.guesses import may_be_groups, may_be_sites
-from bayescal.data.predicted import Risks, risks_by
+from bayescal.data.matrices import ClassMode, Risks, risks_by
 from bayescal.data.roles import Crossed, are_columns
 from bayescal.data.sources.constructors import note_groups
 from bayescal.data.table import CalibrationData

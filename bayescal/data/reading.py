@@ -28,12 +28,10 @@ from bayescal.data.cases import (
 )
 from bayescal.data.columns import CALENDAR, PERCENT, PROBABILITY, Columns, Encoded, Request
 from bayescal.data.contents import Reader
-from bayescal.data.ends import Ends
-from bayescal.data.files import Source, TableFile, is_text, is_workbook
-from bayescal.data.formats import open_table
+from bayescal.data.files import Source, TableFile, is_text, is_workbook, open_table
 from bayescal.data.guesses import as_code, guess
 from bayescal.data.table import CalibrationData
-from bayescal.data.times import Survival
+from bayescal.data.times import Ends, Survival
 from bayescal.data.weights import WeightType
 
 if TYPE_CHECKING:

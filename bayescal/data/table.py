@@ -15,13 +15,13 @@ from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, as_items, check_choice, check_type
 from bayescal.core.text import cases_and_events, count, shortened
 from bayescal.data.cases import CheckedCases, as_floats, as_scores, check_cases, is_matrix
-from bayescal.data.classes import MODES, ClassMode, binary_cases, contents_of_classes
 from bayescal.data.clusters import Clusters, Members
 from bayescal.data.contents import (
     Contents,
     Reader,
     added,
     contents_of,
+    contents_of_counts,
     forgotten,
     of_group,
     read_chunks,
@@ -30,21 +30,27 @@ from bayescal.data.contents import (
     split,
     stacked,
 )
-from bayescal.data.counts import contents_of_counts
-from bayescal.data.edges import Edges, edges_of
-from bayescal.data.imputations import as_imputations, as_imputed_outcomes, check_alike
-from bayescal.data.periods import Periods
-from bayescal.data.predicted import risk_at
+from bayescal.data.matrices import (
+    MODES,
+    ClassMode,
+    as_imputations,
+    as_imputed_outcomes,
+    binary_cases,
+    check_alike,
+    contents_of_classes,
+    risk_at,
+)
 from bayescal.data.roles import (
     IMPUTATION,
     LONGEST_FIT,
     MOST_COMBINATIONS,
     Crossed,
+    Periods,
     Roles,
     Structure,
     as_roles,
 )
-from bayescal.data.rows import LIMIT, Rows, add_up, row_of, share_reaching
+from bayescal.data.rows import LIMIT, Edges, Rows, add_up, edges_of, row_of, share_reaching
 from bayescal.data.sources.constructors import FromSources
 from bayescal.data.stored import from_dataset, read_dataset, to_dataset, write_dataset
 from bayescal.data.times import FollowUp, Survival, refuse_horizon

@@ -12,7 +12,7 @@ from bayescal.core.arrays import as_seed
 from bayescal.core.errors import InputError, as_items
 from bayescal.data.cases import is_matrix
 from bayescal.data.doors import Given
-from bayescal.data.imputations import (
+from bayescal.data.matrices import (
     as_imputations,
     as_imputed_outcomes,
     warn_of_few_outcomes,
