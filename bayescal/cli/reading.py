@@ -15,7 +15,7 @@ import typer
 
 from bayescal.core.errors import InputError, LabelWarning, WeightWarning
 from bayescal.core.text import count, shortened
-from bayescal.data.declared import OF_TABLE, ROLES
+from bayescal.data.columns import OF_TABLE, ROLES
 
 if TYPE_CHECKING:
     from rich.console import Console

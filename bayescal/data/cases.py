@@ -6,8 +6,6 @@ door, with the argument's name, the first offending position, and the cure.
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections import Counter
 from collections.abc import Collection, Mapping
 from itertools import combinations
@@ -17,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats, blocks
-from bayescal.core.errors import CaseError, InputError, LabelWarning, ScoreWarning
+from bayescal.core.errors import CaseError, InputError, LabelWarning, ScoreWarning, warn
 from bayescal.core.text import exact, shortened
 from bayescal.data.frames import as_plain
 
@@ -186,11 +184,10 @@ def without_rounding(values: NDArray[Any], name: str) -> NDArray[Any]:
     number = int(np.count_nonzero(beyond > 0))
     if not number or (beyond > OVERSHOOT).any():
         return values
-    warnings.warn(
+    warn(
         f"{number:,} value{'s' * (number > 1)} of {name} lie{'s' * (number == 1)} beyond 0 or 1 "
         f"by at most {np.nanmax(beyond):.1g}, which is rounding: set to 0 or 1.",
         ScoreWarning,
-        stacklevel=_frames_inside() + 2,
     )
     return values.clip(0, 1)
 
@@ -253,12 +250,11 @@ def as_outcomes(
 
 def warn_of_absent(pos_label: Any, label: Any, name: str = "y_true") -> None:
     """Warn that no case has the label of the event, and that all have another."""
-    warnings.warn(
+    warn(
         f"pos_label={shortened(repr(pos_label))} does not occur in {name}, where every label is "
         f"{shortened(repr(label))}, so that no case has the event. Check the spelling and the type "
         "of the label.",
         LabelWarning,
-        stacklevel=5,
     )
 
 
@@ -425,14 +421,6 @@ def to_numpy(values: Any, name: str, *, missing: bool = False) -> NDArray[Any]:
             f"{name} must be a list or array, got the single value {shortened(repr(values))}."
         )
     return array
-
-
-def _frames_inside() -> int:
-    """How many frames above the caller's are of this package, to warn its user's line."""
-    frame, inside = sys._getframe(2), 0
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("bayescal."):
-        frame, inside = frame.f_back, inside + 1
-    return inside
 
 
 def _largest_bits(values: NDArray[Any]) -> Any:

@@ -26,7 +26,7 @@ from bayescal.data.cases import (
     warn_of_absent,
 )
 from bayescal.data.clusters import Members, check_several, read_clusters
-from bayescal.data.declared import ROLES
+from bayescal.data.columns import ROLES
 from bayescal.data.roles import (
     DEPENDENCE,
     IMPUTATION,

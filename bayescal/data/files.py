@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, Protocol, TextIO, cast
 from urllib.parse import unquote
 
-from bayescal.core.errors import InputError, RepeatWarning
+from bayescal.core.errors import InputError, RepeatWarning, warn
 from bayescal.core.text import shortened
 from bayescal.core.versions import needed
 from bayescal.data.columns import PYTHON, Door, listed
@@ -857,12 +857,11 @@ def _warn_of_copies(files: Sequence[Part]) -> None:
     rows = sum(described.num_rows for _, _, described in copies)
     count = f"{len(copies):,} row groups are copies" if len(copies) > 1 else "a row group is a copy"
     (one, k, _), (other, j, _) = alike[0][:2]
-    warnings.warn(
+    warn(
         f"{count} of others, byte by byte, so that {rows:,} rows count twice: {other.path}, row "
         f"group {j}, is the same as {one.path}, row group {k}. If it is a copy of the file, remove "
         "it.",
         RepeatWarning,
-        stacklevel=2,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -18,6 +17,7 @@ from bayescal.core.errors import (
     ScoreWarning,
     as_items,
     check_choice,
+    warn,
 )
 from bayescal.core.text import count, exact, shortened
 from bayescal.data.cases import (
@@ -379,14 +379,13 @@ def as_imputed_outcomes(y_true: Any, y_prob: Any, name: str = "y_prob") -> list[
     return rows
 
 
-def warn_of_few_outcomes(m: int, stacklevel: int = 3) -> None:
+def warn_of_few_outcomes(m: int) -> None:
     """Warn the caller of a public function if outcomes were imputed fewer than 20 times."""
     if m < FEW_IMPUTATIONS:
-        warnings.warn(
+        warn(
             f"outcomes were imputed {m} times, which is too few for intervals to know how "
             f"uncertain they are. Impute them at least {FEW_IMPUTATIONS} times.",
             ImputationWarning,
-            stacklevel=stacklevel,
         )
 
 
@@ -639,11 +638,10 @@ def _columns_of(risks: Any, horizons: tuple[float, ...]) -> tuple[Any, ...]:
             )
     falls = (np.diff(values, axis=0) < -FALLING).any(axis=0)
     if falls.any():
-        warnings.warn(
+        warn(
             f"the predicted risk falls from one horizon to a later one in {int(falls.sum()):,} of "
             f"{count(falls.size, 'case')}, first in row {int(falls.argmax())}; an event by an "
             "earlier time is one by a later time, too. Each column is taken as it is.",
             ScoreWarning,
-            stacklevel=4,
         )
     return tuple(columns)

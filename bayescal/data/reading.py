@@ -6,18 +6,17 @@
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import CaseError, InputError, as_flag, as_items, check_type
+from bayescal.core.errors import CaseError, GuessWarning, InputError, as_flag, as_items, warn
 from bayescal.core.files import as_path
 from bayescal.core.text import count, shortened
 from bayescal.data.cases import (
@@ -26,7 +25,16 @@ from bayescal.data.cases import (
     check_scores,
     without_rounding,
 )
-from bayescal.data.columns import CALENDAR, PERCENT, PROBABILITY, Columns, Encoded, Request
+from bayescal.data.columns import (
+    CALENDAR,
+    PERCENT,
+    PROBABILITY,
+    ColumnRoles,
+    Columns,
+    Encoded,
+    Request,
+    spelt_out,
+)
 from bayescal.data.contents import Reader
 from bayescal.data.files import Source, TableFile, is_text, is_workbook, open_table
 from bayescal.data.guesses import as_code, guess
@@ -659,21 +667,10 @@ def read_cases(request: Request) -> Cases:
     return cases
 
 
+@spelt_out(ColumnRoles)
 def read(
     path: str | os.PathLike[str],
     *,
-    outcome: str | None = None,
-    prob: str | None = None,
-    site: str | None = None,
-    period: str | None = None,
-    subgroup: str | Sequence[str] = (),
-    cluster: str | None = None,
-    stratum: str | None = None,
-    imputation: str | None = None,
-    sample_weight: str | None = None,
-    time: str | None = None,
-    event: str | None = None,
-    entry: str | None = None,
     horizon: float | None = None,
     weight_type: WeightType | None = None,
     pos_label: Any = None,
@@ -686,6 +683,7 @@ def read(
     censored: str | None = None,
     encoding: str | None = None,
     sheet: str | None = None,
+    **roles: Unpack[ColumnRoles],
 ) -> CalibrationData:
     """Read a file with a row for each case.
 
@@ -744,17 +742,9 @@ def read(
     >>> import bayescal as bc
     >>> data = bc.read("cases.csv", outcome="died", prob="risk", site="ward")  # doctest: +SKIP
     """
-    from bayescal.core.errors import GuessWarning
-
-    columns = Columns(
-        *(outcome, prob, sample_weight, site, period, cluster, stratum, imputation),
-        *(tuple(as_items(subgroup, "subgroup")), time, event, entry),
-    )
-    for role, name in columns.named:
-        check_type(name, str, role, "Pass the name of a column.")
     request = Request(
         as_path(path),
-        columns,
+        Columns.given(**roles),
         pos_label=pos_label,
         weight_type=weight_type,
         horizon=horizon,
@@ -775,9 +765,9 @@ def read(
             f"{role}={getattr(first.columns, role)!r} ({reason})"
             for role, reason in first.reasons.items()
         )
-        warnings.warn(f"columns of {path} were guessed: {told}.", GuessWarning, stacklevel=2)
+        warn(f"columns of {path} were guessed: {told}.", GuessWarning)
     for remark in first.remarks:
-        warnings.warn(remark, GuessWarning, stacklevel=2)
+        warn(remark, GuessWarning)
     second = next(parts, None)
     if second is None:
         return first.table()

@@ -12,20 +12,18 @@ import math
 import numbers
 import re
 import unicodedata
-import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import CaseError, InputError, SpellingWarning
+from bayescal.core.errors import CaseError, InputError, SpellingWarning, warn
 from bayescal.core.text import in_natural_order, shortened
 from bayescal.data.cases import aligned, as_vector, check_same_length, is_missing
-from bayescal.data.columns import Encoded
-from bayescal.data.declared import ROLES
+from bayescal.data.columns import ROLES, Encoded
 from bayescal.data.rows import numbered
 
 if TYPE_CHECKING:
@@ -41,6 +39,20 @@ DEPENDENCE = ("cluster", "stratum")
 
 Crossed: TypeAlias = "pd.DataFrame | Mapping[str, ArrayLike]"
 """Columns of subgroups as they are given."""
+Labels: TypeAlias = ArrayLike | None
+"""One label a case, or of a data frame the name of their column, which is array-like, too."""
+
+
+class LabelRoles(TypedDict, total=False):
+    """The roles of labels, as arrays."""
+
+    site: Labels
+    period: Labels
+    subgroup: Crossed | str | Sequence[str] | None
+    cluster: Labels
+    stratum: Labels
+    imputation: Labels
+
 
 MOST_COLUMNS = 20
 """Most columns of subgroups that are crossed: seven of two levels already have 128 combinations."""
@@ -372,11 +384,10 @@ def _distinct(values: NDArray[Any], name: str) -> tuple[NDArray[np.intp], list[A
         typed.add((text, isinstance(value, str)))
     if len(typed) > len(row_of):
         both = next(text for text, is_text in typed if is_text and (text, False) in typed)
-        warnings.warn(
+        warn(
             f"{name} holds {shortened(repr(both))} as a text and as a value of another type, which "
             "are taken as the same label. Rename one of them if they are two.",
             SpellingWarning,
-            stacklevel=2,
         )
     return row, list(row_of)
 
@@ -388,11 +399,10 @@ def _warn_of_spellings(name: str, labels: Iterable[str]) -> None:
         plain = " ".join(unicodedata.normalize("NFKC", label).casefold().split())
         other = alike.setdefault(plain, label)
         if other != label:
-            warnings.warn(
+            warn(
                 f"{name} holds {shortened(repr(other))} and {shortened(repr(label))}, which look "
                 "alike and are told apart. If they are the same, spell them alike.",
                 SpellingWarning,
-                stacklevel=2,
             )
             return
 

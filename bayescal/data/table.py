@@ -5,17 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from importlib import import_module
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError, as_items, check_choice, check_type
+from bayescal.core.errors import (
+    CaseError,
+    GroupWarning,
+    InputError,
+    as_items,
+    check_choice,
+    check_type,
+    warn,
+)
 from bayescal.core.text import cases_and_events, count, shortened
+from bayescal.core.versions import needed
 from bayescal.data.cases import CheckedCases, as_floats, as_scores, check_cases, is_matrix
 from bayescal.data.clusters import Clusters, Members
+from bayescal.data.columns import ColumnRoles, Columns, spelt_out
 from bayescal.data.contents import (
     Contents,
     Reader,
@@ -30,6 +41,8 @@ from bayescal.data.contents import (
     split,
     stacked,
 )
+from bayescal.data.frames import columns_of, groups_unnamed
+from bayescal.data.guesses import may_be_sites
 from bayescal.data.matrices import (
     MODES,
     ClassMode,
@@ -44,14 +57,13 @@ from bayescal.data.roles import (
     IMPUTATION,
     LONGEST_FIT,
     MOST_COMBINATIONS,
-    Crossed,
+    LabelRoles,
     Periods,
     Roles,
     Structure,
     as_roles,
 )
 from bayescal.data.rows import LIMIT, Edges, Rows, add_up, edges_of, row_of, share_reaching
-from bayescal.data.sources.constructors import FromSources
 from bayescal.data.stored import from_dataset, read_dataset, to_dataset, write_dataset
 from bayescal.data.times import FollowUp, Survival, refuse_horizon
 from bayescal.data.weights import WeightType, kish
@@ -61,11 +73,13 @@ if TYPE_CHECKING:
 
 __all__ = ["CalibrationData", "CrossedTable"]
 
+LONGEST_REASON = 300
+"""Characters of another library's error that are shown."""
 SUMS_SAME = 1e-9
 """Relative difference of equal sums of weights that were added up in another order."""
 
 
-class CalibrationData(FromSources):
+class CalibrationData:
     """Scores and outcomes, collapsed to a binomial table.
 
     The likelihood of a calibration curve depends only on the rows `(score, trials, hits)`. Equal
@@ -158,35 +172,29 @@ class CalibrationData(FromSources):
     _arrays: tuple[Any, ...] = ()
     """What `_known_cases` reads: outcomes, scores, weights, label of the event and imputations."""
 
+    @spelt_out(LabelRoles)
     def __init__(
         self,
         y_true: ArrayLike | Survival,
         y_prob: ArrayLike | None,
         sample_weight: ArrayLike | None = None,
         *,
-        site: ArrayLike | None = None,
-        period: ArrayLike | None = None,
-        subgroup: Crossed | None = None,
-        cluster: ArrayLike | None = None,
-        stratum: ArrayLike | None = None,
-        imputation: ArrayLike | None = None,
         weight_type: WeightType | None = None,
         pos_label: Any = None,
         horizon: float | None = None,
         mode: ClassMode | None = None,
+        **roles: Unpack[LabelRoles],
     ) -> None:
-        several = imputation if y_prob is None or is_matrix(imputation) else None
-        roles = as_roles(
-            site=site, period=period, subgroup=subgroup, cluster=cluster, stratum=stratum,
-            imputation=None if several is not None else imputation,
-        )  # fmt: skip
+        imputation = roles.get("imputation")
+        several = y_prob is None or is_matrix(imputation)
+        known = as_roles(**roles | ({"imputation": None} if several else {}))
         options = {"weight_type": weight_type, "pos_label": pos_label, "horizon": horizon}
-        if several is not None:
-            table = self._of_matrix(y_true, y_prob, sample_weight, roles, several, options)
+        if several and imputation is not None:
+            table = self._of_matrix(y_true, y_prob, sample_weight, known, imputation, options)
         elif is_matrix(y_prob) and not isinstance(y_true, Survival):
             refuse_horizon(horizon)
             _check_classes(y_prob, mode, pos_label)
-            given = (y_true, y_prob, mode or "top-label", None, sample_weight, roles)
+            given = (y_true, y_prob, mode or "top-label", None, sample_weight, known)
             contents = contents_of_classes(*given, weight_type=weight_type, name="y_prob")
             table = self._new(contents)
             if table.is_large and not table.levels:
@@ -196,11 +204,9 @@ class CalibrationData(FromSources):
             _refuse_mode(mode)
             if isinstance(y_true, Survival):
                 y_prob = risk_at(y_prob, horizon)
-            if not isinstance(y_true, Survival) and is_matrix(y_true):
-                cases = (y_true, y_prob, sample_weight, roles)
-                table = self._of_outcomes(*cases, imputation, options)
-            else:
-                table = self._of_cases(y_true, y_prob, sample_weight, roles, options)
+            is_imputed = not isinstance(y_true, Survival) and is_matrix(y_true)
+            made = self._of_outcomes if is_imputed else self._of_cases
+            table = made(y_true, y_prob, sample_weight, known, options)
         self.__dict__.update(table.__dict__)
 
     @classmethod
@@ -243,16 +249,10 @@ class CalibrationData(FromSources):
 
     @classmethod
     def _of_outcomes(
-        cls,
-        y_true: Any,
-        y_prob: Any,
-        sample_weight: Any,
-        roles: Roles,
-        imputation: Any,
-        options: dict[str, Any],
+        cls, y_true: Any, y_prob: Any, sample_weight: Any, roles: Roles, options: dict[str, Any]
     ) -> Self:
         """The table of several imputations of the outcomes, one a row of a matrix."""
-        if imputation is not None:
+        if IMPUTATION in roles.columns:
             raise InputError(OUTCOMES_IMPUTED)
         (y_true, y_prob, weight), roles = roles.aligned(
             y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, across={"y_true"}
@@ -354,18 +354,9 @@ class CalibrationData(FromSources):
         return cls._new(reader.finished())
 
     @classmethod
+    @spelt_out(LabelRoles)
     def from_counts(
-        cls,
-        prob: ArrayLike,
-        trials: ArrayLike,
-        hits: ArrayLike,
-        *,
-        site: ArrayLike | None = None,
-        period: ArrayLike | None = None,
-        subgroup: Crossed | None = None,
-        cluster: ArrayLike | None = None,
-        stratum: ArrayLike | None = None,
-        imputation: ArrayLike | None = None,
+        cls, prob: ArrayLike, trials: ArrayLike, hits: ArrayLike, **roles: Unpack[LabelRoles]
     ) -> Self:
         """Build a table from counts that are collapsed already.
 
@@ -403,11 +394,7 @@ class CalibrationData(FromSources):
         ... )
         CalibrationData(6,580 cases, 260 events, 2 rows, 2 groups)
         """
-        roles = as_roles(
-            site=site, period=period, subgroup=subgroup, cluster=cluster, stratum=stratum,
-            imputation=imputation,
-        )  # fmt: skip
-        return cls._new(contents_of_counts(prob, trials, hits, roles))
+        return cls._new(contents_of_counts(prob, trials, hits, as_roles(**roles)))
 
     @classmethod
     def from_imputations(cls, tables: Sequence[Self], labels: Sequence[Any] | None = None) -> Self:
@@ -454,6 +441,7 @@ class CalibrationData(FromSources):
         return cls._of_imputations([str(name) for name in named], each)
 
     @classmethod
+    @spelt_out(LabelRoles)
     def from_multiclass(
         cls,
         y_true: ArrayLike,
@@ -463,12 +451,7 @@ class CalibrationData(FromSources):
         classes: Sequence[Any] | NDArray[Any] | None = None,
         sample_weight: ArrayLike | None = None,
         weight_type: WeightType | None = None,
-        site: ArrayLike | None = None,
-        period: ArrayLike | None = None,
-        subgroup: Crossed | None = None,
-        cluster: ArrayLike | None = None,
-        stratum: ArrayLike | None = None,
-        imputation: ArrayLike | None = None,
+        **roles: Unpack[LabelRoles],
     ) -> Self:
         """Reduce a multi-class classifier to binary calibration.
 
@@ -510,12 +493,183 @@ class CalibrationData(FromSources):
         >>> bc.CalibrationData.from_multiclass([0, 1], proba)
         CalibrationData(2 cases, 1 event, 2 rows)
         """
-        roles = as_roles(
-            site=site, period=period, subgroup=subgroup, cluster=cluster, stratum=stratum,
-            imputation=imputation,
-        )  # fmt: skip
-        given = (y_true, y_proba, mode, classes, sample_weight, roles)
+        given = (y_true, y_proba, mode, classes, sample_weight, as_roles(**roles))
         return cls._new(contents_of_classes(*given, weight_type=weight_type))
+
+    @classmethod
+    @spelt_out(ColumnRoles)
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        horizon: float | None = None,
+        weight_type: WeightType | None = None,
+        pos_label: Any = None,
+        ignore: Sequence[str] = (),
+        **roles: Unpack[ColumnRoles],
+    ) -> Self:
+        """Build a table from columns of a data frame.
+
+        Parameters
+        ----------
+        frame : data frame
+            Of pandas, polars, pyarrow, modin, duckdb or any other library that narwhals
+            understands. Of a lazy frame or a query only these columns are computed.
+        outcome : str
+            Column of outcomes, 0/1 or boolean; other labels need `pos_label`. Needed, but for times
+            to an event.
+        prob : str
+            Column of predicted probabilities of the event, in [0, 1].
+        site, period, cluster, stratum, imputation : str, optional
+            Columns of these roles, as in the constructor.
+        subgroup : str or sequence of str
+            Columns of subgroups, such as sex and age group.
+        sample_weight : str, optional
+            Column of counts of cases, or of sampling weights.
+        time, event : str, optional
+            In place of `outcome`, columns of times to an event and of whether it ended them, as in
+            `Survival`.
+        entry : str, optional
+            Column of when each case came under observation, as in `Survival`.
+        horizon : float, optional
+            Of times to an event: by when the scores are risks of it.
+        weight_type : {"counts", "sampling"}, optional
+            What the weights are; by default counts if all are whole numbers.
+        pos_label : object, optional
+            The outcome that counts as the event.
+        ignore : sequence of str
+            Columns of hospitals or dates that do not matter, of which no warning is given.
+
+        Returns
+        -------
+        CalibrationData
+
+        Raises
+        ------
+        InputError
+            If it is no data frame, a column is missing, or a value in one is missing or not valid.
+
+        Warns
+        -----
+        GroupWarning
+            If a column is called site, hospital, centre, clinic, region, study, month, date or the
+            like, its values repeat, and no site, period, cluster or subgroup is named.
+        WeightWarning
+            As the constructor, when weights can be either type.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"died": [0, 1, 1, 0], "risk": [0.2, 0.8, 0.8, 0.2]})
+        >>> bc.CalibrationData.from_frame(frame, outcome="died", prob="risk")
+        CalibrationData(4 cases, 2 events, 2 rows)
+        """
+        columns, ignored = Columns.given(**roles), tuple(as_items(ignore, "ignore"))
+        for at, name in enumerate(ignored):
+            cure = "Pass the names of columns, such as ['hospital']."
+            check_type(name, str, f"ignore[{at}]", cure)
+        told = {"weight_type": weight_type, "pos_label": pos_label, "horizon": horizon}
+        table = cls._of_frame(frame, columns, told)
+        note_groups(groups_unnamed(frame, columns, ignored))
+        return table
+
+    @classmethod
+    @spelt_out(ColumnRoles)
+    def from_dask(
+        cls,
+        frame: Any,
+        *,
+        horizon: float | None = None,
+        weight_type: WeightType | None = None,
+        pos_label: Any = None,
+        **roles: Unpack[ColumnRoles],
+    ) -> Self:
+        """Build a table from a Dask data frame.
+
+        Cases that are alike are counted where they lie, by whichever scheduler of Dask is active;
+        no more than one row for each score and role travels. Scores that all differ are best
+        rounded before, to four digits, say. It needs Dask, which the extra `dask` installs.
+
+        Parameters
+        ----------
+        frame : dask.dataframe.DataFrame
+        outcome, prob, site, period, cluster, stratum, imputation, sample_weight : str, optional
+        subgroup : str or sequence of str
+        time, event, entry : str, optional
+            Columns, as in `from_frame`. Rows with sampling weights are not added up.
+        horizon, weight_type, pos_label
+            As in `from_frame`.
+
+        Returns
+        -------
+        CalibrationData
+
+        Raises
+        ------
+        InputError
+            If it is no Dask data frame, it cannot be computed, a column is missing, or a value is
+            missing or not valid.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> table = bc.CalibrationData.from_dask(
+        ...     frame, outcome="died", prob="risk"
+        ... )  # doctest: +SKIP
+        """
+        with needed("reading Dask objects", "bayescal[dask]"):
+            dask: Any = import_module("dask")
+        if not hasattr(frame, "dask") or not hasattr(frame, "columns"):
+            raise InputError(
+                f"frame is a {type(frame).__name__}. Pass a Dask data frame; arrays of Dask become "
+                "one by dask.dataframe.from_dask_array."
+            )
+        columns, sample_weight = Columns.given(**roles), roles.get("sample_weight")
+        columns.check(list(frame.columns), "frame")
+        # `dask.compute` of early versions computes columns that nothing needs, if not told before.
+        rows = frame[columns.needed].optimize(fuse=False)
+        keys = [name for name in columns.needed if name != sample_weight]
+        alike = rows.groupby(keys, dropna=False, sort=False, observed=True)
+        weights = rows[sample_weight] if sample_weight is not None else None
+        try:
+            if weights is None:
+                (counted,) = dask.compute(alike.size())
+            else:
+                lazy = (alike[sample_weight].sum(), weights.min(), weights.isna().any())
+                counted, least, missing, parts = dask.compute(*lazy, (weights % 1 != 0).any())
+                if missing or least < 0 or parts or weight_type == "sampling":
+                    counted = None
+                    (rows,) = dask.compute(rows)
+        except Exception as error:  # whatever the user's graph raises, or the scheduler
+            raise InputError(
+                f"frame cannot be computed: {type(error).__name__}: "
+                f"{shortened(error, LONGEST_REASON)}. Mend it; if it needs more memory than a "
+                "worker has, repartition the frame into smaller parts."
+            ) from error
+        told = {"weight_type": weight_type, "pos_label": pos_label, "horizon": horizon}
+        if counted is None:
+            return cls._of_frame(rows, columns, told)
+        number = next(name for name in (f"n{k}" for k in range(len(keys) + 1)) if name not in keys)
+        table = counted.rename(number).reset_index()
+        told["weight_type"] = "counts"
+        return cls._of_frame(table, columns._replace(sample_weight=number), told, number)
+
+    @classmethod
+    def _of_frame(
+        cls, frame: Any, columns: Columns, told: dict[str, Any], number: str | None = None
+    ) -> Self:
+        """The table of a frame, of which one column may be of how many cases a row is."""
+        reader = Reader(**told)
+        try:
+            reader.add(columns_of(frame, columns), "frame")
+        except CaseError as error:
+            if number is None or error.row is None:
+                raise error.changed(argument=columns.called(error.argument)) from None
+            rows = int(frame[number].iloc[error.row])
+            where = f"{count(rows, 'row')} of frame"
+            raise InputError(error.worded(columns.called, lambda row: where)) from None
+        return cls._new(reader.finished())
 
     @property
     def _structure(self) -> Structure:
@@ -1178,6 +1332,18 @@ def _without_hits(contents: Contents) -> Contents:
     """The scores alone."""
     rows = contents.rows
     return replace(contents, rows=rows._replace(hits=np.zeros(rows.score.size)), members=None)
+
+
+def note_groups(names: Sequence[str]) -> None:
+    """Warn of columns of hospitals or dates of which nothing is said."""
+    for name in names:
+        role = "site" if may_be_sites(name) else "period"
+        warn(
+            f"column {shortened(repr(name))} may tell groups apart. If calibration may differ "
+            f"between them, or rows of one are alike, say so: {role}={name!r} or "
+            f"cluster={name!r}; ignore=[{name!r}] if it does not matter.",
+            GroupWarning,
+        )
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -19,6 +18,7 @@ from bayescal.core.errors import (
     ScoreWarning,
     as_count,
     as_number,
+    warn,
 )
 from bayescal.core.text import count, exact, shortened
 from bayescal.data.cases import (
@@ -148,11 +148,10 @@ class Survival:
         self.event, self.other = codes == own, (codes != own) & (codes > 0)
         if own > 1 and not self.event.any():
             known = ", ".join(map(str, np.unique(codes).tolist()))
-            warnings.warn(
+            warn(
                 f"cause={own} does not occur in event, whose codes are {known}, so that no case "
                 "has the event. Check the code.",
                 LabelWarning,
-                stacklevel=2,
             )
         self.unnamed_codes = frozenset() if cause is not None else frozenset(codes.tolist())
         self.entry = None if entry is None else as_floats(entry, "entry")
@@ -405,12 +404,11 @@ class FollowUp:
         c_statistic = float(event @ (np.cumsum(other) - other / 2)) / (events * others)
         error = np.sqrt((events + others + 1) / (12 * events * others))
         if c_statistic < 0.5 - ERRORS_BELOW * error:
-            warnings.warn(
+            warn(
                 "scores are lower for cases with the event than for cases followed to the horizon "
                 f"without it (C-statistic {c_statistic:.2f}): they look like probabilities of "
                 "survival. If they are, pass 1 - y_prob.",
                 ScoreWarning,
-                stacklevel=5,
             )
 
     @property

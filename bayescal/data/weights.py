@@ -6,14 +6,13 @@ by one factor, so that they add up to Kish's effective sample size.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import CaseError, InputError, WeightWarning, check_choice
+from bayescal.core.errors import CaseError, InputError, WeightWarning, check_choice, warn
 from bayescal.core.text import exact
 
 WeightType = Literal["counts", "sampling"]
@@ -166,14 +165,14 @@ def warn_of_ambiguity(
 
 
 def warn_of_types(types: str, total: float, squares: float) -> None:
-    """Warn the caller of the caller's caller that both types are possible."""
-    warning = WeightWarning(
+    """Warn that both types are possible."""
+    warn(
         f"sample_weight holds whole numbers that can be {types}. They are taken as counts, "
         f"which makes intervals about {np.sqrt(squares / total):.2g} times as narrow. Say which "
-        "they are with weight_type='counts' or weight_type='sampling'."
+        "they are with weight_type='counts' or weight_type='sampling'.",
+        WeightWarning,
+        types=types,
     )
-    warning.types = types
-    warnings.warn(warning, stacklevel=4)
 
 
 def is_collapsed(weight: Floats, has_both: NDArray[np.bool_]) -> bool:

@@ -139,7 +139,7 @@ def gain_of_imputations(
         cases = [(y_true, score) for score in as_imputations(imputation, one)]
         maps, are_imputed = _by_imputation(after, len(cases)), False
     if are_imputed:
-        warn_of_few_outcomes(len(cases), stacklevel=4)
+        warn_of_few_outcomes(len(cases))
     options |= {"random_state": as_seed(random_state), **of_cases}
 
     def gains(by: str) -> list[RecalibrationGain]:
