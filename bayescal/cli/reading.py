@@ -252,11 +252,7 @@ class Reading:
         return self.request().as_written
 
     def request(
-        self,
-        *,
-        others: Sequence[tuple[str, str]] = (),
-        keeps_unknown: bool = False,
-        **columns: Any,
+        self, *, others: Sequence[tuple[str, str]] = (), keeps_unknown: bool = False, **columns: Any
     ) -> Request:
         """What was said of the file, for its reader.
 

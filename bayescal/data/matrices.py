@@ -173,12 +173,7 @@ def contents_of_classes(
 
 
 def binary_cases(
-    y_true: Any,
-    y_proba: Any,
-    mode: str,
-    classes: Any,
-    sample_weight: Any,
-    name: str = "y_proba",
+    y_true: Any, y_proba: Any, mode: str, classes: Any, sample_weight: Any, name: str = "y_proba"
 ) -> BinaryCases:
     """Reduce cases of k classes to binary ones; see `CalibrationData.from_multiclass`.
 

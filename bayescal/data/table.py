@@ -18,6 +18,7 @@ from bayescal.core.errors import (
     GroupWarning,
     InputError,
     as_items,
+    check_callable,
     check_choice,
     check_type,
     warn,
@@ -35,7 +36,6 @@ from bayescal.data.contents import (
     contents_of_counts,
     forgotten,
     of_group,
-    read_chunks,
     regrouped,
     selected,
     split,
@@ -349,8 +349,15 @@ class CalibrationData:
         >>> bc.CalibrationData.from_chunks([([0, 1], [0.2, 0.8]), ([1, 0], [0.8, 0.2])])
         CalibrationData(4 cases, 2 events, 2 rows)
         """
-        reader = Reader(weight_type=weight_type, pos_label=pos_label, horizon=horizon)
-        read_chunks(chunks, reader, progress)
+        if not isinstance(chunks, Iterable) or getattr(chunks, "shape", None) == ():
+            given = shortened(repr(chunks))
+            raise InputError(f"chunks must be a list or a generator, got {given}.")
+        check_callable(progress, "progress", "the number of cases")
+        reader = Reader(weight_type, pos_label, horizon)
+        for position, chunk in enumerate(chunks):
+            reader.add(chunk, f"chunk {position}")
+            if progress is not None:
+                progress(reader.cases)
         return cls._new(reader.finished())
 
     @classmethod
