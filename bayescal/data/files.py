@@ -264,8 +264,7 @@ def _parsed(
 def open_text(path: TableFile, told: str | None, door: Door) -> Text:
     """Look at a text: how it is encoded, what separates its fields, and its header."""
     with _understood(path):
-        encoding = _encoding_of(path, told, door)
-        return _look_at_text(path, encoding)
+        return _look_at_text(path, _encoding_of(path, told, door))
 
 
 def _encoding_of(path: TableFile, told: str | None, door: Door) -> str:
@@ -278,35 +277,25 @@ def _encoding_of(path: TableFile, told: str | None, door: Door) -> str:
                 f"{door.option('encoding')}: {told!r} is no encoding of text that Python "
                 "knows. Some are utf-8, utf-16, latin-1 and cp1252."
             ) from None
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    packed, unpacked = _packed_size(path), 0
-    checks = told is None
+    decoder, unpacked, packed = codecs.getincrementaldecoder("utf-8")(), 0, None
+    if path.suffix.lower() == ".gz":
+        with path.open("rb") as file:
+            packed = file.seek(0, 2)
     with _opened(path) as file:
         block = file.read(BLOCK)
-        if checks and block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            told, checks = "utf-16", False
-        while block and (checks or packed is not None):
-            unpacked += len(block)
-            if packed is not None:
-                _check_unpacked(path, packed, unpacked)
-            try:
-                decoder.decode(block if checks else b"")
-            except UnicodeDecodeError:
-                _refuse_lines(path, door)
-            block = file.read(BLOCK)
+        if told is None and block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            told = "utf-16"
         try:
+            while block and (told is None or packed is not None):
+                unpacked += len(block)
+                if packed is not None:
+                    _check_unpacked(path, packed, unpacked)
+                decoder.decode(block if told is None else b"")
+                block = file.read(BLOCK)
             decoder.decode(b"", final=True)
         except UnicodeDecodeError:
             _refuse_lines(path, door)
     return UTF_8 if told is None or codecs.lookup(told).name == "utf-8" else told
-
-
-def _packed_size(path: TableFile) -> int | None:
-    """The size of a packed file; None of another."""
-    if path.suffix.lower() != ".gz":
-        return None
-    with path.open("rb") as file:
-        return file.seek(0, 2)
 
 
 def _refuse_lines(path: TableFile, door: Door) -> None:
@@ -470,17 +459,16 @@ class Cells(Source):
 
     def _frame(self, labels: Collection[str], verbatim: bool) -> pd.DataFrame:
         text, width = StringIO(), len(self.names)
+
+        def shown(cell: Any) -> Any:  # as Excel does: hospital 7 is no 7.0
+            return int(cell) if isinstance(cell, float) and cell.is_integer() else cell
+
         csv.writer(text, quoting=csv.QUOTE_MINIMAL).writerows(
-            [*map(_as_shown, cells), *[None] * (width - len(cells))] for _, cells in self.rows
+            [*map(shown, cells), *[None] * (width - len(cells))] for _, cells in self.rows
         )
         text.seek(0)
         at = self._positions(labels)
         return _parsed(text, width, at, verbatim=verbatim, header=None, skip_blank_lines=False)
-
-
-def _as_shown(cell: Any) -> Any:
-    """A cell as Excel shows it: hospital 7 is no 7.0."""
-    return int(cell) if isinstance(cell, float) and cell.is_integer() else cell
 
 
 def open_workbook(path: TableFile, sheet: str | None, door: Door) -> Cells:

@@ -34,7 +34,7 @@ from bayescal.data.columns import (
 )
 from bayescal.data.contents import Reader
 from bayescal.data.files import Source, TableFile, is_text, is_workbook, open_table
-from bayescal.data.guesses import as_code, guess
+from bayescal.data.guesses import as_code, guess, stripped
 from bayescal.data.table import CalibrationData
 from bayescal.data.times import Ends, Survival
 from bayescal.data.weights import WeightType
@@ -387,7 +387,7 @@ class _Part:
 
     def _coded(self, column: pd.Series, codes: list[Any], kept: str = "") -> InputError:
         """What to say of codes of missing values."""
-        values = column if column.dtype.kind in "if" else column.map(_stripped)
+        values = column if column.dtype.kind in "if" else column.map(stripped)
         is_code = values.isin(codes).to_numpy(dtype=bool)
         shown = " and ".join(
             shortened(repr(code) if isinstance(code, str) else f"{code:g}") for code in codes
@@ -459,7 +459,7 @@ class _Part:
         if event is None and values is not None and are_binary_integers(values):
             return values
         codes, values_of = pd.factorize(column)
-        labels = [_stripped(label) for label in values_of.tolist()]
+        labels = [stripped(label) for label in values_of.tolist()]
         several = sorted({*labels}, key=str)
         coded = [each for each in several if as_code(each) is not None]
         if CLASSES < len(several) <= MOST_LABELS and coded and len(several) - len(coded) <= CLASSES:
@@ -499,7 +499,7 @@ class _Part:
         else:
             values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64)
             if np.isnan(values).any():
-                values = column.astype(object).map(_stripped).to_numpy()
+                values = column.astype(object).map(stripped).to_numpy()
         ends = Ends.of(str(columns.event), values, request.cause, request.censored, request.door)
         with read.worded():
             outcome = Survival(time, ends.codes, entry, cause=ends.cause)
@@ -570,11 +570,6 @@ def _is_label(label: object, event: Any) -> bool:
         except (TypeError, ValueError, OverflowError):
             return False
     return str(label) == str(event)
-
-
-def _stripped(value: Any) -> Any:
-    """A text without spaces around it, anything else as it is."""
-    return value.strip() if isinstance(value, str) else value
 
 
 def open_as(request: Request, path: TableFile | None = None) -> Source:

@@ -238,13 +238,15 @@ class CalibrationData:
                 "imputation was given beside y_prob, and is a matrix of scores. Pass one of them: "
                 "y_prob for one score a case, imputation for several."
             )
-        times = y_true.time if isinstance(y_true, Survival) else y_true
-        (known, weight, matrix), aligned = roles.aligned(
-            y_true=times, sample_weight=sample_weight, imputation=matrix, across={"imputation"}
+        is_timed = isinstance(y_true, Survival)
+        (known, weight, matrix), roles = roles.aligned(
+            y_true=y_true.time if is_timed else y_true,
+            sample_weight=sample_weight,
+            imputation=matrix,
+            across={"imputation"},
         )
-        outcome = y_true if isinstance(y_true, Survival) else known
-        rows = as_imputations(matrix, known)
-        tables = [cls._of_cases(outcome, row, weight, aligned, options) for row in rows]
+        outcome, rows = y_true if is_timed else known, as_imputations(matrix, known)
+        tables = [cls._of_cases(outcome, row, weight, roles, options) for row in rows]
         return cls.from_imputations(tables)
 
     @classmethod
@@ -879,7 +881,11 @@ class CalibrationData:
         InputError
             That says what to pass instead.
         """
-        self._check_outcomes()
+        if not self.has_outcomes:
+            raise InputError(
+                "this table has no outcomes: it holds scores alone, of cases that were not "
+                "observed. Pass outcomes with the scores, as (y_true, y_prob)."
+            )
         if self.follow_up is not None and not takes_times:
             raise InputError(
                 "this table has times to an event, and cases that left before the horizon: this is "
@@ -887,13 +893,6 @@ class CalibrationData:
                 "recommend, recalibration_gain and build_model."
             )
         return self
-
-    def _check_outcomes(self) -> None:
-        if not self.has_outcomes:
-            raise InputError(
-                "this table has no outcomes: it holds scores alone, of cases that were not "
-                "observed. Pass outcomes with the scores, as (y_true, y_prob)."
-            )
 
     @property
     def rows(self) -> Rows:
@@ -913,8 +912,7 @@ class CalibrationData:
     @property
     def hits(self) -> Floats:
         """Events at each score (the sum of their weights); refused where there are no outcomes."""
-        self._check_outcomes()
-        return self.rows.hits
+        return self.complete(takes_times=True).rows.hits
 
     @property
     def group(self) -> NDArray[np.str_] | None:
@@ -943,7 +941,7 @@ class CalibrationData:
 
         Of outcomes that were imputed it is the mean over the imputations.
         """
-        self._check_outcomes()
+        self.complete(takes_times=True)
         parts = self._imputations if self.has_imputed_outcomes else (self._any,)
         return sum(part._hits for part in parts) / len(parts)
 
@@ -1177,17 +1175,13 @@ class CalibrationData:
         if group is not None:
             if not isinstance(group, str) or group not in self._position:
                 check_choice(group, self.groups, "group")
-            cell, at = self._contents.cells[self._position[group]], self._position[group]
-            if self._imputations:
-                return self._each(lambda one: of_group(one, one.cells.index(cell)))
-            return self._each(lambda one: of_group(one, at))
+            cell = self._contents.cells[self._position[group]]
+            return self._each(lambda one: of_group(one, one.cells.index(cell)))
         wanted = {
             role: check_choice(str(level), self.levels[role], role)
             for role, level in levels.items()
             if check_choice(role, tuple(self.levels), "role")
         }
-        if not self._imputations:
-            return self._each(partial(selected, levels=wanted))
         label, table = wanted.pop(IMPUTATION, None), self
         if label is not None:
             table = self._imputations[self._labels.index(label)]
@@ -1255,28 +1249,17 @@ class CalibrationData:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CalibrationData):
             return NotImplemented
-        mine, theirs = (
-            (
-                it.groups,
-                it._structure,
-                it.weight_type,
-                it.has_outcomes,
-                it.follow_up,
-                it._imputations,
-                it.unknown,
-            )
-            for it in (self, other)
-        )
-        if mine != theirs or (self.members is None) != (other.members is None):
+        same = ("groups", "_structure", "weight_type", "has_outcomes", "follow_up", "_imputations")
+        if any(getattr(self, name) != getattr(other, name) for name in (*same, "unknown")):
             return False
-        if self.members is not None and not self.members.equals(other.members):
+        mine, theirs = self.members, other.members
+        if (mine is None) != (theirs is None) or (mine is not None and not mine.equals(theirs)):
             return False
-        if not np.isclose(self.weight_scale, other.weight_scale, SUMS_SAME, 0):
-            return False
-        names = ("score", "trials", "hits") if self.has_outcomes else ("score", "trials")
+        names = ("weight_scale", "score", "trials", *["hits"] * self.has_outcomes)
         pairs = [(getattr(self, name), getattr(other, name)) for name in names]
         return all(
-            one.shape == two.shape and np.allclose(one, two, SUMS_SAME, 0) for one, two in pairs
+            np.shape(one) == np.shape(two) and np.allclose(one, two, SUMS_SAME, 0)
+            for one, two in pairs
         )
 
     __hash__ = None  # type: ignore[assignment]
