@@ -1,0 +1,1 @@
+"""What people read: the page of an assessment, and the files of every page."""
