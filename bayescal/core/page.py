@@ -6,8 +6,8 @@ know pages and nothing of results. So a number stands in one place, and no mediu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from textwrap import wrap
 from typing import Any
 
@@ -34,6 +34,8 @@ class Figure:
         What stands above and beneath it.
     alt : str
         What it shows, for who does not see it.
+    worded : callable
+        What makes of its texts those of the page, such as "answers" of "cases".
     """
 
     name: str
@@ -42,6 +44,7 @@ class Figure:
     title: str = ""
     caption: str = ""
     alt: str = ""
+    worded: Callable[[str], str] = str
 
 
 Block = str | Table | Figure
@@ -97,6 +100,30 @@ class Page:
 
     def __str__(self) -> str:
         return as_text(self)
+
+    def worded(self, reword: Callable[[str], str]) -> Page:
+        """The page in other words: of predictions, or of answers, where others speak of cases."""
+
+        def block(each: Block) -> Block:
+            if isinstance(each, str):
+                return reword(each)
+            if isinstance(each, Table):
+                return each.worded(reword)
+            told: dict[str, Any] = {
+                name: reword(getattr(each, name)) for name in ("title", "caption", "alt")
+            }
+            return replace(each, **told, worded=reword)
+
+        return replace(
+            self,
+            subject=reword(self.subject),
+            answer=tuple(map(reword, self.answer)),
+            sections=tuple(
+                replace(each, title=reword(each.title), blocks=tuple(map(block, each.blocks)))
+                for each in self.sections
+            ),
+            notes=tuple(map(reword, self.notes)),
+        )
 
     @property
     def figures(self) -> list[Figure]:
