@@ -46,10 +46,10 @@ FILE = Annotated[
 ]
 
 
-def _column(name: str, more: str = "") -> Any:
+def _column(name: str) -> Any:
     """The option that names the column of a role; of labels a second one is not overlooked."""
     role = {**ROLES, **OF_TABLE}[name]
-    text = f"Column: {role.line[0].lower()}{role.line[1:]}{more}"
+    text = f"Column: {role.line[0].lower()}{role.line[1:]}{MORE.get(name, '')}"
     kind: Any = list[str] | None if name in ROLES else str | None
     return Annotated[kind, typer.Option(role.option, metavar="COLUMN", help=text)]
 
@@ -63,25 +63,21 @@ def _flag(name: str, text: str, *, hidden: bool = False) -> Any:
 
 
 GUESSED = " Not needed if only one column fits."
+MORE = {
+    "outcome": GUESSED,
+    "prob": GUESSED,
+    "subgroup": " Repeat it: --subgroup sex --subgroup age.",
+    "time": " Needs --event and --horizon.",
+}
 ROLE_OPTIONS: dict[str, Any] = {
-    "outcome": _column("outcome", GUESSED),
-    "prob": _column("prob", GUESSED),
+    name: _column(name) for name in dict.fromkeys(("outcome", "prob", *ROLES, *OF_TABLE))
+} | {
     "positive": _value("Value of the outcome that is the event, if outcomes are not 0 and 1."),
-    "sample_weight": _column("sample_weight"),
     "weight_type": _value(
         "counts: weights are numbers of cases. sampling: they correct for how cases were sampled. "
         "Needed if the type is not clear from the data."
     ),
-    "site": _column("site"),
-    "period": _column("period"),
     "every": _value("With --period, dates: take them by week, month, quarter or year."),
-    "subgroup": _column("subgroup", " Repeat it: --subgroup sex --subgroup age."),
-    "cluster": _column("cluster"),
-    "stratum": _column("stratum"),
-    "imputation": _column("imputation"),
-    "time": _column("time", " Needs --event and --horizon."),
-    "event": _column("event"),
-    "entry": _column("entry"),
     "horizon": _value(
         "With --time: by when the scores are risks of the event, in its units. Several are typed "
         "as 1,3,5, beside --prob r1,r3,r5, a column for each."
@@ -181,7 +177,8 @@ def reads(
     return given_to
 
 
-FLAGS = ("drop_missing", "logit", "percent", "survival", "independent")
+SCALES = ("logit", "percent", "survival")
+FLAGS = ("drop_missing", "independent", *SCALES)
 
 
 @dataclass(frozen=True)
@@ -207,7 +204,7 @@ class Reading:
             if name != "subgroup" and isinstance(given, (list, tuple)) and len(given) > 1:
                 several = " Name several subgroups with --subgroup." * (name == "site")
                 raise InputError(f"{_typed(name)} is one column, and was given twice.{several}")
-        scales = [name for name in ("logit", "percent", "survival") if self.typed.get(name)]
+        scales = [name for name in SCALES if self.typed.get(name)]
         if len(scales) > 1:
             raise InputError(
                 f"--{scales[0]} and --{scales[1]} exclude each other: name one scale of scores."
@@ -265,42 +262,36 @@ class Reading:
         """
         from bayescal.data.columns import Columns, Door, Request
 
-        names = (*ROLES, *OF_TABLE)
-        named = {name: self[name] for name in names if name != "subgroup"} | columns
-        scales = [name for name in ("logit", "percent", "survival") if self.typed.get(name)]
+        named = {name: self[name] for name in (*ROLES, *OF_TABLE)} | {"subgroup": self.subgroups}
+        as_typed = ("weight_type", "cause", "censored", "every", "encoding", "sheet")
+        scales = [name for name in SCALES if self.typed.get(name)]
         return Request(
             self.file,
-            Columns(**named, subgroup=self.subgroups),
+            Columns(**(named | columns)),
             others={name: option for option, name in others},
             pos_label=self.positive,
-            weight_type=self["weight_type"],
-            cause=self["cause"],
-            censored=self["censored"],
-            every=self["every"],
             scale=scales[0] if scales else "probability",
             drop_missing=bool(self["drop_missing"]),
             keeps_unknown=keeps_unknown,
             ignore=tuple(self["ignore_column"] or ()),
             independent=bool(self["independent"]) or "independent" not in self.takes,
-            encoding=self["encoding"],
-            sheet=self["sheet"],
             asks=tuple(name for name in ROLES if name in self.takes),
             door=Door(*COMMAND_LINE),
+            **{name: self[name] for name in as_typed},
         )
 
     @property
     def words(self) -> list[str]:
         """The options that say how the file is written, as they are typed."""
-        words = [] if self["encoding"] is None else ["--encoding", self["encoding"]]
-        words += [] if self["sheet"] is None else ["--sheet", self["sheet"]]
-        return [*words, *(f"--{name}" for name in ("logit", "percent", "survival") if self[name])]
+        named = [name for name in ("encoding", "sheet") if self[name] is not None]
+        words = [word for name in named for word in (f"--{name}", self[name])]
+        return [*words, *(f"--{name}" for name in SCALES if self[name])]
 
     @property
     def source(self) -> dict[str, str]:
         """What scores are written as, for the record; nothing for probabilities."""
-        return (
-            {"scale": self.scale.name} if self.words and self.scale.name != "probabilities" else {}
-        )
+        name = self.scale.name
+        return {"scale": name} if name != "probabilities" else {}
 
 
 class Times(NamedTuple):
@@ -361,16 +352,9 @@ class Times(NamedTuple):
                 if reading[name]:
                     raise InputError(f"--{name} goes with --time, the column of times to an event.")
             return None
-        if reading["event"] is None:
-            raise InputError(
-                "--event is missing: with --time it names the column of what ended the time: 1 the "
-                "event, 0 the case left, 2, 3, ... a competing event, or words."
-            )
-        if reading["horizon"] is None:
-            raise InputError(
-                "--horizon is missing: with --time the scores are risks of the event by some time. "
-                "Name it in the units of the times, such as --horizon 5."
-            )
+        for name, why in NEEDED_WITH_TIME.items():
+            if reading[name] is None:
+                raise InputError(f"--{name} is missing: with --time {why}")
         others = {"--outcome": reading["outcome"], "--update": update}
         others["--positive"] = reading.positive
         for name, value in others.items():
@@ -378,17 +362,18 @@ class Times(NamedTuple):
                 cause = " Name the event with --cause." * (name == "--positive")
                 raise InputError(f"{name} does not go with --time.{cause}")
         horizons = _as_horizons(reading["horizon"])
-        if len(horizons) > 1 and not takes_several:
-            raise InputError(
-                f"--horizon names {len(horizons)} horizons, and bayescal assess alone takes "
-                "several. Name one."
-            )
-        for name, given in (reading.groups | {"--imputation": reading["imputation"]}).items():
-            if given and len(horizons) > 1:
+        if len(horizons) > 1:
+            if not takes_several:
                 raise InputError(
-                    f"{name} does not go with several horizons. Name one, such as "
-                    f"--horizon {horizons[0]:g}."
+                    f"--horizon names {len(horizons)} horizons, and bayescal assess alone takes "
+                    "several. Name one."
                 )
+            for name, given in (reading.groups | {"--imputation": reading["imputation"]}).items():
+                if given:
+                    raise InputError(
+                        f"{name} does not go with several horizons. Name one, such as "
+                        f"--horizon {horizons[0]:g}."
+                    )
         probs = _columns_of(reading["prob"], horizons) if len(horizons) > 1 else ()
         used = (reading["time"], reading["event"], reading["entry"])
         return cls(*used, horizons, probs, reading["cause"])
@@ -406,18 +391,26 @@ class Times(NamedTuple):
         return [told] if late else []
 
 
+NEEDED_WITH_TIME = {
+    "event": "it names the column of what ended the time: 1 the event, 0 the case left, 2, 3, ... "
+    "a competing event, or words.",
+    "horizon": "the scores are risks of the event by some time. Name it in the units of the times, "
+    "such as --horizon 5.",
+}
+
+
 def _as_horizons(typed: str) -> tuple[float, ...]:
     """The horizons as they were typed, such as 5 or 1,3,5."""
-    horizons = []
-    for part in typed.split(","):
+    parts = [part.strip() for part in typed.split(",")]
+    for part in parts:
         try:
-            horizons.append(float(part))
+            float(part)
         except ValueError:
             raise InputError(
-                f"--horizon {typed}: {part.strip()!r} is no number. Type one time, such as "
+                f"--horizon {typed}: {part!r} is no number. Type one time, such as "
                 "--horizon 5, or several with commas between, such as --horizon 1,3,5."
             ) from None
-    return tuple(horizons)
+    return tuple(map(float, parts))
 
 
 def _columns_of(typed: str | None, horizons: tuple[float, ...]) -> tuple[str, ...]:
