@@ -15,13 +15,12 @@ from bayescal.data.table import CalibrationData
 from bayescal.multilevel.calibrated import Explained, ProbCalibrated
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.problem import MultilevelProblem
-from bayescal.multilevel.view import key_of_view
 from bayescal.posterior.stored import as_dataset, with_chains
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["is_multilevel_tree", "multilevel_tree", "read_draws", "read_explained"]
+__all__ = ["multilevel_tree", "read_draws", "read_explained"]
 
 CHAIN_DRAW = ("chain", "draw")
 
@@ -100,11 +99,6 @@ def _dataset(drawn: MultilevelDraws) -> xr.Dataset:
         values["explanation"] = with_chains(drawn.explanation, chains)
     coords = {dim: list(problem.labels), "term": [term.name for term in problem.terms]}
     return as_dataset(values, coords, chains, drawn.size // chains)
-
-
-def is_multilevel_tree(tree: xr.DataTree) -> bool:
-    """Whether a tree is that of several related curves, or of a view on one of them."""
-    return "terms" in tree.attrs or key_of_view(tree) is not None
 
 
 @reading_tree()

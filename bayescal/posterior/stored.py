@@ -36,10 +36,12 @@ if TYPE_CHECKING:
 __all__ = [
     "OBSERVATION_LIMIT",
     "SEEN",
+    "SEVERAL",
     "as_dataset",
     "complete",
     "coordinates_of",
     "is_of_imputations",
+    "key_of",
     "open_tree",
     "posterior_of",
     "read_parts",
@@ -60,9 +62,11 @@ OF_SINGLE_CASES = (
     "whole clusters. bayescal.compare(...).loo does."
 )
 """What the log likelihood of cases in clusters is not."""
-SEEN, IMPUTATIONS, CHECKSUM = "on", "imputations", "checksum"
-"""Group with the scores that a posterior is seen on, where they are not its own; and attributes
-with the number of imputations, and of a file with the checksum of each group."""
+SEEN, SEVERAL = "on", "several_curves"
+"""Groups with the scores that a posterior is seen on, where they are not its own; and with the tree
+of all curves, of one of several."""
+IMPUTATIONS, CHECKSUM, PLACE = "imputations", "checksum", "view"
+"""Attributes: the number of imputations, the checksum of each group, which of several curves."""
 
 
 # Written
@@ -100,6 +104,11 @@ def tree_of(part: Part) -> xr.DataTree:
     tree = PosteriorTree.from_dict(groups)
     tree.attrs.update(problem.to_attributes())
     tree.attrs.update({key: json.dumps(value) for key, value in named.items()})
+    if part.place is not None:
+        if not part.place.has_outcomes:
+            del tree["observed_data"]
+        tree[SEVERAL] = part.place.several.tree.copy()
+        tree.attrs[PLACE] = json.dumps(part.place.key)
     return tree
 
 
@@ -129,6 +138,12 @@ def seen_on(tree: xr.DataTree, data: CalibrationData) -> xr.DataTree:
     seen = tree.copy()
     seen[SEEN] = xr.DataTree(data.to_xarray())
     return seen
+
+
+def key_of(tree: xr.DataTree) -> dict[str, Any] | None:
+    """Which of several curves a tree is of; None of a fit."""
+    key: dict[str, Any] | None = json.loads(tree.attrs[PLACE]) if PLACE in tree.attrs else None
+    return key
 
 
 def scores_seen(tree: xr.DataTree) -> CalibrationData | None:
