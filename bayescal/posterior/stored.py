@@ -38,6 +38,7 @@ __all__ = [
     "SEEN",
     "SEVERAL",
     "as_dataset",
+    "assembled",
     "complete",
     "coordinates_of",
     "is_of_imputations",
@@ -76,12 +77,8 @@ def tree_of(part: Part) -> xr.DataTree:
     """The groups a fit writes: posterior, sample_stats, observed_data and constant_data."""
     import xarray as xr
 
-    from bayescal.posterior.arviz_tree import PosteriorTree
-
     problem, averaged, data = part.problem, part.averaged, part.problem.data
-    versions = library_versions("bayescal", "numpy", "scipy", "arviz-stats")
-    named: dict[str, Any] = {"inference_library": "bayescal", "engine": part.engine}
-    named["versions"] = versions
+    named: dict[str, Any] = {}
     if averaged is not None:
         named["families"], named["asked"] = averaged.families, dict(averaged.asked)
         named["prior_calibrated"] = averaged.weights["identity"]
@@ -101,14 +98,28 @@ def tree_of(part: Part) -> xr.DataTree:
         "observed_data": observed,
         "constant_data": data.to_xarray().assign(model_score=("row", problem.table.score)),
     }
-    tree = PosteriorTree.from_dict(groups)
-    tree.attrs.update(problem.to_attributes())
-    tree.attrs.update({key: json.dumps(value) for key, value in named.items()})
+    tree = assembled(groups, problem.to_attributes(), part.engine, named)
     if part.place is not None:
         if not part.place.has_outcomes:
             del tree["observed_data"]
         tree[SEVERAL] = part.place.several.tree.copy()
         tree.attrs[PLACE] = json.dumps(part.place.key)
+    return tree
+
+
+def assembled(
+    groups: Mapping[str, Any],
+    attributes: Mapping[str, str],
+    engine: str,
+    named: Mapping[str, Any],
+) -> xr.DataTree:
+    """A tree of these groups, with what was fitted and by which versions of libraries."""
+    from bayescal.posterior.arviz_tree import PosteriorTree
+
+    tree = PosteriorTree.from_dict(dict(groups))
+    versions = library_versions("bayescal", "numpy", "scipy", "arviz-stats")
+    told = {"inference_library": "bayescal", "engine": engine, "versions": versions, **named}
+    tree.attrs.update({**attributes, **{key: json.dumps(value) for key, value in told.items()}})
     return tree
 
 
