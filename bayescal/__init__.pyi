@@ -36,10 +36,7 @@ from .inference import CurveComparison as CurveComparison
 from .inference import tce_lower_bound as tce_lower_bound
 from .model import curves as curves
 from .model import priors as priors
-from .multilevel import DriftPosterior as DriftPosterior
-from .multilevel import HierarchicalPosterior as HierarchicalPosterior
 from .multilevel import MultilevelPosterior as MultilevelPosterior
-from .multilevel import SubgroupPosterior as SubgroupPosterior
 from .multilevel import by as by
 from .multilevel import walk as walk
 from .planning import Plan as Plan

@@ -136,9 +136,9 @@ def _told(
         "populations": {str(name): row.to_dict() for name, row in populations.iterrows()},
         "now": functionals_record(post.now().summary(level)),
         "explanations": post.explanations.to_dict(),
-        "prob_changed": post.prob_changed,
+        "prob_changed": float(1 - post.explanations["constant"]),
         "when_changed": post.when_changed().to_dict("index"),
-        "by_period": post.periods.to_dict("index"),
+        "by_period": post.table().to_dict("index"),
         "gain_of_updating": {
             " ".join(map(str, key)): row
             for key, row in zip(gains.index, gains.to_dict("records"), strict=True)
@@ -159,7 +159,7 @@ def periods_table(post: Any) -> Table:
         shown.add_column(heading, justify="right")
     into = post.when_changed()["prob"].to_dict()
     row: Any
-    for name, row in post.periods.iterrows():
+    for name, row in post.table().iterrows():
         ends = {
             "estimate": row["observed_expected"],
             "lower": row["observed_expected_lower"],

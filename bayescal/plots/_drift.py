@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayescal.core.errors import InputError, as_level, as_number, check_choice
-from bayescal.multilevel.drift import DriftPosterior, as_drift
+from bayescal.multilevel.posterior import MultilevelPosterior, as_multilevel
+from bayescal.multilevel.rows import RATIO_AND_SLOPE
 from bayescal.plots import style
 from bayescal.plots._names import axis_label, ideal
 from bayescal.plots.text import chance, label, percent
@@ -24,7 +25,7 @@ BAND_ALPHA = 0.25
 
 
 def drift(
-    post: DriftPosterior,
+    post: MultilevelPosterior,
     name: str = "observed_expected",
     axes: Sequence[Axes] | None = None,
     *,
@@ -35,7 +36,7 @@ def drift(
 
     Parameters
     ----------
-    post : DriftPosterior
+    post : MultilevelPosterior
     name : str
         A name in `bayescal.functionals.FUNCTIONALS`. For "observed_expected" and
         "calibration_slope" the estimates from each period alone are hollow squares.
@@ -67,7 +68,7 @@ def drift(
     """
     chosen, level = check_choice(name, FUNCTIONALS, "name"), as_level(ci_prob)
     line = None if limit is None else as_number(limit, "limit")
-    labels = as_drift(post).labels
+    labels = as_multilevel(post, "periods").labels
     above, below = _panels(axes)
     at, ends = np.arange(len(labels)), _ends(post, chosen, level)
     above.axhline(ideal(chosen), color=style.DIAGONAL, lw=1, ls="--", zorder=0)
@@ -76,7 +77,7 @@ def drift(
     above.fill_between(at, ends[1], ends[2], color=style.CURVE, alpha=BAND_ALPHA, lw=0)
     above.plot(at, ends[0], "o-", color=style.CURVE, lw=1.8, ms=4)
     title = f"Estimate and {percent(level)} credible interval"
-    raw = post.periods.get(f"{chosen}_raw")
+    raw = post.table()[f"{chosen}_raw"] if chosen in RATIO_AND_SLOPE else None
     if raw is not None:
         above.plot(at, raw.to_numpy(), "s", mfc="none", mec=style.INK, ms=5, mew=0.9)
         title += "; squares: each period alone"
@@ -112,11 +113,12 @@ def _panels(axes: Sequence[Axes] | None) -> list[Axes]:
     return list(made)
 
 
-def _ends(post: DriftPosterior, name: str, level: float) -> np.ndarray:
+def _ends(post: MultilevelPosterior, name: str, level: float) -> np.ndarray:
     """Estimate and ends of the interval in each period, of shape (3, periods)."""
     rows = []
+    (axis,) = post.levels
     for period in post.labels:
-        table = post.period(period).summary(level, names=[name])
+        table = post.at({axis: period}).summary(level, names=[name])
         if name not in table.index:
             raise InputError(f"name={name!r} is not defined by the scores of period {period!r}.")
         rows.append(table.loc[name, ["estimate", "lower", "upper"]].to_numpy(np.float64))

@@ -8,7 +8,6 @@ import numpy as np
 
 from bayescal.core.errors import InputError, as_level
 from bayescal.core.text import told_apart
-from bayescal.multilevel.rows import known_of_group
 from bayescal.plots import style
 from bayescal.plots._bands import curve_bands
 from bayescal.plots._sites import as_sites
@@ -17,7 +16,8 @@ from bayescal.plots.text import count, label, percent
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayescal.multilevel.sites import HierarchicalPosterior
+    from bayescal.multilevel.posterior import MultilevelPosterior
+    from bayescal.posterior.posterior import CalibrationPosterior
 
 __all__ = ["site_curves"]
 
@@ -27,7 +27,7 @@ LONGEST_ABOVE = 24
 
 
 def site_curves(
-    post: HierarchicalPosterior,
+    post: MultilevelPosterior,
     axes: Axes | list[Axes] | None = None,
     *,
     ci_prob: float = 0.95,
@@ -36,7 +36,7 @@ def site_curves(
 
     Parameters
     ----------
-    post : HierarchicalPosterior
+    post : MultilevelPosterior
         Of at most 60 sites.
     axes : matplotlib.axes.Axes or sequence of them, optional
         One a site; by default on a new figure.
@@ -63,7 +63,9 @@ def site_curves(
     ['A (100 cases)', 'B (100 cases)', 'C (100 cases)']
     """
     labels, level = as_sites(post).labels, as_level(ci_prob)
-    bands = {site: curve_bands(post.site(site), [level]) for site in labels}
+    (axis,), cases = post.levels, post.table()["cases"]
+    views = {site: post.at({axis: site}) for site in labels}
+    bands = {site: curve_bands(view, [level]) for site, view in views.items()}
     panels = (
         _new_panels(len(labels), level)
         if axes is None
@@ -73,7 +75,7 @@ def site_curves(
     high = min(1.0, np.ceil(high * 10) / 10)
     grid = np.linspace(0.001, min(high, 0.999), 100)
     names, _ = told_apart(labels, LONGEST_ABOVE)
-    average = post.average_site().curve(grid).mean(("chain", "draw"))
+    average = post.average().curve(grid).mean(("chain", "draw"))
     for panel, site in zip(panels, labels, strict=True):
         band = bands[site]
         style.probability_axes(panel, 0, high)
@@ -81,7 +83,7 @@ def site_curves(
         panel.plot(grid, average, color=style.EVENTS, lw=1)
         panel.fill_between(band.score, band.lower[0], band.upper[0], color=style.CURVE, alpha=0.2)
         panel.plot(band.score, band.mean, color=style.CURVE, lw=1.8)
-        title = _title(label(names[site]), _size(post, site))
+        title = _title(label(names[site]), _size(views[site], cases[site]))
         panel.set_title(title, fontsize="medium", loc="left")
         panel.set(xlabel="", ylabel="")
         panel.tick_params(labelsize="small")
@@ -94,10 +96,8 @@ def _title(name: str, size: str) -> str:
     return one_line if len(one_line) <= LONGEST_ABOVE else f"{name}\n({size})"
 
 
-def _size(post: HierarchicalPosterior, site: str) -> str:
+def _size(view: CalibrationPosterior, cases: float) -> str:
     """How many cases a site has, and whether it is known by its summary."""
-    view = post.site(site)
-    cases = known_of_group(post.problem, site, view)[0]["cases"]
     size = count(cases, "case") if np.isfinite(cases) else ""
     if view.has_outcomes:
         return size

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bayescal.core.errors import InputError, as_level, check_choice
-from bayescal.multilevel.sites import HierarchicalPosterior, as_hierarchical
+from bayescal.multilevel.posterior import MultilevelPosterior, as_multilevel
+from bayescal.multilevel.rows import RATIO_AND_SLOPE
 from bayescal.plots import style
 from bayescal.plots._names import axis_label, ideal
 from bayescal.plots.text import label, minus, percent, rounded
@@ -44,18 +45,18 @@ class SiteRow(NamedTuple):
     unlike: bool = False
 
 
-def as_sites(post: Any) -> HierarchicalPosterior:
+def as_sites(post: Any) -> MultilevelPosterior:
     """The posterior itself."""
-    if len(as_hierarchical(post).labels) > MOST_SITES:
+    if len(as_multilevel(post, "sites").labels) > MOST_SITES:
         raise InputError(
             f"post holds {len(post.labels)} sites, and at most {MOST_SITES} fit on a figure. Its "
-            "table `post.sites` has all of them."
+            "table, `post.table()`, has all of them."
         )
-    return as_hierarchical(post)
+    return as_multilevel(post, "sites")
 
 
 def sites(
-    post: HierarchicalPosterior,
+    post: MultilevelPosterior,
     name: str = "observed_expected",
     ax: Axes | None = None,
     *,
@@ -69,7 +70,7 @@ def sites(
 
     Parameters
     ----------
-    post : HierarchicalPosterior
+    post : MultilevelPosterior
         Of at most 60 sites.
     name : str
         A name in `bayescal.functionals.FUNCTIONALS`. For "observed_expected" and
@@ -146,18 +147,18 @@ def _numbers(row: SiteRow, apart: float | None) -> str:
     return minus(f"{middle} ({lower} to {upper})")
 
 
-def _rows(post: HierarchicalPosterior, name: str, level: float) -> list[SiteRow]:
-    table = post.sites
-    raw = table.get(f"{name}_raw", table["cases"] * np.nan).to_dict()
+def _rows(post: MultilevelPosterior, name: str, level: float) -> list[SiteRow]:
+    table = post.table()
+    raw = table[f"{name}_raw"] if name in RATIO_AND_SLOPE else table["cases"] * np.nan
     cases = table["cases"].fillna(0).to_dict()
-    unlike = post.unlike_sites()
+    (axis,), unlike = post.levels, post.unlike()
     each = [
-        _row(site, post.site(site), name, level, raw[site], cases[site], site in unlike)
+        _row(site, post.at({axis: site}), name, level, raw[site], cases[site], site in unlike)
         for site in post.labels
     ]
     pooled = [
         _row(title, view, name, level, np.nan, 0.0)
-        for title, view in zip(POOLED, (post.average_site(), post.new_site()), strict=True)
+        for title, view in zip(POOLED, (post.average(), post.new()), strict=True)
     ]
     defined = sorted((row for row in each if row is not None), key=lambda row: row.middle)
     return [*defined, *(row for row in pooled if row is not None)]

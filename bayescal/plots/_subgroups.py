@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from bayescal.core.errors import InputError, as_level, check_choice
 from bayescal.multilevel.compared import KINDS_OF_SUBGROUPS, subgroups_of
-from bayescal.multilevel.factors import SubgroupPosterior, as_subgroups
+from bayescal.multilevel.posterior import MultilevelPosterior, as_multilevel
 from bayescal.plots import style
 from bayescal.plots._names import axis_label, ideal
 from bayescal.plots.text import count, label, minus, percent, rounded
@@ -44,7 +44,7 @@ class SubgroupRow(NamedTuple):
 
 
 def subgroups(
-    post: SubgroupPosterior,
+    post: MultilevelPosterior,
     name: str = "observed_expected",
     ax: Axes | None = None,
     *,
@@ -55,7 +55,7 @@ def subgroups(
 
     Parameters
     ----------
-    post : SubgroupPosterior
+    post : MultilevelPosterior
     name : str
         A name in `bayescal.functionals.FUNCTIONALS`. For "observed_expected", "calibration_slope"
         and "tce" the estimates from each subgroup alone are hollow squares.
@@ -87,11 +87,11 @@ def subgroups(
     """
     chosen, level = check_choice(name, FUNCTIONALS, "name"), as_level(ci_prob)
     check_choice(of, KINDS_OF_SUBGROUPS, "of")
-    number = len(subgroups_of(as_subgroups(post).table, of))
+    number = len(subgroups_of(as_multilevel(post, "subgroups").problem, of))
     if number > MOST_SUBGROUPS:
         raise InputError(
             f"post holds {number} subgroups of this kind, and at most {MOST_SUBGROUPS} fit on a "
-            "figure. Draw of='levels'; the table `post.subgroups` has all of them."
+            "figure. Draw of='levels'; the table, `post.table()`, has all of them."
         )
     rows = _rows(post, chosen, of, level)
     factors = list(dict.fromkeys(row.factor for row in rows))
@@ -149,15 +149,19 @@ def _title(rows: list[SubgroupRow], level: float) -> str:
     return title
 
 
-def _rows(post: SubgroupPosterior, name: str, of: str, level: float) -> list[SubgroupRow]:
+def _rows(post: MultilevelPosterior, name: str, of: str, level: float) -> list[SubgroupRow]:
     """The numbers of each subgroup whose scores define them."""
-    table = post.report(ci_prob=level, of=of)
+    import pandas as pd
+
+    axes = list(post.levels)
+    by: dict[str, list[Any]] = {"levels": [*axes], "cells": [axes], "all": [None]}
+    table = pd.concat([post.table(each, ci_prob=level) for each in by[of]])
     rows = []
-    for each, (_, row) in zip(subgroups_of(post.table, of), table.iterrows(), strict=True):
+    for each, (_, row) in zip(subgroups_of(post.problem, of), table.iterrows(), strict=True):
         if name in table:
             middle, lower, upper = (float(row[name + end]) for end in ("", "_lower", "_upper"))
         else:
-            summary = post.subgroup(each.levels).summary(level, names=[name]).reindex([name])
+            summary = post.at(each.levels).summary(level, names=[name]).reindex([name])
             middle, lower, upper = (float(summary[end].iloc[0]) for end in ENDS)
         if np.isfinite([middle, lower, upper]).all():
             raw = float(row[f"{name}_raw"]) if name in table else np.nan

@@ -22,8 +22,10 @@ def lines_of(post: Any) -> list[str]:
     lower, upper = post.interval("tce")
     told = interval(post.estimate("tce"), lower, upper, 0.95)
     known = "exact calibration was not considered"
+    is_new = post._place is not None and post._place.is_new
+    is_new = is_new and post._fitted is None and post._departure is None
     return [
-        f"{several}{_cases(post)}",
+        *([] if is_new else [f"{several}{_cases(post)}"]),
         *([] if post.design is None else [str(post.design)]),
         f"{curve}, {problem.prior.name} prior, {post.engine}",
         f"TCE {told}; {known if atom is None else f'P(exactly calibrated) {chance(atom)}'}",

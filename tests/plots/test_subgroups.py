@@ -23,13 +23,13 @@ def test_marks_are_the_numbers_of_the_table(post, name):
     dots = [line for line in ax.get_lines() if line.get_marker() == "o"]
     squares = [line for line in ax.get_lines() if line.get_marker() == "s"]
     drawn = [float(line.get_xdata()[0]) for line in dots]
-    table = post.report()
+    table = post.table()
     if name in table:
         np.testing.assert_allclose(drawn, table[name])
         raw = [float(line.get_xdata()[0]) for line in squares]
         np.testing.assert_allclose(raw, table[f"{name}_raw"])
     else:
-        assert drawn[0] == post.subgroup(sex="F").estimate(name)
+        assert drawn[0] == post.at(sex="F").estimate(name)
         assert not squares
     heights = [float(line.get_ydata()[0]) for line in dots]
     assert heights == sorted(set(heights))
@@ -47,6 +47,6 @@ def test_factors_are_blocks(post):
 
 def test_what_cannot_be_drawn_is_refused(post):
     with pytest.raises(InputError, match="two columns or more"):
-        bc.plots.subgroups(post.subgroup(sex="F"))
+        bc.plots.subgroups(post.at(sex="F"))
     with pytest.raises(InputError, match="of must be one of"):
         bc.plots.subgroups(post, of="sex")
