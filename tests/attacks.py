@@ -290,7 +290,6 @@ def special() -> dict[str, dict[str, Any]]:
         "SubgroupPosterior.new": {"by": "a"},
         "SubgroupPosterior.to_netcdf": {"path": "subgroups.nc"},
         "bayescal.SubgroupPosterior": {"tree": made["SubgroupPosterior"].tree},
-        "plots.subgroups": {"post": made["SubgroupPosterior"]},
         "HierarchicalPosterior.site": {"label": "1"},
         "HierarchicalPosterior.to_netcdf": {"path": "sites.nc"},
         "bayescal.plan": plan,
@@ -334,7 +333,6 @@ def special() -> dict[str, dict[str, Any]]:
         "plots.prior_posterior": {"post": made["fit"]},
         "simulate.ead": {"curve": np.sqrt, "truth": "D1"},
         "plots.site_curves": {"post": made["HierarchicalPosterior"]},
-        "plots.sites": {"post": made["HierarchicalPosterior"]},
         "plots.value_of_information": {"dataset": made["fit"].value_of_information([0.2, 0.5], 50)},
     }
 

@@ -12,7 +12,7 @@ from bayescal.data.cases import as_outcomes, as_scores, as_vector
 from bayescal.data.sources.alignment import aligned
 from bayescal.fitting import fit
 from bayescal.plots import style
-from bayescal.plots._bands import curve_bands
+from bayescal.plots._numbers import curve_bands
 from bayescal.plots.text import label, percent, shortened
 from bayescal.posterior.posterior import as_posterior
 
