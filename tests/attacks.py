@@ -282,7 +282,6 @@ def special() -> dict[str, dict[str, Any]]:
         "Assessment.group": {"name": "1"},
         "MultilevelPosterior.gain_of_updating": {"self": made["periods"]},
         "MultilevelPosterior.to_netcdf": {"path": "sites.nc"},
-        "plots.subgroups": {"post": made["subgroups"]},
         "bayescal.plan": plan,
         "bayescal.prior_sensitivity": {"post": made["fit"]},
         "planning.plan": plan,
@@ -324,7 +323,6 @@ def special() -> dict[str, dict[str, Any]]:
         "plots.prior_posterior": {"post": made["fit"]},
         "simulate.ead": {"curve": np.sqrt, "truth": "D1"},
         "plots.site_curves": {"post": made["MultilevelPosterior"]},
-        "plots.sites": {"post": made["MultilevelPosterior"]},
         "plots.value_of_information": {"dataset": made["fit"].value_of_information([0.2, 0.5], 50)},
     }
 
