@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from bayescal.core.errors import DiagnosticWarning, InputError, OutOfTimeError
 from bayescal.data.table import CalibrationData
-from bayescal.inference.nuts import as_sampler, taking_over
+from bayescal.inference.nuts import Sampler, as_sampler
+from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.drift import DriftPosterior
 from bayescal.multilevel.engine import draw_terms
 from bayescal.multilevel.factors import SubgroupPosterior
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "fit_problem",
     "fit_terms",
+    "posterior_of_draws",
     "posterior_of_tree",
 ]
 
@@ -56,15 +58,13 @@ def fit_terms(
     return post
 
 
-def fit_problem(
-    problem: MultilevelProblem, draws: int, engine: str, sampler: Mapping[str, Any]
-) -> Any:
+def fit_problem(problem: MultilevelProblem, draws: int, engine: str, sampler: Sampler) -> Any:
     """The posterior of several curves, by whichever engine serves.
 
     Parameters
     ----------
     engine : {"auto", "importance", "nuts"}
-    sampler : mapping
+    sampler : Sampler
         Options of NUTS.
 
     Returns
@@ -87,9 +87,12 @@ def posterior_of_tree(tree: xr.DataTree) -> MultilevelPosterior | CurveView:
     return post._view_of(key)
 
 
-def _posterior(
-    problem: MultilevelProblem, draws: int, engine: str, sampler: Mapping[str, Any]
-) -> Any:
+def posterior_of_draws(drawn: MultilevelDraws) -> Any:
+    """The posterior of several curves of which these are draws."""
+    return _face(drawn.problem).of_draws(drawn)
+
+
+def _posterior(problem: MultilevelProblem, draws: int, engine: str, sampler: Sampler) -> Any:
     """By the fast engine, or by NUTS where it was asked for or takes over."""
     if problem.is_walk and engine == "nuts":
         raise InputError(
@@ -106,7 +109,7 @@ def _posterior(
         if engine == "importance" or problem.is_walk:
             _warn(f"{drawn.verdict}.")
             return of_draws(drawn)
-        sampler, clause = taking_over(sampler)
+        sampler, clause = sampler.taking_over()
         _warn(f"{drawn.verdict}; {clause}.")
         try:
             drawn = sample_terms_nuts(problem, draws, sampler)
