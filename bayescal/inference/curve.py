@@ -41,6 +41,15 @@ def fit_curve(problem: Problem, draws: int, engine: str, sampler: Sampler) -> Ca
         Options of NUTS.
     """
     independent = problem.clusters is None
+    beyond = problem.prior.beyond_fast_engines(problem.curve.coordinates)
+    if beyond and (engine == "importance" or not independent):
+        raise InputError(
+            f"{beyond}. Give it a Normal or StudentT of bayescal.priors"
+            + (", or use engine='nuts'." if independent else ", as cases are in clusters.")
+        )
+    if beyond and engine == "auto":
+        _warn(f"{beyond}, and does here.")
+        engine = "nuts"
     if engine == "nuts" and not independent:
         raise InputError(
             "engine='nuts' samples the PyMC model, whose cases are independent. With cluster= use "
@@ -165,6 +174,12 @@ def fit_average(
         Prior probability of each family, identity included.
     engine : {"auto", "importance", "nuts"}
     """
+    beyond = problem.prior.beyond_fast_engines(problem.curve.coordinates)
+    if beyond:
+        raise InputError(
+            f"{beyond}, and it samples one family of curves. Name it, such as curve='beta', or "
+            "give the prior a Normal or StudentT of bayescal.priors."
+        )
     asked = {"engine='nuts'": engine == "nuts", "sampler": sampler is not None}
     for name, given in asked.items():
         if given:

@@ -99,6 +99,13 @@ def _posterior(problem: MultilevelProblem, draws: int, engine: str, sampler: Sam
             "engine='nuts' cannot be used with period=: explanations of a change are averaged by "
             "their evidence, which NUTS does not compute. Use engine='auto'."
         )
+    beyond = problem.pooled.prior.beyond_fast_engines(problem.pooled.curve.coordinates)
+    if beyond and (engine == "importance" or problem.is_walk):
+        cure = "" if problem.is_walk else ", or use engine='nuts'"
+        raise InputError(f"{beyond}. Give it a Normal or StudentT of bayescal.priors{cure}.")
+    if beyond and engine == "auto":
+        _warn(f"{beyond}, and does here.")
+        engine = "nuts"
     of_draws = _face(problem).of_draws
     if engine == "nuts":
         drawn = sample_terms_nuts(problem, draws, sampler)
