@@ -20,6 +20,7 @@ from .fitting import compare as compare
 from .fitting import compare_models as compare_models
 from .fitting import fit as fit
 from .fitting import fit_known as fit_known
+from .fitting import from_pymc as from_pymc
 from .fitting import load as load
 from .fitting import prior_sensitivity as prior_sensitivity
 from .fitting import update as update

@@ -397,7 +397,9 @@ def _rows_of(
     return [*headed, *(row for row in last if row is not None)]
 
 
-def _row_of(title: str, view: CalibrationPosterior, name: str, level: float, **more: Any) -> Row | None:
+def _row_of(
+    title: str, view: CalibrationPosterior, name: str, level: float, **more: Any
+) -> Row | None:
     table = view.summary(level, names=[name])
     if name not in table.index:
         return None
