@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 __all__ = ["COMMANDS"]
 
 DEMO = Path(__file__).with_name("demo.csv")
-DEMO_SEED = 0
+DEFAULT_SEED = 0
+"""So that equal files give equal answers."""
 FILES = ("html", "word", "json", "plot")
 READING = ("outcome", "prob", "positive", "sample-weight", "weight-type", "scale", "drop-missing",
            "encoding", "sheet")  # fmt: skip
@@ -42,8 +43,7 @@ def assess(given: Parsed, terminal: Terminal) -> Answer:
     """Assess a model, or several, or answer for single cases or new ones."""
     if len(given["prob"]) > 1:
         return compare(given, terminal)
-    how = _how(given)
-    thresholds = _thresholds(given)
+    how, thresholds = _how(given, None), _thresholds(given)
     limit = None if given["limit"] is None else as_level(given["limit"], "limit")
     if given["force"] and given["update"] is None:
         raise InputError("--force goes with --update, the file of a running table.")
@@ -52,23 +52,24 @@ def assess(given: Parsed, terminal: Terminal) -> Answer:
     reading = _reading(given, ASSESS)
     times = Times.of(reading, given["update"], takes_several=True)
     if given["case"] or given["new"] is not None:
+        how = _how(given)
         return _ahead(given, terminal, reading, times, {**how, "thresholds": thresholds})
     options = {"close": limit, "thresholds": thresholds, "edge": given["edge"], **how}
     if times is not None and len(times.horizons) > 1:
         return _of_horizons(reading, times, options, terminal)
-    cases = _with_unknown(reading, times)
-    if cases is not None:
-        of_fit = {**_fit(how), "edge": given["edge"]}
+    cases = _read(reading, times)
+    if _are_unknown(cases):
+        of_fit = {**_fit(_how(given)), "edge": given["edge"]}
         answer = _of_unknown(cases, reading, of_fit, terminal)
         return replace(answer, of_page={"limit": limit, "ci_prob": how["ci_prob"]})
-    return _of_table(read_predictions(reading, times), given, options, terminal)
+    return _of_table(predictions_of(cases, reading, times), given, options, terminal)
 
 
 def _of_table(
     predictions: Predictions, given: Parsed, options: dict[str, Any], terminal: Terminal
 ) -> Answer:
     """Assess cases, with those of a running table."""
-    from bayescal.assessment import assess as assessed
+    from bayescal import assess as assessed
 
     data, source, finish = predictions.data, predictions.source, None
     _introduce(predictions, terminal)
@@ -89,11 +90,11 @@ def _of_horizons(
     reading: Reading, times: Times, options: dict[str, Any], terminal: Terminal
 ) -> Answer:
     """Assess the risks by several horizons."""
+    read = read_from(reading, times)
     import pandas as pd
 
-    from bayescal.assessment import assess as assessed
+    from bayescal import assess as assessed
 
-    read = read_from(reading, times)
     _tell_remarks(read, terminal)
     if read.dropped:
         terminal.say(f"{read.dropped} of {read.rows} rows left out: a value is missing.", DIM)
@@ -110,19 +111,24 @@ def _of_horizons(
     return Answer(result, f"{told}, outcome {shortened(times.event)}", source)
 
 
-def _with_unknown(reading: Reading, times: Times | None) -> Cases | None:
-    """The cases of a file in which some outcomes are empty; None where no outcome may be."""
-    named = {name for name in ("site", "period", "subgroup", "imputation") if reading[name]}
-    if times is not None or named or reading["drop_missing"]:
-        return None
+def _read(reading: Reading, times: Times | None) -> Cases:
+    """The cases of a file, where outcomes may be empty: of one group, without times."""
+    grouped = any(reading[name] for name in ("site", "period", "subgroup", "imputation"))
+    return read_from(
+        reading, times, keeps_unknown=times is None and not grouped and not reading["drop_missing"]
+    )
+
+
+def _are_unknown(cases: Cases) -> bool:
+    """Whether some outcomes are empty."""
     import pandas as pd
 
-    try:
-        cases = read_from(reading, keeps_unknown=True)
-    except InputError:
-        return None  # told when the file is read as usual
-    unknown = pd.isna(cases.outcome)
-    return cases if unknown.any() and not unknown.all() else None
+    unknown = pd.isna(cases.outcome) if cases.request.keeps_unknown else None
+    if unknown is not None and unknown.all():
+        raise InputError(
+            f"every outcome is missing in {cases.request.path}. One at least must be known."
+        )
+    return unknown is not None and bool(unknown.any())
 
 
 def _of_unknown(cases: Cases, reading: Reading, how: dict[str, Any], terminal: Terminal) -> Answer:
@@ -213,10 +219,10 @@ def compare(given: Parsed, terminal: Terminal) -> Answer:
     reading = _reading(given, COMPARE)
     times = Times.of(reading)
     if len(names) < 2:
-        from bayescal.fitting import compare as compared
-
         _refuse(given, "the second --prob of a comparison of models", "threshold", "site")
         predictions = read_predictions(reading, times)
+        from bayescal.fitting import compare as compared
+
         _introduce(predictions, terminal)
         with working("Fitting the families of curves"):
             families = compared(predictions.data, **_fit(how))
@@ -290,13 +296,13 @@ def _gain(
 
 def recalibrate(given: Parsed, terminal: Terminal) -> Answer:
     """Fit a map, write what it makes of scores, and say what an update gains."""
-    from bayescal.cli.recalibrated import Recalibrated, recalibrator_of
-
     how, thresholds, method = _how(given), _thresholds(given), given["method"] or "bayesian"
     if given["new"] is not None and given["output"] is None:
         raise InputError("--new goes with --output: name the file to write its new scores to.")
-    recalibrator = recalibrator_of(method, how["prior"], how["random_state"])
     predictions = read_predictions(_reading(given, RECALIBRATE))
+    from bayescal.cli.recalibrated import Recalibrated, recalibrator_of
+
+    recalibrator = recalibrator_of(method, how["prior"], how["random_state"])
     made = None
     if given["output"] is not None:
         made = Recalibrated.of(predictions, given["new"], given["output"], recalibrator)
@@ -390,7 +396,7 @@ def plan(given: Parsed, terminal: Terminal) -> Answer:
         if truth == PILOT:
             from bayescal.fitting import fit
 
-            truth = fit(predictions.data, curve="beta", random_state=given["seed"] or 0)
+            truth = fit(predictions.data, curve="beta", random_state=given["seed"] or DEFAULT_SEED)
     elif None in setting.values():
         raise InputError("--prevalence and --c-statistic are missing; or name the file of a pilot.")
     elif truth == PILOT:
@@ -410,7 +416,7 @@ def plan(given: Parsed, terminal: Terminal) -> Answer:
             truth=truth,
             scores=scores,
             ci_prob=level,
-            random_state=given["seed"] or 0,
+            random_state=given["seed"] or DEFAULT_SEED,
             progress=progress,
             **options,
         )
@@ -419,7 +425,7 @@ def plan(given: Parsed, terminal: Terminal) -> Answer:
 
 def demo(given: Parsed, terminal: Terminal) -> Answer:
     """Assess boosted trees on real patients; the data are part of the package."""
-    from bayescal.assessment import assess as assessed
+    from bayescal import assess as assessed
     from bayescal.data.table import CalibrationData
 
     with DEMO.open(newline="", encoding="utf-8") as file:
@@ -434,7 +440,7 @@ def demo(given: Parsed, terminal: Terminal) -> Answer:
     )
     terminal.say("")
     with working("Fitting the families of curves"):
-        result = assessed(data, random_state=DEMO_SEED)
+        result = assessed(data, random_state=DEFAULT_SEED)
     source = {"data": "scikit-learn breast cancer", "event": "malignant"}
     return Answer(result, "Calibration of boosted trees: is this tumour malignant?", source)
 
@@ -449,8 +455,14 @@ def app(given: Parsed, terminal: Terminal) -> None:
 # What commands share
 
 
-def _how(given: Parsed) -> dict[str, Any]:
-    """Options of the fit, checked before the file is read."""
+def _how(given: Parsed, seed: int | None = DEFAULT_SEED) -> dict[str, Any]:
+    """Options of the fit, checked before the file is read.
+
+    Parameters
+    ----------
+    seed : int or None
+        Unless one is given; None where the result has its own.
+    """
     from bayescal.model.priors import as_prior
 
     level = 0.95 if given["ci_prob"] is None else as_level(given["ci_prob"])
@@ -458,7 +470,8 @@ def _how(given: Parsed) -> dict[str, Any]:
     edge = given.get("edge")
     if edge is not None and not 0 < edge < 0.5:
         raise InputError(f"edge must lie strictly between 0 and 0.5, got {edge!r}.")
-    return {"prior": prior, "ci_prob": level, "random_state": given["seed"]}
+    chosen = seed if given["seed"] is None else given["seed"]
+    return {"prior": prior, "ci_prob": level, "random_state": chosen}
 
 
 def _fit(how: dict[str, Any]) -> dict[str, Any]:

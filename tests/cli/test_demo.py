@@ -34,7 +34,7 @@ def test_the_demo_assesses_as_many_patients_as_it_says() -> None:
 def test_the_demo_loads_no_library_that_it_does_not_need() -> None:
     heavy = "arviz_stats matplotlib pymc scipy.stats sklearn xarray"
     code = (
-        "import sys; from bayescal.cli.app import main\n"
+        "import sys; from bayescal.cli import main\n"
         "try: main(['demo'])\n"
         "except SystemExit as end: assert not end.code\n"
         f"sys.exit(' '.join(name for name in '{heavy}'.split() if name in sys.modules))"

@@ -71,11 +71,11 @@ def table(tmp_path, monkeypatch) -> Path:
     [
         ("assess", "a.csv", "--json"),
         ("assess", "a.csv", "--html"),
-        ("assess", "a.csv", "--curve", "beta", "--json"),
+        ("assess", "a.csv", "--json"),
         ("compare", "a.csv", "--json"),
-        ("gain", "a.csv", "--before", "p", "--after", "id", "--json"),
+        ("compare", "a.csv", "--prob", "p", "--prob", "id", "--json"),
         ("recalibrate", "a.csv", "--output"),
-        ("recalibrate", "b.csv", "--apply-to", "a.csv", "--output"),
+        ("recalibrate", "b.csv", "--new", "a.csv", "--output"),
     ],
 )
 @pytest.mark.parametrize("kind", ["name", "path", "symbolic", "hard"])
@@ -167,7 +167,7 @@ def test_an_existing_column_is_not_replaced(refused, table, name) -> None:
 
 def test_scores_that_could_be_in_two_columns_are_refused(refused, table) -> None:
     Path("twice.csv").write_text(ROWS.replace("id", "p", 1))
-    options = (*NAMES, "--apply-to", "twice.csv", "--output", "better.csv")
+    options = (*NAMES, "--new", "twice.csv", "--output", "better.csv")
     assert "2 columns of twice.csv are called 'p'" in refused("recalibrate", table, *options)
 
 
@@ -190,8 +190,8 @@ def small_disk() -> Iterator[None]:
     "command",
     [
         ("recalibrate", "a.csv", *NAMES, "--method", "intercept", "--output"),
-        ("assess", "a.csv", *NAMES, "--curve", "logistic", "--json"),
-        ("assess", "a.csv", *NAMES, "--curve", "logistic", "--plot"),
+        ("assess", "a.csv", *NAMES, "--json"),
+        ("assess", "a.csv", *NAMES, "--plot"),
         pytest.param(("assess", "a.csv", *NAMES, "--html"), marks=pytest.mark.slow),
     ],
 )
@@ -232,7 +232,7 @@ def test_permission_is_asked_before_the_work(refused, table, monkeypatch, protec
         refused = mode == os.W_OK and os.path.samefile(path, protected)
         return not refused and allowed(path, mode)
 
-    monkeypatch.setattr("bayescal.cli._write.os.access", access)
+    monkeypatch.setattr("bayescal.cli.files.os.access", access)
     line = refused("assess", "missing.csv", "--json", "out.json")
     assert "cannot write out.json: there is no permission to write to" in line
 
@@ -260,13 +260,13 @@ def test_a_field_beyond_the_limit_is_one_line(refused, table, row) -> None:
     [
         ("assess", *NAMES),
         ("compare", *NAMES),
-        ("gain", "--outcome", "y", "--before", "p", "--after", "id"),
+        ("compare", "--outcome", "y", "--prob", "p", "--prob", "id"),
         ("recalibrate", *NAMES, "--output", "out.csv"),
-        ("recalibrate", *NAMES, "--output", "out.csv", "--apply-to", "a.csv"),
+        ("recalibrate", *NAMES, "--output", "out.csv", "--new", "a.csv"),
     ],
 )
 def test_the_cure_for_another_encoding_is_an_option(refused, table, command) -> None:
-    apply_to = "--apply-to" in command
+    apply_to = "--new" in command
     file = Path("latin.csv")
     file.write_bytes(ROWS.replace("id,", "Zürich,", 1).encode("latin-1"))
     if apply_to:
@@ -285,10 +285,10 @@ def test_other_columns_keep_their_letters(done, table) -> None:
     assert "\nZürich," in Path("out.csv").read_text("utf-8")
 
 
-@pytest.mark.parametrize("option", ["--logit", "--percent"])
+@pytest.mark.parametrize("option", ["--scale", "logit", "--scale", "percent"])
 def test_a_recalibration_is_written_on_the_scale_that_was_read(done, tmp_path, option) -> None:
     p = pd.read_csv(io.StringIO(ROWS))
-    there, back = {"--logit": (logit, expit), "--percent": (lambda x: 100 * x, lambda x: x / 100)}[
+    there, back = {"--scale", "logit": (logit, expit), "--scale", "percent": (lambda x: 100 * x, lambda x: x / 100)}[
         option
     ]
     plain, scaled = tmp_path / "plain.csv", tmp_path / "scaled.csv"
@@ -315,10 +315,10 @@ def test_a_table_is_not_written_under_the_name_of_another_format(refused, tmp_pa
     ("arguments", "option"),
     [
         (("assess", "a.csv", "--curve", "nosuch"), "--curve must be one of 'average'"),
-        (("gain", "a.csv", "--folds", 1), "--folds must be"),
-        (("gain", "a.csv", "--folds", 2, "--method", "x"), "--method must be"),
-        (("gain", "a.csv", "--before", "p", "--after", "p2", "--threshold", 9), "--threshold must"),
-        (("gain", "a.csv", "--before", "p", "--after", "nosuch"), "--after: there is no column"),
+        (("compare", "a.csv", "--folds", 1), "--folds must be"),
+        (("compare", "a.csv", "--folds", 2, "--method", "x"), "--method must be"),
+        (("compare", "a.csv", "--prob", "p", "--prob", "p2", "--threshold", 9), "--threshold must"),
+        (("compare", "a.csv", "--prob", "p", "--prob", "nosuch"), "--after: there is no column"),
         (("compare", "a.csv", "--prior-calibrated", 3), "--prior-calibrated must"),
         (("assess", "a.csv", "--ci-prob", 95), "--ci-prob must"),
     ],
@@ -364,6 +364,6 @@ def test_a_question_ends_without_a_full_stop(refused) -> None:
 def test_too_many_folds_are_told_with_the_column(refused, table, events, cure) -> None:
     frame = pd.read_csv("a.csv")
     frame.assign(y=(frame.index < events).astype(int)).to_csv("few.csv", index=False)
-    line = refused("gain", "few.csv", *NAMES, "--folds", 10)
+    line = refused("compare", "few.csv", *NAMES, "--folds", 10)
     assert f"--folds 10: column 'y' has {events} event" in line
     assert f"every fold needs one of each. {cure}" in line

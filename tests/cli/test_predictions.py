@@ -25,9 +25,9 @@ def refused(path: Path) -> str:
 @pytest.mark.parametrize(
     ("scores", "cure"),
     [
-        (("-1.5", "0.3", "2.2"), "log-odds, read them with --logit"),
-        (("16.7", "30", "80"), "percentages, read them with --percent"),
-        (("16.7%", "30%", "80%"), "with or without the sign, are read with --percent"),
+        (("-1.5", "0.3", "2.2"), "log-odds, read them with --scale logit"),
+        (("16.7", "30", "80"), "percentages, read them with --scale percent"),
+        (("16.7%", "30%", "80%"), "with or without the sign, are read with --scale percent"),
     ],
 )
 def test_scores_that_are_no_probabilities_get_a_hint(

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import bayescal as bc
-from bayescal.cli.app import _run
+from bayescal.cli import _run
 from bayescal.cli.page.upload import Upload
 from bayescal.cli.page.worker import columns_of
 from bayescal.data.formats import open_table
@@ -97,7 +97,7 @@ def test_labelled_outcomes_need_the_event_by_its_label(cases, tmp_path, capsys) 
 def test_numbers_on_stdout_are_alone_there(cases, tmp_path, capsys) -> None:
     labels = {"died": {0: "alive", 1: "dead"}}
     path = written(cases, tmp_path, ".sav", variable_value_labels=labels)
-    options = ["--ignore-column", "hospital", "--curve", "logistic", "--seed", "1"]
+    options = ["--ignore-column", "hospital", "--seed", "1"]
     command = ["assess", str(path), "--outcome", "died", "--positive", "dead", *options]
     assert _run([*command, "--json", "-"]) == 0
     told = capsys.readouterr()

@@ -43,15 +43,17 @@ def recorded(path, *arguments):
 
 def test_survival_is_one_minus_the_risk(patients, capsys):
     path, _ = patients
-    one = ("assess", path, *TIMES, "--curve", "logistic")
-    mine = recorded(path, *one, "--prob", "alive", "--survival")
+    one = ("assess", path, *TIMES)
+    mine = recorded(path, *one, "--prob", "alive", "--scale", "survival")
     theirs = recorded(path, *one, "--prob", "risk")
     for name, numbers in theirs["functionals"].items():
         assert mine["functionals"][name]["estimate"] == pytest.approx(numbers["estimate"], 1e-6)
     assert "probabilities of survival" not in capsys.readouterr().err
     assert mine["source"]["scale"] == "probabilities of survival"
     assert ran(*one, "--prob", "alive") == 0
-    assert "Read them with --survival if they are" in " ".join(capsys.readouterr().err.split())
+    assert "Read them with --scale survival if they are" in " ".join(
+        capsys.readouterr().err.split()
+    )
 
 
 @pytest.mark.slow
@@ -83,8 +85,8 @@ def two_causes(tmp_path_factory):
 def test_codes_of_events_are_read_and_explained(two_causes, capsys):
     path, frame = two_causes
     asked = ("assess", path, "--time", "years", "--event", "cause", "--horizon", "5", "--seed", "1")
-    asked = (*asked, "--prob", "risk", "--curve", "logistic")
-    record = recorded(path, *asked, "--cause", "3")
+    asked = (*asked, "--prob", "risk")
+    record = recorded(path, *asked, "--positive", "3")
     outcome = bc.Survival(frame["years"], frame["cause"], cause=3)
     data = bc.CalibrationData(outcome, frame["risk"], horizon=5)
     assert record["events"] == data.events
@@ -95,15 +97,15 @@ def test_codes_of_events_are_read_and_explained(two_causes, capsys):
     told = f"3 is the event ({int((frame['cause'] == 3).sum())} cases), 0 a case that left"
     assert told in noted
     assert f"{data.follow_up.competing:g} competing events (" in shown
-    assert "name it with --cause" not in noted
+    assert "name it with --positive" not in noted
     assert ran(*asked) == 0
-    assert "If the event has another code, name it with --cause" in " ".join(
+    assert "If the event has another code, name it with --positive" in " ".join(
         capsys.readouterr().err.split()
     )
     assert ran(*asked, "--json", "-") == 0
     assert json.loads(capsys.readouterr().out)["events"] > 0  # notes do not stand among numbers
-    assert ran("assess", path, "--outcome", "cause", "--prob", "risk", "--cause", "3") == 2
-    assert "--cause goes with --time" in " ".join(capsys.readouterr().err.split())
+    assert ran("assess", path, "--outcome", "cause", "--prob", "risk", "--positive", "3") == 2
+    assert "--positive goes with --time" in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.slow
@@ -115,19 +117,19 @@ def test_codes_as_r_writes_them_are_asked_about(two_causes, capsys):
     assert ran(*asked, "--prob", "risk") == 2
     told = " ".join(capsys.readouterr().err.split())
     assert "R writes 1 for a case that left and 2 for the event" in told
-    assert "name the one that scores are risks of with --cause" in told
+    assert "name the one that scores are risks of with --positive" in told
     as_words = path.with_name("words.csv")
     names = frame["cause"].map({0: "alive", 1: "died of other", 3: "relapse"})
     frame.assign(cause=names).to_csv(as_words, index=False)
-    three = ("--cause", "relapse", "--censored", "alive")
-    of_words = (*asked[:1], as_words, *asked[2:], "--prob", "risk", "--curve", "logistic")
+    three = ("--positive", "relapse", "--censored", "alive")
+    of_words = (*asked[:1], as_words, *asked[2:], "--prob", "risk")
     of_words = (*of_words, "--seed", "1")
     told = recorded(as_words, *of_words, *three)
     assert "relapse is the event" in " ".join(capsys.readouterr().err.split())
     of_codes = (*of_words[:1], path, *of_words[2:])
-    assert told["functionals"] == recorded(path, *of_codes, "--cause", "3")["functionals"]
+    assert told["functionals"] == recorded(path, *of_codes, "--positive", "3")["functionals"]
     of_r = (*of_words[:1], of_r, *of_words[2:])
-    told = recorded(path, *of_r, "--cause", "2", "--censored", "1")
+    told = recorded(path, *of_r, "--positive", "2", "--censored", "1")
     frame.assign(cause=1 * (frame["cause"] == 3)).to_csv(path.with_name("r0.csv"), index=False)
     of_one = (*of_words[:1], path.with_name("r0.csv"), *of_words[2:])
     assert told["functionals"] == recorded(path, *of_one)["functionals"]
@@ -135,11 +137,14 @@ def test_codes_as_r_writes_them_are_asked_about(two_causes, capsys):
 
 def test_options_of_times_go_with_time(patients, capsys):
     path, _ = patients
-    for option in (["--horizon", "5"], ["--entry", "years"], ["--survival"]):
+    for option in (["--horizon", "5"], ["--entry", "years"], ["--scale", "survival"]):
         assert ran("compare", path, "--outcome", "died", "--prob", "risk", *option) == 2
         assert f"{option[0]} goes with --time" in " ".join(capsys.readouterr().err.split())
-    assert ran("compare", path, *TIMES, "--prob", "alive", "--survival", "--logit") == 2
-    assert "--logit and --survival exclude each other" in capsys.readouterr().err
+    assert (
+        ran("compare", path, *TIMES, "--prob", "alive", "--scale", "survival", "--scale", "logit")
+        == 2
+    )
+    assert "--scale logit and --scale survival exclude each other" in capsys.readouterr().err
 
 
 @pytest.fixture(scope="module")
@@ -210,10 +215,10 @@ def test_several_horizons_are_those_of_python(by_years, capsys):
         ("assess", ["--prob", "r2,r9"], "--prob: there is no column 'r9'"),
         ("assess", ["--prob", "r4,r2"], "the mean risk falls from column r4"),
         ("assess", ["--prob", "r2,r4", "--horizon", "2,x"], "'x' is no number"),
-        ("assess", ["--prob", "r2,r4", "--curve", "beta"], "--curve beta goes with one horizon"),
+        ("assess", ["--prob", "r2,r4"], "--curve beta goes with one horizon"),
         ("compare", ["--prob", "r2,r4"], "bayescal assess alone takes several"),
-        ("gain", ["--before", "r2", "--after", "r4"], "bayescal assess alone takes several"),
-        ("compare-models", ["--model", "r2", "--model", "r4"], "assess alone takes several"),
+        ("compare", ["--prob", "r2", "--prob", "r4"], "bayescal assess alone takes several"),
+        ("compare", ["--prob", "r2", "--prob", "r4"], "assess alone takes several"),
     ],
 )
 def test_columns_and_horizons_that_do_not_pair_are_refused(
@@ -358,10 +363,10 @@ def test_recommend_and_gain_are_those_of_python(patients, capsys):
     told = recorded(both, "recommend", both, *TIMES, "--prob", "risk")
     assert told["told"] == str(advice)
     gain = bc.recalibration_gain(before=frame["risk"], after=frame["new"], **cases)
-    columns = ("--before", "risk", "--after", "new")
-    told = recorded(both, "gain", both, *TIMES, *columns)
+    columns = ("--prob", "risk", "--prob", "new")
+    told = recorded(both, "compare", both, *TIMES, *columns)
     assert told["gains"]["brier"]["mean"] == pytest.approx(gain.summary()["mean"]["brier"])
-    assert ran("gain", both, *TIMES, "--folds", "5", "--prob", "risk") != 0
+    assert ran("compare", both, *TIMES, "--folds", "5", "--prob", "risk") != 0
     assert "--folds does not go with --time" in " ".join(capsys.readouterr().err.split())
 
 
@@ -369,9 +374,9 @@ def test_a_cause_that_does_not_occur_is_refused(patients, capsys):
     path, frame = patients
     coded = path.with_name("codes.csv")
     frame.assign(died=np.where(frame.years > 6, 2, frame.died)).to_csv(coded, index=False)
-    assert ran("assess", coded, *TIMES, "--prob", "risk", "--cause", "7") == 2
+    assert ran("assess", coded, *TIMES, "--prob", "risk", "--positive", "7") == 2
     told = " ".join(capsys.readouterr().err.split())
-    assert "--cause 7: no case has this in the column 'died' of --event" in told
+    assert "--positive 7: no case has this in the column 'died' of --event" in told
     assert "which holds 0, 1, 2." in told
 
 
@@ -379,7 +384,7 @@ def test_times_in_another_unit_than_the_horizon_are_noted(patients, capsys):
     path, frame = patients
     days = path.with_name("days.csv")
     frame.assign(years=10 + 365 * frame.years).to_csv(days, index=False)
-    assert ran("assess", days, *TIMES, "--prob", "risk", "--curve", "logistic") == 0
+    assert ran("assess", days, *TIMES, "--prob", "risk") == 0
     told = " ".join(capsys.readouterr().err.split())
     assert "Note: no event comes by 5, and" in told
     assert "--horizon is in the units of these times" in told

@@ -16,7 +16,7 @@ from bayescal.cli import main
 
 NAMES = ("--outcome", "y", "--prob", "p")
 IGNORED = ("--ignore-column", "site")
-FAST = (*NAMES, *IGNORED, "--curve", "logistic", "--seed", "1")
+FAST = (*NAMES, *IGNORED, "--seed", "1")
 Call = Callable[..., str]
 
 
@@ -105,7 +105,7 @@ def test_the_same_cases_are_added_once(done, refused, months) -> None:
 def test_cases_of_another_model_are_refused(done, refused, months) -> None:
     done("assess", "0.csv", *FAST, "--update", "t.nc")
     months[1].rename(columns={"p": "risk"}).to_csv("1.csv", index=False)
-    other = (*IGNORED, "--outcome", "y", "--prob", "risk", "--curve", "logistic", "--seed", "1")
+    other = (*IGNORED, "--outcome", "y", "--prob", "risk", "--seed", "1")
     line = refused("assess", "1.csv", *other, "--update", "t.nc")
     assert "--prob of the cases in t.nc is 'p', and that of 1.csv is 'risk'" in line
     done("assess", "1.csv", *other, "--update", "t.nc", "--force")
