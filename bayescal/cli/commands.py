@@ -25,6 +25,7 @@ from bayescal.core.text import shortened
 
 if TYPE_CHECKING:
     from bayescal.cli.reading import Predictions
+    from bayescal.cli.running import RunningTable
     from bayescal.core.arrays import Floats
     from bayescal.data.reading import Cases
 
@@ -57,33 +58,40 @@ def assess(given: Parsed, terminal: Terminal) -> Answer:
     options = {"close": limit, "thresholds": thresholds, "edge": given["edge"], **how}
     if times is not None and len(times.horizons) > 1:
         return _of_horizons(reading, times, options, terminal)
+    running = None
+    if given["update"] is not None:
+        from bayescal.cli.running import RunningTable
+
+        running = RunningTable.open(given["update"])
     cases = _read(reading, times)
     if _are_unknown(cases):
         of_fit = {**_fit(_how(given)), "edge": given["edge"]}
         answer = _of_unknown(cases, reading, of_fit, terminal)
         return replace(answer, of_page={"limit": limit, "ci_prob": how["ci_prob"]})
-    return _of_table(predictions_of(cases, reading, times), given, options, terminal)
+    return _of_table(predictions_of(cases, reading, times), running, given, options, terminal)
 
 
 def _of_table(
-    predictions: Predictions, given: Parsed, options: dict[str, Any], terminal: Terminal
+    predictions: Predictions,
+    running: RunningTable | None,
+    given: Parsed,
+    options: dict[str, Any],
+    terminal: Terminal,
 ) -> Answer:
     """Assess cases, with those of a running table."""
     from bayescal import assess as assessed
 
-    data, source, finish = predictions.data, predictions.source, None
-    _introduce(predictions, terminal)
-    if given["update"] is not None:
-        from bayescal.cli.running import RunningTable
-
-        running = RunningTable.open(given["update"])
+    data, source = predictions.data, predictions.source
+    if running is not None:
         running = running.with_cases(predictions, force=given["force"])
-        data, source, finish = running.cases, source | running.source, running.write
+        data, source = running.cases, source | running.source
+    _introduce(predictions, terminal)
+    if running is not None:
         terminal.say(running.introduce())
     with working("Fitting the families of curves"):
         result = assessed(data, **options)
     answer = Answer(result, predictions.title, source)
-    return answer if finish is None else replace(answer, finish=finish)
+    return answer if running is None else replace(answer, finish=running.write)
 
 
 def _of_horizons(
@@ -216,10 +224,12 @@ def compare(given: Parsed, terminal: Terminal) -> Answer:
     """Compare models on the same cases; of one model, families of curves."""
     how, names = _how(given), given["prob"]
     thresholds = _thresholds(given)
-    reading = _reading(given, COMPARE)
+    of_models = ("threshold", "site")
+    several = len(names) > 1
+    reading = _reading(given, [each for each in COMPARE if several or each not in of_models])
     times = Times.of(reading)
-    if len(names) < 2:
-        _refuse(given, "the second --prob of a comparison of models", "threshold", "site")
+    if not several:
+        _refuse(given, "the second --prob of a comparison of models", *of_models)
         predictions = read_predictions(reading, times)
         from bayescal.fitting import compare as compared
 
@@ -306,6 +316,8 @@ def recalibrate(given: Parsed, terminal: Terminal) -> Answer:
     made = None
     if given["output"] is not None:
         made = Recalibrated.of(predictions, given["new"], given["output"], recalibrator)
+    if given["folds"] is not None:
+        _check_folds(predictions, given["folds"])
     _introduce(predictions, terminal)
     from bayescal.gain import recommend
 
@@ -329,14 +341,11 @@ def _cross_fitted(
     predictions: Predictions, folds: int, recalibrator: Any, how: dict[str, Any], thresholds: Any
 ) -> Any:
     """What fitting a map gains, by maps that were fitted to other cases."""
-    from bayescal.core.errors import as_count
     from bayescal.data.cases import as_outcomes
     from bayescal.gain import cross_fit, recalibration_gain
 
     read = predictions.cases
-    as_count(folds, "folds", 2)
     outcome = as_outcomes(read.outcome, pos_label=predictions.reading.positive)
-    _check_folds(outcome, folds, str(read.columns.outcome))
     seed, weight = how["random_state"], read.weight
     with counting("Fitting on all folds but one", "fits") as progress:
         after = cross_fit(
@@ -361,10 +370,15 @@ def _cross_fitted(
         )
 
 
-def _check_folds(outcome: Floats, folds: int, column: str) -> None:
+def _check_folds(predictions: Predictions, folds: int) -> None:
     """Refuse more folds than there are events, or cases without one."""
+    from bayescal.core.errors import as_count
     from bayescal.core.text import count
+    from bayescal.data.cases import as_outcomes
 
+    as_count(folds, "folds", 2)
+    read = predictions.cases
+    outcome = as_outcomes(read.outcome, pos_label=predictions.reading.positive)
     events = int(outcome.sum())
     others = outcome.size - events
     fewest = min(events, others)
@@ -377,7 +391,7 @@ def _check_folds(outcome: Floats, folds: int, column: str) -> None:
             "and cases without one there. Collect more cases."
         )
     raise InputError(
-        f"--folds {folds}: column {column!r} has {count(events, 'event')} and "
+        f"--folds {folds}: column {read.columns.outcome!r} has {count(events, 'event')} and "
         f"{count(others, 'case')} without one, and every fold needs one of each. {cure}"
     )
 

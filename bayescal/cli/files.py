@@ -16,7 +16,9 @@ from bayescal.core.files import check_page, replacing
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["check_targets", "write_table"]
+__all__ = ["MARK", "check_targets", "mark_of", "write_table"]
+
+MARK = ".bayescal.json"
 
 LOOP_ON_WINDOWS = 1921
 """The error of Windows for a link that leads to itself."""
@@ -108,6 +110,11 @@ def _is_same(one: Path, other: Path) -> bool:
     if one.exists() and other.exists():
         return one.samefile(other)
     return one.resolve() == other.resolve()
+
+
+def mark_of(output: Path) -> Path:
+    """The mark of a recalibrated file, which says what cases its map was fitted to."""
+    return output.with_name(output.name + MARK)
 
 
 def write_table(

@@ -254,7 +254,8 @@ def _named(typed: str) -> str:
 
 
 def _is_option(word: str, command: Command) -> bool:
-    return word in HELP or _named(word.partition("=")[0].removeprefix("--")) in command.options
+    name = _named(word.partition("=")[0].removeprefix("--"))
+    return word in HELP or (word.startswith("--") and name in command.options)
 
 
 def _see(command: Command) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal.cli.files import check_targets, write_table
+from bayescal.cli.files import MARK, mark_of, write_table
 from bayescal.core.errors import InputError, check_choice
 from bayescal.core.files import replacing
 from bayescal.core.text import count, shortened
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["Recalibrated", "find_mark", "recalibrator_of"]
 
 BAYESIAN = "bayesian"
-MARK = ".bayescal.json"
 DIGITS = 12
 """To which scores are rounded in a fingerprint, since they are written as decimals."""
 ROWS_AT_ONCE = 1 << 13
@@ -83,7 +82,6 @@ class Recalibrated:
         """Read the scores of the new file, or of the cases themselves; nothing is fitted yet."""
         from bayescal.data.reading import open_as, read_scores
 
-        check_targets({"mark": mark_of(output)}, [predictions.path, new])
         request, score = predictions.cases.request, str(predictions.columns.prob)
         source = open_as(request, new or predictions.path)
         ends = ("recalibrated", *(("lower", "upper") if hasattr(recalibrator, "interval") else ()))
@@ -161,11 +159,6 @@ def _marks(source: Source, score: pd.Series, output: Path) -> dict[str, str]:
 
 
 # The mark
-
-
-def mark_of(output: Path) -> Path:
-    """The path of the mark that goes with a recalibrated file."""
-    return output.with_name(output.name + MARK)
 
 
 def _write_mark(

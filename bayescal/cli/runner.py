@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bayescal.cli.commands import COMMANDS
-from bayescal.cli.files import check_targets
+from bayescal.cli.files import check_targets, mark_of
 from bayescal.cli.options import Command, Parsed, help_of, in_options, overview, parsed
 from bayescal.cli.terminal import BOLD, DIM, STDOUT, Terminal, complain, working
 from bayescal.core.errors import InputError
@@ -88,7 +88,9 @@ def run(command: Command, given: Parsed) -> None:
     targets = {name: given[name] for name in WRITTEN if name in given}
     terminal = Terminal(given.get("json"))
     try:
-        check_targets(targets, [given.file, given.get("new")])
+        output = given.get("output")
+        marks = {} if output is None else {"mark": mark_of(output)}
+        check_targets(targets | marks, [given.file, given.get("new")])
         with terminal.noting():
             answer = command.work(given, terminal)
             if answer is None:

@@ -1,4 +1,4 @@
-"""How commands are run in tests: as a shell would see them, and quickly where only reading counts."""
+"""Commands as a shell sees them, and quick ones where only what was read counts."""
 
 from __future__ import annotations
 

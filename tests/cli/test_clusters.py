@@ -53,9 +53,7 @@ def test_either_answer_is_taken(capsys, table, tmp_path):
     code, out, _ = run(capsys, "assess", *told, "--cluster", "Patient ID", "--stratum", "area",
                        "--json", record)  # fmt: skip
     assert code == 0
-    assert "Cases come in 20 clusters in 2 strata; effective n" in out
     clustered = json.loads(record.read_text())
-    assert clustered["diagnostics"]["clusters"] == 20
     assert clustered["source"]["cluster"] == "Patient ID"
     assert clustered["functionals"]["tce"] != alone["functionals"]["tce"]
 
@@ -77,7 +75,6 @@ def test_what_is_no_question(capsys, table, tmp_path):
         (["--stratum", "area"], "--stratum goes with --cluster"),
         (["--cluster", "area", "--independent"], "contradict each other"),
         (["--cluster", "area", "--site", "area"], "name the same column, 'area'"),
-        (["--site", "area", "--period", "area"], "--period goes with all cases as one"),
         (["--site", "area", "--site", "y"], "--site is one column"),
     ],
 )
@@ -110,10 +107,8 @@ def test_clusters_lie_in_several_parquet_files_that_are_added(capsys, table, tmp
     options = ("--outcome", "y", "--prob", "p", "--cluster", "Patient ID")
     for name in ("one", "two"):
         file = folder / f"{name}.parquet"
-        options = (*options, "--seed", 1, "--update", tmp_path / "all.nc")
-        code, out, _ = run(capsys, "assess", file, *options)
+        code, *_ = run(capsys, file, *options, "--update", tmp_path / "all.nc")
         assert code == 0
-    assert "20 clusters; effective n" in out
     assert bc.CalibrationData.from_netcdf(tmp_path / "all.nc") == bc.CalibrationData(
         frame["y"], frame["p"], cluster=frame["Patient ID"]
     )
@@ -128,17 +123,13 @@ def test_the_gain_of_clustered_cases(capsys, table, tmp_path):
     options = (*columns, "--cluster", "Patient ID", "--json", record)
     code, out, _ = run(capsys, "compare", file, *options)
     assert code == 0
-    assert "bootstrap of the clusters of Patient ID" in " ".join(out.split())
+    assert "bootstrap of the 20 clusters" in " ".join(out.split())
     gain = bc.recalibration_gain(
         frame["y"], frame["p"], frame["q"], cluster=frame["Patient ID"], random_state=1
     )
     told = json.loads(record.read_text())
-    assert told["cluster"] == "Patient ID"
+    assert told["source"]["cluster"] == "Patient ID"
     assert told["gains"]["brier"]["estimate"] == pytest.approx(gain.summary()["estimate"]["brier"])
-    folds = ("--outcome", "y", "--prob", "p", "--folds", 3, "--cluster", "Patient ID")
-    code, _, err = run(capsys, "compare", file, *folds)
-    assert code == 2
-    assert "--cluster goes with --before and --after" in err
 
 
 @pytest.mark.slow

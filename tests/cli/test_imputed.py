@@ -161,7 +161,7 @@ def test_cases_that_lack_a_score_in_every_imputation_are_left_out(long, tmp_path
 
 @pytest.mark.slow
 def test_a_running_table_keeps_imputations_and_clusters(long, tmp_path, run, refusal):
-    options = (, "--cluster", ".id")
+    options = ("--cluster", ".id")
     long = long.assign(risk=long["risk"].round(6))  # read back the same by every version of pandas
     for part in (long[long[".id"] < 20], long[long[".id"] >= 20]):
         assert run(part, *options, "--update", str(tmp_path / "t.nc")).exit_code == 0

@@ -44,6 +44,7 @@ def test_a_column_of_hospitals_asks(capsys, file):
     assert "--site Hospital, or --cluster Hospital, or --ignore-column Hospital" in err
 
 
+@pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize(
     "answer",
     [["--ignore-column", "Hospital"], ["--cluster", "Hospital"], ["--independent"]],
