@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bayescal.core.errors import InputError, LabelWarning, WeightWarning
 from bayescal.core.text import count, shortened
-from bayescal.data.declared import OF_TABLE, ROLES
+from bayescal.data.columns import OF_TABLE, ROLES
 
 if TYPE_CHECKING:
     from bayescal.data.columns import Columns, Request, Scale
@@ -118,11 +118,7 @@ class Reading:
         return self.request().as_written
 
     def request(
-        self,
-        *,
-        others: Sequence[tuple[str, str]] = (),
-        keeps_unknown: bool = False,
-        **columns: Any,
+        self, *, others: Sequence[tuple[str, str]] = (), keeps_unknown: bool = False, **columns: Any
     ) -> Request:
         """What was said of the file, for its reader.
 

@@ -15,7 +15,6 @@ import bayescal as bc
 from bayescal.cli.commands import COMMANDS, FILES
 from bayescal.cli.options import OPTIONS, PYTHON_NAMES
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "from-python.md"
 SCREEN = range(24, 41)
 MOST_SLOTS = 98
 
@@ -63,11 +62,6 @@ def test_options_of_an_assessment_are_arguments_of_python() -> None:
     own = {PYTHON_NAMES.get(name, name).replace("-", "_") for name in COMMANDS["assess"].options}
     of_files = {*FILES, "case", "force", "new", "update", "ignore_column", "subgroup"}
     assert not own - known - of_files
-
-
-def test_the_page_has_the_list() -> None:
-    rows = re.findall(r"^\| `--([\w-]+)` \| `([\w-]+)=?` \|", PAGE.read_text("utf-8"), re.M)
-    assert dict(rows) == PYTHON_NAMES
 
 
 # Each with what nobody means
