@@ -113,8 +113,7 @@ def gains_on(
     # the same rows: those of a part are merged to fewer than those of all cases
     like: dict[str, Any] = {"data": of.problem.data, "most_rows": of.problem.most_rows}
     fitted = {
-        name: CurvesOfTable(replace(problem, **like), u)
-        for name, (problem, u) in drawn.items()
+        name: CurvesOfTable(replace(problem, **like), u) for name, (problem, u) in drawn.items()
     }
     after = {name: family.observed.mean(axis=0) for name, family in fitted.items()}
     treated = {}
