@@ -55,7 +55,7 @@ def assess(given: Parsed, terminal: Terminal) -> Answer:
     if given["case"] or given["new"] is not None:
         how = _how(given)
         return _ahead(given, terminal, reading, times, {**how, "thresholds": thresholds})
-    options = {"close": limit, "thresholds": thresholds, "edge": given["edge"], **how}
+    options = {"limit": limit, "thresholds": thresholds, "edge": given["edge"], **how}
     if times is not None and len(times.horizons) > 1:
         return _of_horizons(reading, times, options, terminal)
     running = None

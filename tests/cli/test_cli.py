@@ -48,7 +48,7 @@ def test_a_file_is_assessed_and_its_page_is_told_and_written(run, csv, patients,
     files = ("--html", "a.html", "--json", "a.json", "--plot", "a.svg")
     result = run(*words, "predictions.csv", "--seed", 7, "--limit", 0.05, *files)
     assert (result.code, result.err) == (0, "")
-    a = bc.assess(patients["y"], patients["p"], close=0.05, random_state=7)
+    a = bc.assess(patients["y"], patients["p"], limit=0.05, random_state=7)
     told = json.loads(Path("a.json").read_text("utf-8"))
     for name, row in a.summary().iterrows():
         assert told["functionals"][name]["lower"] == pytest.approx(row["lower"], rel=1e-12)
@@ -101,7 +101,7 @@ def test_options_reach_the_assessment(run, csv, monkeypatch) -> None:
     monkeypatch.setattr("bayescal.assess", assess)
     words = "--limit .04 --threshold .2 --threshold .4 --prior clinical --ci-prob .9 --edge .01"
     assert run(csv, *words.split(), "--seed", 3).code == 0
-    assert (asked["close"], asked["thresholds"], asked["ci_prob"]) == (0.04, (0.2, 0.4), 0.9)
+    assert (asked["limit"], asked["thresholds"], asked["ci_prob"]) == (0.04, (0.2, 0.4), 0.9)
     assert (asked["prior"].name, asked["edge"], asked["random_state"]) == ("clinical", 0.01, 3)
     assert run(csv, "--random-state", "4", "--thresholds=0.3").code == 0  # as Python calls them
     assert (asked["random_state"], asked["thresholds"]) == (4, (0.3,))

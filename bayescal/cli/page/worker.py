@@ -164,7 +164,7 @@ def analysed(
     assessment = assess(
         predictions.data,
         prior=given["prior"] or "neutral",
-        close=given["close"],
+        limit=given["close"],
         ci_prob=0.95 if given["ci_prob"] is None else given["ci_prob"],
         random_state=given["seed"],
         thresholds=given["thresholds"],
