@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -56,7 +57,6 @@ class Assessed(NamedTuple):
 def work(connection: Connection) -> None:
     """Do what is asked, one thing after the other, until nobody asks any more."""
     import_module("bayescal.assessment")  # now, so that the first answer does not wait for it
-    import_module("bayescal.cli._averaged")
     import_module("bayescal.data.reading")
 
     upload: Upload | None = None
@@ -152,36 +152,36 @@ def analysed(
     doing : callable
         Is told what is being done.
     """
+    from bayescal.assessment import assess
     from bayescal.assessment.html import render
-    from bayescal.cli._averaged import Averaged, record_of
-    from bayescal.cli._write import record_text, source_lines
     from bayescal.cli.reading import read_predictions
 
     given = checked(options)
     doing("Reading the file")
     reading = _reading(upload, given)
-    analysis = Averaged(
-        prior=given["prior"] or "neutral",
-        close=given["close"],
-        ci_prob=0.95 if given["ci_prob"] is None else given["ci_prob"],
-        seed=given["seed"],
-        thresholds=given["thresholds"],
-    )
     predictions = read_predictions(reading)
     doing("Fitting the families of curves")
-    assessment, notes = analysis.assessed(predictions.data)
+    assessment = assess(
+        predictions.data,
+        prior=given["prior"] or "neutral",
+        limit=given["close"],
+        ci_prob=0.95 if given["ci_prob"] is None else given["ci_prob"],
+        random_state=given["seed"],
+        thresholds=given["thresholds"],
+    )
     doing("Computing what is printed")
     headline = assessment.headline()
-    record = record_text(record_of(assessment, notes, predictions.source))
+    source = predictions.source
+    told = {"notes": assessment.notes, "source": source}
+    record = json.dumps(assessment.to_dict() | told, indent=2) + "\n"
     doing("Drawing the report")
-    source = source_lines(predictions.source)
     page = render(assessment, source=source)
-    told = {
+    shown = {
         "headline": headline,
         "seed": assessment.seed,
         "command": command(upload.name, given | {"seed": assessment.seed}, reading),
     }
-    return Result(page, record, told), Assessed(assessment, source)
+    return Result(page, record, shown), Assessed(assessment, source)
 
 
 def checked(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -247,7 +247,7 @@ def _reading(upload: Upload, given: Mapping[str, Any]) -> Reading:
     )
     options: dict[str, Any] = {name: given.get(name) for name in same}
     options |= {name: given.get(name, False) for name in TICKED}
-    options |= {name: given.get("scale") == name for name in ("logit", "percent")}
+    options["scale"] = given.get("scale")
     return Reading(upload, options)
 
 
@@ -257,17 +257,18 @@ def _typed(value: str | float) -> str:
 
 def command(name: str, given: Mapping[str, Any], reading: Reading) -> str:
     """The command that gives the same report and the same numbers."""
-    from bayescal.cli._terminal import as_command
+    from bayescal.cli.terminal import as_command
 
     words = ["bayescal", "assess", name]
-    for option in (*COLUMN_FIELDS, "positive", "weight_type", "prior", "close", "ci_prob", "seed"):
-        value = given[option]
+    fields = ("positive", "weight_type", "scale", "prior", "close", "ci_prob", "seed", "encoding")
+    for name_of, value in ((field, given[field]) for field in (*COLUMN_FIELDS, *fields, "sheet")):
         if value is not None:
-            words += [f"--{option.replace('_', '-')}", _typed(value)]
+            option = "limit" if name_of == "close" else name_of.replace("_", "-")
+            words += [f"--{option}", _typed(value)]
     for risk in given["thresholds"]:
         words += ["--threshold", _typed(risk)]
     for column in given["ignore_column"]:
         words += ["--ignore-column", column]
     words += [f"--{flag.replace('_', '-')}" for flag in TICKED if given[flag]]
-    words += [*reading.words, "--html", "report.html", "--json", "report.json"]
+    words += ["--html", "report.html", "--json", "report.json"]
     return as_command(words)

@@ -17,8 +17,9 @@ import pytest
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
-import bayescal as bc
 from bayescal.cli.app import _run
+
+import bayescal as bc
 from bayescal.cli.page import server as served
 from bayescal.cli.page import upload as uploads
 from bayescal.cli.page.server import LARGEST_FILE, WORD, Server

@@ -117,8 +117,8 @@ class RunningTable:
         times = count(len(self.added), "addition")
         return f"With those in {self.path.name}: {count(self.cases.n, 'case')} of {times}."
 
-    def write(self) -> None:
-        """Replace the file, all at once."""
+    def write(self) -> list[Path]:
+        """Replace the file, all at once; and which it is."""
         from bayescal.data.stored import write_dataset
 
         if self.state != (_state(self.path) if self.path.exists() else None):
@@ -128,6 +128,7 @@ class RunningTable:
             )
         dataset = self.cases.to_xarray().assign_attrs(added=json.dumps(self.added))
         write_dataset(dataset, self.path)
+        return [self.path]
 
 
 def _state(path: Path) -> tuple[int, ...]:
