@@ -25,10 +25,7 @@ def app_command(
     import webbrowser
 
     from bayescal.cli._terminal import output, say
-    from bayescal.core.versions import needed
-
-    with needed("the page", "bayescal[app]", "Or use the command `bayescal assess`."):
-        from bayescal.cli.page.server import Server
+    from bayescal.cli.page.server import Server
 
     server = Server(port)
     console = output()
@@ -36,5 +33,5 @@ def app_command(
     print(server.address, flush=True)
     say(console, "Press Ctrl-C to stop; then the page forgets all files.", "dim")
     if not no_browser:
-        webbrowser.open(server.address)
+        webbrowser.open(server.opening())
     server.run()
