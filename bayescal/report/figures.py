@@ -17,7 +17,7 @@ from bayescal.core.page import Figure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
-__all__ = ["as_png", "as_svg", "drawn"]
+__all__ = ["as_png", "as_svg", "drawn", "plain_colours"]
 
 DOTS_PER_INCH = 200
 STYLE = {
@@ -111,6 +111,13 @@ def as_svg(figure: Figure, name: str) -> str:
     spoken.text = figure.alt or figure.title
     root.insert(0, spoken)
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def plain_colours(drawing: str) -> str:
+    """A drawing for a notebook, which has not the colours of our pages."""
+    for code, name in THEMED.items():
+        drawing = drawing.replace(name, "currentColor" if name == "var(--ink)" else code)
+    return drawing
 
 
 def _make_local(element: ElementTree.Element, name: str) -> None:

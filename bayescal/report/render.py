@@ -17,10 +17,19 @@ from bayescal.core.files import as_path, check_page, replacing
 from bayescal.core.page import Page
 from bayescal.core.text import plain
 from bayescal.report import web
-from bayescal.report.figures import drawn
+from bayescal.report.figures import as_svg, drawn, plain_colours
 from bayescal.report.word import check_document, word
 
-__all__ = ["html", "json_of", "write_figure", "write_html", "write_json", "write_word"]
+__all__ = [
+    "as_svg",
+    "html",
+    "json_of",
+    "plain_colours",
+    "write_figure",
+    "write_html",
+    "write_json",
+    "write_word",
+]
 
 
 def html(page: Page) -> str:
