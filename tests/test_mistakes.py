@@ -233,13 +233,13 @@ def by_app(path: Path, capsys: Any, **named: str) -> str:
     """What the page shows: questions about the file, or why it is not assessed."""
     if not path.exists():
         pytest.skip("what is dropped on a page is there")
-    said = {"columns": {column: role for role, column in named.items()}}
+    choices = {"columns": {column: role for role, column in named.items()}}
     desk = Desk()
     try:
         told = desk.open(path.name, path.read_bytes())
         if not named and told["questions"]:
             return " ".join(told["questions"])
-        return str(desk.answer(said))
+        return str(desk.answer(choices))
     except InputError as refused:
         return str(refused)
 

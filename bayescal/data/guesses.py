@@ -292,7 +292,7 @@ def _ask_for_percent(guess: Guess) -> None:
         return
     option, numbers = guess.request.door.option, _numbers(guess.frame[name])
     if numbers is not None and 1 < np.nanmax(numbers) <= 100:
-        guess.proposed["scale"] = ("percent", f"its name; numbers up to {np.nanmax(numbers):g}")
+        guess.proposed["scale"] = ("percent", f"numbers up to {np.nanmax(numbers):g}")
         guess.questions.append(
             f"column {name!r} holds percentages by its name, from {np.nanmin(numbers):g} to "
             f"{np.nanmax(numbers):g}. Read them with {option('scale', 'percent')}."

@@ -8,7 +8,7 @@ import secrets
 import socketserver
 from collections.abc import Callable
 from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from importlib.resources import files
 from typing import Any
 from urllib.parse import parse_qs
@@ -53,7 +53,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, known: dict[str, Callable[[], None]]) -> None:
         server = self.server
         path, _, query = self.requestline.split()[1].partition("?")
-        guarded = self.command, path, self.headers, server.server_port
+        guarded = self.command, path, self.headers, server.port
         try:
             if server.once is not None and refusal(*guarded, server.once) is None:
                 server.once = None
@@ -98,12 +98,12 @@ class _Handler(BaseHTTPRequestHandler):
         tab = self._tab
         content = self._body(LARGEST_SAID, "What was said of the file is too long.")
         try:
-            said = json.loads(content)
-            if not isinstance(said, dict):
+            choices = json.loads(content)
+            if not isinstance(choices, dict):
                 raise ValueError("not an object")
         except (ValueError, RecursionError):
             raise Refused(400, "What was said of the file is not a JSON object.") from None
-        told = tab.ask(self.name, said)
+        told = tab.ask(self.name, choices)
         if self.name == "word":
             self._send(200, told, WORD)
         else:
@@ -168,7 +168,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Nothing: the terminal has the address alone."""
 
 
-class Server(ThreadingHTTPServer):
+class Server(socketserver.ThreadingTCPServer):
     """The server of the page.
 
     Parameters
@@ -185,19 +185,14 @@ class Server(ThreadingHTTPServer):
     """
 
     daemon_threads = True
-    allow_reuse_address = False
 
     def __init__(self, port: int = 0, start: Callable[[], Worker] = Worker) -> None:
         super().__init__(("127.0.0.1", port), _Handler)
         self.tabs = Tabs(start)
+        self.port = int(self.server_address[1])
         self.token = secrets.token_urlsafe(32)
         self.once: str | None = None
-        self.address = f"http://127.0.0.1:{self.server_port}/{self.token}/"
-
-    def server_bind(self) -> None:
-        """Take the port, and ask no name server for the name of this computer."""
-        socketserver.TCPServer.server_bind(self)
-        self.server_name, self.server_port = "127.0.0.1", int(self.server_address[1])
+        self.address = f"http://127.0.0.1:{self.port}/{self.token}/"
 
     def opening(self) -> str:
         """An address that leads to the page once.
@@ -206,7 +201,7 @@ class Server(ThreadingHTTPServer):
         started.
         """
         self.once = secrets.token_urlsafe(32)
-        return f"http://127.0.0.1:{self.server_port}/{self.once}/"
+        return f"http://127.0.0.1:{self.port}/{self.once}/"
 
     def run(self) -> None:
         """Serve until it is interrupted; then nothing is left of any file."""

@@ -61,6 +61,7 @@ class Tab:
         self._turn = threading.Lock()
         self._holds = self._ended = False
         self._told: dict[str, tuple[str, Any]] = {}
+        self._first: tuple[Any] | None = None  # limit of the first answer, that is not forgotten
         self._file = DEMO, files("bayescal.cli").joinpath(DEMO).read_bytes()
         self.answer: Answer | None = None
 
@@ -75,23 +76,24 @@ class Tab:
         self.stop()
         with self._turn:
             self._file, self._holds, self.answer = (name, content), False, None
+            self._first = None
             self._told.clear()
         return self.ask("look", {})
 
-    def ask(self, what: str, said: dict[str, Any]) -> Any:
+    def ask(self, what: str, choices: dict[str, Any]) -> Any:
         """What the worker tells of the file, of which this was said; one thing after the other.
 
         The last thing of each kind is kept: that of the demo is asked for when a page is opened.
         """
-        key = json.dumps(said, sort_keys=True)
+        key = json.dumps(choices, sort_keys=True)
         with self._turn:
             if self._ended:
                 self._renew()
             try:
                 if not self._holds:
-                    self._hold(said)
+                    self._hold(choices)
                 if self._told.get(what, ("",))[0] != key:
-                    self._told[what] = key, self._asked(what, said)
+                    self._told[what] = key, self._asked(what, choices)
             except (EOFError, OSError):
                 if self._ended:
                     raise Stopped from None
@@ -101,7 +103,7 @@ class Tab:
                 ) from None
             told = self._told[what][1]
             if what == "answer":
-                self.answer = told
+                self.answer, self._first = told, self._first or (choices.get("limit"),)
             return told
 
     def stop(self) -> None:
@@ -117,13 +119,13 @@ class Tab:
         self._file, self.answer = ("", b""), None
         self._told.clear()
 
-    def _hold(self, said: dict[str, Any]) -> None:
+    def _hold(self, choices: dict[str, Any]) -> None:
         """Give the file to a new worker."""
         self._holds = True
         try:
-            self._told["look"] = "{}", self._asked("open", self._file)
+            self._told["look"] = "{}", self._asked("open", (*self._file, self._first))
         except InputError:
-            if not said or not self._holds:
+            if not choices or not self._holds:
                 raise  # else it may be read with what was said of it
 
     def _asked(self, what: str, of: Any) -> Any:

@@ -81,7 +81,7 @@ class Upload:
                 return self._of_parquet()
             if self.suffix.lower() in STATISTICAL:
                 return self._of_statistics()
-        except (EOFError, OSError, zlib.error, zipfile.BadZipFile, InputError):
+        except (EOFError, ImportError, OSError, ValueError, zlib.error, zipfile.BadZipFile):
             pass
         return 0
 
@@ -94,15 +94,9 @@ class Upload:
 
     def _of_parquet(self) -> int:
         """Rows by columns: a column of one value is packed to a few bytes."""
-        try:
-            import pyarrow as pa
-            import pyarrow.parquet as parquet
-        except ImportError:
-            return 0
-        try:
-            told = parquet.ParquetFile(self.open()).metadata
-        except pa.ArrowException:
-            return 0
+        import pyarrow.parquet as parquet
+
+        told = parquet.ParquetFile(self.open()).metadata
         return int(told.num_rows) * int(told.num_columns) * CELL
 
     def _of_statistics(self) -> int:
@@ -111,5 +105,6 @@ class Upload:
         rows = told.number_rows
         if rows is None or rows < 0:  # not said: what packs is taken to be an attack
             return LARGEST_UNPACKED + 1 if self.suffix.lower() == ".zsav" else 0
-        widths = (max(int(width), CELL) for width in told.variable_storage_width.values())
-        return int(rows) * sum(widths)
+        return int(rows) * sum(
+            max(int(each), CELL) for each in told.variable_storage_width.values()
+        )

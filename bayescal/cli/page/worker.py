@@ -9,21 +9,23 @@ import json
 import warnings
 from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from io import StringIO
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bayescal.cli.page.upload import Upload
-from bayescal.core.errors import InputError, WeightWarning, as_level
+from bayescal.core.errors import InputError, WeightWarning
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
     import pandas as pd
 
-    from bayescal.assessment import Assessment
+    from bayescal.core.page import Page
     from bayescal.data.columns import Columns, Request
     from bayescal.data.guesses import Guess
+    from bayescal.data.reading import Cases
+    from bayescal.report import Assessment
 
 __all__ = ["ROLES", "Answer", "Desk", "columns_of", "work"]
 
@@ -88,7 +90,7 @@ class Answer(NamedTuple):
 
 def work(connection: Connection) -> None:
     """Do what is asked, one thing after the other, until nobody asks any more."""
-    import bayescal.assessment  # noqa: F401  # now, so that the first answer does not wait for it
+    import bayescal.report  # noqa: F401  # now, so that the first answer does not wait for it
 
     desk = Desk()
     while True:
@@ -120,35 +122,37 @@ class Desk:
     """
 
     upload: Upload | None = None
-    seed: int | None = None
-    limits: list[float | None] = field(default_factory=list)
-    _last: tuple[str, Assessment, dict[str, Any]] | None = None
+    _first: tuple[float | None] | None = None
+    """The limit with which the file was assessed first; each other one was set after a result."""
+    _made: tuple[dict[str, Any], Assessment, Cases] | None = None
 
-    def open(self, name: str, content: bytes) -> dict[str, Any]:
+    def open(
+        self, name: str, content: bytes, first: tuple[float | None] | None = None
+    ) -> dict[str, Any]:
         """Take a file, and look at its columns."""
-        self.upload, self.seed, self.limits, self._last = None, None, [], None
+        self.upload, self._first, self._made = None, first, None
         self.upload = Upload(name, content)
         return columns_of(self.upload)
 
-    def look(self, said: Mapping[str, Any]) -> dict[str, Any]:
+    def look(self, choices: Mapping[str, Any]) -> dict[str, Any]:
         """What the columns may be, and all that is open."""
-        return columns_of(self._file, said)
+        return columns_of(self._file, choices)
 
-    def answer(self, said: Mapping[str, Any]) -> Answer:
-        """The assessment."""
-        from bayescal.assessment.html import render
+    def answer(self, choices: Mapping[str, Any]) -> Answer:
+        """The page of the assessment."""
+        from bayescal.report.render import html, json_of
 
-        assessment, source = self._assessed(said)
-        record = json.dumps(assessment.to_dict() | {"source": source}, indent=2) + "\n"
-        told = {"headline": assessment.headline(), "python": source["Python"]}
-        return Answer(render(assessment, source=source), record, told)
+        page, cases = self._page(choices)
+        asked = {"limit": _number(choices, "limit"), "thresholds": _risks(choices)}
+        line = as_python(cases, {name: value for name, value in asked.items() if value})
+        record = json.dumps(json_of(page), indent=2, allow_nan=False) + "\n"
+        return Answer(html(page), record, {"headline": page.answer[0], "python": line})
 
-    def word(self, said: Mapping[str, Any]) -> bytes:
-        """The assessment as a Word document."""
-        from bayescal.assessment.word import document
+    def word(self, choices: Mapping[str, Any]) -> bytes:
+        """The same as a Word document."""
+        from bayescal.report.word import word
 
-        assessment, source = self._assessed(said)
-        return document(assessment, source=source)
+        return word(self._page(choices)[0])
 
     @property
     def _file(self) -> Upload:
@@ -156,55 +160,56 @@ class Desk:
             raise InputError("there is no file yet. Choose one first.")
         return self.upload
 
-    def _assessed(self, said: Mapping[str, Any]) -> tuple[Assessment, dict[str, Any]]:
-        """The assessment, and where it came from."""
-        from bayescal.assessment import assess
-        from bayescal.data.reading import read_cases
-
-        key = json.dumps(said, sort_keys=True)
-        if self._last is not None and self._last[0] == key:
-            return self._last[1:]
-        asked: dict[str, Any] = {
-            "close": _number(said.get("limit"), "The limit"),
-            "thresholds": _risks(said.get("thresholds")),
-        }
-        made, request = _guessed(self._file, said)[1:]
-        made.answered()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            warnings.simplefilter("error", WeightWarning)
-            try:
-                cases = read_cases(request)
-                data = cases.table()
-            except WeightWarning as warning:
-                raise InputError(
-                    f"column {request.columns.sample_weight!r} holds whole numbers that can be "
-                    f"{warning.types}. Say which with {_choice('weight_type')}."
-                ) from None
-            assessment = assess(data, **asked, random_state=self.seed)
-        self.seed = assessment.seed
-        given = {name: value for name, value in asked.items() if value}
+    def _page(self, choices: Mapping[str, Any]) -> tuple[Page, Cases]:
+        limit, rest = (
+            _number(choices, "limit"),
+            {name: choices[name] for name in choices if name != "limit"},
+        )
+        first = self._first or (limit,)
+        if self._made is None or self._made[0] != rest:
+            self._made = rest, *_assessed(self._file, rest, first[0])
+            self._first = first
+        _, assessment, cases = self._made
+        if limit != first[0]:
+            assessment = assessment.with_limit(limit)
+        columns = cases.columns
         source = {
             "File": self._file.name,
+            "Probability": columns.prob,
+            "Outcome": columns.outcome or columns.event,
+            "Event": cases.request.pos_label or cases.request.cause or "1",
             "Rows read": cases.rows,
             "Rows dropped": cases.dropped,
-            "Limit": self._limit(asked["close"]),
-            "Python": as_python(request, given | {"random_state": self.seed}),
         }
-        self._last = key, assessment, source
-        return assessment, source
-
-    def _limit(self, limit: float | None) -> str:
-        """How the limit came about: a limit that is moved until the answer pleases is no test."""
-        before = list(dict.fromkeys(each for each in self.limits if each != limit))
-        self.limits.append(limit)
-        if not before:
-            return "none was set" if limit is None else f"{limit:g}, set before the result"
-        tried = ", ".join("none" if each is None else f"{each:g}" for each in before)
-        return f"{'none' if limit is None else f'{limit:g}'}, moved after the result (was: {tried})"
+        page = assessment.page(source=source)
+        return replace(page, notes=(*page.notes, *cases.remarks)), cases
 
 
-def columns_of(upload: Upload, said: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def _assessed(
+    upload: Upload, choices: Mapping[str, Any], limit: float | None
+) -> tuple[Assessment, Cases]:
+    """The assessment of a file, of which all is known."""
+    from bayescal.data.reading import read_cases
+    from bayescal.report import assess
+
+    thresholds = _risks(choices)
+    _, made, request = _guessed(upload, choices)
+    made.answered()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("error", WeightWarning)
+        try:
+            cases = read_cases(request)
+            data = cases.table()
+        except WeightWarning as warning:
+            raise InputError(
+                f"column {request.columns.sample_weight!r} holds whole numbers that can be "
+                f"{warning.types}. Say which with {_choice('weight_type')}."
+            ) from None
+        return assess(data, limit=limit, thresholds=thresholds), cases
+
+
+def columns_of(upload: Upload, choices: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The first rows of a file, what each column may be and why, and all that is open.
 
     Returns
@@ -213,14 +218,14 @@ def columns_of(upload: Upload, said: Mapping[str, Any] | None = None) -> dict[st
         names of all columns; columns, those that are shown, each with name, role, reason and
         cells; events, values of the outcome, with the one that is taken and why; questions.
     """
-    frame, made, request = _guessed(upload, said or {})
+    frame, made, request = _guessed(upload, choices or {})
     columns = request.columns
     roles = {name: role for role, name in columns.named}
     if columns.prob is not None:
         roles[columns.prob] = {scale: role for role, scale in SCALES.items()}[request.scale]
     reasons = {name: made.reasons.get(role, "") for role, name in columns.named}
     names = [str(name) for name in frame.columns]
-    first = {*roles, (said or {}).get("shown")}
+    first = {*roles, (choices or {}).get("shown")}
     shown = sorted(range(len(names)), key=lambda at: names[at] not in first)[:MOST_SHOWN]
     missing = [] if request.drop_missing else _missing(frame, columns)
     return {
@@ -239,12 +244,11 @@ def columns_of(upload: Upload, said: Mapping[str, Any] | None = None) -> dict[st
         ],
         "events": _values(frame, columns.outcome),
         "positive": request.pos_label or "",
-        "why_positive": made.reasons.get("pos_label", ""),
         "questions": [*made.questions, *missing],
     }
 
 
-def _guessed(upload: Upload, said: Mapping[str, Any]) -> tuple[pd.DataFrame, Guess, Request]:
+def _guessed(upload: Upload, choices: Mapping[str, Any]) -> tuple[pd.DataFrame, Guess, Request]:
     """The table, what was guessed of it, and all that is then known.
 
     What a guess only proposes is taken here, since the page shows it to be corrected.
@@ -252,7 +256,7 @@ def _guessed(upload: Upload, said: Mapping[str, Any]) -> tuple[pd.DataFrame, Gue
     from bayescal.data.guesses import guess
     from bayescal.data.reading import open_as
 
-    request = _request(upload, said)
+    request = _request(upload, choices)
     frame = open_as(request).load(request.columns.labelled)
     first = guess(frame, request)
     proposed: dict[str, Any] = {role: value for role, (value, _) in first.proposed.items()}
@@ -263,16 +267,17 @@ def _guessed(upload: Upload, said: Mapping[str, Any]) -> tuple[pd.DataFrame, Gue
     request = replace(request, columns=first.columns._replace(**columns), **others)
     made = guess(frame, request) if proposed else first
     made.reasons |= first.reasons | {role: first.proposed[role][1] for role in proposed}
-    if "scale" in proposed:
-        made.reasons["prob"] = made.reasons["scale"]
+    for role, more in (("prob", "scale"), ("outcome", "pos_label")):
+        if more in made.reasons and role in made.reasons:
+            made.reasons[role] += f"; {made.reasons[more]}"
     return frame, made, replace(request, columns=made.columns)
 
 
-def _request(upload: Upload, said: Mapping[str, Any]) -> Request:
+def _request(upload: Upload, choices: Mapping[str, Any]) -> Request:
     """What a person has said, as the reader takes it."""
     from bayescal.data.columns import Columns, Door, Request
 
-    chosen = said.get("columns") or {}
+    chosen = choices.get("columns") or {}
     if not isinstance(chosen, dict):
         raise InputError("columns must be an object.")
     named: dict[str, Any] = {name: [] for name in SEVERAL}
@@ -290,17 +295,17 @@ def _request(upload: Upload, said: Mapping[str, Any]) -> Request:
             named[role] = column
     ignored = tuple(named.pop("ignore"))
     text: dict[str, Any] = {
-        name: _text(said.get(name), name)
+        name: _text(choices, name)
         for name in ("every", "weight_type", "cause", "censored", "encoding", "sheet")
     }
     return Request(
         upload,
         Columns(**named | {"subgroup": tuple(named["subgroup"])}),
-        pos_label=_text(said.get("positive"), "positive"),
-        horizon=_number(said.get("horizon"), f"“{FIELDS['horizon']}”"),
+        pos_label=_text(choices, "positive"),
+        horizon=_number(choices, "horizon"),
         scale=scale,
-        drop_missing=bool(said.get("drop_missing")),
-        independent=bool(said.get("independent")),
+        drop_missing=bool(choices.get("drop_missing")),
+        independent=bool(choices.get("independent")),
         ignore=ignored,
         asks=ASKS,
         door=Door(
@@ -342,8 +347,8 @@ def _values(frame: pd.DataFrame, outcome: str | None) -> list[str]:
     """The values of the outcome, if they are few."""
     if outcome is None:
         return []
-    found = frame[outcome].dropna().drop_duplicates().head(MOST_EVENTS + 1).tolist()
-    return sorted({_cell(value).strip() for value in found}) if len(found) <= MOST_EVENTS else []
+    few = frame[outcome].dropna().drop_duplicates().head(MOST_EVENTS + 1).tolist()
+    return sorted({_cell(value).strip() for value in few}) if len(few) <= MOST_EVENTS else []
 
 
 def _cell(value: Any) -> str:
@@ -354,41 +359,38 @@ def _cell(value: Any) -> str:
     return text if len(text) <= LONGEST_CELL else f"{text[: LONGEST_CELL - 1]}…"
 
 
-def _text(value: Any, name: str) -> str | None:
+def _text(choices: Mapping[str, Any], name: str) -> str | None:
+    value = choices.get(name)
     if value is not None and not isinstance(value, str):
         raise InputError(f"{name} must be a text, got {value!r}.")
     return value or None
 
 
-def _number(value: Any, name: str) -> float | None:
+def _number(choices: Mapping[str, Any], name: str) -> float | None:
+    value = choices.get(name)
     if value is None or value == "":
         return None
     try:
-        number = float(value)
+        return float(value)
     except (TypeError, ValueError):
-        number = float("nan")
-    if not abs(number) < 2**63:
-        raise InputError(f"{name} must be a number, got {value!r}.")
-    return number
+        raise InputError(f"{FIELDS.get(name, name)} must be a number, got {value!r}.") from None
 
 
-def _risks(typed: Any) -> list[float]:
-    """Risks as they were typed: 0.1, 0.2."""
-    risks = [_number(each, "A risk") for each in (_text(typed, "risks") or "").split(",")]
-    return [
-        as_level(risk, "A risk from which a patient is treated") for risk in filter(None, risks)
-    ]
+def _risks(choices: Mapping[str, Any]) -> list[Any]:
+    """Risks from which a patient is treated, as they were typed: 0.1, 0.2."""
+    typed = (_text(choices, "thresholds") or "").split(",")
+    return [_number({"thresholds": each}, "thresholds") for each in typed if each.strip()]
 
 
-def as_python(request: Request, options: Mapping[str, Any]) -> str:
+def as_python(cases: Cases, options: Mapping[str, Any]) -> str:
     """The line of Python that gives the same numbers, in the folder of the file."""
-    columns = request.columns
-    said: dict[str, Any] = {role: name for role, name in columns.named if role != "subgroup"}
-    said |= {"subgroup": columns.subgroup} if columns.subgroup else {}
+    request, columns = cases.request, cases.columns
+    choices: dict[str, Any] = {role: name for role, name in columns.named if role != "subgroup"}
+    choices |= {"subgroup": columns.subgroup} if columns.subgroup else {}
     for option in fields(request):
         given = getattr(request, option.name)
         if option.name not in ("path", "columns", "others", "asks", "door"):
-            said |= {option.name: given} if given != option.default else {}
-    read = "".join(f", {name}={value!r}" for name, value in said.items())
+            choices |= {option.name: given} if given != option.default else {}
+    read = "".join(f", {name}={value!r}" for name, value in choices.items())
     more = "".join(f", {name}={value!r}" for name, value in options.items())
     return f"bc.assess(bc.read({str(request.path)!r}{read}){more})"

@@ -14,6 +14,7 @@ import threading
 import time
 import zipfile
 from importlib.resources import files
+from types import SimpleNamespace
 from urllib.parse import quote
 
 import numpy as np
@@ -28,6 +29,7 @@ from bayescal.cli.page.tabs import Stopped, Tab
 from bayescal.cli.page.upload import Upload
 from bayescal.cli.page.worker import FIELDS, Desk, columns_of
 from bayescal.core.errors import InputError
+from bayescal.report import assess
 from browser import CHROMIUM, Browser
 
 TAB = "0123456789abcdef" * 2
@@ -83,10 +85,10 @@ def quiet():
 
 def ask(server, path, method="GET", body=None, **headers):
     """Status, headers and text of an answer."""
-    host = f"127.0.0.1:{server.server_port}"
+    host = f"127.0.0.1:{server.port}"
     given = {"Host": host} | ({"Origin": f"http://{host}"} if method == "POST" else {})
     given |= {name.replace("_", "-"): value for name, value in headers.items()}
-    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
     connection.putrequest(method, path, skip_host=True)
     if body is not None:
         given.setdefault("Content-Length", str(len(body)))
@@ -226,7 +228,7 @@ def test_stopping_ends_the_process_and_keeps_the_file():
     assert before.ended
     assert tab.ask("look", {"sheet": "x"}) == {"asked": "look"}
     assert [each[0] for each in tab._worker.sent] == ["open", "look"]
-    assert tab._worker.sent[0][1] == ("a.csv", b"a,b\n")
+    assert tab._worker.sent[0][1] == ("a.csv", b"a,b\n", None)
 
 
 def test_what_is_asked_again_is_not_done_again():
@@ -281,8 +283,8 @@ def test_nothing_is_written_and_no_file_of_that_name_is_read(tmp_path, monkeypat
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv"]
 
 
-def guesses(content, **said):
-    told = columns_of(Upload("a.csv", content.encode()), said)
+def guesses(content, **choices):
+    told = columns_of(Upload("a.csv", content.encode()), choices)
     return {each["name"]: each["role"] for each in told["columns"]}, told
 
 
@@ -346,7 +348,7 @@ def test_the_page_calls_its_fields_as_errors_do():
 
 
 @pytest.mark.parametrize(
-    ("said", "words"),
+    ("choices", "words"),
     [
         ({"columns": 1}, "columns"),
         ({"columns": {"died": "x"}}, "no role 'x'"),
@@ -355,17 +357,17 @@ def test_the_page_calls_its_fields_as_errors_do():
         ({"limit": "nan"}, "limit"),
         ({"limit": "x"}, "limit"),
         ({"limit": [1]}, "limit"),
-        ({"limit": 3}, "close"),
-        ({"thresholds": "x"}, "risk"),
-        ({"thresholds": "2"}, "risk"),
-        ({"thresholds": [1]}, "risks"),
+        ({"limit": 3}, "limit"),
+        ({"thresholds": "x"}, "thresholds"),
+        ({"thresholds": "2"}, "thresholds"),
+        ({"thresholds": [1]}, "thresholds"),
         ({"sheet": 1}, "sheet"),
         ({"every": "x"}, "Dates are taken by"),
     ],
 )
-def test_what_no_page_says_is_refused(said, words):
+def test_what_no_page_says_is_refused(choices, words):
     with pytest.raises(InputError, match=words):
-        Desk(Upload("a.csv", table())).answer(said)
+        Desk(Upload("a.csv", table())).answer(choices)
 
 
 @pytest.mark.slow
@@ -375,22 +377,17 @@ def test_the_line_of_python_gives_the_same_numbers(tmp_path, monkeypatch, name):
     (tmp_path / name).write_bytes(table())
     desk = Desk()
     desk.open(name, table())
-    for limit, told in (
-        (0.05, "set before the result"),
-        (0.1, "moved after the result (was: 0.05)"),
-        (None, "none, moved after the result (was: 0.05, 0.1)"),
-    ):
-        answer = desk.answer({"limit": limit, "thresholds": "0.2, 0.3"})
+    for limit, moved in ((0.05, False), (0.1, True), (0.05, False)):
+        choices = {"limit": limit, "thresholds": "0.2, 0.3"}
+        answer = desk.answer(choices)
         record = json.loads(answer.record)
-        assert told in record["source"]["Limit"]
-        assert told in answer.page.replace("\xa0", " ")
-    line = answer.told["python"]
-    again = eval(line, {"bc": bc})
-    assert json.loads(json.dumps(again.to_dict())).items() <= record.items()
+        assert (record["limit"]["value"], record["limit"]["moved"]) == (limit, moved)
+    again = eval(answer.told["python"], {"bc": SimpleNamespace(read=bc.read, assess=assess)})
+    for key in record.keys() - {"title", "source", "notes"}:
+        assert again.to_dict()[key] == record[key], key
     docx = pytest.importorskip("docx")
-    content = desk.word({"limit": limit, "thresholds": "0.2, 0.3"})
-    text = "\n".join(each.text for each in docx.Document(io.BytesIO(content)).paragraphs)
-    assert answer.told["headline"] in text
+    written = docx.Document(io.BytesIO(desk.word(choices)))
+    assert answer.told["headline"] in [each.text for each in written.paragraphs]
 
 
 ALONE = """
@@ -398,7 +395,7 @@ import importlib.abc, sys, threading
 
 class Blocked(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {"pymc", "pytensor", "sklearn", "h5py", "_multiprocessing"}:
+        if name.partition(".")[0] in {"pymc", "pytensor", "sklearn", "h5py"}:
             raise ModuleNotFoundError(f"{name} is blocked", name=name)
 
 def refused(*args, **kwargs):
@@ -461,15 +458,13 @@ def test_a_person_drops_a_file_and_moves_the_limit(tmp_path):
         assert browser.value(one, "document.activeElement.id") == "role-2"
         limit = "document.getElementById('limit')"
         move = f"{limit}.value = 8; {limit}.dispatchEvent(new Event('input', {{bubbles: true}}))"
-        before = browser.value(one, spoken)
         browser.value(one, move)
-        browser.wait(one, f"{done} {spoken} !== {json.dumps(before)}")
+        browser.wait(one, f"{done} document.getElementById('python').value.includes('0.05')")
         line = browser.value(one, "document.getElementById('python').value")
         assert "'predictions.csv', outcome='died'" in line
         assert "=0.05" in line
-        report = "fetch(document.getElementById('report').src)"
-        text = browser.value(one, f"{report}.then(answer => answer.text())")
-        assert "moved after the result" in text.replace("\xa0", " ")
+        record = "fetch(document.getElementById('save-json').href).then(answer => answer.json())"
+        assert browser.value(one, f"{record}.then(record => record.limit.moved)")
         assert "--" + "close" not in browser.value(one, "document.body.innerText")
         asked = "fetch(`word?tab=${tab}`, {method: 'POST', body: '{}'})"
         kind = browser.value(one, f"{asked}.then(answer => answer.headers.get('content-type'))")

@@ -168,7 +168,6 @@ function event(seen) {
     run();
   });
   label.append(choice);
-  if (seen.why_positive) label.append(element("small", `Why: ${seen.why_positive}`));
   return label;
 }
 
