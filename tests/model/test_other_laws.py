@@ -78,8 +78,8 @@ def test_the_fast_engine_says_that_nuts_takes_it_and_it_does(tmp_path):
 
     prior = {"shift": pm.Uniform.dist(-0.05, 0.05)}
     options = {"curve": "intercept", "prior": prior, "draws": 400, "random_state": 1}
+    sampler = {"nuts_sampler": "pymc", "tune": 200, "chains": 2, "cores": 1}
     with pytest.warns(DiagnosticWarning, match=r"prior of shift is Uniform\(-0.05, 0.05\), which"):
-        sampler = {"nuts_sampler": "pymc", "tune": 200, "chains": 2, "cores": 1}
         post = bc.fit(OUTCOME, SCORE, sampler=sampler, **options)
     assert post.engine == "nuts"
     assert np.abs(post.coordinates["shift"]).max() < 0.05
