@@ -251,6 +251,11 @@ def values(owner: str) -> dict[str, Any]:
     }
 
 
+def _trace_of_model() -> dict[str, Any]:
+    post = bc.fit(OUTCOME, SCORE, curve="logistic", draws=400, random_state=0)
+    return {"idata": post.tree, "model": bc.build_model(OUTCOME, SCORE, curve="logistic")}
+
+
 @cache
 def special() -> dict[str, dict[str, Any]]:
     """Values that one function needs and others of that argument do not."""
@@ -267,6 +272,7 @@ def special() -> dict[str, dict[str, Any]]:
     return {
         "bayescal.build_model": {"curve": "beta"},
         "bayescal.compare_models": {"site": np.arange(N) % 3},
+        "bayescal.from_pymc": _trace_of_model(),
         "bayescal.load": {"path": at / "posterior.nc"},
         "bayescal.read_report": {"path": at / "report.html"},
         "bayescal.optimism": {

@@ -80,6 +80,10 @@ def from_pymc(idata: Any, model: pm.Model) -> CalibrationPosterior | MultilevelP
     >>> post = bc.from_pymc(trace, model)  # doctest: +SKIP
     >>> post.summary()  # doctest: +SKIP
     """
+    if not hasattr(model, "observed_RVs"):
+        raise InputError(
+            f"model must be the pymc.Model that was sampled, got {shortened(repr(model))}."
+        )
     posterior, stats = _trace(idata)
     source = source_of(model)
     if source is not None and (source.rows is None or source.rows.offset is None):
