@@ -43,7 +43,7 @@ def draw_effects(
     """
     density = EffectsDensity(problem)
     work = PILOT + (draws if proposals is None else proposals) + draws
-    title = f"Fitting {density.groups:,} curves"
+    title = f"Fitting {density.groups:,} {'sites' if problem.dim == 'site' else 'curves'}"
     with bar(title, work, patience=PATIENCE) as density.advance:
         rng, places = problem.pooled.rng("effects"), density.places()
         density.look_for_peaks(importance_sample(density, places, LOOKED_AT, rng).draws)
