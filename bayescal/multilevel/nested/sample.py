@@ -77,7 +77,7 @@ def _at_points(
     drawn = []
     for part in blocks_of_points(len(points), density.width + 2 * EVEN_POINTS * density.rows):
         chosen = np.repeat(np.arange(len(points[part])), count[part])
-        drawn.append(draw_effects_at(density, density.peaks(points[part]), chosen, rng))
+        drawn.append(draw_effects_at(density, density.proposals(points[part]), chosen, rng))
         density.advance(len(chosen))
     axes = dict(zip(DrawnEffects._fields, (1, 0, 0, 0, 1), strict=True))
     joined = {
