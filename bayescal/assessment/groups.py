@@ -113,7 +113,7 @@ def group_table(
             "prob_miscalibrated": 1 - post.prob_below(close),
             "prob_calibrated": np.nan if post.prob_calibrated is None else post.prob_calibrated,
         }
-        if post._place is not None:
+        if post._one_of is not None:
             raw = raw_of(post)
             rows[name] |= {f"{each}_raw": raw[each] for each in RATIO_AND_SLOPE}
     table = pd.DataFrame.from_dict(rows, orient="index").astype(np.float64)

@@ -34,14 +34,14 @@ from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.heterogeneity import heterogeneity, prob_unlike
 from bayescal.multilevel.problem import MultilevelProblem, problem_of_all
 from bayescal.multilevel.robust import LEAST_ROBUST, clearly_unlike
-from bayescal.multilevel.rows import table_of
+from bayescal.multilevel.rows import table_of_curves
 from bayescal.multilevel.term import Vary
 from bayescal.multilevel.words import lines_of, on_card, shown
 from bayescal.posterior.checks.verdict import of_imputations
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.intervals import SUMMARY_COLUMNS
 from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.posterior.stored import save_tree, tree_of_all, trees_of
+from bayescal.posterior.stored import check_tree, save_tree, tree_of_all, trees_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,7 +96,7 @@ class MultilevelPosterior:
         if isinstance(tree, Sequence):
             self._fits = tuple(tree)
             return
-        trees = trees_of(tree)
+        trees = trees_of(check_tree(tree))
         if "terms" not in trees[0].attrs:
             raise InputError("tree is not that of several curves. Read a file with bayescal.load.")
         self._fits, self._tree = tuple(map(Curves.of_tree, trees)), tree
@@ -856,7 +856,7 @@ class MultilevelPosterior:
         InputError
             If an argument is out of range or unknown.
         """
-        return table_of(self, by, as_number(delta, "delta"), as_level(ci_prob))
+        return table_of_curves(self, by, as_number(delta, "delta"), as_level(ci_prob))
 
     def prob_unlike(self) -> pd.Series:
         """Probability that a site, or another level of a robust term, is unlike the others.

@@ -21,13 +21,12 @@ def drift_of(prob: list[float], changed: float = 0.7) -> Any:
     columns = {name: prob for name in ("prob", "if_sudden", "within_one")}
     when = pd.DataFrame(columns, index=MONTHS[1 : 1 + len(prob)])
     problem = SimpleNamespace(labels=MONTHS[: len(prob) + 1])
-    shares = {"constant": 0.3, "sudden": 0.4, "gradual": 0.3}
+    shares = {"constant": 1 - changed, "sudden": changed - 0.1, "gradual": 0.1}
     return SimpleNamespace(
         explanations=shares,
         when_changed=lambda: when,
         problem=problem,
         labels=problem.labels,
-        prob_changed=changed,
     )
 
 

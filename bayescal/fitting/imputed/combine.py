@@ -132,10 +132,10 @@ def combine_imputations(
                 f"posts[{index}] is of several imputations, which cannot be combined again. Pass "
                 "what bayescal.fit or bayescal.compare makes of the scores of one imputation."
             )
-        place = post._place if isinstance(post, CalibrationPosterior) else None
-        if place is not None and "at" not in place.key:
+        which = post._one_of if isinstance(post, CalibrationPosterior) else None
+        if which is not None and "at" not in which.key:
             raise InputError(
-                f"posts[{index}] is {place.title[0].lower()}{place.title[1:]}, whose exact "
+                f"posts[{index}] is {which.title[0].lower()}{which.title[1:]}, whose exact "
                 "calibration or whose own scores imputations do not share. Combine sites, "
                 "subgroups or periods that were seen, such as post.at(site='A')."
             )
