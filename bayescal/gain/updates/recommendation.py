@@ -12,7 +12,6 @@ import numpy as np
 from bayescal.core.arrays import Floats
 from bayescal.core.text import card, chance, count, per_thousand, percent
 from bayescal.data.table import CalibrationData
-from bayescal.fitting.imputed.comparison import ImputedComparison
 from bayescal.gain._terms import net_benefit_name
 from bayescal.gain.updates.gains import gains_of
 from bayescal.inference import CurveComparison
@@ -226,9 +225,7 @@ def recommendation(
         row["prob_better"] = _prob_better(decides[name], decides["identity"])
     table = pd.DataFrame.from_dict(rows, orient="index")
     table.index.name = "curve"
-    data = comparison.data
-    if isinstance(comparison, ImputedComparison):
-        data = comparison.comparisons[0].data
+    data = comparison.imputations[0].data
     too_few = _too_few(data)
     choice = None if too_few else simplest_better(decides)
     return Recommendation(choice, table, data.n, too_few, tuple(thresholds), ci_prob)
