@@ -7,10 +7,6 @@ from . import plots as plots
 from . import recalibrate as recalibrate
 from . import scores as scores
 from . import validation as validation
-from .assessment import Assessment as Assessment
-from .assessment import assess as assess
-from .assessment import read_report as read_report
-from .assessment.vocabulary import words as words
 from .data import CalibrationData as CalibrationData
 from .data import Survival as Survival
 from .data.reading import read as read
@@ -20,6 +16,7 @@ from .fitting import compare as compare
 from .fitting import compare_models as compare_models
 from .fitting import fit as fit
 from .fitting import fit_known as fit_known
+from .fitting import from_pymc as from_pymc
 from .fitting import load as load
 from .fitting import prior_sensitivity as prior_sensitivity
 from .fitting import update as update
@@ -43,6 +40,10 @@ from .planning import Plan as Plan
 from .planning import plan as plan
 from .posterior import CalibrationPosterior as CalibrationPosterior
 from .posterior import functionals as functionals
+from .report import Assessment as Assessment
+from .report import assess as assess
+from .report import read_report as read_report
+from .report.words import words as words
 from .validation import Consistency as Consistency
 from .validation import check_consistency as check_consistency
 from .validation import simulate as simulate

@@ -251,6 +251,11 @@ def values(owner: str) -> dict[str, Any]:
     }
 
 
+def _trace_of_model() -> dict[str, Any]:
+    post = bc.fit(OUTCOME, SCORE, curve="logistic", draws=400, random_state=0)
+    return {"idata": post.tree, "model": bc.build_model(OUTCOME, SCORE, curve="logistic")}
+
+
 @cache
 def special() -> dict[str, dict[str, Any]]:
     """Values that one function needs and others of that argument do not."""
@@ -267,6 +272,7 @@ def special() -> dict[str, dict[str, Any]]:
     return {
         "bayescal.build_model": {"curve": "beta"},
         "bayescal.compare_models": {"site": np.arange(N) % 3},
+        "bayescal.from_pymc": _trace_of_model(),
         "bayescal.load": {"path": at / "posterior.nc"},
         "bayescal.read_report": {"path": at / "report.html"},
         "bayescal.optimism": {
@@ -282,7 +288,6 @@ def special() -> dict[str, dict[str, Any]]:
         "Assessment.group": {"name": "1"},
         "MultilevelPosterior.gain_of_updating": {"self": made["periods"]},
         "MultilevelPosterior.to_netcdf": {"path": "sites.nc"},
-        "plots.subgroups": {"post": made["subgroups"]},
         "bayescal.plan": plan,
         "bayescal.prior_sensitivity": {"post": made["fit"]},
         "planning.plan": plan,
@@ -302,7 +307,7 @@ def special() -> dict[str, dict[str, Any]]:
         "CalibrationData.from_counts": {"prob": [0.1, 0.6]},
         "CalibrationData.from_imputations": {"tables": [made["CalibrationData"]] * 2},
         "CalibrationData.from_netcdf": {"path": at / "table.nc"},
-        "CalibrationData.from_frame": {"outcome": "y"},
+        "CalibrationData.from_frame": {"outcome": "y", "prob": "p"},
         "bayescal.read": {"path": at / "cases.parquet", "outcome": "y"},
         "CalibrationData.from_xarray": {"dataset": made["CalibrationData"].to_xarray()},
         "CalibrationData.to_netcdf": {"path": "table.nc"},
@@ -324,7 +329,6 @@ def special() -> dict[str, dict[str, Any]]:
         "plots.prior_posterior": {"post": made["fit"]},
         "simulate.ead": {"curve": np.sqrt, "truth": "D1"},
         "plots.site_curves": {"post": made["MultilevelPosterior"]},
-        "plots.sites": {"post": made["MultilevelPosterior"]},
         "plots.value_of_information": {"dataset": made["fit"].value_of_information([0.2, 0.5], 50)},
     }
 

@@ -96,7 +96,7 @@ IN_PLACE_OF = {"y_prob", "before", "after"}
 ONE_OF_EACH_CASE = {"site": {"after"}, "period": {"after"}}
 """Arguments that are no matrix beside others."""
 NOT_TAKEN = {
-    "bayescal.build_model": {"period", "cluster", "stratum", "imputation"},
+    "bayescal.build_model": {"cluster", "stratum", "imputation"},
     "bayescal.compare": {"site", "period"},
     "bayescal.compare_models": {"period", "stratum", "imputation"},
     "bayescal.tce_lower_bound": {"imputation"},

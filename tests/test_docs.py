@@ -12,9 +12,9 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import pytest
 import typer
+from bayescal.cli.app import app
 
 from bayescal import simulate
-from bayescal.cli.app import app
 from examples import FENCE, agrees, run, steps_of
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -28,7 +28,7 @@ MADE_BY_THE_BUILD = (
     "notebooks",
     "same_numbers.md",
 )
-YOUR_OWN = ("README.md", "docs/comparison.md")
+YOUR_OWN = ("README.md",)
 """Pages whose examples begin with `y_true` and `y_prob`, as the reader has them."""
 
 

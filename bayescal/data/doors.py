@@ -6,47 +6,33 @@ import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import wraps
-from itertools import chain
-from textwrap import fill
-from typing import Any, TypeAlias, TypedDict, TypeVar, cast, overload
+from textwrap import fill, indent
+from typing import Any, TypeVar, cast, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from bayescal.core.arrays import is_single
 from bayescal.core.errors import CaseError, InputError, KeywordError, as_items
 from bayescal.core.text import documented
 from bayescal.data.cases import is_matrix
-from bayescal.data.classes import ClassMode
-from bayescal.data.columns import Columns, listed
-from bayescal.data.declared import OF_TABLE, ROLES
+from bayescal.data.columns import OF_TABLE, ROLES, Columns, listed, spelt_out
 from bayescal.data.frames import columns_of, groups_unnamed
 from bayescal.data.guesses import may_be_groups, may_be_sites
-from bayescal.data.predicted import Risks, risks_by
-from bayescal.data.roles import Crossed, are_columns
-from bayescal.data.sources.constructors import note_groups
-from bayescal.data.table import CalibrationData
+from bayescal.data.matrices import ClassMode, Risks, risks_by
+from bayescal.data.roles import LabelRoles, Labels, are_columns
+from bayescal.data.table import CalibrationData, note_groups
 from bayescal.data.times import WHERE_TAKEN, Survival, refuse_horizon
 from bayescal.data.weights import WeightType
 
 __all__ = ["CaseRoles", "Given", "door", "given_of", "table_of"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-Labels: TypeAlias = ArrayLike | None
-"""One label a case, or of a data frame the name of their column, which is array-like, too."""
 
 
-class CaseRoles(TypedDict, total=False):
+class CaseRoles(LabelRoles, total=False):
     """What every door takes by keyword of its cases; `ROLES` says what each is."""
 
-    site: Labels
-    period: Labels
-    subgroup: Crossed | str | Sequence[str] | None
-    cluster: Labels
-    stratum: Labels
-    imputation: Labels
     sample_weight: Labels
     weight_type: WeightType | None
     pos_label: Any
@@ -64,19 +50,11 @@ WORDS = tuple(CaseRoles.__annotations__)
 TABLE_WORDS = ("weight_type", "pos_label", "horizon", "mode")
 WITH_HORIZONS = {"sample_weight", "weight_type", "cluster", "stratum", "horizon"}
 """Keywords that several horizons go with."""
-MEANT = {
-    "y_pred": "y_prob", "y_score": "y_prob", "y_proba": "y_prob", "score": "prob", "risk": "prob",
-    "groups": "site", "group": "site", "hospital": "site", "factors": "subgroup",
-    "draws_of_score": "imputation", "weight": "sample_weight", "weights": "sample_weight",
-    "seed": "random_state", "n_draws": "draws", "level": "ci_prob",
-}  # fmt: skip
-"""Words of other packages that no spelling is near to."""
 
 
 def _paragraphs() -> dict[str, str]:
     """What the docstrings of all doors share, by name."""
-    told = {role.name: role.line for role in ROLES.values()}
-    told |= {
+    told = {role.name: role.line for role in ROLES.values()} | {
         "weight_type": "What `sample_weight` is: by default counts if all are whole numbers, else "
         "sampling weights, which are rescaled to Kish's effective sample size.",
         "pos_label": "The outcome that counts as the event, when outcomes are not 0/1.",
@@ -86,43 +64,37 @@ def _paragraphs() -> dict[str, str]:
         "mode": "Of a matrix: the event is that the predicted class is right, by default; or each "
         "class is taken against the rest.",
     }
-    kinds = dict.fromkeys(told, "array-like of shape (n,), optional")
-    kinds |= {
-        "subgroup": "data frame or mapping, optional",
-        "imputation": "array-like of shape (n,) or (m, n), optional",
-        "weight_type": '{"counts", "sampling"}, optional',
-        "pos_label": "object, optional",
-        "horizon": "float or sequence of float, optional",
-        "mode": '{"top-label", "class-wise"}, optional',
+    kinds = dict.fromkeys(told, "array-like of shape (n,)") | {
+        "subgroup": "data frame or mapping",
+        "imputation": "array-like of shape (n,) or (m, n)",
+        "weight_type": '{"counts", "sampling"}',
+        "pos_label": "object",
+        "horizon": "float or sequence of float",
+        "mode": '{"top-label", "class-wise"}',
     }
-    of_frame = ", ".join([*OF_TABLE, "ignore"])
     parts = {
-        "outcomes": [
-            "y_true : array-like of shape (n,), Survival, data frame or CalibrationData",
-            "Outcomes, 0/1 or boolean; times to an event; labels of classes beside a matrix; or a "
-            "table. Of outcomes that were imputed m times, one row each. Of a data frame `outcome` "
-            "and `prob` name the columns, and so do roles.",
-        ],
-        "scores": [
-            "y_prob : array-like of shape (n,) or (n, k), optional",
-            "Predicted probabilities of the event, in [0, 1]; or of k classes, one a column.",
-        ],
-        "roles": [
-            *chain.from_iterable((f"{name} : {kinds[name]}", line) for name, line in told.items()),
-            f"{of_frame} : str, optional",
-            "Of a data frame: columns of outcomes and probabilities; of times; and those that may "
-            "tell groups apart and do not matter.",
-        ],
+        "outcomes": {
+            "y_true : array-like of shape (n,), Survival, data frame or CalibrationData": "Outcomes"
+            ", 0/1 or boolean; times to an event; labels of classes beside a matrix; or a table. "
+            "Of outcomes that were imputed m times, one row each. Of a data frame `outcome` and "
+            "`prob` name the columns, and so do roles."
+        },
+        "scores": {
+            "y_prob : array-like of shape (n,) or (n, k), optional": "Predicted probabilities of "
+            "the event, in [0, 1]; or of k classes, one a column."
+        },
+        "roles": {f"{name} : {kinds[name]}, optional": line for name, line in told.items()}
+        | {
+            f"{', '.join([*OF_TABLE, 'ignore'])} : str, optional": "Of a data frame: columns of "
+            "outcomes and probabilities; of times; and those that may tell groups apart and do not "
+            "matter."
+        },
     }
     filled = {
-        name: "\n".join(line if k % 2 == 0 else _filled(line) for k, line in enumerate(lines))
-        for name, lines in parts.items()
+        name: "\n".join(f"{head}\n{indent(fill(line, 88), ' ' * 4)}" for head, line in part.items())
+        for name, part in parts.items()
     }
     return filled | {"cases": "\n".join(filled.values())}
-
-
-def _filled(line: str) -> str:
-    return fill(line, 92, initial_indent="    ", subsequent_indent="    ")
 
 
 OF_DOORS = _paragraphs()
@@ -184,40 +156,26 @@ class Given:
         check_sites: Callable[[Any], None] | None = None,
     ) -> CalibrationData:
         """The table of the cases; see `table_of`."""
-        with self.named():
-            return self._table(times, classes, check_sites)
-
-    def _table(
-        self, times: bool, classes: bool, check_sites: Callable[[Any], None] | None
-    ) -> CalibrationData:
-        y_true, y_prob = self.y_true, self.y_prob
+        y_true, y_prob, site = self.y_true, self.y_prob, self.roles.get("site")
         if isinstance(y_true, CalibrationData):
             return y_true.complete(takes_times=times)
-        site = self.roles.get("site")
-        if check_sites is not None and site is not None and not are_columns(site):
-            check_sites(site)
-        is_followed = isinstance(y_true, Survival)
-        if is_followed and not times:
-            raise InputError(WHERE_TAKEN)
-        if is_matrix(y_prob) and not (classes or is_followed):
-            raise InputError(
-                f"y_prob holds {np.asarray(y_prob).shape[1]} columns, and one score a case is "
-                "taken here. Of two classes pass that of the event, y_prob[:, 1]; of more, "
-                "CalibrationData.from_multiclass(y_true, y_prob), of whether the predicted class "
-                "is right."
-            )
-        return CalibrationData(y_true, y_prob, **self.roles, **self.words)
+        with self.named():
+            if check_sites is not None and site is not None and not are_columns(site):
+                check_sites(site)
+            is_followed = isinstance(y_true, Survival)
+            if is_followed and not times:
+                raise InputError(WHERE_TAKEN)
+            if is_matrix(y_prob) and not (classes or is_followed):
+                raise InputError(
+                    f"y_prob holds {np.asarray(y_prob).shape[1]} columns, and one score a case is "
+                    "taken here. Of two classes pass that of the event, y_prob[:, 1]; of more, "
+                    "CalibrationData.from_multiclass(y_true, y_prob), of whether the predicted "
+                    "class is right."
+                )
+            return CalibrationData(y_true, y_prob, **self.roles, **self.words)
 
 
-def table_of(
-    y_true: Any,
-    y_prob: Any,
-    roles: CaseRoles,
-    *,
-    times: bool = False,
-    classes: bool = False,
-    check_sites: Callable[[Any], None] | None = None,
-) -> CalibrationData:
+def table_of(y_true: Any, y_prob: Any, roles: CaseRoles, **takes: Any) -> CalibrationData:
     """The cases of a door as one table: the first line of nearly every door.
 
     Parameters
@@ -231,8 +189,7 @@ def table_of(
     check_sites : callable, optional
         Called with the labels of sites, before any case is read.
     """
-    given = given_of(y_true, y_prob, roles)
-    return given.table(times=times, classes=classes, check_sites=check_sites)
+    return given_of(y_true, y_prob, roles).table(**takes)
 
 
 def given_of(y_true: Any, y_prob: Any, roles: CaseRoles, *, name: str = "y_prob") -> Given:
@@ -243,9 +200,15 @@ def given_of(y_true: Any, y_prob: Any, roles: CaseRoles, *, name: str = "y_prob"
     name : str
         What the door calls `y_prob`.
     """
-    named = _given(roles)
+    named: dict[str, Any] = {key: each for key, each in roles.items() if each is not None}
     if isinstance(y_true, CalibrationData):
-        _refuse_beside({name: y_prob, **roles})
+        horizon = named.pop("horizon", None)
+        for beside in (*[name] * (y_prob is not None), *named):
+            raise InputError(
+                f"{beside} was given beside a CalibrationData, which holds its own. Pass arrays, "
+                f"or the table alone, made with {beside}=."
+            )
+        refuse_horizon(horizon)
         return Given(y_true, None)
     of_roles = {name: named[name] for name in ROLES if name in named}
     words = {name: named[name] for name in TABLE_WORDS if name in named}
@@ -255,10 +218,9 @@ def given_of(y_true: Any, y_prob: Any, roles: CaseRoles, *, name: str = "y_prob"
         return Given(y_true, y_prob, of_roles, words)
     _check_frame(y_true, y_prob, named)
     probs = as_items(named["prob"], "prob")
-    of_roles["subgroup"] = tuple(as_items(of_roles.get("subgroup", ()), "subgroup"))
     of_cases = {name: named[name] for name in OF_TABLE if name in named and name != "prob"}
     outcome = of_cases.pop("outcome", None)
-    each = [Columns(outcome, prob, **of_cases, **of_roles) for prob in probs]
+    each = [Columns.given(outcome=outcome, prob=prob, **of_cases, **of_roles) for prob in probs]
     read = [columns_of(y_true, columns) for columns in each]
     note_groups(groups_unnamed(y_true, each[0], tuple(as_items(named.get("ignore", ()), "ignore"))))
     arrays, scores = read[0], [one.pop("y_prob") for one in read]
@@ -272,22 +234,6 @@ def given_of(y_true: Any, y_prob: Any, roles: CaseRoles, *, name: str = "y_prob"
     return Given(outcomes, of_scores, arrays, words, each[0])
 
 
-def _given(roles: CaseRoles) -> dict[str, Any]:
-    return {name: value for name, value in roles.items() if value is not None}
-
-
-def _refuse_beside(beside: dict[str, Any]) -> None:
-    """Refuse what a table has itself."""
-    horizon = beside.pop("horizon", None)
-    for name, value in beside.items():
-        if value is not None:
-            raise InputError(
-                f"{name} was given beside a CalibrationData, which holds its own. Pass arrays, or "
-                f"the table alone, made with {name}=."
-            )
-    refuse_horizon(horizon)
-
-
 def _check_frame(frame: Any, y_prob: Any, named: Mapping[str, Any]) -> None:
     """Refuse columns that are named beside arrays, and a data frame without its probabilities."""
     columns = _columns_of(frame)
@@ -297,18 +243,17 @@ def _check_frame(frame: Any, y_prob: Any, named: Mapping[str, Any]) -> None:
             f"{first}= names a column of a data frame, and arrays were passed. Pass the frame "
             "first and nothing beside it; or arrays, (y_true, y_prob), and leave it out."
         )
-    for name in ("prob", "outcome"):
-        if name not in named and not (name == "outcome" and "event" in named):
-            cure = f"Name the column with {name}=."
-            if name == "outcome" and "time" in named:
-                cure = (
-                    "Times to an event need event=, the column of what ended them, beside time=; "
-                    "when a case was, such as its month, is its period=."
-                )
-            raise InputError(
-                f"{'event' if 'time' in named and name == 'outcome' else name} is missing. {cure} "
-                f"There are {listed(columns)}."
-            )
+    if "prob" not in named:
+        lacking, cure = "prob", "Name the column with prob=."
+    elif "outcome" in named or "event" in named:
+        return
+    elif "time" in named:
+        lacking = "event"
+        cure = "Times to an event need event=, the column of what ended them, beside time=; when a "
+        cure += "case was, such as its month, is its period=."
+    else:
+        lacking, cure = "outcome", "Name the column with outcome=."
+    raise InputError(f"{lacking} is missing. {cure} There are {listed(columns)}.")
 
 
 def _refuse_frame(y_true: Any) -> None:
@@ -332,11 +277,6 @@ def _columns_of(values: Any) -> list[str] | None:
     if columns is None or callable(columns) or isinstance(values, Mapping):
         return None
     return [str(name) for name in columns]
-
-
-def is_several(horizon: Any) -> bool:
-    """Whether a list of horizons was given."""
-    return not is_single(horizon)
 
 
 @overload
@@ -377,33 +317,20 @@ def _made(
     refuses: frozenset[str],
 ) -> Function:
     own = inspect.signature(function)
-    plain = {
-        name: each for name, each in own.parameters.items() if each.kind is not each.VAR_KEYWORD
-    }
-    positional = [name for name, each in plain.items() if each.kind is not each.KEYWORD_ONLY]
-    roles = [
-        inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind.__forward_arg__
-        )
-        for name, kind in CaseRoles.__annotations__.items()
+    positional = [
+        n for n, each in own.parameters.items() if each.kind is each.POSITIONAL_OR_KEYWORD
     ]
-    at = len(positional)
-    shown = [*list(plain.values())[:at], *roles, *list(plain.values())[at:]]
+    first = positional.index("y_true")
 
+    @spelt_out(CaseRoles)
     @wraps(function)
-    def called(*args: Any, **keywords: Any) -> Any:
-        for name in keywords:
-            if name not in plain and name not in WORDS:
-                raise KeywordError(_did_you_mean(function.__name__, name, [*plain, *WORDS]))
-        first = positional.index("y_true")
-        _check_positions(function.__name__, args[first:], at - first)
-        if several is not None and is_several(keywords.get("horizon")):
+    def made(*args: Any, **keywords: Any) -> Any:
+        _check_positions(function.__name__, args[first:], len(positional) - first)
+        if several is not None and not is_single(keywords.get("horizon")):
             given = own.bind(*args, **keywords).arguments
             return _at_each(function, several, refuses, given)
         return function(*args, **keywords)
 
-    made = cast(Any, called)
-    made.__signature__ = own.replace(parameters=shown)
     return cast(Function, documented(made, OF_DOORS))
 
 
@@ -431,16 +358,6 @@ def _at_each(
         pairs = zip(risks.horizons, risks.columns, strict=True)
         each = {at: function(risks.outcome, column, horizon=at, **options) for at, column in pairs}
     return several(each, risks)
-
-
-def _did_you_mean(door: str, name: str, known: Sequence[str]) -> str:
-    """What to say of a keyword that a door does not have."""
-    near = get_close_matches(name, known, n=1, cutoff=0.7)
-    meant = MEANT.get(name) or (near[0] if near else None)
-    if meant in known:
-        also = ", or subgroup= for columns by name" if name == "groups" else ""
-        return f"{door} has no keyword {name}=. Did you mean {meant}={also}?"
-    return f"{door} has no keyword {name}=. It has {', '.join(known)}."
 
 
 def _check_positions(door: str, cases: Sequence[Any], most: int) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from bayescal.core.arrays import RandomState
 from bayescal.core.errors import EdgeWarning, InputError, as_draws, as_items, check_choice
 from bayescal.data.doors import CaseRoles, door, table_of
-from bayescal.data.imputations import warn_of_few_outcomes
+from bayescal.data.matrices import warn_of_few_outcomes
 from bayescal.data.table import CalibrationData
 from bayescal.fitting.imputed.combine import combine_imputations, each_imputation
 from bayescal.inference.candidates import PRIOR_CALIBRATED, in_order
@@ -71,9 +71,11 @@ def fit(
         Pareto k-hat exceeds 0.7. The average, `pieces` and `saturated` have no PyMC form, and
         "nuts" is refused.
     sampler : mapping, optional
-        Options of NUTS, where it samples: `tune` (1000 steps), `target_accept` (0.95), `cores` (as
-        PyMC chooses), `progress` (no bar) and `seconds` (of sampling: no limit with engine="nuts";
-        120 where "auto" takes it, after which the draws of importance sampling are kept).
+        Options of NUTS, where it samples, as `pymc.sample` names them: `nuts_sampler` ("nutpie"
+        where it is installed, else "pymc"), `chains` (4), `tune` (1000), `draws` (of a chain; by
+        default those of the fit, shared by the chains), `target_accept` (0.95), `init`, `cores` and
+        `progressbar`; and `seconds` (of sampling: no limit with engine="nuts"; 120 where "auto"
+        takes it, after which the draws of importance sampling are kept).
     draws : int
         Posterior draws in all, over four chains; rounded up to a multiple of four.
     vary : str, Vary or sequence of them, optional

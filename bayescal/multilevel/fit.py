@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from typing import Any
 
 from bayescal.core.errors import DiagnosticWarning, InputError, OutOfTimeError
-from bayescal.inference.nuts import taking_over
+from bayescal.inference.nuts import Sampler
 from bayescal.multilevel.curves import Curves
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.engine import draw_terms
@@ -19,14 +17,14 @@ __all__ = ["fit_problem"]
 
 
 def fit_problem(
-    problem: MultilevelProblem, draws: int, engine: str, sampler: Mapping[str, Any]
+    problem: MultilevelProblem, draws: int, engine: str, sampler: Sampler
 ) -> MultilevelPosterior:
     """The posterior of several curves, by whichever engine serves.
 
     Parameters
     ----------
     engine : {"auto", "importance", "nuts"}
-    sampler : mapping
+    sampler : Sampler
         Options of NUTS.
 
     Returns
@@ -37,7 +35,7 @@ def fit_problem(
 
 
 def _draws(
-    problem: MultilevelProblem, draws: int, engine: str, sampler: Mapping[str, Any]
+    problem: MultilevelProblem, draws: int, engine: str, sampler: Sampler
 ) -> MultilevelDraws:
     """By the fast engine, or by NUTS where it was asked for or takes over."""
     if problem.is_walk and engine == "nuts":
@@ -45,6 +43,13 @@ def _draws(
             "engine='nuts' cannot be used with period=: explanations of a change are averaged by "
             "their evidence, which NUTS does not compute. Use engine='auto'."
         )
+    beyond = problem.pooled.prior.beyond_fast_engines(problem.pooled.curve.coordinates)
+    if beyond and (engine == "importance" or problem.is_walk):
+        cure = "" if problem.is_walk else ", or use engine='nuts'"
+        raise InputError(f"{beyond}. Give it a Normal or StudentT of bayescal.priors{cure}.")
+    if beyond and engine == "auto":
+        _warn(f"{beyond}, and does here.")
+        engine = "nuts"
     if engine == "nuts":
         drawn = sample_terms_nuts(problem, draws, sampler)
     else:
@@ -54,7 +59,7 @@ def _draws(
         if engine == "importance" or problem.is_walk:
             _warn(f"{drawn.verdict}.")
             return drawn
-        sampler, clause = taking_over(sampler)
+        sampler, clause = sampler.taking_over()
         _warn(f"{drawn.verdict}; {clause}.")
         try:
             drawn = sample_terms_nuts(problem, draws, sampler)

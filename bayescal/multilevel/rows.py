@@ -22,7 +22,7 @@ from bayescal.posterior.posterior import CalibrationPosterior
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["RATIO_AND_SLOPE", "raw_estimates", "raw_of", "size_of", "table_of_curves"]
+__all__ = ["RATIO_AND_SLOPE", "known_of", "raw_estimates", "raw_of", "size_of", "table_of_curves"]
 
 RATIO_AND_SLOPE = ("observed_expected", "calibration_slope")
 RAW = ("tce", *RATIO_AND_SLOPE)
@@ -78,19 +78,24 @@ def _row(
 
     What is not known, or has no estimate, is not a number.
     """
-    known = problem.summaries.get(label)
-    if known is None:
-        row, raw = size_of(view), raw_of(view)
-    else:
-        size = {"cases": known.site.n, "events": known.site.observed}
-        row = {name: np.nan if x is None else x for name, x in size.items()}
-        raw = known.site.raw
+    row, raw = known_of(problem, label, view)
     rows = view._rows_of_summary(RAW, ci_prob)
     for name in RAW:
         row[f"{name}_raw"] = raw.get(name, np.nan)
         estimate, *_, lower, upper = rows.get(name, (np.nan,) * 3)
         row[name], row[f"{name}_lower"], row[f"{name}_upper"] = estimate, lower, upper
     return row
+
+
+def known_of(
+    problem: MultilevelProblem, label: str, view: CalibrationPosterior
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Cases and events of a group, and what it says by itself; not a number if not known."""
+    known = problem.summaries.get(label)
+    if known is None:
+        return size_of(view), raw_of(view)
+    size = {"cases": known.site.n, "events": known.site.observed}
+    return {name: np.nan if x is None else x for name, x in size.items()}, dict(known.site.raw)
 
 
 def _share_off_average(view: CalibrationPosterior, limit: float) -> float:

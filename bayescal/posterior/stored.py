@@ -187,12 +187,13 @@ def complete(tree: xr.DataTree, parts: Sequence[Part]) -> None:
 
     Of several imputations prior draws alone: the rest is in the tree of each. log_likelihood is of
     single cases, and is left out above `OBSERVATION_LIMIT` cases and for sampling weights, which
-    are not cases. Of a likelihood whose cases depend on each other it is of rows. Of cases in
+    are not cases. Of a curve without a prior, which is read off another model, none is added. Of a
+    likelihood whose cases depend on each other it is of rows. Of cases in
     clusters its attribute `note` says that it is of single cases.
     """
     import xarray as xr
 
-    if "prior" in tree.children:
+    if "prior" in tree.children or not parts[0].problem.curve.has_prior:
         return
     if len(parts) > 1:
         tree["prior"] = xr.DataTree(mixed([posterior_of(part, "prior") for part in parts]))

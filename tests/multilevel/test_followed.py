@@ -15,7 +15,7 @@ from bayescal.model.likelihood.times.entries import entries_of
 from bayescal.model.likelihood.times.given import partial_of_group, rows_given_steps
 from bayescal.multilevel.factorised.likelihood import of_tables
 from bayescal.multilevel.followed import densities_of, log_over_steps, shared_steps
-from bayescal.multilevel.nuts import multilevel_model
+from bayescal.multilevel.nuts import model_of_terms
 from bayescal.multilevel.problem import prepare_terms
 
 SITES, PATIENTS = 4, 100
@@ -199,7 +199,7 @@ def test_few_nodes_are_as_good_as_every_entry():
 
 def joint_density(made):
     """PyMC's log density of the curves of all sites and of the steps of Q: a function of both."""
-    model = multilevel_model(made)
+    model = model_of_terms(made)
     return model, model.compile_logp()
 
 

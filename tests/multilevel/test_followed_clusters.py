@@ -23,7 +23,7 @@ from bayescal.multilevel.followed import (
     log_over_steps,
     shared_steps,
 )
-from bayescal.multilevel.nuts import multilevel_model
+from bayescal.multilevel.nuts import model_of_terms
 from bayescal.multilevel.problem import prepare_terms
 
 SITES, PATIENTS, VISITS = 4, 40, 3
@@ -263,7 +263,7 @@ def test_pymc_has_the_same_density_of_clusters_given_the_steps():
         curve="logistic",
         random_state=0,
     )
-    model, shared = multilevel_model(made), shared_steps(made)
+    model, shared = model_of_terms(made), shared_steps(made)
     log_density = model.compile_logp(sum=True)
     point, k = model.initial_point(), shared.steps.at.size // 2
     point |= {"step": shared.steps.at[:k], "step_by_score": shared.steps.at[k:]}

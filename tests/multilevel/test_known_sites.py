@@ -89,9 +89,9 @@ def test_they_are_stored_and_read_back(which, tmp_path, request):
 @pytest.mark.parametrize("which", ["post", "alone"])
 def test_they_are_drawn(which, request):
     post = request.getfixturevalue(which)
-    ax = bc.plots.sites(post)
+    (ax,) = bc.plots.forest(post)
     names = [text.get_text() for text in ax.get_yticklabels()]
-    assert set(names) == {*post.labels, "Average site", "New site"}
+    assert set(names) == {*post.labels, "Average site", "Next site"}
     assert np.isfinite([line.get_markersize() for line in ax.lines]).all()
     titles = [each.get_title(loc="left") for each in bc.plots.site_curves(post)]
     assert titles[:2] == ["<b> (80 cases, summary)", "far (summary)"]

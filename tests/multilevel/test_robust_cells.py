@@ -16,7 +16,7 @@ from bayescal.errors import InputError
 from bayescal.multilevel.blocks.density import EffectsDensity
 from bayescal.multilevel.blocks.sample import draw_effects
 from bayescal.multilevel.draws import effects_of_prior
-from bayescal.multilevel.nuts import multilevel_model
+from bayescal.multilevel.nuts import model_of_terms
 from bayescal.multilevel.problem import prepare_terms
 
 CELLS = list(product("FM", ["old", "young"]))
@@ -194,7 +194,7 @@ def test_the_pymc_model_has_the_sum_over_all_sets_of_unlike_cells():
     import pymc as pm
 
     data, *_ = simulated(n=20)
-    model = multilevel_model(prepared(data, curve="logistic"))
+    model = model_of_terms(prepared(data, curve="logistic"))
     log_ratio, told = pm.draw([model["log_ratio_unlike"], model["robust"]], 20, random_seed=1)
     assert log_ratio.shape == (20, 4)
     np.testing.assert_allclose(told, np.log(0.9 + 0.1 * np.exp(log_ratio)).sum(axis=1), rtol=1e-9)

@@ -231,7 +231,7 @@ def test_labels_are_untrusted_text():
     shown = post._repr_html_()
     assert "<script>" not in shown
     assert "<b>" not in shown.replace("</b>", "")
-    bc.plots.subgroups(post, of="all").figure.canvas.draw()
+    bc.plots.forest(post)[0].figure.canvas.draw()
     a = bc.assess(y, s, subgroup=hostile, draws=1000, random_state=1)
     assert "\x1b" not in str(a)
 

@@ -253,7 +253,7 @@ def test_the_model_for_pymc_has_a_term_for_each_known_site():
     model = bc.build_model(None, SCORES, known=known, curve="logistic")
     assert model.coords["site"] == ("A", "B")
     assert {term.name for term in model.potentials} == {"known_A", "known_B", "robust"}
-    assert "hits" not in model.named_vars
+    assert "y" not in model.named_vars
 
 
 @pytest.mark.slow

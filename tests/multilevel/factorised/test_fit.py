@@ -228,8 +228,6 @@ def test_the_model_for_pymc_has_the_same_variables():
     assert model.coords["site"] == ("site 0", "site 1", "site 2")
     names = {variable.name for variable in model.free_RVs}
     assert {"shift", "log_slope", "asymmetry", "sd_shift", "sd_log_slope"} <= names
-    with pytest.raises(InputError, match="offset"):
-        bc.build_model(y, s, site=site, offset=np.zeros(60))
 
 
 def test_sites_known_by_their_counts_alone(shared_data):
