@@ -87,7 +87,7 @@ class Curves:
         Parameters
         ----------
         key : dict
-            {"at": levels}, {"own": True}, {"average": True}, or {"new": axis} with or without its
+            {"at": levels}, {"own": levels}, {"average": True}, or {"new": axis} with or without its
             "scores".
         """
         kinds = {"at": self._at, "own": self._own, "average": self._average, "new": self._new}
@@ -109,14 +109,18 @@ class Curves:
         )
 
     def _own(self, key: Mapping[str, Any]) -> Part:
-        """All cases, each row with the curve of its own group."""
-        problem = self.problem
-        groups = [problem.labels.index(label) for label in problem.data.groups]
-        which = OneOf("These patients, with their own curves", key, self)
+        """The cases with some levels, each row with the curve of its own group."""
+        problem, levels = self.problem, key["own"]
+        data = problem.data.select(**levels) if levels else problem.data
+        groups = [problem.groups_with(levels | cell)[0] for cell in data.cells]
+        if len(groups) < 2:
+            return self._at({"at": levels})
+        whose = f"The patients of {', '.join(levels.values())}" if levels else "These patients"
+        which = OneOf(f"{whose}, with their own curves", key, self)
         together = problem.together(which.title, groups)
-        rows = OwnProblem.of(together, tuple(problem.tables.values()))
+        rows = OwnProblem.of(together, tuple(problem.groups[problem.labels[k]] for k in groups))
         part = self._part(which, together, lambda drawn: _side_by_side(drawn, groups))
-        return replace(part, rows=rows, law=rows.weights(problem.data))
+        return replace(part, rows=rows, law=rows.weights(data))
 
     def _average(self, key: Mapping[str, Any]) -> Part:
         problem = self.problem

@@ -293,15 +293,28 @@ class MultilevelPosterior:
         InputError
             If there is no such axis or level, or no case has all of the levels.
         """
-        problem = self.problem
-        chosen = check_levels(problem.axes, problem.cells, as_mapping(levels) | by_name)
-        return self._view({"at": chosen})
+        return self._view({"at": self._checked(levels, by_name)})
 
-    def own(self) -> CalibrationPosterior:
+    def _checked(self, levels: Any, by_name: dict[str, Any]) -> dict[str, str]:
+        """Levels that there are, in the order of the axes."""
+        problem = self.problem
+        return check_levels(problem.axes, problem.cells, as_mapping(levels) | by_name)
+
+    def own(
+        self, levels: Mapping[str, Any] | None = None, /, **by_name: Any
+    ) -> CalibrationPosterior:
         """The posterior of these patients, each with the curve of their own group.
 
         Its distances are those of each patient's risk from the score, averaged over patients. In
         those of the pooled curve, `at()`, errors of groups cancel, and in O/E of either.
+
+        Parameters
+        ----------
+        levels : mapping of str to str, optional
+            Whose patients, as `at` takes them, such as those of one hospital, each with the curve
+            of their own month; all patients, if there are none.
+        **by_name
+            The same, as `site="A"`.
 
         Returns
         -------
@@ -311,14 +324,14 @@ class MultilevelPosterior:
         Raises
         ------
         InputError
-            If there are no patients.
+            If there are no patients, or as `at`.
         """
         if not self.has_outcomes:
             raise InputError(
                 "own() is of patients, and all sites are known by their summaries. Ask for at() "
                 "of a site, average() or new()."
             )
-        return self._view({"own": True})
+        return self._view({"own": self._checked(levels, by_name)})
 
     def now(
         self, levels: Mapping[str, Any] | None = None, /, **by_name: Any
