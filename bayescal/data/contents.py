@@ -259,7 +259,8 @@ def stacked(each: Sequence[Contents], labels: Sequence[str] | None = None) -> Co
 
 def _independent(contents: Contents) -> Contents:
     """The same cases without clusters."""
-    alone = None if contents.follow_up is None else contents.follow_up.without_clusters()
+    times = contents.follow_up
+    alone = None if times is None else replace(times, members=None)
     return replace(contents, members=None, follow_up=alone)
 
 
