@@ -13,11 +13,11 @@ from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.performance import mean_score
 from bayescal.assessment.record import SCHEMA_VERSION, as_dict
 from bayescal.assessment.tables.horizons import horizons_table
-from bayescal.assessment.tables.table import Table
 from bayescal.assessment.text.paper import describe
 from bayescal.assessment.text.terminal import wrapped
 from bayescal.assessment.verdict.words import limit_reason, title
 from bayescal.assessment.words import with_interval
+from bayescal.core.table import Table
 from bayescal.core.text import card, count
 from bayescal.data.matrices import Risks
 from bayescal.posterior.functionals import FUNCTIONALS, main_functionals

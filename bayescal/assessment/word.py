@@ -32,7 +32,6 @@ from bayescal.assessment.html.horizons import (
 )
 from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.tables import Tables
-from bayescal.assessment.tables.table import Line, Table
 from bayescal.assessment.text.paper import methods
 from bayescal.assessment.text.sites import site_sentences
 from bayescal.assessment.text.subgroups import subgroup_sentences
@@ -46,6 +45,7 @@ from bayescal.assessment.words import (
 )
 from bayescal.core.errors import InputError
 from bayescal.core.files import as_path, replacing
+from bayescal.core.table import Line, Table
 from bayescal.core.text import shortened
 from bayescal.core.versions import needed
 

@@ -11,9 +11,9 @@ from rich.text import Text
 from bayescal.assessment.followed import cases_and_events_of
 from bayescal.assessment.performance import mean_score
 from bayescal.assessment.tables.measures import functional_rows, measure_columns
-from bayescal.assessment.tables.table import Table
 from bayescal.assessment.words import numbers
 from bayescal.cli._terminal import new_table
+from bayescal.core.table import Table
 from bayescal.core.text import capitalised, percent, shortened
 from bayescal.posterior.functionals import FUNCTIONALS
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.tables.columns import words
-from bayescal.assessment.tables.table import Row, Table
 from bayescal.assessment.text.tripod import tripod_items
+from bayescal.core.table import Row, Table
 from bayescal.core.text import count, shortened
 
 __all__ = ["data_table", "tripod_table"]

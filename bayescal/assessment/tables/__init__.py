@@ -38,8 +38,8 @@ from bayescal.assessment.tables.measures import (
     near_table,
     stretches_table,
 )
-from bayescal.assessment.tables.table import Table
 from bayescal.core.errors import check_choice
+from bayescal.core.table import Table
 
 __all__ = ["Tables"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from bayescal.assessment.tables.table import Column, Row
 from bayescal.assessment.words import with_interval
+from bayescal.core.table import Column, Row
 from bayescal.core.text import chance, count
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS

@@ -6,8 +6,8 @@ from typing import Any
 
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.tables.columns import chances
-from bayescal.assessment.tables.table import Column, Row, Table
 from bayescal.assessment.words import is_reversed
+from bayescal.core.table import Column, Row, Table
 from bayescal.core.text import capitalised, chance, percent
 from bayescal.model.curves import CURVES
 

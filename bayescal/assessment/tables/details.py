@@ -8,8 +8,8 @@ import numpy as np
 
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.tables.columns import as_fixed, fixed, intervals, words
-from bayescal.assessment.tables.table import MEDIA, Column, Row, Table
 from bayescal.assessment.val_prob import VAL_PROB
+from bayescal.core.table import MEDIA, Column, Row, Table
 from bayescal.core.text import chance, decimals, percent, ratio
 from bayescal.model.curves import CURVES
 from bayescal.validation.consistency import RARE

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bayescal.assessment.essentials import CLASSIFIED
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.tables.columns import counts, measured
-from bayescal.assessment.tables.table import MEDIA, Column, Row, Table
+from bayescal.core.table import MEDIA, Column, Row, Table
 from bayescal.core.text import percent
 from bayescal.multilevel.compared import subgroups_of
 from bayescal.posterior.checks.undefined import NOT_DEFINED

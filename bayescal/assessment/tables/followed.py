@@ -5,7 +5,7 @@ from __future__ import annotations
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.followed import censoring_by_fifth, quarters, risks_words
 from bayescal.assessment.tables.columns import counts
-from bayescal.assessment.tables.table import NOT_TERMINAL, Row, Table
+from bayescal.core.table import NOT_TERMINAL, Row, Table
 
 __all__ = ["followed_table"]
 

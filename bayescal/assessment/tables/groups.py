@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.populations import population_names
 from bayescal.assessment.tables.columns import chances, counts, measured, words
-from bayescal.assessment.tables.table import MEDIA, NOT_TERMINAL, Column, Row, Table
 from bayescal.assessment.words import whose_words
+from bayescal.core.table import MEDIA, NOT_TERMINAL, Column, Row, Table
 from bayescal.core.text import capitalised, chance, percent, shortened
 from bayescal.multilevel.compared import subgroups_of
 from bayescal.posterior.checks.undefined import NOT_DEFINED

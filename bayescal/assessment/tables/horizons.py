@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bayescal.assessment.tables.columns import chances, measured
-from bayescal.assessment.tables.table import MEDIA, Column, Row, Table
+from bayescal.core.table import MEDIA, Column, Row, Table
 from bayescal.core.text import capitalised, percent
 from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
 

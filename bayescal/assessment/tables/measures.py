@@ -11,9 +11,9 @@ import numpy as np
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.performance import OVERALL, values_in_data
 from bayescal.assessment.tables.columns import as_fixed, chances, fixed, intervals
-from bayescal.assessment.tables.table import MEDIA, Column, Row, Table
 from bayescal.assessment.words import STATES, counted, in_the_data, kind_of
 from bayescal.core.arrays import Floats
+from bayescal.core.table import MEDIA, Column, Row, Table
 from bayescal.core.text import capitalised, chance, decimals, percent
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functional import SECTIONS

@@ -8,7 +8,6 @@ from textwrap import wrap
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.followed import cases_and_events_of
 from bayescal.assessment.notes import assessment_notes
-from bayescal.assessment.tables.table import Table
 from bayescal.assessment.text.periods import period_sentences
 from bayescal.assessment.text.sites import site_sentences
 from bayescal.assessment.text.subgroups import subgroup_sentences
@@ -22,6 +21,7 @@ from bayescal.assessment.verdict.words import (
     whom,
 )
 from bayescal.assessment.words import exactness, first_words
+from bayescal.core.table import Table
 
 __all__ = ["as_text", "wrapped"]
 

@@ -18,7 +18,6 @@ from bayescal.assessment.tables.groups import (
     spread_table,
     subgroups_table,
 )
-from bayescal.assessment.tables.table import in_markdown
 from bayescal.assessment.text.paper import methods, performance, performance_source, sample
 from bayescal.assessment.text.periods import period_sentences
 from bayescal.assessment.text.references import REFERENCES, cited
@@ -31,6 +30,7 @@ from bayescal.assessment.verdict.words import (
     whom,
 )
 from bayescal.assessment.words import first_words, is_reversed, numbers
+from bayescal.core.table import in_markdown
 from bayescal.core.text import (
     capitalised,
     cases_and_events,

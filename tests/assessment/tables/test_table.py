@@ -13,8 +13,8 @@ import bayescal as bc
 from bayescal.assessment.html import render
 from bayescal.assessment.tables.columns import counts, fixed, intervals, measured, words
 from bayescal.assessment.tables.measures import functional_rows
-from bayescal.assessment.tables.table import Column, Row, Table
 from bayescal.assessment.words import directions
+from bayescal.core.table import Column, Row, Table
 from bayescal.errors import InputError
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.intervals import summary_rows

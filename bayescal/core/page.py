@@ -1,0 +1,172 @@
+"""What a result tells a person: an answer, then sections of sentences, tables and figures.
+
+Every result makes one `Page` by its method `page()`; the renderers (terminal, HTML, Word, JSON)
+know pages and nothing of results. So a number stands in one place, and no medium has its own words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from textwrap import wrap
+from typing import Any
+
+from bayescal.core.table import Table
+
+__all__ = ["Figure", "Page", "Section", "as_text", "wrapped"]
+
+LINE_WIDTH = 78
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure, not drawn yet: a function of `bayescal.plots` and what it draws.
+
+    Attributes
+    ----------
+    name : str
+        Of the function in `bayescal.plots`.
+    of : object
+        Its first argument.
+    options : mapping of str to object
+        Its keywords.
+    title, caption : str
+        What stands above and beneath it.
+    alt : str
+        What it shows, for who does not see it.
+    worded : callable
+        What makes of its texts those of the page, such as "answers" of "cases".
+    """
+
+    name: str
+    of: Any
+    options: Mapping[str, Any] = field(default_factory=dict)
+    title: str = ""
+    caption: str = ""
+    alt: str = ""
+    worded: Callable[[str], str] = str
+
+
+Block = str | Table | Figure
+"""A paragraph, a table or a figure."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """What stands under one heading.
+
+    Attributes
+    ----------
+    appendix : bool
+        Whether it is for who wants to know more: folded on the page, behind the second page in
+        Word, and not in the terminal.
+    """
+
+    title: str
+    blocks: tuple[Block, ...]
+    appendix: bool = False
+
+
+@dataclass(frozen=True)
+class Page:
+    """An answer, and what it rests on.
+
+    Attributes
+    ----------
+    title : str
+        Of the page.
+    subject : str
+        What was looked at: `400 cases, 203 events (50.8 %)`.
+    answer : tuple of str
+        Sentences, the most important first: the first has at most 20 words and two numbers with
+        their intervals, and nothing below contradicts it.
+    sections : tuple of Section
+        In the order in which they are read.
+    notes : tuple of str
+        What limits the answer.
+    record : mapping of str to object
+        All numbers, not rounded, with what is needed to compute them again: what JSON holds.
+    tone : {"good", "bad", "open"}
+        Of the answer; a colour on the page.
+    """
+
+    title: str
+    subject: str
+    answer: tuple[str, ...]
+    sections: tuple[Section, ...] = ()
+    notes: tuple[str, ...] = ()
+    record: Mapping[str, Any] = field(default_factory=dict)
+    tone: str = "open"
+
+    def __str__(self) -> str:
+        return as_text(self)
+
+    def worded(self, reword: Callable[[str], str]) -> Page:
+        """The page in other words: of predictions, or of answers, where others speak of cases."""
+
+        def block(each: Block) -> Block:
+            if isinstance(each, str):
+                return reword(each)
+            if isinstance(each, Table):
+                return each.worded(reword)
+            told: dict[str, Any] = {
+                name: reword(getattr(each, name)) for name in ("title", "caption", "alt")
+            }
+            return replace(each, **told, worded=reword)
+
+        return replace(
+            self,
+            subject=reword(self.subject),
+            answer=tuple(map(reword, self.answer)),
+            sections=tuple(
+                replace(each, title=reword(each.title), blocks=tuple(map(block, each.blocks)))
+                for each in self.sections
+            ),
+            notes=tuple(map(reword, self.notes)),
+        )
+
+    @property
+    def figures(self) -> list[Figure]:
+        """All figures, the first first."""
+        return [
+            block
+            for section in self.sections
+            for block in section.blocks
+            if isinstance(block, Figure)
+        ]
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """All tables by their names."""
+        return {
+            block.name: block
+            for section in self.sections
+            for block in section.blocks
+            if isinstance(block, Table)
+        }
+
+
+def as_text(page: Page) -> str:
+    """A page for a terminal of 80 columns: no figures, no appendix."""
+    parts = [[page.subject], [line for text in page.answer for line in wrapped(text)]]
+    for section in page.sections:
+        if not section.appendix:
+            parts += _blocks(section)
+    parts += [[line for text in page.notes for line in wrapped(f"Note: {text}")]]
+    return "\n\n".join("\n".join(lines) for lines in parts if lines)
+
+
+def _blocks(section: Section) -> Iterator[list[str]]:
+    for block in section.blocks:
+        if isinstance(block, Table):
+            yield block.lines()
+        elif isinstance(block, str):
+            yield wrapped(block)
+
+
+def wrapped(text: str) -> list[str]:
+    """Lines of a sentence, with `> 0.99` and `95 %` each kept on one line."""
+    joined = text
+    for parted in ("> 0", "< 0", " %"):
+        joined = joined.replace(parted, parted.replace(" ", "\xa0"))
+    return [line.replace("\xa0", " ") for line in wrap(joined, LINE_WIDTH)]

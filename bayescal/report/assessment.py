@@ -1,0 +1,337 @@
+"""assess(): one answer from outcomes and scores, and the page it stands on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+
+from bayescal.core.errors import as_items, as_level, as_levels, check_choice, check_type
+from bayescal.core.page import Page
+from bayescal.core.text import card
+from bayescal.data.doors import CaseRoles, door, table_of
+from bayescal.data.stored import fingerprint
+from bayescal.data.table import CalibrationData, CrossedTable
+from bayescal.fitting import compare
+from bayescal.gain import Recommendation
+from bayescal.inference.candidates import PRIOR_CALIBRATED
+from bayescal.model.priors import Prior, as_prior
+from bayescal.planning.result import Plan
+from bayescal.posterior.posterior import CalibrationPosterior
+from bayescal.report import render
+from bayescal.report.facts import STANDARD_WORDS, Facts, Limit
+from bayescal.report.groups import check_few_labels, check_groups
+from bayescal.report.horizons import HorizonAssessment
+from bayescal.report.page import lead_figure, page_of, to_do, tripod_of
+from bayescal.report.panel import PANEL, panel_for
+from bayescal.report.paper import describe, tripod
+from bayescal.report.seen import seen
+from bayescal.report.tables import Tables
+from bayescal.report.verdict import Verdict, verdict_of
+from bayescal.report.words import Words
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+__all__ = ["Assessment", "assess"]
+
+MARKS = ("", "new", "validated")
+
+
+@door(several=HorizonAssessment)
+def assess(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    limit: float | None = None,
+    ci_prob: float = 0.95,
+    prior: str | Prior | Mapping[str, Any] = "neutral",
+    prior_calibrated: float = PRIOR_CALIBRATED,
+    thresholds: Sequence[float] = (),
+    estimators: Sequence[str] = PANEL,
+    draws: int = 4000,
+    random_state: int | np.random.Generator | None = None,
+    edge: float | None = None,
+    labels: Words | None = None,
+    **roles: Unpack[CaseRoles],
+) -> Assessment:
+    """Assess the calibration of predicted probabilities.
+
+    Fits several families of curves and averages over them, computes frequentist estimators with
+    their range for a calibrated model, and recommends whether to update the model.
+
+    Parameters
+    ----------
+    %(cases)s
+    limit : float in (0, 1), optional
+        A true calibration error that is small enough. Nothing is said of a limit unless it is
+        given; choose it before you look at the data.
+    ci_prob : float in (0, 1)
+        Probability of all intervals.
+    prior : {"neutral", "clinical"}, Prior, or mapping
+    prior_calibrated : float in (0, 1)
+        Prior probability of exact calibration. It is refused where curves of groups or periods
+        are of one fit: there it is 0.1 of all of them, and 0.2 of their average.
+    thresholds : sequence of float in (0, 1)
+        Risks from which a patient is treated. The report then has the net benefit at each.
+    estimators : sequence of str
+        The panel, by names in `bayescal.estimators`. Of times to an event there is none unless
+        some of those of `check_consistency` are named: "survival_ici", "survival_emax"
+        and "survival_observed_expected".
+    draws : int
+    random_state : int or numpy.random.Generator, optional
+        By default it is made of the table, so that equal data give equal words.
+    edge : float in (0, 0.5), optional
+    labels : Words, optional
+        What the report calls cases, sites and the event: `bc.words(case="item", site="task",
+        event="correct")`. The record, `to_dict()`, has the standard words.
+
+    Returns
+    -------
+    Assessment
+        Of several horizons HorizonAssessment: one report, with a row and a curve for each.
+
+    Raises
+    ------
+    InputError
+        If the input is not outcomes and probabilities of the same cases, a name is unknown, or the
+        table is class-wise.
+
+    Notes
+    -----
+    All cases together are assessed, and each of at most 200 sites, periods or levels of a subgroup
+    by a curve of its own in one fit. Of imputations the posteriors are mixed; estimators are
+    computed on each and averaged. A class-wise table is fitted, not assessed.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 400, random_state=1)
+    >>> bc.assess(y_true, y_prob).headline()
+    'Too extreme: slope 0.63 (0.40 to 0.86); off by 4.6 points (1.7 to 8.6).'
+    """
+    named = as_items(estimators, "estimators")
+    level, told = as_level(ci_prob), STANDARD_WORDS if labels is None else labels
+    check_type(told, Words, "labels", "Make them with bc.words(case=..., site=..., event=...).")
+    chosen = None if limit is None else Limit(as_level(limit, "limit"))
+    treated = tuple(sorted(set(as_levels(thresholds, "thresholds"))))
+    takes: dict[str, bool] = {"times": True, "classes": True}
+    data = table_of(y_true, y_prob, roles, check_sites=check_few_labels, **takes)
+    check_groups(data, prior_calibrated)
+    panel = panel_for(data, named)
+    crossed = CrossedTable(data) if len(data.subgroups) > 1 else None
+    pooled = data.pooled() if data.groups else data
+    of_fit: dict[str, Any] = {
+        "prior": as_prior(prior),
+        "prior_calibrated": prior_calibrated,
+        "draws": draws,
+        "edge": edge,
+    }
+    seed = int(fingerprint(data)[:8], 16) if random_state is None else random_state
+    comparison = compare(pooled, random_state=seed, **of_fit)
+    own = data if crossed is None else pooled
+    made = (comparison, own, chosen, level, panel, of_fit, treated, crossed, told)
+    return Assessment(Facts(*made))
+
+
+class Assessment:
+    """An answer on one set of predictions, and the page it stands on. Made by `bayescal.assess`.
+
+    Attributes
+    ----------
+    facts : Facts
+        The numbers, each computed when it is first read.
+    """
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+
+    @property
+    def posterior(self) -> CalibrationPosterior:
+        """The posterior that every result is of."""
+        return self.facts.posterior
+
+    @property
+    def data(self) -> CalibrationData:
+        """All cases, with their groups."""
+        return self.facts.data
+
+    @property
+    def recommendation(self) -> Recommendation:
+        """Which update to make, if any, by what it probably gains."""
+        return self.facts.recommendation
+
+    def headline(self) -> str:
+        """What is seen first: at most 20 words, and two numbers with their intervals."""
+        told = self._verdict
+        return self._worded(f"{told.first} {told.alarm}".strip())
+
+    def summary(self, ci_prob: float | None = None) -> pd.DataFrame:
+        """Every functional with its credible interval; see `CalibrationPosterior.summary`.
+
+        With thresholds, also the net benefit lost to miscalibration.
+
+        Parameters
+        ----------
+        ci_prob : float in (0, 1), optional
+            By default that of the assessment.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        level = self.facts.ci_prob if ci_prob is None else ci_prob
+        return self.posterior.summary(level, thresholds=self.facts.thresholds)
+
+    def with_limit(self, limit: float | None, *, mark: str = "") -> Assessment:
+        """The same assessment under another limit; nothing is computed again.
+
+        The record says that the limit was set after the result was seen.
+
+        Parameters
+        ----------
+        limit : float in (0, 1) or None
+        mark : {"", "new", "validated"}
+            What you say of the model: made from few patients or by a machine, or validated before.
+            It is recorded, and changes no verdict.
+
+        Returns
+        -------
+        Assessment
+        """
+        check_choice(mark, MARKS, "mark")
+        chosen = None if limit is None else Limit(as_level(limit, "limit"), True, mark)
+        before = self.facts.limit
+        if before is not None and chosen is not None and before.value == chosen.value:
+            chosen = replace(before, mark=mark)
+        return Assessment(self.facts.with_limit(chosen))
+
+    @cached_property
+    def tables(self) -> Mapping[str, Any]:
+        """The tables of the report, by name, such as "first" or "groups".
+
+        Each holds its numbers as they were computed: `tables["first"].to_frame()`, and
+        `to_markdown()` or `to_latex()` for a paper.
+        """
+        return {name: table.worded(self._worded) for name, table in self._tables.items()}
+
+    @cached_property
+    def _tables(self) -> Tables:
+        return Tables(self.facts)
+
+    @cached_property
+    def _verdict(self) -> Verdict:
+        return verdict_of(seen(self.facts))
+
+    def _worded(self, text: str) -> str:
+        return self.facts.labels.of(text, self.facts.names)
+
+    def page(self, *, title: str | None = None, source: Mapping[str, object] | None = None) -> Page:
+        """What is told: the answer, what it rests on, and an appendix.
+
+        Parameters
+        ----------
+        title : str, optional
+            By default it is made of the source.
+        source : mapping of str to object, optional
+            Where the data came from: {"File": "predictions.csv", "Probability": "risk",
+            "Outcome": "died"}. Of a path, only the file's name is shown.
+        """
+        return page_of(self.facts, self._verdict, self._tables, title, source)
+
+    def to_html(self, path: str | PathLike[str], **details: Any) -> None:
+        """Write the report: one file, no network. For a PDF print it from a browser.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Its name ends in .html or .htm.
+        **details
+            As of `page`.
+        """
+        render.write_html(self.page(**details), path)
+
+    def to_word(self, path: str | PathLike[str], **details: Any) -> None:
+        """Write the report as a Word document: two pages and an appendix.
+
+        It needs python-docx, `pip install "bayescal[word]"`.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Its name ends in .docx.
+        **details
+            As of `page`.
+        """
+        render.write_word(self.page(**details), path)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain numbers and names, ready for JSON; what is not finite is None."""
+        return render.json_of(self.page())
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
+        """Reliability diagram of the posterior; see `bayescal.plots.reliability`."""
+        from matplotlib.text import Text
+
+        from bayescal import plots
+
+        axes = plots.reliability(self.posterior, ax, **options)
+        for text in axes.findobj(Text):
+            assert isinstance(text, Text)
+            text.set_text(self._worded(text.get_text()))
+        return axes
+
+    def describe(self) -> str:
+        """Methods and results in sentences for a paper, as TRIPOD+AI asks for them."""
+        return self._worded(describe(self.facts, self._verdict, to_do(self.facts)))
+
+    def tripod(self, plan: Plan | None = None, source: dict[str, object] | None = None) -> str:
+        """The items of TRIPOD+AI on calibration, filled in with this analysis, as Markdown.
+
+        What the analysis does not know, such as how predictions were computed, is left to the
+        authors.
+
+        Parameters
+        ----------
+        plan : Plan, optional
+            What `bayescal.plan` returned, if the number of patients was chosen by it: item 10.
+        source : dict of str to object, optional
+            Numbers for the flow of cases, items 11 and 20a: {"Rows read": 900, "Rows dropped": 12}.
+
+        References
+        ----------
+        Collins et al. (2024), TRIPOD+AI statement, BMJ 385, e078378.
+        """
+        if plan is not None:
+            check_type(plan, Plan, "plan", "Pass what bayescal.plan returns.")
+        if source is not None:
+            check_type(source, dict, "source", 'Pass a dict such as {"Rows read": 900}.')
+        return tripod(tripod_of(self.facts, self._verdict, plan, source))
+
+    def val_prob(self) -> pd.Series:
+        """What R's `val.prob` prints, by its names; of the data, not of the posterior."""
+        return self.facts.val_prob()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: the facts alone, of which tables and words are made again."""
+        return {"facts": self.facts}
+
+    def __str__(self) -> str:
+        return str(self.page())
+
+    def __repr__(self) -> str:
+        told = self._worded(self.posterior.data.size_in_words)
+        return f"Assessment({told}: {self.headline()})"
+
+    def _repr_html_(self) -> str:
+        shown = self.tables["first"].show()
+        rows = {line.label: line.cells for line in shown.lines}
+        advised = self._worded(to_do(self.facts))
+        text = card(f"{self.headline()}\n{advised}", shown.heads[1:], rows)
+        drawing = render.as_svg(lead_figure(self.facts), f"card-{self.facts.sha256[:12]}")
+        return f'{text}<div style="max-width:26em">{render.plain_colours(drawing)}</div>'

@@ -1,0 +1,567 @@
+"""The numbers of an assessment, without a word about them."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self, cast
+
+import numpy as np
+
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import InputError, as_level, check_choice
+from bayescal.core.text import in_natural_order
+from bayescal.data.cases import as_scores
+from bayescal.data.stored import fingerprint
+from bayescal.data.table import CalibrationData, CrossedTable
+from bayescal.estimators.clinical import (
+    calibration_in_the_large,
+    calibration_in_the_large_interval,
+    calibration_slope,
+    calibration_slope_interval,
+    observed_expected,
+    observed_expected_interval,
+)
+from bayescal.fitting import compare, fit
+from bayescal.gain import Recommendation, recommendation
+from bayescal.inference import CurveComparison
+from bayescal.model.prior import Prior
+from bayescal.model.reversed import Reversed, reversed_scores
+from bayescal.multilevel.calibrated import prior_of
+from bayescal.multilevel.drift import DriftPosterior
+from bayescal.multilevel.factors import SubgroupPosterior
+from bayescal.multilevel.populations import clearly_off, clearly_off_of, own_error, views_of
+from bayescal.multilevel.posterior import MultilevelPosterior
+from bayescal.multilevel.sites import HierarchicalPosterior
+from bayescal.multilevel.term import crossed
+from bayescal.posterior.intervals import share_below
+from bayescal.posterior.posterior import CalibrationPosterior, versions_of
+from bayescal.report.equation import Equation, update_equation
+from bayescal.report.followed import ratio_at_other_hazard
+from bayescal.report.groups import LEAST_SITES, group_table, populations_of
+from bayescal.report.panel import PANEL, no_panel, panel_of
+from bayescal.report.performance import (
+    DecisionRange,
+    classification,
+    combined_estimates,
+    decision_range,
+    net_benefit,
+    performance_by_curve,
+    performance_of,
+    told,
+)
+from bayescal.report.val_prob import no_val_prob, raw_cases, val_prob
+from bayescal.report.words import Words
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Facts", "Limit"]
+
+STANDARD_WORDS = Words()
+IDEAL_SLOPE, RIGHT_SPREAD = 1.0, (0.8, 1.25)
+ALONE: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    "observed_expected": (observed_expected, observed_expected_interval),
+    "calibration_in_the_large": (calibration_in_the_large, calibration_in_the_large_interval),
+    "calibration_slope": (calibration_slope, calibration_slope_interval),
+}
+"""Of measures that data have without a prior: estimator and interval."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """An error that is small enough, as the user says.
+
+    Attributes
+    ----------
+    value : float
+    moved : bool
+        Whether it was set, or set anew, after the result was seen.
+    mark : {"", "new", "validated"}
+        What the user says of the model: that it was made from few patients or by a machine, or
+        that it was validated before.
+    """
+
+    value: float
+    moved: bool = False
+    mark: str = ""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Facts:
+    """What an assessment computes. Each number is computed when it is first read, and then kept.
+
+    Attributes
+    ----------
+    comparison : CurveComparison
+        The families of curves, of all cases as one table. They are the updates that are compared,
+        and without groups the results are their average.
+    data : CalibrationData
+        All cases, with their groups.
+    limit : Limit or None
+    ci_prob : float
+        Probability of the intervals.
+    panel : tuple of str
+        Names of the frequentist estimators.
+    options : mapping
+        Further arguments of `bayescal.compare`: prior, prior_calibrated, draws and edge.
+    thresholds : tuple of float
+        Risks from which a patient is treated, for the net benefit.
+    crossed : CrossedTable, optional
+        The cases by several factors, for subgroups.
+    labels : Words
+        What the report calls cases, groups, risks and the event.
+    """
+
+    comparison: CurveComparison
+    data: CalibrationData
+    limit: Limit | None
+    ci_prob: float
+    panel: tuple[str, ...]
+    options: Mapping[str, Any]
+    thresholds: tuple[float, ...] = ()
+    crossed: CrossedTable | None = None
+    labels: Words = STANDARD_WORDS
+
+    def with_limit(self, limit: Limit | None) -> Self:
+        """The same facts under another limit; all that was computed is kept."""
+        other = replace(self, limit=limit)
+        known = {name for name in vars(self) if name not in self.__dataclass_fields__}
+        vars(other).update({name: vars(self)[name] for name in known})
+        return other
+
+    @property
+    def posterior(self) -> CalibrationPosterior:
+        """The posterior that every result is of.
+
+        Where one fit has a curve for each group (`several`), it is that of the patients of these
+        groups, whose intervals know that groups differ. Else it is averaged over the families.
+        """
+        return self.comparison.posterior if self.several is None else self.several.at()
+
+    @cached_property
+    def several(self) -> MultilevelPosterior | None:
+        """One fit of the curves of all groups, periods or subgroups; None of one curve for all."""
+        if self.crossed is not None:
+            return self.subgroups
+        return self.periods if self.sites is None else self.sites
+
+    @property
+    def kind(self) -> str:
+        """What has a curve of its own: "site", "period" or "subgroup"."""
+        if self.crossed is not None or self.data.subgroups:
+            return "subgroup"
+        return "site" if self.data.periods is None else "period"
+
+    @property
+    def is_imputed(self) -> bool:
+        """Whether there are several imputations."""
+        return len(self.posterior.imputations) > 1
+
+    @property
+    def seed(self) -> int:
+        """The seed: as `random_state` it gives the same numbers again."""
+        return self.comparison.problem.seed
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Names from the data: groups, and levels of factors."""
+        levels = () if self.crossed is None else self.crossed.data.levels.items()
+        return frozenset(
+            [*self.data.groups, *(name for role, each in levels for name in (role, *each))]
+        )
+
+    @property
+    def prior(self) -> Prior:
+        """The prior on the curves."""
+        return self.comparison.problem.prior
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Versions of Python and of the libraries that computed it."""
+        return versions_of(self.posterior) | {"python": platform.python_version()}
+
+    @cached_property
+    def sha256(self) -> str:
+        """Fingerprint of the data: equal for equal cases in any order, whatever their file."""
+        return fingerprint(self.data)
+
+    # What was measured
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """The summary of all functionals at `ci_prob`."""
+        return self.posterior.summary(self.ci_prob)
+
+    @cached_property
+    def error_draws(self) -> Floats:
+        """Draws of the true calibration error that the answer is read from.
+
+        Of several groups, periods or subgroups it is that of these patients against the curve of
+        their own group: errors on either side cancel in the curve of all.
+        """
+        if self.several is not None:
+            return self.several.own().values_of("tce")
+        if self.has_own_curves:
+            return own_error(self.groups, self.data, self.posterior)
+        return self.posterior.values_of("tce")
+
+    @cached_property
+    def error(self) -> dict[str, float]:
+        """Estimate, lower and upper end of the error; see `error_draws`."""
+        if self.has_own_curves:
+            return told(self.error_draws, self.ci_prob)
+        return {end: float(self.table[end]["tce"]) for end in ("estimate", "lower", "upper")}
+
+    @property
+    def prob_calibrated(self) -> float:
+        """Posterior probability of exact calibration; of several groups, of each of them.
+
+        Not a number where NUTS drew the curves of groups, since it computes no evidence.
+        """
+        exact = self.posterior.prob_calibrated
+        return float("nan") if exact is None else exact
+
+    @property
+    def prior_calibrated(self) -> float:
+        """Prior probability of exact calibration; of several groups, of each of them."""
+        if self.several is not None:
+            return prior_of(self.several.problem).every_site
+        return self.comparison.prior_prob["identity"]
+
+    def prob_calibrated_at(self, prior_calibrated: float = 0.5) -> float:
+        """`prob_calibrated` from another prior probability.
+
+        Parameters
+        ----------
+        prior_calibrated : float in (0, 1)
+
+        Returns
+        -------
+        float
+        """
+        other = as_level(prior_calibrated, "prior_calibrated")
+        now, before = self.prob_calibrated, self.prior_calibrated
+        exact, rest = now * other / before, (1 - now) * (1 - other) / (1 - before)
+        return exact / (exact + rest)
+
+    @cached_property
+    def is_exact(self) -> Floats:
+        """In which draws the model is exactly calibrated: 1 or 0."""
+        return np.asarray(self.posterior.values_of("tce") == 0, dtype=np.float64)
+
+    def prob_within(self, name: str, lower: float, upper: float) -> float:
+        """Probability that a ratio with the ideal 1 lies between two values.
+
+        Ratios are drawn given that the model is not exactly calibrated; where it is, they are 1.
+        """
+        draws = np.where(self.is_exact == 1, 1.0, self.posterior.values_of(name))
+        return float(np.mean((lower < draws) & (draws < upper)))
+
+    @cached_property
+    def alone(self) -> dict[str, dict[str, float]]:
+        """What the data say without a prior: estimate and interval of O/E, CITL and slope.
+
+        By maximum likelihood. Only of outcomes that are known, independent and not imputed, of
+        which the formulas hold; without an interval where the formula has none.
+        """
+        data = self.comparison.data
+        if data.follow_up is not None or "cluster" in data.roles or self.is_imputed:
+            return {}
+        rows = {}
+        for name, (estimator, interval) in ALONE.items():
+            with suppress(InputError):
+                rows[name] = {"estimate": float(estimator(data))}
+                lower = upper = float("nan")
+                with suppress(InputError):
+                    lower, upper = interval(data, ci_prob=self.ci_prob)
+                rows[name] |= {"lower": lower, "upper": upper}
+        return {name: row for name, row in rows.items() if np.isfinite(row["estimate"])}
+
+    @cached_property
+    def runs_wrong_way(self) -> Reversed | None:
+        """That the scores run the wrong way."""
+        return reversed_scores(self.comparison.data)
+
+    @property
+    def prob_below_limit(self) -> float:
+        """Probability that the error is below the limit."""
+        assert self.limit is not None
+        return share_below(self.error_draws, self.limit.value)
+
+    @cached_property
+    def performance(self) -> pd.DataFrame:
+        """C-statistic and Brier scores: title, estimate, lower and upper (bootstrap).
+
+        Where groups have a curve each, and of times to an event, they are read off the curve with
+        its interval. Where scores run the wrong way they are of the data all the same, since curves
+        of groups cannot fall.
+        """
+        if self.performance_is_of_curve:
+            return performance_by_curve(self.posterior, self.ci_prob)
+        parts = self.posterior.imputations
+        each = [performance_of(part.problem, self.ci_prob, self.seed) for part in parts]
+        return combined_estimates(each, self.ci_prob)
+
+    @property
+    def performance_is_of_curve(self) -> bool:
+        """Whether `performance` is read off the curve, and not computed from the outcomes."""
+        if self.posterior.problem.of_times:
+            return True
+        return self.several is not None and self.runs_wrong_way is None
+
+    @cached_property
+    def estimators(self) -> pd.DataFrame:
+        """The panel of estimators, each beside what calibrated models give at this n.
+
+        Columns: title, estimate, calibrated_lower and calibrated_upper (the middle 90 % for
+        calibrated models), prob_exceeds (the share of these with a larger estimate) and verdict.
+        """
+        if not self.has_estimators:
+            return no_panel()
+        return panel_of(self.posterior.imputations, self.panel, self.seed)
+
+    @property
+    def has_estimators(self) -> bool:
+        """Whether there is a panel; of times to an event only if it was named."""
+        return not self.posterior.problem.of_times or self.panel not in ((), PANEL)
+
+    def curve_at(self, scores: Floats) -> Floats:
+        """The curve at some scores: posterior mean, and both ends, of shape (n_scores, 3)."""
+        at = as_scores(scores, "scores")
+        draws = self.posterior.curve(at).to_numpy().reshape(-1, at.size)
+        ends = np.quantile(draws, [(1 - self.ci_prob) / 2, (1 + self.ci_prob) / 2], axis=0)
+        return np.column_stack([draws.mean(axis=0), *ends])
+
+    def val_prob(self) -> pd.Series:
+        """What R's `val.prob` prints, by its names; of the data, not of the posterior.
+
+        Of imputations each is the mean over them; all are NaN of times to an event. More than 2048
+        distinct scores are used themselves where the cases were passed as arrays.
+        """
+        if self.posterior.problem.of_times:
+            return no_val_prob()
+        tables = (post.problem.unclustered for post in self.posterior.imputations)
+        given = self.data if self.crossed is None else self.crossed.data
+        known = raw_cases(given) if self.comparison.data.is_compressed else ()
+        each = [val_prob(cases) for cases in known or tables]
+        return sum(each[1:], each[0]) / len(each)
+
+    @property
+    def missing_information(self) -> pd.DataFrame | None:
+        """What the missing data cost, by functional; None if nothing was imputed."""
+        return self.posterior.missing_information if self.is_imputed else None
+
+    @cached_property
+    def ratio_at_other_hazard(self) -> float:
+        """O/E if those who left before the horizon had a higher hazard; NaN if nobody left."""
+        return ratio_at_other_hazard(self.posterior)
+
+    # What to do
+
+    @cached_property
+    def recommendation(self) -> Recommendation:
+        """Which update to make, if any, by what it probably gains for the patients of `posterior`.
+
+        An update is one for all patients.
+        """
+        return self._recommended(self.posterior)
+
+    def _recommended(self, of: CalibrationPosterior) -> Recommendation:
+        """For the patients of a curve: of several groups, updates up to the family of all."""
+        up_to = None if self.several is None else self.several.problem.pooled.curve.name
+        return recommendation(self.comparison, self.thresholds, self.ci_prob, of, up_to)
+
+    @cached_property
+    def prob_better_next(self) -> float | None:
+        """Probability that the recommended update is better than none in the next group or period.
+
+        None where none is recommended, or nothing is said of a next one.
+        """
+        chosen = self.recommendation.choice
+        views = {} if self.several is None else views_of(self.several)
+        if chosen in (None, "identity") or "next" not in views:
+            return None
+        return float(self._recommended(views["next"]).table["prob_better"][chosen])
+
+    @cached_property
+    def equation(self) -> Equation | None:
+        """The recommended update as an equation; None if none is recommended, or it has none."""
+        return update_equation(self.comparison, self.recommendation.choice or "identity")
+
+    @cached_property
+    def net_benefit(self) -> pd.DataFrame:
+        """Net benefit per patient at each threshold; empty if no thresholds were given."""
+        return net_benefit(self.posterior, self.thresholds, self.ci_prob)
+
+    @cached_property
+    def net_benefit_lost(self) -> pd.DataFrame:
+        """Net benefit per patient lost to miscalibration; empty if no thresholds were given."""
+        return self.posterior.summary(self.ci_prob, names=(), thresholds=self.thresholds)
+
+    @cached_property
+    def decision_range(self) -> DecisionRange:
+        """Thresholds of the decision curve, as `performance.decision_range` says."""
+        return decision_range(self.posterior, self.thresholds)
+
+    @cached_property
+    def classification(self) -> pd.DataFrame:
+        """Sensitivity, specificity, PPV and NPV at the thresholds of `decision_range`."""
+        return classification(self.posterior, self.decision_range.thresholds, self.ci_prob)
+
+    # Groups, periods and subgroups
+
+    @property
+    def has_own_curves(self) -> bool:
+        """Whether groups, periods or subgroups have curves of their own."""
+        return self.several is not None or len(self.data.groups) > 1
+
+    @cached_property
+    def groups(self) -> dict[str, CalibrationPosterior]:
+        """The posterior of each group: of its curve in one fit, or of its cases by themselves.
+
+        Raises
+        ------
+        InputError
+            If the assessment was made without groups.
+        """
+        return {name: self.group(name) for name in in_natural_order(self._group_names)}
+
+    def group(self, name: str) -> CalibrationPosterior:
+        """The posterior of one group.
+
+        Parameters
+        ----------
+        name : str
+
+        Raises
+        ------
+        InputError
+            If there is no such group.
+        """
+        chosen = check_choice(name, self._group_names, "name")
+        if self.several is not None:
+            (axis,) = self.several.levels
+            return self.several.at({axis: chosen})
+        if chosen not in self._by_name:
+            data = self.data.select(chosen).with_several_clusters()
+            compared = compare(data, random_state=self.seed, **self.options)
+            self._by_name[chosen] = compared.posterior
+        return self._by_name[chosen]
+
+    @property
+    def _group_names(self) -> tuple[str, ...]:
+        if not self.data.groups:
+            raise InputError("there are no groups. Pass site= to assess, one label a case.")
+        return self.data.groups
+
+    @cached_property
+    def _by_name(self) -> dict[str, CalibrationPosterior]:
+        """The groups that are assessed by themselves so far."""
+        return {}
+
+    @cached_property
+    def by_group(self) -> pd.DataFrame:
+        """Each group: cases, events, TCE, O/E and slope; see `groups.group_table`."""
+        return group_table(self.groups, self.ci_prob)
+
+    @cached_property
+    def clearly_off(self) -> dict[str, dict[str, float]]:
+        """O/E of groups, periods or subgroups whose interval excludes 1, the furthest first."""
+        if self.several is not None:
+            return clearly_off_of(self.several, self.ci_prob)
+        return clearly_off(self.groups, self.ci_prob) if self.has_own_curves else {}
+
+    @cached_property
+    def sites(self) -> HierarchicalPosterior | None:
+        """The groups as sites of one hierarchical fit of logistic curves.
+
+        None of fewer than three groups, between which no spread can be seen, and of periods.
+        """
+        if len(self.data.groups) < LEAST_SITES or self.data.periods is not None:
+            return None
+        return cast(HierarchicalPosterior, fit(self.data, **self._of_several))
+
+    @cached_property
+    def periods(self) -> DriftPosterior | None:
+        """The curves of ordered periods, of one fit; None without periods."""
+        if self.data.periods is None or len(self.data.groups) < 2:
+            return None
+        return cast(DriftPosterior, fit(self.data, **self._of_several))
+
+    @cached_property
+    def subgroups(self) -> SubgroupPosterior | None:
+        """The subgroups by several factors, of one fit of logistic curves; None without factors."""
+        if self.crossed is None:
+            return None
+        table, terms = self.crossed, crossed(self.crossed.names)
+        return cast(SubgroupPosterior, fit(table.data, vary=terms, **self._of_several))
+
+    @property
+    def _of_several(self) -> dict[str, Any]:
+        """Options of a fit of several curves."""
+        kept = {name: self.options[name] for name in ("draws", "edge") if name in self.options}
+        return kept | {"curve": "logistic", "prior": self.prior, "random_state": self.seed}
+
+    @cached_property
+    def prob_differ(self) -> float:
+        """Probability that curves differ, at even odds before the data.
+
+        Of sites, a curve for each against one for all; of periods, that the curve has changed. Not
+        a number of others, and where NUTS drew the curves, since it computes no evidence.
+        """
+        if self.periods is not None:
+            return float(self.periods.prob_changed)
+        if self.sites is None:
+            return float("nan")
+        post = self.sites
+        one = fit(
+            self.data.pooled(),
+            curve="logistic",
+            prior=post.problem.pooled.prior,
+            draws=post.draws,
+            random_state=self.seed,
+            edge=self.options.get("edge"),
+        )
+        of = [float(each.diagnostics.get("log_evidence", np.nan)) for each in (post, one)]
+        return float(1 / (1 + np.exp(np.clip(of[1] - of[0], -700, 700))))
+
+    @cached_property
+    def populations(self) -> pd.DataFrame | None:
+        """Whom the results are true of, a row each, all of one fit; None of one curve for all.
+
+        Of groups: these groups' patients against their own group, and against the curve of all
+        ("pooled"), the average group and, of five groups or more, the next one. Of periods: these
+        patients, the last period and the next. Of several factors: these patients and the average
+        subgroup.
+        """
+        return None if self.several is None else populations_of(self.several, self.ci_prob)
+
+    @cached_property
+    def next_events(self) -> tuple[float, float] | None:
+        """Events for 100 predicted to expect in the next group or period, as an interval."""
+        if self.populations is None or "next" not in self.populations.index:
+            return None
+        low, high = (
+            100 * float(self.populations[f"observed_expected_{end}"]["next"])
+            for end in ("lower", "upper")
+        )
+        return low, high
+
+    @cached_property
+    def by_subgroup(self) -> pd.DataFrame:
+        """Each level and each combination of levels; see `SubgroupPosterior.report`.
+
+        Raises
+        ------
+        InputError
+            If the assessment was made without several factors.
+        """
+        if self.subgroups is None:
+            raise InputError(
+                "there are no subgroups. Pass subgroup= to assess, with two or more columns."
+            )
+        return self.subgroups.report(ci_prob=self.ci_prob)

@@ -1,0 +1,138 @@
+"""The figures of a page, drawn: as SVG that stands in a page, and as PNG."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+import numpy as np
+
+from bayescal.core.page import Figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+__all__ = ["as_png", "as_svg", "drawn", "plain_colours"]
+
+DOTS_PER_INCH = 200
+STYLE = {
+    "svg.fonttype": "none",  # text in the reader's fonts, whatever glyphs ours have
+    "svg.hashsalt": "bayescal",  # the same ids each time, so that equal pages are equal files
+    "figure.dpi": 72,
+    "font.size": 12,
+}
+THEMED = {
+    "#000000": "currentColor",
+    "#333333": "var(--ink)",
+    "#666666": "var(--diagonal)",
+    "#999999": "var(--others)",
+    "#0072b2": "var(--curve)",
+    "#d55e00": "var(--events)",
+    "#ffffff": "var(--paper)",
+}
+"""Colours of the figures, and what the page calls them, so that it can be light or dark."""
+LINK = re.compile(r"#(?=[A-Za-z_])")
+COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
+NUMBER = re.compile(r"-?\d+\.\d{3,}")
+
+
+@contextmanager
+def drawn(figure: Figure) -> Iterator[Drawing]:
+    """A figure drawn in matplotlib's own style, whatever the user's; it is closed afterwards."""
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+    import matplotlib.style
+    from matplotlib.text import Text
+
+    from bayescal import plots
+
+    with (
+        warnings.catch_warnings(),
+        matplotlib.style.context("default", after_reset=True),
+        mpl.rc_context(STYLE),
+        plt.ioff(),
+    ):
+        warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
+        axes = np.ravel(getattr(plots, figure.name)(figure.of, **figure.options))
+        drawing = axes[0].figure
+        try:
+            for ax in axes if figure.title else ():
+                ax.set_title("", loc="left")  # the page has the title
+            for text in drawing.findobj(Text):
+                text.set_text(figure.worded(text.get_text()))
+            yield drawing
+        finally:
+            plt.close(drawing)
+
+
+def as_png(figure: Figure) -> bytes:
+    """The figure as a picture."""
+    file = io.BytesIO()
+    with drawn(figure) as drawing:
+        drawing.savefig(
+            file, format="png", dpi=DOTS_PER_INCH, facecolor="white", bbox_inches="tight"
+        )
+    return file.getvalue()
+
+
+def as_svg(figure: Figure, name: str) -> str:
+    """The figure as an `svg` element without links to anything outside itself.
+
+    Parameters
+    ----------
+    name : str
+        Before every id in it, since a page has several figures.
+    """
+    file = io.StringIO()
+    with drawn(figure) as drawing:
+        nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+        drawing.savefig(file, format="svg", metadata=nothing, bbox_inches="tight")
+    root = ElementTree.fromstring(file.getvalue())
+    for element in root.iter():
+        _make_local(element, name)
+    for child in list(root):
+        if child.tag == "metadata":
+            root.remove(child)
+    for definitions in root.findall("defs"):
+        for style in definitions.findall("style"):
+            definitions.remove(style)  # it would style the page around it
+    root.attrib = {
+        "viewBox": root.attrib["viewBox"],
+        "role": "img",
+        "aria-labelledby": f"{name}-alt",
+        "style": "stroke-linejoin: round; stroke-linecap: butt",
+    }
+    spoken = ElementTree.Element("desc", id=f"{name}-alt")
+    spoken.text = figure.alt or figure.title
+    root.insert(0, spoken)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def plain_colours(drawing: str) -> str:
+    """A drawing for a notebook, which has not the colours of our pages."""
+    for code, name in THEMED.items():
+        drawing = drawing.replace(name, "currentColor" if name == "var(--ink)" else code)
+    return drawing
+
+
+def _make_local(element: ElementTree.Element, name: str) -> None:
+    """Drop namespaces, and put the figure's name before every id and every link to one."""
+    element.tag = element.tag.rpartition("}")[2]
+    changed = {}
+    for key, value in element.attrib.items():
+        key = key.rpartition("}")[2]
+        if key == "id":
+            value = f"{name}-{value}"
+        elif key == "href" or "url(#" in value:
+            value = LINK.sub(f"#{name}-", value)
+        elif key in ("style", "fill", "stroke"):
+            value = COLOUR.sub(lambda code: THEMED.get(code[0].lower(), code[0]), value)
+        elif key == "d":
+            value = NUMBER.sub(lambda number: f"{float(number[0]):.2f}", value)
+        changed[key] = value
+    element.attrib = changed

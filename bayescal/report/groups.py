@@ -1,0 +1,141 @@
+"""Groups of cases: which may be assessed, each by itself, and whom the results are true of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayescal.core.errors import InputError, as_level
+from bayescal.core.text import count
+from bayescal.data.roles import count_labels
+from bayescal.data.table import CalibrationData
+from bayescal.model.average import PRIOR_CALIBRATED
+from bayescal.multilevel.populations import views_of
+from bayescal.multilevel.posterior import MultilevelPosterior
+from bayescal.multilevel.rows import RATIO_AND_SLOPE, raw_of
+from bayescal.multilevel.view import CurveView
+from bayescal.posterior.functionals import main_functionals
+from bayescal.posterior.posterior import CalibrationPosterior
+from bayescal.report.performance import told
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "LEAST_SITES",
+    "check_few_groups",
+    "check_few_labels",
+    "check_groups",
+    "group_table",
+    "populations_of",
+]
+
+MOST_GROUPS = 200
+LEAST_SITES = 3
+"""Groups from which on one fit has a curve for each."""
+
+
+def check_few_groups(groups: int) -> None:
+    """Refuse more than 200 groups."""
+    if groups > MOST_GROUPS:
+        raise InputError(
+            f"site holds {groups:,} distinct labels, and at most {MOST_GROUPS} can be assessed "
+            "one by one. Give a label that many cases share, such as their hospital."
+        )
+
+
+def check_few_labels(labels: Any) -> None:
+    """Refuse labels of more than 200 groups, before any case is read."""
+    check_few_groups(count_labels(labels, "site"))
+
+
+def check_groups(data: CalibrationData, prior_calibrated: float) -> None:
+    """Refuse roles that are not assessed together, a class-wise table, and a prior of one curve."""
+    groups, number = [role for role in data.levels if role != "imputation"], len(data.groups)
+    if len(groups) > 1 and len(groups) != len(data.subgroups):
+        raise InputError(
+            f"the table has {' and '.join(groups)}, and groups are assessed by one of site, period "
+            f"and subgroups. Forget the others, data.without({groups[-1]!r})."
+        )
+    check_few_groups(number)
+    if len(data.subgroups) < 2:
+        _check_not_class_wise(data)
+    as_level(prior_calibrated, "prior_calibrated")
+    few = 1 if data.periods is not None or len(data.subgroups) > 1 else LEAST_SITES - 1
+    if prior_calibrated != PRIOR_CALIBRATED and number > few:
+        raise InputError(
+            f"prior_calibrated={prior_calibrated} was given with {number} groups, whose curves "
+            "are of one fit, whose prior probabilities of exact calibration are fixed. Leave it "
+            "out; prob_calibrated_at() of the facts has the probability from another prior."
+        )
+
+
+def _check_not_class_wise(data: CalibrationData) -> None:
+    """Refuse a table that holds every case once for each class.
+
+    It is known by its sums: every class has as many cases, and events and predicted probabilities
+    of all classes add up to one a case.
+    """
+    if len(data.groups) < 2:
+        return
+    parts = [data.select(name) for name in data.groups]
+    n = parts[0].n
+    totals = [data.events, float(data.trials @ data.score)]
+    alike = all(np.isclose(part.n, n, rtol=1e-9, atol=0) for part in parts)
+    if alike and np.allclose(totals, n, rtol=1e-6, atol=0):
+        raise InputError(
+            f"the table is class-wise: it holds each of {count(n, 'case')} once for each of "
+            f"{len(data.groups)} classes, and one assessment of all would hide that some classes "
+            "are off. Fit a curve for each, fit(data, curve='logistic') or "
+            "fit(labels, matrix, mode='class-wise'); or assess one class, "
+            "assess(data.select(name)), or the top label, assess(labels, matrix)."
+        )
+
+
+def _main_numbers(post: CalibrationPosterior, ci_prob: float) -> dict[str, float]:
+    """The main functionals with both ends; what the scores do not define is NaN."""
+    shown = main_functionals()
+    summary = post.summary(ci_prob, names=shown).reindex(shown)
+    ends = ("estimate", "lower", "upper")
+    return {f"{name}_{end}": float(summary[end][name]) for name in shown for end in ends}
+
+
+def group_table(groups: Mapping[str, CalibrationPosterior], ci_prob: float) -> pd.DataFrame:
+    """One row a group. What a group does not define is NaN.
+
+    Columns: cases, events; tce, observed_expected and calibration_slope with `_estimate`, `_lower`
+    and `_upper`; prob_calibrated; and of one fit of all groups `observed_expected_raw` and
+    `calibration_slope_raw`, which the cases of the group say by themselves.
+    """
+    import pandas as pd
+
+    rows = {}
+    for name, post in groups.items():
+        exact = np.nan if post.prob_calibrated is None else post.prob_calibrated
+        numbers = post.data.counted() | _main_numbers(post, ci_prob)
+        rows[name] = numbers | {"prob_calibrated": exact}
+        if isinstance(post, CurveView):
+            raw = raw_of(post)
+            rows[name] |= {f"{each}_raw": raw[each] for each in RATIO_AND_SLOPE}
+    table = pd.DataFrame.from_dict(rows, orient="index").astype(np.float64).rename_axis("group")
+    counts = [name for name in ("cases", "events") if (table[name] % 1 == 0).all()]
+    return table.astype(dict.fromkeys(counts, np.int64))
+
+
+def populations_of(post: MultilevelPosterior, ci_prob: float) -> pd.DataFrame:
+    """One row a population, all of one fit.
+
+    The distance of the patients of these groups is twice there: `these` against the curve of their
+    own group, `pooled` against the curve of all.
+    """
+    import pandas as pd
+
+    rows = {name: _main_numbers(view, ci_prob) for name, view in views_of(post).items()}
+    pooled = dict(rows["these"])
+    error = told(post.own().values_of("tce"), ci_prob)
+    rows["these"] |= {f"tce_{end}": value for end, value in error.items()}
+    others = {name: row for name, row in rows.items() if name != "these"}
+    rows = {"these": rows["these"], "pooled": pooled, **others}
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("population")

@@ -1,0 +1,378 @@
+"""The page of an assessment: the answer, what it rests on, and an appendix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayescal.core.page import Block, Figure, Page, Section
+from bayescal.core.table import Column, Row, Table
+from bayescal.core.text import chance, count, percent, shortened
+from bayescal.model.priors import PRESETS
+from bayescal.report.facts import Facts
+from bayescal.report.followed import cases_and_events_of, followed_words
+from bayescal.report.notes import notes_of
+from bayescal.report.paper import TripodItem, methods, short_method, tripod_items
+from bayescal.report.performance import mean_score
+from bayescal.report.record import as_dict
+from bayescal.report.references import REFERENCES, cited
+from bayescal.report.tables import Tables, texts
+from bayescal.report.verdict import Verdict
+
+if TYPE_CHECKING:
+    from bayescal.planning.result import Plan
+
+__all__ = ["lead_figure", "page_of", "to_do", "tripod_of"]
+
+REPORT_TITLE = "Calibration report"
+LONGEST_TITLE, LONGEST_VALUE = 120, 80
+MOST_ROWS = 60
+"""Rows of a forest; of more groups there is none."""
+MOST_CURVES = 6
+RANGE_STEPS = 60
+ALSO_CITED = ("Van Calster et al., 2019", "Austin and Steyerberg, 2019", "Collins et al., 2024")
+"""What the page cites beside its methods and notes."""
+
+
+def page_of(
+    f: Facts,
+    verdict: Verdict,
+    tables: Tables,
+    title: str | None = None,
+    source: Mapping[str, object] | None = None,
+) -> Page:
+    """The page in the words of `labels`; names from the data stay as they are.
+
+    Parameters
+    ----------
+    title : str, optional
+        By default it is made of the source.
+    source : mapping of str to object, optional
+        Where the data came from, as lines of a table. Of a path, only the file's name is shown.
+    """
+    told = _without_folders(source or {})
+    notes = notes_of(f)
+    advised = to_do(f)
+    answer = (verdict.first, verdict.limit, verdict.alarm or advised)
+    figure, *figures = _figures(f, verdict)
+    lead = Section("Results", (*verdict.more, figure, tables["first"]))
+    sections = [lead, *_parts(f, tables, figures), *_to_do(f), *_thresholds(f, tables)]
+    sections += [*_follow_up(f, tables), Section("Methods", (short_method(f),))]
+    sections += _appendix(f, verdict, tables, advised, told, notes)
+    page = Page(
+        _title(told, title),
+        subject(f),
+        tuple(text for text in answer if text),
+        tuple(sections),
+        tuple(notes),
+        {**as_dict(f, verdict, advised, notes), "source": told},
+        verdict.tone,
+    )
+    return page.worded(lambda text: f.labels.of(text, f.names))
+
+
+def subject(f: Facts) -> str:
+    """Cases and events, and the mean prediction."""
+    data = f.posterior.data
+    expected = 100 * mean_score(data)
+    places = 1 if min(expected, 100 - expected) >= 1 else 3
+    return f"{cases_and_events_of(data)}; {expected:.{places}f} % predicted on average"
+
+
+def _without_folders(source: Mapping[str, object]) -> dict[str, object]:
+    """Lines with a value; of a path, the name of the file alone, since reports travel."""
+    told = {str(key): value for key, value in source.items() if value is not None}
+    return told | ({"File": Path(str(told["File"])).name} if "File" in told else {})
+
+
+def _title(source: Mapping[str, object], title: str | None) -> str:
+    """The title as told, or score, file and outcome: "risk in predictions.csv, outcome died"."""
+    if title:
+        return shortened(title, LONGEST_TITLE)
+    score, file, outcome = (source.get(key) for key in ("Probability", "File", "Outcome"))
+    if not score or not file:
+        return REPORT_TITLE
+    ending = f", outcome {outcome}" if outcome else ""
+    horizon = source.get("Horizon")
+    ending += f" by {horizon:g}" if isinstance(horizon, float) else ""
+    return shortened(f"{score} in {file}{ending}", LONGEST_TITLE)
+
+
+# What to do
+
+
+def to_do(f: Facts) -> str:
+    """The recommendation, and for whom it is; with reversed scores that none is offered."""
+    advice = f.recommendation
+    if advice.runs_wrong_way is not None:
+        return advice.runs_wrong_way.advice
+    told = " ".join(advice.answer)
+    if f.clearly_off and advice.choice == "identity":
+        return f"Look at the {f.kind}s that are clearly off, one by one. {told}"
+    if f.prob_better_next is not None:
+        share = chance(f.prob_better_next)
+        told += f" In the next {f.kind} it is better than no update with probability {share}."
+    return told
+
+
+def _to_do(f: Facts) -> Iterator[Section]:
+    """What each update would gain, and how to apply the one that is recommended."""
+    advice = f.recommendation
+    if advice.choice is None:
+        return
+    (updates,) = advice.page().sections
+    yield Section(
+        "What an update would gain", (*updates.blocks, *_applied(f), *advice.page().notes)
+    )
+
+
+def _applied(f: Facts) -> Iterator[str]:
+    chosen, score = f.recommendation.choice, np.unique(f.posterior.data.score)
+    if chosen in (None, "identity"):
+        return
+    if score.size == 1:
+        yield (
+            f"All scores are {score[0]:.3g}, so this is one risk for all patients: "
+            f"{float(f.curve_at(score)[0, 0]):.3g}."
+        )
+    elif f.equation is None:
+        yield (
+            "It has no short equation: apply it with "
+            f"bayescal.recalibrate.BayesianRecalibrator(curve='{chosen}')."
+        )
+    else:
+        terms = ["logit(p) = ln(p / (1 - p))"] if "logit" in str(f.equation) else []
+        meaning = " and ".join([*terms, "expit(x) = 1 / (1 + exp(-x))"])
+        yield f"The equation: {f.equation}, with {meaning}. Check it on new patients."
+
+
+# Figures
+
+
+def _figures(f: Facts, verdict: Verdict) -> list[Figure]:
+    """The forest first where groups lead, and the curve first elsewhere."""
+    curve, forest = lead_figure(f), _forest(f)
+    drawn = [forest, curve] if verdict.name == "parts" else [curve, forest]
+    return [figure for figure in drawn if figure is not None]
+
+
+def lead_figure(f: Facts) -> Figure:
+    """The calibration curve with its band, and events and non-events."""
+    caption = (
+        f"The posterior mean of the curve with its {percent(f.ci_prob)} band, the diagonal of "
+        "perfect calibration, and the scores of cases with and without the event."
+    )
+    at = np.quantile(f.posterior.data.score, [0.1, 0.5, 0.9])
+    reads = "; ".join(
+        f"predicted {score:.3g}: actual {mean:.3g} ({low:.3g} to {high:.3g})"
+        for score, (mean, low, high) in zip(at, f.curve_at(at).tolist(), strict=True)
+    )
+    options = {"ci_probs": (f.ci_prob,)}
+    title = "Calibration curve"
+    return Figure("reliability", f.posterior, options, title, caption, f"{title}. {reads}.")
+
+
+def _forest(f: Facts) -> Figure | None:
+    """O/E of groups, periods or subgroups, each beside the others."""
+    drawn: list[tuple[str, Any, int]] = [
+        ("sites", f.sites, len(f.data.groups)),
+        ("drift", f.periods, 0),
+        ("subgroups", f.subgroups, 0 if f.subgroups is None else len(f.subgroups.parts())),
+    ]
+    for name, post, rows in drawn:
+        if post is not None and rows <= MOST_ROWS:
+            title = f"Observed / expected events by {f.kind}"
+            caption = f"Estimates with {percent(f.ci_prob)} intervals of one fit."
+            named = "; ".join(
+                f"{shortened(label)} {row['estimate']:.2f}" for label, row in f.clearly_off.items()
+            )
+            alt = f"{title}. Clearly off: {named or 'none'}."
+            return Figure(name, post, {"ci_prob": f.ci_prob}, title, caption, alt)
+    if f.several is None and 2 <= len(f.data.groups) <= MOST_CURVES:
+        title = f"Calibration curve of each {f.kind}"
+        return Figure("reliability", f.groups, {"ci_probs": (f.ci_prob,)}, title, alt=title)
+    return None
+
+
+# Sections
+
+
+def _parts(f: Facts, tables: Tables, figures: list[Figure]) -> Iterator[Section]:
+    """Sites, periods or subgroups: the other figure, the tables, and what they say."""
+    if not f.data.groups and f.crossed is None:
+        return
+    names = [name for name in ("groups", "levels", "populations") if name in tables]
+    sentences = [*_unlike(f), *_explained(f), *_by_factor(f)]
+    blocks: list[Block] = [*sentences, *figures, *(tables[name] for name in names)]
+    yield Section(f"By {f.kind}", tuple(blocks))
+
+
+def _unlike(f: Facts) -> Iterator[str]:
+    """Sites that are unlike the others."""
+    if f.sites is None:
+        return
+    named = ", ".join(
+        f"{shortened(label)} ({chance(prob)})" for label, prob in f.sites.unlike_sites().items()
+    )
+    if named:
+        yield f"Unlike the others, with its probability: {named}."
+
+
+def _explained(f: Facts) -> Iterator[str]:
+    """How periods are explained, and when the curve changed."""
+    if f.periods is None:
+        return
+    shares = f.periods.explanations
+    yield (
+        f"One curve for all periods has probability {chance(float(shares['constant']))}, one "
+        f"sudden change {chance(float(shares['sudden']))} and gradual drift "
+        f"{chance(float(shares['gradual']))}."
+    )
+    when = f.periods.when_changed()["prob"]
+    equal, most = float(when.mean()), float(when.max())
+    # Without these bars a month was named in a quarter of the simulated years in which nothing
+    # changed, with them in 11 to 12 % (100 years a cell).
+    if f.periods.prob_changed >= 0.5 and most >= max(0.1, min(2 * equal, 0.5)):
+        into = shortened(str(when.idxmax()))
+        yield f"The largest change was most probably into {into} (probability {chance(most)})."
+
+
+def _by_factor(f: Facts) -> Iterator[str]:
+    """Which level of each factor is worst."""
+    if f.subgroups is None:
+        return
+    for factor in f.subgroups.factors:
+        worst = f.subgroups.prob_worst(factor)
+        yield (
+            f"By {shortened(factor)} the calibration error is largest for "
+            f"{shortened(str(worst.idxmax()))} with probability {chance(float(worst.max()))}."
+        )
+
+
+def _thresholds(f: Facts, tables: Tables) -> Iterator[Section]:
+    """Decisions at the thresholds that were given."""
+    if not f.thresholds:
+        return
+    over = f.decision_range
+    at = np.linspace(over.lowest, over.highest, RANGE_STEPS)
+    options = {"thresholds": at, "ci_prob": f.ci_prob}
+    curve = Figure("net_benefit", {"The model": f.posterior}, options, "Decision curve")
+    names = ("benefit", "lost", "classification")
+    yield Section("Is it useful for decisions?", (curve, *(tables[name] for name in names)))
+
+
+def _follow_up(f: Facts, tables: Tables) -> Iterator[Section]:
+    """What was seen of the cases by the horizon."""
+    if "followed" in tables:
+        words = followed_words(f.posterior.data, f.ratio_at_other_hazard)
+        yield Section("Follow-up", (*words, tables["followed"]))
+
+
+def _appendix(
+    f: Facts,
+    verdict: Verdict,
+    tables: Tables,
+    advised: str,
+    source: Mapping[str, object],
+    notes: list[str],
+) -> Iterator[Section]:
+    """What stands behind the second page."""
+    exact = _exactness(f)
+    yield Section("All measures", (tables["measures"], tables["curve"], *exact), True)
+    others = tuple(tables[name] for name in ("combinations", "spread") if name in tables)
+    if others:
+        yield Section(f"More by {f.kind}", others, True)
+    blocks: list[Block] = [] if f.thresholds else [tables["classification"]]
+    if not f.posterior.problem.of_times:
+        options = {"thresholds": f.thresholds}
+        blocks.insert(0, Figure("risk_distribution", f.posterior, options, "Risks by outcome"))
+    if blocks:
+        yield Section("Risks by outcome, and whom a threshold selects", tuple(blocks), True)
+    names = ("estimators", "families", "diagnostics", "imputations", "val_prob")
+    computed = tuple(tables[name] for name in names if name in tables)
+    yield Section("Estimators, families of curves and computation", computed, True)
+    items = tripod_items(f, verdict, advised, source=source)
+    yield Section("TRIPOD+AI", (_tripod_table(items),), True)
+    yield Section("Methods in full", (methods(f),), True)
+    yield Section("Data and settings", (_data_table(f, source), call_again(f)), True)
+    keys = dict.fromkeys([*cited(" ".join([methods(f), *notes])), *ALSO_CITED])
+    listed = tuple(f"{REFERENCES[key].text} doi:{REFERENCES[key].doi}" for key in keys)
+    yield Section("References", listed, True)
+
+
+def _exactness(f: Facts) -> Iterator[str]:
+    """The probability of exact calibration, and how much it depends on the prior."""
+    if not np.isfinite(f.prob_calibrated):
+        return
+    whose = "the model" if f.several is None else f"every {f.kind}"
+    yield (
+        f"That {whose} is exactly calibrated has probability {chance(f.prob_calibrated)}, from a "
+        f"prior of {f.prior_calibrated:g}; at even prior odds it is "
+        f"{chance(f.prob_calibrated_at(0.5))}."
+    )
+
+
+def _tripod_table(items: list[TripodItem]) -> Table:
+    """The items of TRIPOD+AI on calibration, filled in."""
+    rows = [Row(item.number, item.number, {"text": item.text}, hint=item.topic) for item in items]
+    title = "Items of the TRIPOD+AI checklist on calibration, filled in with this analysis"
+    return Table("tripod", title, "Item", (texts("text", "This analysis"),), rows)
+
+
+def tripod_of(
+    f: Facts, verdict: Verdict, plan: Plan | None, source: Mapping[str, object] | None
+) -> list[TripodItem]:
+    """The items, in the words of `labels`."""
+    items = tripod_items(f, verdict, to_do(f), plan, source)
+    return [item._replace(text=f.labels.of(item.text, f.names)) for item in items]
+
+
+def _data_table(f: Facts, source: Mapping[str, object]) -> Table:
+    """What was assessed, and with which settings."""
+    data, problem = f.posterior.data, f.comparison.problem
+    cells = " cells of a grid" if data.is_compressed else ""
+    lines = dict(source) | {
+        "Cases": count(data.n),
+        "Events": f"{count(data.events)} ({100 * data.events / data.n:.3g} %)",
+        "Distinct predictions": count(data.score.size) + cells,
+        "Prior on the curves": problem.prior.name,
+        "Prior probability of exact calibration": f"{f.prior_calibrated:g}",
+        "Seed": str(f.seed),
+        "Fingerprint of the data": f.sha256[:16],
+    }
+    if f.data.groups:
+        lines[f"{f.kind.capitalize()}s"] = count(len(f.data.groups))
+    if f.limit is not None:
+        when = "after the result was seen" if f.limit.moved else "before the result was seen"
+        mark = {"": "", "new": "; the model is marked as new"}.get(
+            f.limit.mark, "; the model is marked as validated before"
+        )
+        lines["Limit"] = f"{f.limit.value:g}, set {when}{mark}"
+    rows = [
+        Row(key, shortened(key), {"value": shortened(value, LONGEST_VALUE)})
+        for key, value in lines.items()
+    ]
+    column: Column = texts("value", "Value")
+    return Table("data", "Data and settings", "What", (column,), rows)
+
+
+def call_again(f: Facts) -> str:
+    """What to type to have these numbers again."""
+    prior = repr(f.prior.name) if f.prior == PRESETS.get(f.prior.name) else repr(f.prior)
+    cases = "y_true, y_prob"
+    if f.data.follow_up is not None:
+        horizon = f"{f.data.follow_up.horizon:g}"
+        cases = f"bayescal.Survival(time, event), y_prob, horizon={horizon}"
+    if f.crossed is not None or f.data.groups:
+        cases += f", {f.kind}={f.kind}"
+    options = [f"thresholds=[{', '.join(f'{t:g}' for t in f.thresholds)}]"] if f.thresholds else []
+    options += [] if f.limit is None else [f"limit={f.limit.value:g}"]
+    options += [f"ci_prob={f.ci_prob:g}"] if f.ci_prob != 0.95 else []
+    options += [f"prior={prior}"] if f.prior.name != "neutral" else []
+    if f.several is None:
+        options.append(f"prior_calibrated={f.prior_calibrated:g}")
+    options += [f"draws={f.posterior.draws}", f"random_state={f.seed}"]
+    return f"bayescal.assess({', '.join([cases, *options])})"

@@ -1,0 +1,242 @@
+"""An assessment as plain numbers and names, and reading it back from a report."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from bayescal.core.errors import InputError
+from bayescal.core.files import existing_file
+from bayescal.core.text import shortened
+from bayescal.multilevel.compared import subgroups_of
+from bayescal.posterior.functionals import FUNCTIONALS
+from bayescal.report.facts import Facts
+from bayescal.report.followed import OTHER_HAZARD, censoring_by_fifth, median_follow_up
+from bayescal.report.performance import mean_score
+from bayescal.report.schema import first_fault, parsed
+from bayescal.report.seen import seen
+from bayescal.report.verdict import Verdict, band, spread_of
+from bayescal.report.web import RECORD_ID
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["SCHEMA_VERSION", "as_dict", "functionals_record", "read_report", "schema"]
+
+SCHEMA_VERSION = 3
+"""Version of the format. Another number means that a name has gone or has another meaning."""
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of an assessment's record."""
+    from importlib.resources import files
+
+    text = (files("bayescal.report") / f"assessment-{SCHEMA_VERSION}.json").read_text("utf-8")
+    return dict(json.loads(text))
+
+
+def as_dict(f: Facts, verdict: Verdict, to_do: str, notes: list[str]) -> dict[str, Any]:
+    """Everything that was computed, not rounded."""
+    data, stated = f.posterior.data, f.table.attrs
+    record = {
+        "schema": SCHEMA_VERSION,
+        "rule": verdict.name,
+        "headline": verdict.first,
+        "spread": spread_of(seen(f)),
+        "cases": data.n,
+        "events": data.events,
+        "distinct_scores": data.score.size,
+        "mean_score": mean_score(data),
+        "sha256": f.sha256,
+        "error": f.error,
+        "limit": _limit_record(f),
+        "prob_calibrated": f.prob_calibrated,
+        "prob_calibrated_even_odds": f.prob_calibrated_at(0.5),
+        "functionals": functionals_record(f.table),
+        "data_alone": f.alone,
+        "undefined": stated["undefined"],
+        "runs_wrong_way": None if f.runs_wrong_way is None else f.runs_wrong_way._asdict(),
+        "curves": _rows(f.comparison.table) if f.several is None else {},
+        "estimators": _rows(f.estimators),
+        "performance": _rows(f.performance),
+        "recommendation": {
+            "choice": f.recommendation.choice,
+            "text": to_do,
+            "equation": None if f.equation is None else str(f.equation),
+            "closed_test": f.recommendation.closed_test,
+            "prob_better_next": f.prob_better_next,
+            "table": _rows(f.recommendation.table),
+        },
+        "net_benefit": _rows(f.net_benefit),
+        "net_benefit_lost": _rows(f.net_benefit_lost),
+        "classification": _rows(f.classification),
+        "val_prob": f.val_prob().to_dict(),
+        "settings": {
+            "curve": "average" if f.several is None else "logistic",
+            "prior": f.prior.name,
+            "prior_weights": f.comparison.prior_prob if f.several is None else {},
+            "engine": f.posterior.engine,
+            "seed": f.seed,
+            "ci_prob": f.ci_prob,
+            "interval": stated["interval"],
+            "population": stated["population"],
+            "pseudo_posterior": stated["pseudo_posterior"],
+            "weight_type": stated["weight_type"],
+        },
+        "scores_of_0_and_1": {
+            "moved": stated["moved"],
+            "zero_read_as": stated["zero_read_as"],
+            "one_read_as": stated["one_read_as"],
+        },
+        "diagnostics": f.posterior.diagnostics,
+        "notes": notes,
+        "versions": f.versions,
+    }
+    return record | _of_roles(f)
+
+
+def _limit_record(f: Facts) -> dict[str, Any] | None:
+    """The limit, when it was set, and P(error < limit) with its band by kind of model."""
+    if f.limit is None:
+        return None
+    new, validated = band(f.prob_below_limit)
+    told = {"value": f.limit.value, "moved": f.limit.moved, "mark": f.limit.mark}
+    return told | {"prob_below": f.prob_below_limit, "if_new": new, "if_validated": validated}
+
+
+def _of_roles(f: Facts) -> dict[str, Any]:
+    """What only some tables have: follow-up, groups, subgroups, imputations."""
+    record: dict[str, Any] = {}
+    if (followed := f.posterior.data.follow_up) is not None:
+        record["follow_up"] = {
+            "horizon": followed.horizon,
+            "censored": followed.censored,
+            "competing": followed.competing,
+            "median": median_follow_up(followed),
+            "hazard_ratio": OTHER_HAZARD,
+            "observed_expected_at_other_hazard": f.ratio_at_other_hazard,
+            "by_fifth": _rows(censoring_by_fifth(f.posterior.data)),
+        }
+    if f.has_own_curves:
+        record["clearly_off"], record["prob_differ"] = f.clearly_off, f.prob_differ
+    if f.data.groups:
+        record["groups"] = _rows(f.by_group)
+    if f.populations is not None:
+        record["populations"] = _rows(f.populations)
+    if f.sites is not None:
+        record["heterogeneity"] = f.sites.heterogeneity.to_dict(orient="index")
+    if f.periods is not None:
+        record["periods"] = {
+            "explanations": f.periods.explanations.to_dict(),
+            "largest_change_into": f.periods.when_changed()["prob"].to_dict(),
+        }
+    if f.missing_information is not None:
+        record["imputations"] = {
+            "number": len(f.posterior.imputations),
+            "functionals": _rows(f.missing_information),
+        }
+    if f.crossed is not None:
+        rows = zip(subgroups_of(f.crossed), f.by_subgroup.to_dict("records"), strict=True)
+        record["subgroups"] = [
+            {"factor": each.factor, "level": each.level, "levels": each.levels, **numbers}
+            for each, numbers in rows
+        ]
+    return record
+
+
+def functionals_record(summary: pd.DataFrame) -> dict[str, dict[str, Any]]:
+    """The rows of a summary of functionals, with their words."""
+    keys = ("label", "short", "hint", "unit", "ideal")
+    return {
+        name: {key: getattr(FUNCTIONALS[name], key) for key in keys} | row
+        for name, row in _rows(summary).items()
+    }
+
+
+def _rows(table: Any) -> dict[str, dict[str, Any]]:
+    return {
+        str(name): {str(key): value for key, value in row.items()} for name, row in table.iterrows()
+    }
+
+
+class _Record(HTMLParser):
+    """The text of the element that carries the record."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.text = ""
+        self._inside = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._inside = tag == "script" and dict(attrs).get("id") == RECORD_ID
+
+    def handle_endtag(self, tag: str) -> None:
+        self._inside = False
+
+    def handle_data(self, data: str) -> None:
+        if self._inside:
+            self.text += data
+
+
+def read_report(path: str | PathLike[str]) -> dict[str, Any]:
+    """Read the numbers of an assessment back from its report, or from what `--json` wrote.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A page that `Assessment.to_html` wrote, or a record in JSON.
+
+    Returns
+    -------
+    dict
+        As `Assessment.to_dict` gives it, and `source`, where the data came from.
+
+    Raises
+    ------
+    InputError
+        If the file does not exist, is no report of bayescal, is of another version, or a value in
+        it is not one that a report has; the value is named by its place.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> y_true, y_prob = bc.simulate.sample("calibrated", 300, random_state=1)
+    >>> bc.assess(y_true, y_prob, random_state=1).to_html("report.html")  # doctest: +SKIP
+    >>> bc.read_report("report.html")["cases"]  # doctest: +SKIP
+    300
+    """
+    file = existing_file(path)
+    try:
+        text = file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = shortened(error, 200)
+        raise InputError(f"path {shortened(file)} cannot be read: {reason}.") from error
+    if not text.lstrip().startswith("{"):
+        page = _Record()
+        page.feed(text)
+        text = page.text
+    try:
+        record = parsed(text)
+    except json.JSONDecodeError:
+        record = None
+    except RecursionError:
+        raise InputError(f"{file} is nested too deeply to be a report.") from None
+    if not isinstance(record, dict) or "headline" not in record:
+        raise InputError(
+            f"{file} carries no assessment. Pass a report that Assessment.to_html or "
+            "bayescal assess --html wrote."
+        )
+    version = record.get("schema")
+    if type(version) is int and version != SCHEMA_VERSION:
+        raise InputError(
+            f"{file} is of version {shortened(version)} of the format, and this bayescal reads "
+            f"version {SCHEMA_VERSION}. Read it with the bayescal that wrote it."
+        )
+    fault = first_fault(record, schema())
+    if fault:
+        raise InputError(
+            f"{file} is damaged or was edited: {fault}. Pass the report as bayescal wrote it."
+        )
+    return record

@@ -1,0 +1,416 @@
+"""The verdict: rules from numbers to sentences. Each says when it may be said, and what it says.
+
+How often each is said when it is true, and when it is not, is counted on simulated truths
+(`tests/truths/words.py`); absence of evidence is never told as evidence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from bayescal.core.text import (
+    capitalised,
+    chance,
+    count,
+    decimals,
+    excludes,
+    percent,
+    rounded,
+    shortened,
+)
+from bayescal.report.seen import Measured, Parts, Seen
+
+__all__ = [
+    "RULES",
+    "Rule",
+    "Verdict",
+    "is_short",
+    "points",
+    "spread_of",
+    "verdict_of",
+    "with_interval",
+]
+
+MOST_WORDS, MOST_NUMBERS = 20, 2
+"""Of the first line; numbers with their intervals."""
+INTERVAL = re.compile(r"\d to -?\d| at most ")
+PROBABLY = 0.9
+"""Probability from which "perhaps too extreme" is said, and groups that differ lead."""
+ABOUT_RIGHT = 0.95
+"""Probability that the slope is between 0.8 and 1.25 from which the spread is about right."""
+ALIKE = 0.1
+"""Probability of a difference up to which groups are called alike."""
+MOST_NAMED, LONGEST_NAME = 6, 24
+RARE = 0.1
+"""Average risk below which an error is told as a share of it, too."""
+BAND = 5.0
+"""What the odds of an error below the limit are divided and multiplied by.
+
+As measured by kinds of models: of those made from few patients, or by a machine, errors are larger
+than the prior says, and of those that were validated before smaller.
+"""
+
+
+class Rule(NamedTuple):
+    """When something may be said, and what is said.
+
+    Attributes
+    ----------
+    name : str
+        What is counted on simulated truths.
+    holds : callable
+        Whether the numbers allow it.
+    says : callable
+        Clauses, the most important first: as many as fit make the first line.
+    """
+
+    name: str
+    holds: Callable[[Seen], bool]
+    says: Callable[[Seen], list[str]]
+
+
+class Verdict(NamedTuple):
+    """What is said first.
+
+    Attributes
+    ----------
+    name : str
+        Of the rule.
+    first : str
+        At most 20 words and two numbers with their intervals.
+    limit : str
+        Whether the error is within the limit; empty unless the user chose one.
+    more : tuple of str
+        Sentences that follow.
+    alarm : str
+        What to check before anything else; empty for most data.
+    tone : {"good", "bad", "open"}
+    """
+
+    name: str
+    first: str
+    limit: str
+    more: tuple[str, ...]
+    alarm: str
+    tone: str
+
+
+def verdict_of(s: Seen) -> Verdict:
+    """The first rule that holds, and what follows from the numbers that it did not tell."""
+    rule = next(rule for rule in RULES if rule.holds(s))
+    first, *rest = rule.says(s)
+    while rest and is_short(f"{first}; {rest[0]}."):
+        first = f"{first}; {rest.pop(0)}"
+    more = [f"{capitalised(text)}." for text in rest]
+    alarm = _alarm(s)
+    more += [] if alarm else [*_of_parts(s), *_of_rare_events(s), *_of_data_alone(s)]
+    limit, tone = ("", "bad") if alarm else (_of_limit(s), _tone(s))
+    return Verdict(rule.name, f"{first}.", limit, tuple(more), alarm, tone)
+
+
+def is_short(text: str) -> bool:
+    """Whether a text has at most 20 words, and two numbers with their intervals."""
+    return len(text.split()) <= MOST_WORDS and len(INTERVAL.findall(text)) <= MOST_NUMBERS
+
+
+# Clauses
+
+
+def with_interval(row: Measured, apart: float | None = None, beside: str = "") -> str:
+    """Estimate and interval, `0.75 (0.64 to 0.84)`, with `beside` within the brackets."""
+    middle, low, high = rounded(tuple(row), row.lower, row.upper, apart)
+    return f"{middle} ({low} to {high}{beside})"
+
+
+def points(row: Measured) -> tuple[str, ...]:
+    """Estimate and both ends in percentage points; what is above 0 is not shown as 0."""
+    places = max(decimals(row.lower, row.upper) - 2, 0)
+    while row.lower > 0 and round(100 * row.lower, places) == 0 and places < 6:
+        places += 1
+    return tuple(f"{100 * value:.{places}f}" for value in row)
+
+
+def _size(s: Seen) -> str:
+    """By how much risks are off; where they may not be off at all, by how much at most."""
+    return _off_by(s.error, s.may_be_exact)
+
+
+def _off_by(error: Measured, may_be_exact: bool) -> str:
+    middle, low, high = points(error)
+    if may_be_exact or error.lower <= 0:
+        return f"off by at most {high} {'point' if high == '1' else 'points'}"
+    return f"off by {middle} {'point' if middle == '1' else 'points'} ({low} to {high})"
+
+
+def _given_off(s: Seen, row: Measured) -> str:
+    """That an interval is given an error, where it excludes 1 and there may be none."""
+    clear = excludes(row.lower, row.upper, 1)
+    return " if it is off at all" if s.may_be_exact and clear else ""
+
+
+def _ratio(s: Seen) -> str:
+    return f"O/E {with_interval(s.ratio, 1, _given_off(s, s.ratio))}"
+
+
+def _slope(s: Seen) -> str:
+    if s.slope is None:
+        return f"the slope is not defined, since {s.no_slope}"
+    return f"slope {with_interval(s.slope, 1, _given_off(s, s.slope))}"
+
+
+def level_of(s: Seen) -> str:
+    """That risks are too high or too low on average; empty unless that is sure."""
+    if s.ratio_below >= s.sure:
+        return "too high"
+    return "too low" if s.ratio_above >= s.sure else ""
+
+
+def spread_of(s: Seen) -> str:
+    """What is known of the spread of the risks: the first of these that holds."""
+    if s.slope is None:
+        return ""
+    if s.slope_right >= ABOUT_RIGHT:
+        for side, word in ((s.slope_below, "extreme"), (s.slope_above, "moderate")):
+            if side >= s.sure:
+                return f"about right, slightly too {word}"
+        return "about right"
+    for side, word in ((s.slope_below, "too extreme"), (s.slope_above, "too moderate")):
+        if side >= s.sure:
+            return word
+        if side >= PROBABLY:
+            return f"perhaps {word}"
+    return "unknown"
+
+
+def _spread_clause(s: Seen) -> str:
+    """The spread and the slope, as a clause."""
+    spread = spread_of(s)
+    if not spread:
+        return _slope(s)
+    if spread == "unknown":
+        return f"these data cannot say whether the spread is right: {_slope(s)}"
+    if spread.startswith("about right"):
+        return f"spread {spread}: {_slope(s)}"
+    if spread.startswith("perhaps"):
+        side = s.slope_below if spread.endswith("extreme") else s.slope_above
+        return f"{spread} (P {chance(side)}): {_slope(s)}"
+    return f"{spread}: {_slope(s)}"
+
+
+# Rules
+
+
+def _leads(s: Seen) -> bool:
+    """Whether parts differ, or are clearly off where the pooled O/E does not say so."""
+    parts = s.parts
+    if parts is None:
+        return False
+    sides = {row.estimate > 1 for row in parts.off.values()}
+    pooled = {"too low": {True}, "too high": {False}}.get(level_of(s), set())
+    return parts.differ >= PROBABLY or bool(sides - pooled)
+
+
+def _parts_first(s: Seen) -> list[str]:
+    parts = s.parts
+    assert parts is not None
+    number, kinds = len(parts.off), f"{parts.kind}s"
+    if parts.last is not None and parts.differ >= PROBABLY:
+        label, ratio = parts.last
+        now = f"now, in {shortened(label, LONGEST_NAME)}, O/E is {with_interval(ratio, 1)}"
+        return [f"The model has changed (P {chance(parts.differ)})", now]
+    if not number:
+        first = f"The {parts.number} {kinds} differ (P {chance(parts.differ)})"
+    else:
+        first = f"{number} of {parts.number} {kinds} {'is' if number == 1 else 'are'} clearly off"
+    if parts.next is not None:
+        low, high = parts.next
+        at = "at" if parts.kind == "site" else "in"
+        expect = f"{at} the next expect {low:.0f} to {high:.0f} events for 100 predicted"
+        return [first, expect]
+    named = list(parts.off.items())
+    if named:
+        return [first, f"{_events(*named[0])} events for 100 predicted"]
+    return [first, _ratio(s)]
+
+
+def _level_and_spread(s: Seen) -> list[str]:
+    how = f"risks are {level_of(s)} and {spread_of(s)}"
+    return [f"{capitalised(how)}: {_ratio(s)}, {_slope(s)}", _size(s)]
+
+
+RULES = (
+    Rule(
+        "labels",
+        lambda s: s.are_labels,
+        lambda s: ["These are labels, not probabilities: every score is exactly 0 or 1"],
+    ),
+    Rule(
+        "wrong way",
+        lambda s: s.runs_wrong_way is not None,
+        lambda s: [s.runs_wrong_way.first.rstrip(".") if s.runs_wrong_way else ""],
+    ),
+    Rule(
+        "untrusted",
+        lambda s: s.is_untrusted,
+        lambda s: ["The computation cannot be trusted here", _ratio(s)],
+    ),
+    Rule("parts", _leads, _parts_first),
+    Rule(
+        "level and spread",
+        lambda s: bool(level_of(s)) and spread_of(s).startswith("too"),
+        _level_and_spread,
+    ),
+    Rule(
+        "level",
+        lambda s: bool(level_of(s)),
+        lambda s: [f"Risks are {level_of(s)}: {_ratio(s)}", _size(s), _spread_clause(s)],
+    ),
+    Rule(
+        "spread",
+        lambda s: s.slope is not None,
+        lambda s: [capitalised(_spread_clause(s)), _size(s), _ratio(s)],
+    ),
+    Rule("no slope", lambda s: True, lambda s: [_ratio(s), _size(s), _slope(s)]),
+)
+"""What the first line is: the first rule that holds."""
+
+
+def _alarm(s: Seen) -> str:
+    """What to check before anything else."""
+    if s.are_labels:
+        return (
+            "Calibration is a property of probabilities: pass those that the model gives before "
+            "it decides, such as predict_proba of scikit-learn."
+        )
+    if s.runs_wrong_way is not None:
+        return s.runs_wrong_way.advice
+    return ""
+
+
+# What follows
+
+
+def _of_parts(s: Seen) -> Iterator[str]:
+    """Which parts are off, and that their errors cancel; or whether they are alike."""
+    parts = s.parts
+    if parts is None:
+        return
+    if parts.off:
+        named = "; ".join(_events(*each) for each in list(parts.off.items())[:MOST_NAMED])
+        left = len(parts.off) - MOST_NAMED
+        rest = f"; and {count(left, f'other {parts.kind}')}" if left > 0 else ""
+        yield f"{parts.kind.capitalize()}s clearly off, in events for 100 predicted: {named}{rest}."
+    elif parts.differ <= ALIKE:
+        yield f"The {parts.number} {parts.kind}s are alike (P {chance(1 - parts.differ)})."
+    elif parts.differ < PROBABLY:
+        yield (
+            f"Whether the {parts.number} {parts.kind}s differ, these data cannot say "
+            f"(P {chance(parts.differ)})."
+        )
+    if _leads(s):
+        together = [_ratio(s), *([] if s.slope is None else [_slope(s)])]
+        yield (
+            f"All together: {', '.join(together)}; in these, errors of {parts.kind}s cancel. "
+            f"Against their own {parts.kind} risks are {_size(s)}; against the curve of all, "
+            f"{_off_by(parts.pooled_error, parts.pooled_error.lower <= 0)}."
+        )
+    if parts.next is not None and not _leads(s):
+        low, high = parts.next
+        yield (
+            f"In the next {parts.kind} expect {low:.0f} to {high:.0f} events for 100 predicted "
+            f"({percent(s.ci_prob)})."
+        )
+
+
+def _events(label: str, ratio: Measured) -> str:
+    """Events for 100 predicted, by name."""
+    estimate, low, high = (f"{100 * value:.0f}" for value in ratio)
+    return f"{shortened(label, LONGEST_NAME)} {estimate} ({low} to {high})"
+
+
+def _of_rare_events(s: Seen) -> Iterator[str]:
+    """The error as a share of the average risk, where events are rare."""
+    if s.mean < RARE:
+        value = s.error.upper if s.may_be_exact else s.error.estimate
+        most = "at most " if s.may_be_exact else ""
+        share = f"{100 * value / s.mean:.2g}" if value < s.mean else f"{100 * value / s.mean:.0f}"
+        yield f"That is {most}{share} % of the average risk of {100 * s.mean:.2g} %."
+
+
+def _of_data_alone(s: Seen) -> Iterator[str]:
+    """What the data say without a prior, where that is another answer."""
+    told = []
+    for name, short in (("observed_expected", "O/E"), ("calibration_slope", "slope")):
+        mine = s.ratio if name == "observed_expected" else s.slope
+        if mine is None or name not in s.alone:
+            continue
+        own = s.alone[name]
+        if differs(own, mine, 1):
+            interval = np.isfinite(own.lower)
+            told.append(f"{short} {with_interval(own, 1) if interval else f'{own.estimate:.2f}'}")
+    if told:
+        yield f"The data alone, without a prior, say {' and '.join(told)}."
+
+
+def differs(alone: Measured, posterior: Measured, ideal: float) -> bool:
+    """Whether estimates are more than half a standard error apart, or intervals disagree."""
+    error = (posterior.upper - posterior.lower) / 3.92
+    if abs(alone.estimate - posterior.estimate) > error / 2:
+        return True
+    if not np.isfinite(alone.lower):
+        return False
+    clear = [excludes(each.lower, each.upper, ideal) for each in (alone, posterior)]
+    return clear[0] != clear[1]
+
+
+def _of_limit(s: Seen) -> str:
+    """Whether the error is within the limit that the user chose."""
+    if s.limit is None:
+        return ""
+    limit = f"the limit of {100 * s.limit.value:.3g} points"
+    if s.below_limit >= s.sure:
+        told = f"On average the error is within {limit} (probability {chance(s.below_limit)})"
+        return f"{told}; {_apart(s.parts)}." if s.parts and s.parts.off else f"{told}."
+    if 1 - s.below_limit >= s.sure:
+        return f"The error is above {limit} (probability {chance(1 - s.below_limit)})."
+    return (
+        f"Whether the error is within {limit} is open: the probability is {chance(s.below_limit)}."
+    )
+
+
+def _apart(parts: Parts) -> str:
+    number = len(parts.off)
+    return f"{count(number, parts.kind)} {'is' if number == 1 else 'are'} clearly off"
+
+
+def _tone(s: Seen) -> str:
+    if s.limit is None or s.is_untrusted or (s.parts is not None and s.parts.off):
+        return "open"
+    if s.below_limit >= s.sure:
+        return "good"
+    return "bad" if 1 - s.below_limit >= s.sure else "open"
+
+
+def band(below: float) -> tuple[float, float]:
+    """P(error < limit) of a model made from few patients or by a machine, and of a validated one.
+
+    Examples
+    --------
+    >>> from bayescal.report.verdict import band
+    >>> [round(each, 2) for each in band(0.6)]
+    [0.23, 0.88]
+    """
+    if below in (0, 1):
+        return below, below
+    odds = below / (1 - below)
+    new, validated = odds / BAND, odds * BAND
+    return new / (1 + new), validated / (1 + validated)
+
+
+def joined(texts: Iterable[str]) -> str:
+    """Sentences in a row."""
+    return " ".join(text for text in texts if text)
