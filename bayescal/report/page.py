@@ -178,9 +178,9 @@ def lead_figure(f: Facts) -> Figure:
 def _forest(f: Facts) -> Figure | None:
     """O/E of groups, periods or subgroups, each beside the others."""
     drawn: list[tuple[str, Any, int]] = [
-        ("sites", f.sites, len(f.data.groups)),
+        ("forest", f.sites, len(f.data.groups)),
         ("drift", f.periods, 0),
-        ("subgroups", f.subgroups, 0 if f.subgroups is None else len(f.subgroups.parts())),
+        ("forest", f.subgroups, 0 if f.subgroups is None else len(f.subgroups.parts())),
     ]
     for name, post, rows in drawn:
         if post is not None and rows <= MOST_ROWS:
