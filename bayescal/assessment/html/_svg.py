@@ -125,13 +125,15 @@ def lay_out(figure: Figure) -> None:
     every = [(axis, axis.get_major_locator()) for axis in _every_axis(figure)]
     free = [pair for pair in every if not isinstance(pair[1], FixedLocator | NullLocator)]
     ticks = [_ticks(*pair) for pair in free]
+    placed = not any(map(_foot, _every_axis(figure)))  # strips grow with the axes above them
     for _ in range(MOST_PLACINGS):
         for (axis, _), places in zip(free, ticks, strict=True):
             axis.set_major_locator(FixedLocator(places))
         gaps, shown = _position(figure), ticks
         ticks = [_ticks(*pair) for pair in free]
-        if ticks == shown:
+        if ticks == shown and placed:
             break
+        placed = True
     _keep(figure, gaps)
 
 
