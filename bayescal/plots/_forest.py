@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescal.core.errors import InputError, as_items, as_level, check_choice, check_type
-from bayescal.core.text import capitalised, shortened
+from bayescal.core.text import shortened
 from bayescal.estimators.registry import ESTIMATORS
 from bayescal.inference import CurveComparison
 from bayescal.plots import style
@@ -241,7 +241,7 @@ def risks(
         if limit is not None:
             told += f"\nP(other decision) {chance(row[f'flips@{limit:g}'])}"
         ends = row["risk"], row["lower"], row["upper"], row["score"]
-        rows.append(Row(label(capitalised(str(name))), *ends, beside=told))
+        rows.append(Row(label(name), *ends, beside=told))
     axes = style.as_axes(ax, 6.4, 1.2 + 0.4 * len(rows))
     if limit is not None:
         axes.axvline(limit, color=style.EVENTS, lw=1.2, ls=":", zorder=0)
