@@ -186,6 +186,8 @@ def _forest(f: Facts) -> Figure | None:
         if post is not None and rows <= MOST_ROWS:
             title = f"Observed / expected events by {f.kind}"
             caption = f"Estimates with {percent(f.ci_prob)} intervals of one fit."
+            if name == "forest":
+                caption += " Filled: the interval excludes 1. Squares: each alone."
             named = "; ".join(
                 f"{shortened(label)} {row['estimate']:.2f}" for label, row in f.clearly_off.items()
             )
