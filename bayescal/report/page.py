@@ -178,14 +178,16 @@ def lead_figure(f: Facts) -> Figure:
 def _forest(f: Facts) -> Figure | None:
     """O/E of groups, periods or subgroups, each beside the others."""
     drawn: list[tuple[str, Any, int]] = [
-        ("sites", f.sites, len(f.data.groups)),
+        ("forest", f.sites, len(f.data.groups)),
         ("drift", f.periods, 0),
-        ("subgroups", f.subgroups, 0 if f.subgroups is None else len(f.subgroups.parts())),
+        ("forest", f.subgroups, 0 if f.subgroups is None else len(f.subgroups.parts())),
     ]
     for name, post, rows in drawn:
         if post is not None and rows <= MOST_ROWS:
             title = f"Observed / expected events by {f.kind}"
             caption = f"Estimates with {percent(f.ci_prob)} intervals of one fit."
+            if name == "forest":
+                caption += " Filled: the interval excludes 1. Squares: each alone."
             named = "; ".join(
                 f"{shortened(label)} {row['estimate']:.2f}" for label, row in f.clearly_off.items()
             )

@@ -125,13 +125,15 @@ def lay_out(figure: Figure) -> None:
     every = [(axis, axis.get_major_locator()) for axis in _every_axis(figure)]
     free = [pair for pair in every if not isinstance(pair[1], FixedLocator | NullLocator)]
     ticks = [_ticks(*pair) for pair in free]
+    placed = not any(map(_foot, _every_axis(figure)))  # strips grow with the axes above them
     for _ in range(MOST_PLACINGS):
         for (axis, _), places in zip(free, ticks, strict=True):
             axis.set_major_locator(FixedLocator(places))
         gaps, shown = _position(figure), ticks
         ticks = [_ticks(*pair) for pair in free]
-        if ticks == shown:
+        if ticks == shown and placed:
             break
+        placed = True
     _keep(figure, gaps)
 
 
@@ -148,7 +150,13 @@ def _is_level(axis: Axis) -> bool:
 def _gap(axis: Axis) -> float:
     """Dots from axes to the label below or left of them, as last measured."""
     own, (x, y) = axis.axes.get_window_extent(), axis.label.get_position()
-    return float(own.y0 - y if _is_level(axis) else own.x0 - x)
+    return float(own.y0 + _foot(axis) * own.height - y if _is_level(axis) else own.x0 - x)
+
+
+def _foot(axis: Axis) -> float:
+    """Where an axis is that stands beneath strips, as a share of the axes' height."""
+    position = axis.axes.spines["bottom"].get_position()
+    return float(position[1]) if position[0] == "axes" else 0.0
 
 
 def _keep(figure: Figure, gaps: list[float]) -> None:
@@ -160,7 +168,7 @@ def _keep(figure: Figure, gaps: list[float]) -> None:
         if axis.get_label_position() == ("bottom" if is_level else "left"):
             down, left = (gap, 0.0) if is_level else (0.0, gap)
             away = ScaledTranslation(-left / figure.dpi, -down / figure.dpi, figure.dpi_scale_trans)
-            x, y = (x, 0.0) if is_level else (0.0, y)
+            x, y = (x, _foot(axis)) if is_level else (0.0, y)
             axis.set_label_coords(x, y, transform=axis.axes.transAxes + away)
 
 
