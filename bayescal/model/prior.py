@@ -271,9 +271,10 @@ class Prior:
 
     def beyond_fast_engines(self, coordinates: tuple[str, ...]) -> str:
         """A clause on the first of these coordinates that only NUTS can sample; or nothing."""
-        for name in coordinates:
-            if not name.startswith("deviation") and isinstance(self.of(name), OtherLaw):
-                return f"the prior of {name} is {self.of(name)!r}, which only NUTS can sample"
+        for name in ("shift", "log_slope", "asymmetry"):
+            law = getattr(self, name)
+            if name in coordinates and isinstance(law, OtherLaw):
+                return f"the prior of {name} is {law!r}, which only NUTS can sample"
         return ""
 
     def of(self, coordinate: str) -> Distribution:

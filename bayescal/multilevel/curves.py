@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError, check_choice
+from bayescal.core.errors import InputError, as_flag, check_choice
 from bayescal.core.text import shortened
 from bayescal.data.cases import as_scores
 from bayescal.data.table import CalibrationData
@@ -20,6 +20,7 @@ from bayescal.model.problem import Problem
 from bayescal.multilevel.calibrated import Explained, explained
 from bayescal.multilevel.changes import changes_of_prior
 from bayescal.multilevel.compared import check_levels
+from bayescal.multilevel.datatree import tree_of_several
 from bayescal.multilevel.draws import MultilevelDraws, effects_of_prior, sites_of_prior
 from bayescal.multilevel.own import OwnProblem, OwnView
 from bayescal.multilevel.problem import MultilevelProblem
@@ -84,6 +85,24 @@ class RelatedCurves:
     def tree(self) -> xr.DataTree:
         """The `xarray.DataTree` in ArviZ's schema; coordinates have a dim for the curves."""
         return self._tree
+
+    def to_datatree(self, derived: bool = False, scores: ArrayLike | None = None) -> xr.DataTree:
+        """The posterior as a tree for ArviZ; see `CalibrationPosterior.to_datatree`.
+
+        Parameters
+        ----------
+        derived : bool
+            Whether the group posterior has `tce`, `observed_expected`, `calibration_slope` and
+            `event_prob` of all cases together, the average's coordinates and the scales, in place
+            of the coordinates of each curve.
+        scores : array-like of shape (k,), optional
+
+        Returns
+        -------
+        xarray.DataTree
+            With the index of each observation's curve, such as `site_of_obs`, in constant_data.
+        """
+        return tree_of_several(self, as_flag(derived, "derived"), scores)
 
     def to_netcdf(self, path: str | PathLike[str]) -> None:
         """Write the tree to a NetCDF file; `bayescal.load` reads it back.

@@ -16,12 +16,13 @@ from bayescal.multilevel.calibrated import Explained, ProbCalibrated
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.view import key_of_view
+from bayescal.posterior.observed import Observed
 from bayescal.posterior.stored import as_dataset, with_chains
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["is_multilevel_tree", "multilevel_tree", "read_draws", "read_explained"]
+__all__ = ["dataset_of", "is_multilevel_tree", "multilevel_tree", "read_draws", "read_explained"]
 
 CHAIN_DRAW = ("chain", "draw")
 
@@ -42,19 +43,17 @@ def multilevel_tree(free: MultilevelDraws, explained: Explained) -> xr.DataTree:
         the same of the fit, in which none is.
         Attributes describe the terms.
     """
-    import xarray as xr
-
     from bayescal.posterior.arviz_tree import PosteriorTree
 
     problem, drawn, exact = free.problem, explained.drawn, explained.prob_calibrated
     groups = {
-        "posterior": _dataset(drawn),
+        "posterior": dataset_of(drawn),
         "sample_stats": _stats(drawn),
-        "observed_data": xr.Dataset({"hits": ("row", problem.data.hits)}),
+        "observed_data": Observed(list(problem.tables.values())).data()["observed_data"],
         "constant_data": problem.data.to_xarray(),
     }
     if exact is not None:
-        groups["free"] = _dataset(free).merge(_stats(free))
+        groups["free"] = dataset_of(free).merge(_stats(free))
     tree = PosteriorTree.from_dict(groups)
     versions = library_versions("bayescal", "numpy", "scipy", "arviz-stats")
     named = {"inference_library": "bayescal", "engine": drawn.engine, "versions": versions}
@@ -75,7 +74,7 @@ def _stats(drawn: MultilevelDraws) -> xr.Dataset:
     return stats
 
 
-def _dataset(drawn: MultilevelDraws) -> xr.Dataset:
+def dataset_of(drawn: MultilevelDraws) -> xr.Dataset:
     """Draws by chain and draw."""
     problem, chains, dim = drawn.problem, drawn.chains, drawn.problem.dim
     values: dict[str, Any] = {}

@@ -13,7 +13,7 @@ from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
 from bayescal.core.optimise import EDGE
 from bayescal.core.symbolic import is_symbolic
-from bayescal.data.edges import Edges
+from bayescal.data.rows import Edges
 from bayescal.model.curve import Curve, Frame
 from bayescal.model.lapse.bounds import RATES
 from bayescal.model.likelihood.binomial import BINOMIAL
