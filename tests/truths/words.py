@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import warnings
 from collections import defaultdict
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -106,14 +105,11 @@ def shares(cell: tuple[str, int], sets: int = SETS) -> dict[str, float]:
 
 
 def main() -> None:
-    with ProcessPoolExecutor(1) as pool:
-        stored = {
-            f"{kind}, n = {n}": told
-            for (kind, n), told in zip(CELLS, pool.map(shares, CELLS), strict=True)
-        }
+    stored = {}
+    for kind, n in CELLS:
+        stored[f"{kind}, n = {n}"] = told = shares((kind, n))
+        print(f"{kind}, n = {n}", told, flush=True)
     STORED.write_text(json.dumps({"sets": SETS, "said": stored}, indent=1) + "\n")
-    for name, told in stored.items():
-        print(name, told)
 
 
 if __name__ == "__main__":
