@@ -62,14 +62,14 @@ def page_of(
     sections = [lead, *_parts(f, tables, figures), *_to_do(f), *_thresholds(f, tables)]
     sections += [*_follow_up(f, tables), Section("Methods", (short_method(f),))]
     sections += _appendix(f, verdict, tables, advised, told, notes)
+    words: dict[str, Any] = {
+        "title": _title(told, title),
+        "subject": subject(f),
+        "answer": tuple(text for text in answer if text),
+    }
+    record = {**as_dict(f, verdict, advised, notes), **words, "source": told}  # in standard words
     page = Page(
-        _title(told, title),
-        subject(f),
-        tuple(text for text in answer if text),
-        tuple(sections),
-        tuple(notes),
-        {**as_dict(f, verdict, advised, notes), "source": told},
-        verdict.tone,
+        **words, sections=tuple(sections), notes=tuple(notes), record=record, tone=verdict.tone
     )
     return page.worded(lambda text: f.labels.of(text, f.names))
 
@@ -165,10 +165,11 @@ def lead_figure(f: Facts) -> Figure:
         f"The posterior mean of the curve with its {percent(f.ci_prob)} band, the diagonal of "
         "perfect calibration, and the scores of cases with and without the event."
     )
-    at = np.quantile(f.posterior.data.score, [0.1, 0.5, 0.9])
+    at, curve = f.curve
+    some = np.unique(np.linspace(0, at.size - 1, 5).round().astype(int))
     reads = "; ".join(
         f"predicted {score:.3g}: actual {mean:.3g} ({low:.3g} to {high:.3g})"
-        for score, (mean, low, high) in zip(at, f.curve_at(at).tolist(), strict=True)
+        for score, (mean, low, high) in zip(at[some], curve[some].tolist(), strict=True)
     )
     options = {"ci_probs": (f.ci_prob,)}
     title = "Calibration curve"
@@ -294,13 +295,14 @@ def _appendix(
     names = ("estimators", "families", "diagnostics", "imputations", "val_prob")
     computed = tuple(tables[name] for name in names if name in tables)
     yield Section("Estimators, families of curves and computation", computed, True)
-    items = tripod_items(f, verdict, advised, source=source)
+    items = tripod_of(f, verdict, None, source)
     yield Section("TRIPOD+AI", (_tripod_table(items),), True)
     yield Section("Methods in full", (methods(f),), True)
-    yield Section("Data and settings", (_data_table(f, source), call_again(f)), True)
+    yield Section("Data and settings", (_data_table(f, source),), True)
+    yield Section("Code for the same numbers", (call_again(f),), True, True)
     keys = dict.fromkeys([*cited(" ".join([methods(f), *notes])), *ALSO_CITED])
     listed = tuple(f"{REFERENCES[key].text} doi:{REFERENCES[key].doi}" for key in keys)
-    yield Section("References", listed, True)
+    yield Section("References", listed, True, True)
 
 
 def _exactness(f: Facts) -> Iterator[str]:

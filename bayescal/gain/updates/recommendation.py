@@ -285,7 +285,7 @@ def recommendation(
     )
 
 
-def simplest_that_keeps(gains: Mapping[str, Floats], fewer: float) -> str:
+def simplest_that_keeps(gains: Mapping[str, Floats], fewer: float, level: float = LEVEL) -> str:
     """The simplest update that keeps most of the gain of the best, if that surely gains.
 
     Parameters
@@ -294,12 +294,14 @@ def simplest_that_keeps(gains: Mapping[str, Floats], fewer: float) -> str:
         Of every update, the simplest first, which is none.
     fewer : float
         Number of events, or of non-events if these are fewer.
+    level : float
+        Least probability that the best gains.
     """
     none, *others = gains
     allowed = [name for name in others if fewer >= MANY or parameters_of(name) <= FEW_PARAMETERS]
     expected = {name: float(gains[name].mean()) for name in allowed}
     best = max(allowed, key=expected.__getitem__, default=none)
-    if best == none or _prob_better(gains[best], gains[none]) < LEVEL or expected[best] <= 0:
+    if best == none or _prob_better(gains[best], gains[none]) < level or expected[best] <= 0:
         return none
     return next(name for name in allowed if expected[name] >= KEPT * expected[best])
 

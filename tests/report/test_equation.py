@@ -10,7 +10,7 @@ import pytest
 from scipy.special import expit, logit
 
 import bayescal as bc
-from bayescal.assessment.verdict.equation import EQUATIONS, Equation, update_equation
+from bayescal.report.equation import EQUATIONS, Equation, update_equation
 
 SCORES = np.linspace(0.05, 0.8, 30)
 
@@ -62,10 +62,10 @@ def test_the_page_gives_it() -> None:
     y, s = bc.simulate.sample("clinical-middle-overconfident", 3000, random_state=1)
     a = bc.assess(y, s, estimators=("ece",), draws=1000, random_state=1)
     assert a.recommendation.choice == "logistic"
-    assert str(a.equation) in " ".join(str(a).split())
-    assert str(a.equation) in a.describe()
-    assert a.to_dict()["recommendation"]["equation"] == str(a.equation)
+    assert str(a.facts.equation) in " ".join(str(a).split())
+    assert str(a.facts.equation) in a.describe()
+    assert a.to_dict()["recommendation"]["equation"] == str(a.facts.equation)
     y, s = bc.simulate.sample("clinical-middle-calibrated", 3000, random_state=1)
     calibrated = bc.assess(y, s, estimators=("ece",), draws=1000, random_state=1)
-    assert calibrated.equation is None
-    assert "equation" not in str(calibrated)
+    assert calibrated.facts.equation is None
+    assert "The equation" not in str(calibrated)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.assessment.performance import performance_of
 from bayescal.model.problem import prepare
+from bayescal.report.performance import performance_of
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def test_texts_state_the_effective_number_of_cases(assessment):
 @pytest.mark.slow
 def test_the_record_has_the_design_and_fits_its_schema(assessment, tmp_path):
     jsonschema = pytest.importorskip("jsonschema")
-    from bayescal.assessment.record import schema
+    from bayescal.report.record import schema
 
     record = json.loads(json.dumps(assessment.to_dict()))
     jsonschema.validate(record, schema())

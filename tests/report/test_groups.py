@@ -15,7 +15,7 @@ def test_a_prior_of_exact_calibration_is_refused_where_groups_have_their_own() -
     with pytest.raises(InputError, match=r"prior_calibrated=0\.3 was given with 3 groups"):
         bc.assess(y, s, site=three, prior_calibrated=0.3)
     a = bc.assess(y, s, site=two, prior_calibrated=0.3, draws=400, random_state=1)
-    assert a.prior_calibrated == pytest.approx(0.3)
+    assert a.facts.prior_calibrated == pytest.approx(0.3)
 
 
 @pytest.mark.slow
@@ -32,7 +32,7 @@ def test_of_two_groups_the_one_that_is_off_is_named():
     more = (group == "more") & (np.random.default_rng(1).random(600) < 0.3)
     a = bc.assess(np.where(more, 1, y), s, site=group, draws=1000, random_state=1)
     told = " ".join(str(a).split())
-    assert "Groups that are clearly off, by events for 100 predicted: more " in told
+    assert "Sites clearly off, in events for 100 predicted: more " in told
     assert "O/E (95 % interval)" in str(a.tables["groups"])
 
 
@@ -42,7 +42,7 @@ def test_counts_of_groups_are_effective_cases_of_sampling_weights():
     weight, group = np.where(y == 1, 1.0, 4.0), np.resize(["a", "b"], 300)
     options = {"weight_type": "sampling", "site": group, "draws": 500, "random_state": 1}
     shown = [bc.assess(y, s, sample_weight=k * weight, **options) for k in (1, 10)]
-    first, second = (a.by_group[["cases", "events"]].to_numpy(float) for a in shown)
+    first, second = (a.facts.by_group[["cases", "events"]].to_numpy(float) for a in shown)
     np.testing.assert_allclose(first, second)
     np.testing.assert_allclose(first[:, 0].sum(), shown[0].data.effective_size, rtol=0.05)
     assert "sampling weights worth" in repr(shown[0])

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 import bayescal as bc
-from bayescal.assessment.record import schema
 from bayescal.errors import InputError
+from bayescal.report.record import schema
 
 N = 300
 
@@ -30,13 +30,13 @@ def test_all_cases_are_assessed_and_subgroups_beside_them(a):
     assert not a.data.groups
     alone = bc.assess(a.data, draws=800, random_state=4)
     assert alone.headline() != a.headline()
-    assert a.table.equals(a.subgroups.at().summary())
-    assert list(a.populations.index) == ["these", "average"]
-    assert isinstance(a.subgroups, bc.SubgroupPosterior)
-    pd.testing.assert_frame_equal(a.by_subgroup, a.subgroups.report(a.close))
-    assert alone.subgroups is None
+    assert a.facts.table.equals(a.facts.subgroups.at().summary())
+    assert list(a.facts.populations.index) == ["these", "pooled", "average"]
+    assert isinstance(a.facts.subgroups, bc.SubgroupPosterior)
+    pd.testing.assert_frame_equal(a.facts.by_subgroup, a.facts.subgroups.report())
+    assert alone.facts.subgroups is None
     with pytest.raises(InputError, match="there are no subgroups"):
-        _ = alone.by_subgroup
+        _ = alone.facts.by_subgroup
 
 
 def test_the_terminal_has_every_level_and_the_sentences(a):
@@ -45,30 +45,28 @@ def test_the_terminal_has_every_level_and_the_sentences(a):
     table = a.tables["levels"]
     for row, cells in zip(table.rows, table.texts().values(), strict=True):
         (line,) = [line for line in text.splitlines() if line.startswith(f"  {row.label} ")]
-        for part in ("cases", "observed_expected", "raw", "prob_off"):
+        for part in ("cases", "observed_expected", "raw"):
             assert cells[part] in line
     told = " ".join(text.split())
-    assert "The subgroups sex (2 levels) and <i>age (2 levels) were fitted at once" in told
-    assert "By sex: observed / expected events differ by more than 0.05" in told
+    assert "By sex the calibration error is largest for" in told
 
 
 def test_rows_of_cells_are_those_of_the_table(a):
     rows = [*a.tables["levels"].rows, *a.tables["combinations"].rows]
-    assert [row["cases"] for row in rows] == a.by_subgroup["cases"].tolist()
-    assert [row["tce"] for row in rows] == a.by_subgroup["tce"].tolist()
-    assert sorted(row.label for row in rows[4:]) == sorted(", ".join(c) for c in a.crossed.cells)
+    assert [row["cases"] for row in rows] == a.facts.by_subgroup["cases"].tolist()
+    assert [row["tce"] for row in rows] == a.facts.by_subgroup["tce"].tolist()
+    assert sorted(row.label for row in rows[4:]) == sorted(
+        ", ".join(c) for c in a.facts.crossed.cells
+    )
 
 
 def test_the_record_has_every_subgroup_and_keeps_to_its_schema(a):
     record = json.loads(json.dumps(a.to_dict()))["subgroups"]
-    assert record["factors"] == {"sex": ["F", "M"], "<i>age": ["<60", "60+"]}
-    assert len(record["rows"]) == len(a.by_subgroup) == 8
-    assert record["rows"][0]["levels"] == {"sex": "F"}
-    for row, (_, mine) in zip(record["rows"], a.by_subgroup.iterrows(), strict=True):
+    assert len(record) == len(a.facts.by_subgroup) == 8
+    assert record[0]["levels"] == {"sex": "F"}
+    for row, (_, mine) in zip(record, a.facts.by_subgroup.iterrows(), strict=True):
         assert row["tce"] == mine["tce"]
         assert row["observed_expected_raw"] == mine["observed_expected_raw"]
-    any_level = a.subgroups.prob_any_above(a.close)
-    assert record["prob_any_level_off"] == any_level
     jsonschema.validate(json.loads(json.dumps(a.to_dict())), schema())
 
 
@@ -76,8 +74,7 @@ def test_the_record_has_every_subgroup_and_keeps_to_its_schema(a):
 def test_the_page_has_a_section_and_escapes_labels(a, tmp_path):
     a.to_html(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text("utf-8")
-    assert '<h2 id="subgroups">Subgroups</h2>' in page
-    assert 'id="subgroups-figure-title"' in page
+    assert "<h2>By subgroup</h2>" in page
     assert "<i>age" not in page
     assert "&lt;i&gt;age" in page
     assert "subgroup=" in page

@@ -9,8 +9,8 @@ import pytest
 from scipy.special import expit, logit
 
 import bayescal as bc
-from bayescal.assessment.imputed import combined_estimates
-from bayescal.assessment.record import schema
+from bayescal.report.performance import combined_estimates
+from bayescal.report.record import schema
 
 OPTIONS = {"draws": 400, "random_state": 1, "estimators": ["ece", "ici"]}
 
@@ -31,9 +31,9 @@ def test_estimates_are_means_over_imputations(scores, assessment):
     y, imputations = scores
     for name in ("ece", "ici"):
         each = [getattr(bc.estimators, name)(y, score) for score in imputations]
-        assert assessment.estimators.loc[name, "estimate"] == pytest.approx(np.mean(each))
+        assert assessment.facts.estimators.loc[name, "estimate"] == pytest.approx(np.mean(each))
     c = [bc.scores.c_statistic(y, score) for score in imputations]
-    assert assessment.performance.loc["c_statistic", "estimate"] == pytest.approx(np.mean(c))
+    assert assessment.facts.performance.loc["c_statistic", "estimate"] == pytest.approx(np.mean(c))
     each = [bc.assess(y, score, **OPTIONS).val_prob() for score in imputations]
     assert assessment.val_prob()["Slope"] == pytest.approx(np.mean([one["Slope"] for one in each]))
 
@@ -62,11 +62,11 @@ def test_equal_imputations_are_one_assessment(scores):
     y, imputations = scores
     one = bc.assess(y, imputations[0], **OPTIONS)
     same = bc.assess(y, imputation=[imputations[0]] * 2, **OPTIONS)
-    numbers = one.estimators.select_dtypes("number").columns
-    np.testing.assert_allclose(same.estimators[numbers], one.estimators[numbers])
+    numbers = one.facts.estimators.select_dtypes("number").columns
+    np.testing.assert_allclose(same.facts.estimators[numbers], one.facts.estimators[numbers])
     assert same.headline() == one.headline()
     assert str(same.recommendation) == str(one.recommendation)
-    assert one.missing_information is None
+    assert one.facts.missing_information is None
     assert "imputations" not in one.to_dict()
 
 

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 import bayescal as bc
-from bayescal.assessment.text.tripod import tripod_items
 from bayescal.errors import InputError
 from bayescal.planning.result import Plan
+from bayescal.report.page import tripod_of
 
 NAMES = ["north|<b>x</b>", "*south* [a](http://x)", "we`st\nnew | $x$ &lt; \\"]
 NUMBERS = ["10", "11", "12d", "12e", "12f", "12g", "14", "20a", "21", "23a", "23b", "24"]
@@ -35,7 +35,7 @@ def grouped(cases):
 
 
 def text_of(a: bc.Assessment) -> dict[str, str]:
-    return {item.number: item.text for item in tripod_items(a)}
+    return {item.number: item.text for item in tripod_of(a.facts, a._verdict, None, None)}
 
 
 def test_results_are_those_of_the_assessment(plain, grouped) -> None:
@@ -45,7 +45,7 @@ def test_results_are_those_of_the_assessment(plain, grouped) -> None:
         assert a.headline() in told["23a"]
         assert str(a.recommendation) in told["24"]
         assert "240 cases" in told["21"]
-        assert f"seed {a.seed}" in told["12e"]
+        assert f"seed {a.facts.seed}" in told["12e"]
         for sentence in told.values():
             assert sentence.endswith(".")
 
@@ -55,14 +55,13 @@ def test_what_was_not_done_is_said(plain, grouped) -> None:
     assert "not examined" in told["12d"]
     assert told["23b"] == "Not examined."
     assert "no threshold was given" in told["12e"]
-    assert "the predicted risks by outcome; the decision curve for thresholds from" in told["12e"]
     assert "net benefit" not in told["23a"]
     more = text_of(grouped)
-    assert "3 groups" in more["12d"]
-    assert "at the thresholds 0.1, 0.4" in more["12e"]
+    assert "3 sites" in more["12d"]
+    assert "from risks of 0.1, 0.4 on" in more["12e"]
     assert more["23a"].count("Per 1000 patients") == 2
-    assert "true calibration error of the average group is" in more["23b"]
-    assert "has not been seen" not in more["23b"]  # of three groups
+    assert "O/E of the average site is" in more["23b"]
+    assert "of the next one" not in more["23b"]  # of three sites
 
 
 def test_two_groups_have_no_hierarchical_model(cases) -> None:
@@ -97,7 +96,7 @@ def test_references_are_those_that_are_cited(grouped) -> None:
 def test_the_report_has_the_items_escaped(grouped, tmp_path) -> None:
     grouped.to_html(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text("utf-8")
-    assert "TRIPOD+AI: items on calibration, filled in" in page
+    assert "Items of the TRIPOD+AI checklist on calibration, filled in" in page
     assert "<b>x</b>" not in page
     assert page.index("23b") > 0
 
@@ -114,13 +113,13 @@ def planned() -> Plan:
 
 def test_a_plan_and_the_flow_of_cases_are_told(plain) -> None:
     plan = planned()
-    told = {item.number: item.text for item in tripod_items(plain, plan)}
+    told = {item.number: item.text for item in tripod_of(plain.facts, plain._verdict, plan, None)}
     assert plan.protocol() in told["10"]
     assert "fewer than planned" in told["10"]
     assert plan.protocol() in plain.tripod(plan)
     assert "to be stated by the authors" in text_of(plain)["10"]
     source = {"Rows read": 250, "Rows dropped": 10}
-    flow = {item.number: item.text for item in tripod_items(plain, source=source)}
+    flow = {item.number: item.text for item in tripod_of(plain.facts, plain._verdict, None, source)}
     assert "10 rows with a missing value left out" in flow["11"]
     assert "The file had 250 rows; 10 left out, because a value was missing." in flow["20a"]
     assert "with the event and" in flow["20a"]

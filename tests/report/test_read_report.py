@@ -12,8 +12,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import bayescal as bc
-from bayescal.assessment.record import schema
-from bayescal.assessment.schema.validate import CHECKS, DEEPEST_LEVEL, first_fault, parsed
+from bayescal.report.record import schema
+from bayescal.report.schema import CHECKS, DEEPEST_LEVEL, first_fault, parsed
 
 Place = tuple[str | int, ...]
 
@@ -21,6 +21,7 @@ Place = tuple[str | int, ...]
 OPTIONS: Any = {
     "site": np.arange(300) % 3,
     "thresholds": (0.1,),
+    "limit": 0.03,
     "estimators": ("ece",),
     "draws": 400,
     "random_state": 1,
@@ -29,7 +30,7 @@ OPTIONS: Any = {
 
 @pytest.fixture(scope="module")
 def record() -> dict[str, Any]:
-    """With three sites, thresholds and a second prior."""
+    """With three sites, thresholds and a limit."""
     y, s = bc.simulate.sample("clinical-low-shifted", 300, random_state=1)
     a = bc.assess(y, s, **OPTIONS)
     return dict(json.loads(json.dumps(a.to_dict())))
@@ -117,13 +118,13 @@ DIGITS = "9" * 10_000
         (("cases",), DIGITS, "cases is not a finite number"),
         (("functionals", "tce", "mean"), "NaN", "functionals.tce.mean is not a finite number"),
         (("settings", "seed"), '"x"', 'settings.seed is "x", and must be of type number'),
-        (("stretches", 0, "state"), '"up"', r'stretches\[0\].state is "up", and must be \'on\''),
+        (("rule",), '"up"', r'rule is "up", and must be \'labels\''),
         (("sha256",), '"0"', "sha256 is .*, and must be like"),
-        (("close",), "1", "close is 1, and must be below 1"),
-        (("close",), "0", "close is 0, and must be above 0"),
-        (("prob_close",), "1.5", "prob_close is 1.5, and must be at most 1"),
-        (("prob_close",), "true", "prob_close is true, and must be of type number"),
-        (("schema",), "true", "schema is true, and must be 2"),
+        (("limit", "value"), "1", "limit.value is 1, and must be below 1"),
+        (("limit", "value"), "0", "limit.value is 0, and must be above 0"),
+        (("mean_score",), "1.5", "mean_score is 1.5, and must be at most 1"),
+        (("mean_score",), "true", "mean_score is true, and must be of type number"),
+        (("schema",), "true", "schema is true, and must be 3"),
         (("notes",), "{}", "notes is an object, and must be of type array"),
         (("functionals", "tce"), '{"label": "x"}', "functionals.tce lacks ideal"),
         (("diagnostics",), '{"x": [1, [Infinity]]}', r"diagnostics.x\[1\]\[0\] is not a finite"),
@@ -145,10 +146,10 @@ def test_names_that_no_record_has_are_refused(record, tmp_path) -> None:
         read(tmp_path, json.dumps({key: record[key] for key in record if key != "notes"}))
 
 
-@pytest.mark.parametrize("page", ["{}", '<script id="assessment">{}</script>'])
+@pytest.mark.parametrize("page", ["{}", '<script id="bayescal-record">{}</script>'])
 def test_what_is_nested_too_deeply_is_refused(tmp_path, page) -> None:
     with pytest.raises(bc.errors.InputError, match=r"record\.json is nested too deeply"):
-        read(tmp_path, page.replace("{}", '{"verdict": ' + "[" * 200_000))
+        read(tmp_path, page.replace("{}", '{"headline": ' + "[" * 200_000))
 
 
 def test_levels_are_counted() -> None:
@@ -170,12 +171,6 @@ def test_a_link_to_itself_is_no_report(tmp_path) -> None:
         bc.read_report(link)
 
 
-def test_records_from_before_the_first_answer_are_read(record, tmp_path) -> None:
-    former = copy.deepcopy(record)
-    del former["off"], former["more_to_settle"], former["recommendation"]["equation"]
-    del former["clinical_prior"]["off"]
-    assert read(tmp_path, json.dumps(former))["verdict"] == record["verdict"]
-    wrong = copy.deepcopy(record)
-    wrong["off"]["answer"] = "maybe"
-    with pytest.raises(bc.errors.InputError, match=r"off\.answer is"):
-        read(tmp_path, json.dumps(wrong))
+def test_a_record_of_a_former_version_is_named(record, tmp_path) -> None:
+    with pytest.raises(bc.errors.InputError, match="is of version 2 of the format"):
+        read(tmp_path, json.dumps(record | {"schema": 2}))

@@ -50,7 +50,7 @@ def test_what_has_nobody_who_left_is_refused():
 
 
 def test_the_report_warns_if_high_risks_leave_early():
-    from bayescal.assessment.followed import followed_words
+    from bayescal.report.followed import followed_words
 
     outcome, score, _ = study(0, 400)
     told = " ".join(followed_words(bc.CalibrationData(outcome, score, horizon=1)))
