@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from bayescal.report.assessment import Assessment
-
 __all__ = ["HorizonAssessment"]
 
 MOST_CURVES = 6
@@ -40,13 +38,13 @@ class HorizonAssessment:
     posterior : Several
     """
 
-    def __init__(self, assessments: Mapping[float, Assessment], risks: Risks) -> None:
+    def __init__(self, assessments: Mapping[float, Any], risks: Risks) -> None:
         self.horizons = tuple(assessments)
         self._assessments = Several(assessments, "horizon", risks.notes)
         posteriors = {at: each.posterior for at, each in assessments.items()}
         self.posterior = Several(posteriors, "horizon", risks.notes)
 
-    def at(self, horizon: float) -> Assessment:
+    def at(self, horizon: float) -> Any:
         """The assessment at one horizon, with all of its tables and its own report.
 
         Parameters
@@ -214,7 +212,7 @@ class HorizonAssessment:
         )
 
     @property
-    def _last(self) -> Assessment:
+    def _last(self) -> Any:
         return self._assessments[self.horizons[-1]]
 
     def __getstate__(self) -> dict[str, Any]:

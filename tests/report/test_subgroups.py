@@ -32,8 +32,8 @@ def test_all_cases_are_assessed_and_subgroups_beside_them(a):
     assert alone.headline() != a.headline()
     assert a.facts.table.equals(a.facts.subgroups.at().summary())
     assert list(a.facts.populations.index) == ["these", "pooled", "average"]
-    assert isinstance(a.facts.subgroups, bc.SubgroupPosterior)
-    pd.testing.assert_frame_equal(a.facts.by_subgroup, a.facts.subgroups.report())
+    assert a.facts.subgroups.problem.kind == "subgroups"
+    pd.testing.assert_frame_equal(a.facts.by_subgroup, a.facts.subgroups.table())
     assert alone.facts.subgroups is None
     with pytest.raises(InputError, match="there are no subgroups"):
         _ = alone.facts.by_subgroup

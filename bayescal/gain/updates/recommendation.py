@@ -319,20 +319,22 @@ def closed_test(data: CalibrationData) -> str | None:
     new intercept alone, unless the slope is better by another.
     """
     clustered = "cluster" in data.roles
-    if data.follow_up is not None or clustered or data.is_pseudo or not 0 < data.events < data.n:
+    if data.follow_up is not None or clustered or not 0 < data.events < data.n:
         return None
     table = next(iter(data.imputations), data)
     x = log_odds_of(table.score)
     one = np.ones((1, x.size))
     both = np.stack([one[0], x])
 
-    def likelihood(basis: Floats, offset: Floats | None, start: Floats | float) -> float:
-        totals = (basis @ table.hits)[None]
-        line, _ = fit_logistic(basis, table.trials, totals, offset, start)
-        value = log_likelihood(line, basis, table.trials, totals, offset)[0]
-        return float(value + (0 if offset is None else offset @ table.hits))
+    hits, trials = table.hits * table.weight_scale, table.trials * table.weight_scale
 
-    as_stated = float(x @ table.hits - table.trials @ np.logaddexp(0, x))
+    def likelihood(basis: Floats, offset: Floats | None, start: Floats | float) -> float:
+        totals = (basis @ hits)[None]
+        line, _ = fit_logistic(basis, trials, totals, offset, start)
+        value = log_likelihood(line, basis, trials, totals, offset)[0]
+        return float(value + (0 if offset is None else offset @ hits))
+
+    as_stated = float(x @ hits - trials @ np.logaddexp(0, x))
     line = likelihood(both, None, np.array([0.0, 1.0]))
     if np.ptp(x) == 0 or chdtrc(2, max(2 * (line - as_stated), 0)) >= TESTED:
         return "identity"
