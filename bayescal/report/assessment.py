@@ -328,7 +328,7 @@ class Assessment:
         return {"facts": self.facts}
 
     def __str__(self) -> str:
-        return str(self.page())
+        return str(page_of(self.facts, self._verdict, self._tables, is_whole=False))
 
     def __repr__(self) -> str:
         told = self._worded(self.posterior.data.size_in_words)

@@ -43,6 +43,8 @@ def page_of(
     tables: Tables,
     title: str | None = None,
     source: Mapping[str, object] | None = None,
+    *,
+    is_whole: bool = True,
 ) -> Page:
     """The page in the words of `labels`; names from the data stay as they are.
 
@@ -52,6 +54,8 @@ def page_of(
         By default it is made of the source.
     source : mapping of str to object, optional
         Where the data came from, as lines of a table. Of a path, only the file's name is shown.
+    is_whole : bool
+        Whether appendix and record are made, too, which a terminal does not show.
     """
     told = _without_folders(source or {})
     notes = notes_of(f)
@@ -61,13 +65,16 @@ def page_of(
     lead = Section("Results", (*verdict.more, figure, tables["first"]))
     sections = [lead, *_parts(f, tables, figures), *_to_do(f), *_thresholds(f, tables)]
     sections += [*_follow_up(f, tables), Section("Methods", (short_method(f),))]
-    sections += _appendix(f, verdict, tables, advised, told, notes)
+    if is_whole:
+        sections += _appendix(f, verdict, tables, advised, told, notes)
     words: dict[str, Any] = {
         "title": _title(told, title),
         "subject": subject(f),
         "answer": tuple(text for text in answer if text),
     }
-    record = {**as_dict(f, verdict, advised, notes), **words, "source": told}  # in standard words
+    record = {}
+    if is_whole:  # in standard words
+        record = {**as_dict(f, verdict, advised, notes), **words, "source": told}
     page = Page(
         **words, sections=tuple(sections), notes=tuple(notes), record=record, tone=verdict.tone
     )
@@ -179,14 +186,16 @@ def lead_figure(f: Facts) -> Figure:
 def _forest(f: Facts) -> Figure | None:
     """O/E of groups, periods or subgroups, each beside the others."""
     drawn: list[tuple[str, Any, int]] = [
-        ("sites", f.sites, len(f.data.groups)),
+        ("forest", f.sites, len(f.data.groups)),
         ("drift", f.periods, 0),
-        ("subgroups", f.subgroups, 0 if f.subgroups is None else len(f.subgroups.parts())),
+        ("forest", f.subgroups, 0 if f.subgroups is None else len(f.subgroups.parts())),
     ]
     for name, post, rows in drawn:
         if post is not None and rows <= MOST_ROWS:
             title = f"Observed / expected events by {f.kind}"
             caption = f"Estimates with {percent(f.ci_prob)} intervals of one fit."
+            if name == "forest":
+                caption += " Filled: the interval excludes 1. Squares: each alone."
             named = "; ".join(
                 f"{shortened(label)} {row['estimate']:.2f}" for label, row in f.clearly_off.items()
             )

@@ -93,6 +93,6 @@ def test_equal_data_give_equal_words() -> None:
 def test_sites_that_are_off_are_on_the_first_screen() -> None:
     args, roles = SETS["15 hospitals that differ"]()
     page = bc.assess(*args, **roles, draws=1000).page()
-    assert page.figures[0].name == "sites"
+    assert page.figures[0].name == "forest"
     named = next(text for text in page.sections[0].blocks if "clearly off" in str(text))
     assert re.findall(r"H\d\d \d+ \(\d+ to \d+\)", named)
