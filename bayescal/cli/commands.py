@@ -307,34 +307,38 @@ def _gain(
 def recalibrate(given: Parsed, terminal: Terminal) -> Answer:
     """Fit a map, write what it makes of scores, and say what an update gains."""
     how, thresholds, method = _how(given), _thresholds(given), given["method"] or "bayesian"
-    if given["new"] is not None and given["output"] is None:
+    output, folds = given["output"], given["folds"]
+    if given["new"] is not None and output is None:
         raise InputError("--new goes with --output: name the file to write its new scores to.")
+    if given["method"] is not None and output is None and folds is None:
+        raise InputError("--method goes with --output or --folds: the map is fitted for these.")
     predictions = read_predictions(_reading(given, RECALIBRATE))
-    from bayescal.cli.recalibrated import Recalibrated, recalibrator_of
+    recalibrator, made = None, None
+    if output is not None or folds is not None:
+        from bayescal.cli.recalibrated import Recalibrated, recalibrator_of
 
-    recalibrator = recalibrator_of(method, how["prior"], how["random_state"])
-    made = None
-    if given["output"] is not None:
-        made = Recalibrated.of(predictions, given["new"], given["output"], recalibrator)
-    if given["folds"] is not None:
-        _check_folds(predictions, given["folds"])
+        recalibrator = recalibrator_of(method, how["prior"], how["random_state"])
+    if output is not None:
+        made = Recalibrated.of(predictions, given["new"], output, recalibrator)
+    if folds is not None:
+        _check_folds(predictions, folds)
     _introduce(predictions, terminal)
-    from bayescal.gain import recommend
+    if folds is None:
+        from bayescal.gain import recommend
 
-    with working("Comparing updates"):
-        result: Any = recommend(predictions.data, thresholds=thresholds, **how)
-    notes: tuple[str, ...] = ()
-    if given["folds"] is not None:
-        result = _cross_fitted(predictions, given["folds"], recalibrator, how, thresholds)
+        with working("Comparing updates"):
+            result: Any = recommend(predictions.data, thresholds=thresholds, **how)
+    else:
+        result = _cross_fitted(predictions, folds, recalibrator, how, thresholds)
+    answer = Answer(result, predictions.title, predictions.source)
     if made is None:
-        return Answer(result, predictions.title, predictions.source, notes)
+        return answer
     with working("Fitting"):
-        recalibrator.fit(predictions.data)
+        made.recalibrator.fit(predictions.data)
     with counting("Recalibrating", "rows") as progress:
         made.compute(how["ci_prob"], progress)
-    notes += tuple(made.notes(method, is_own=given["new"] is None))
-    finish = made.writer(predictions, method)
-    return Answer(result, predictions.title, predictions.source, notes, finish)
+    notes = tuple(made.notes(method, is_own=given["new"] is None))
+    return replace(answer, notes=notes, finish=made.writer(predictions, method))
 
 
 def _cross_fitted(
@@ -421,10 +425,10 @@ def plan(given: Parsed, terminal: Terminal) -> Answer:
         scores, source = law(**setting), setting
     from bayescal.planning import plan as planned
 
-    named = {"of", "width", "conclude", "assurance", "analysis", "icc", "cluster_size"}
-    options = {name: given[name] for name in sorted(named) if given[name] is not None}
-    renamed = {"limit": "close", "simulations": "n_simulations"}
-    options |= {to: given[name] for name, to in renamed.items() if given[name] is not None}
+    named = ("of", "width", "conclude", "limit", "assurance", "analysis", "icc", "cluster_size")
+    options = {name: given[name] for name in named if given[name] is not None}
+    if given["simulations"] is not None:
+        options["n_simulations"] = given["simulations"]
     with counting("Simulating studies", "studies") as progress:
         result = planned(
             truth=truth,

@@ -75,9 +75,8 @@ def tree_of(part: Part) -> xr.DataTree:
     from bayescal.posterior.arviz_tree import PosteriorTree
 
     problem, averaged, data = part.problem, part.averaged, part.problem.data
-    versions = library_versions("bayescal", "numpy", "scipy", "arviz-stats")
     named: dict[str, Any] = {"inference_library": "bayescal", "engine": part.engine}
-    named["versions"] = versions
+    named["versions"] = versions_here()
     if averaged is not None:
         named["families"], named["asked"] = averaged.families, dict(averaged.asked)
         named["prior_calibrated"] = averaged.weights["identity"]
@@ -287,6 +286,11 @@ def _cases(data: CalibrationData) -> tuple[NDArray[np.intp], NDArray[np.int8]]:
 
 
 # Read
+
+
+def versions_here() -> dict[str, str]:
+    """Versions of the libraries that draw a posterior here."""
+    return library_versions("bayescal", "numpy", "scipy", "arviz-stats")
 
 
 def versions_of(tree: xr.DataTree) -> dict[str, str]:
