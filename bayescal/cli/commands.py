@@ -19,7 +19,7 @@ from bayescal.cli.reading import (
     read_from,
     read_predictions,
 )
-from bayescal.cli.terminal import DIM, Terminal, counting, working
+from bayescal.cli.terminal import BOLD, DIM, Terminal, counting, working
 from bayescal.core.errors import InputError, as_level
 from bayescal.core.text import shortened
 
@@ -103,20 +103,19 @@ def _of_horizons(
 
     from bayescal import assess as assessed
 
-    _tell_remarks(read, terminal)
-    if read.dropped:
-        terminal.say(f"{read.dropped} of {read.rows} rows left out: a value is missing.", DIM)
+    told = ", ".join(
+        f"{shortened(name)} by {at:g}" for name, at in zip(times.probs, times.horizons, strict=True)
+    )
+    title = f"{told}, outcome {shortened(times.event)}"
+    _introduce_cases(read, title, terminal)
     roles = {"sample_weight": read.weight, "weight_type": reading["weight_type"]}
     roles |= {"cluster": labels_of(read, "cluster"), "stratum": labels_of(read, "stratum")}
     risks = pd.DataFrame({name: read.probs[name] for name in times.probs})
     with checked(read), working("Fitting the families of curves at each horizon"):
         result: Any = assessed(read.outcome, risks, horizon=times.horizons, **options, **roles)
-    told = ", ".join(
-        f"{shortened(name)} by {at:g}" for name, at in zip(times.probs, times.horizons, strict=True)
-    )
     source = {"file": str(reading.file), "rows_read": read.rows, "rows_dropped": read.dropped}
     source |= {"time": times.time, "event": times.event, "scores": ", ".join(times.probs)}
-    return Answer(result, f"{told}, outcome {shortened(times.event)}", source)
+    return Answer(result, title, source)
 
 
 def _read(reading: Reading, times: Times | None) -> Cases:
@@ -240,16 +239,14 @@ def compare(given: Parsed, terminal: Terminal) -> Answer:
     if len({*names}) < len(names):
         raise InputError("--prob names the same column twice. Name each model once.")
     read = read_from(reading, times, prob=names[0], others=[("prob", name) for name in names])
-    _tell_remarks(read, terminal)
-    if read.dropped:
-        terminal.say(f"{read.dropped} of {read.rows} rows left out: a value is missing.", DIM)
+    title = f"{' and '.join(map(shortened, names))} in {shortened(reading.file.name)}"
+    _introduce_cases(read, title, terminal)
     roles: dict[str, Any] = {"site": labels_of(read, "site")}
     roles |= {"cluster": labels_of(read, "cluster"), "sample_weight": read.weight}
     if times is None:
         roles["pos_label"] = reading.positive
     else:
         roles["horizon"] = times.one_horizon
-    title = f"{' and '.join(map(shortened, names))} in {shortened(reading.file.name)}"
     source: dict[str, Any] = {"file": str(reading.file), "models": ", ".join(names)}
     source |= {"rows_read": read.rows, "rows_dropped": read.dropped}
     source |= {k: v for k, v in read.columns.told.items() if k != "prob"} | reading.source
@@ -517,13 +514,18 @@ def _reading(given: Parsed, options: Iterable[str]) -> Reading:
 
 def _introduce(predictions: Predictions, terminal: Terminal) -> None:
     """Say what is read as what, before anything is computed."""
-    terminal.say(predictions.title, "1")
+    terminal.say(predictions.title, BOLD)
     for line in predictions.lines:
         terminal.say(line, DIM)
-    _tell_remarks(predictions.cases, terminal)
+    for text in predictions.cases.remarks:
+        terminal.note(text)
 
 
-def _tell_remarks(cases: Cases, terminal: Terminal) -> None:
+def _introduce_cases(cases: Cases, title: str, terminal: Terminal) -> None:
+    """The same of cases with several predictions."""
+    terminal.say(title, BOLD)
+    if cases.dropped:
+        terminal.say(f"{cases.dropped} of {cases.rows} rows left out: a value is missing.", DIM)
     for text in cases.remarks:
         terminal.note(text)
 
