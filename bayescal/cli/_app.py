@@ -12,11 +12,8 @@ def app_command(port: int = 0, *, no_browser: bool = False) -> None:
     """
     import webbrowser
 
+    from bayescal.cli.page.server import Server
     from bayescal.cli.terminal import Terminal
-    from bayescal.core.versions import needed
-
-    with needed("the page", "bayescal[app]", "Or use the command `bayescal assess`."):
-        from bayescal.cli.page.server import Server
 
     server = Server(port)
     terminal = Terminal()
@@ -24,5 +21,5 @@ def app_command(port: int = 0, *, no_browser: bool = False) -> None:
     print(server.address, flush=True)
     terminal.say("Press Ctrl-C to stop; then the page forgets all files.")
     if not no_browser:
-        webbrowser.open(server.address)
+        webbrowser.open(server.opening())
     server.run()

@@ -151,7 +151,8 @@ def test_a_text_without_separators_is_no_table_of_r(tmp_path) -> None:
 def test_columns_of_write_table_are_chosen(cases) -> None:
     text = by_r(cases, row_names=True).replace('"North"', '"East"', 5)
     told = columns_of(Upload("cases.txt", text.encode()))
-    assert (told["outcome"], told["prob"]) == ("died", "risk")
+    roles = {each["name"]: each["role"] for each in told["columns"]}
+    assert (roles["died"], roles["risk"]) == ("outcome", "prob")
 
 
 R = shutil.which("Rscript")

@@ -1,13 +1,15 @@
-"""Observed proportions in bins, and the strip of scores."""
+"""Observed proportions in bins, counts of scores, and curves smoothed where they have steps."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from scipy.special import expit
 
 import bayescal as bc
-from bayescal.plots._observed import count_scores, observed_proportions
+from bayescal.plots import _numbers
+from bayescal.plots._numbers import count_scores, curve_bands, observed_proportions
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +21,8 @@ def post() -> bc.CalibrationPosterior:
 def test_the_strip_shows_every_score_by_outcome(post) -> None:
     (strip,) = bc.plots.reliability(post, Figure().subplots()).child_axes
     heights = np.concatenate([steps.get_data().values for steps in strip.patches])
-    counts = count_scores(post.data, 0, 1)
+    counts = count_scores(post.data, np.linspace(0, 1, 51))
+    assert (np.nanmax(heights), np.nanmin(heights)) == (1, -1)
     assert np.count_nonzero(heights > 0) == np.count_nonzero(counts.events)
     assert np.count_nonzero(heights < 0) == np.count_nonzero(counts.non_events)
     assert (counts.events.sum(), counts.non_events.sum()) == (
@@ -119,3 +122,49 @@ def test_groups_of_which_nobody_was_followed_to_the_horizon_are_left_out():
     time[:20], event[:20] = 0.4, False
     data = bc.CalibrationData(bc.Survival(time, event), np.linspace(0.1, 0.9, 60), horizon=1)
     assert observed_proportions(data, 3).score == pytest.approx([0.5, 0.77], abs=0.02)
+
+
+def calibrated(n: int, seed: int = 5) -> bc.CalibrationPosterior:
+    rng = np.random.default_rng(seed)
+    y_prob = expit(rng.normal(-0.8, 1.1, n))
+    return bc.compare(rng.random(n) < y_prob, y_prob, random_state=1).posterior
+
+
+@pytest.fixture(scope="module")
+def average() -> bc.CalibrationPosterior:
+    return calibrated(150)
+
+
+def bend(values: np.ndarray, score: np.ndarray) -> float:
+    """The largest change of a step from one sixtieth of the range to the next."""
+    even = np.linspace(score[0], score[-1], 61)
+    return float(np.abs(np.diff(np.interp(even, score, values), 2)).max())
+
+
+@pytest.mark.parametrize("n", [12, 60, 150, 400])
+def test_mean_and_band_have_no_cliffs(n: int) -> None:
+    post = calibrated(n)
+    rough, smooth = curve_bands(post, [0.95]), curve_bands(post, [0.95], smoothed=True)
+    np.testing.assert_array_equal(rough.score, smooth.score)
+    assert bend(smooth.mean, smooth.score) < 0.5 * bend(rough.mean, rough.score)
+    assert bend(smooth.mean, smooth.score) < 0.01
+    for end in (smooth.lower[0], smooth.upper[0]):
+        assert bend(end, smooth.score) < 0.03
+
+
+def test_a_straight_line_of_deviations_stays_straight(average, monkeypatch) -> None:
+    def line(_: object, at: np.ndarray) -> np.ndarray:
+        return 0.1 + 0.8 * np.tile(at, (3, 1))
+
+    monkeypatch.setattr(_numbers, "_curves", line)
+    score = np.linspace(average.data.score[0], average.data.score[-1], 7)
+    for share in (0.03, 0.1, 0.5):
+        actual = _numbers._smoothed(average, score, share)
+        np.testing.assert_allclose(actual, line(None, score), atol=1e-6)
+
+
+def test_what_is_smoothed_is_near_the_posterior(average) -> None:
+    rough, smooth = curve_bands(average, [0.95]), curve_bands(average, [0.95], smoothed=True)
+    width = (rough.upper - rough.lower)[0]
+    assert np.abs(smooth.mean - rough.mean).max() < 0.1 * width.max()
+    assert np.abs((smooth.upper - smooth.lower)[0] / width - 1).max() < 0.2
