@@ -1484,4 +1484,6 @@ def as_seen(post: CalibrationPosterior, tree: xr.DataTree) -> CalibrationPosteri
 
 def versions_of(post: CalibrationPosterior) -> dict[str, str]:
     """Versions of the libraries that drew a posterior."""
+    if "_tree" not in vars(post):  # drawn here: a tree would be made for this alone
+        return stored.versions_here()
     return stored.versions_of(post._tree)

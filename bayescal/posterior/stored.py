@@ -103,8 +103,7 @@ def assembled(
     from bayescal.posterior.arviz_tree import PosteriorTree
 
     tree = PosteriorTree.from_dict(dict(groups))
-    versions = library_versions("bayescal", "numpy", "scipy", "arviz-stats")
-    told = {"inference_library": "bayescal", "engine": engine, "versions": versions, **named}
+    told = {"inference_library": "bayescal", "engine": engine, "versions": versions_here(), **named}
     tree.attrs.update({**attributes, **{key: json.dumps(value) for key, value in told.items()}})
     return tree
 
@@ -253,6 +252,11 @@ def with_chains(values: NDArray[Any], chains: int) -> NDArray[Any]:
 
 
 # Read
+
+
+def versions_here() -> dict[str, str]:
+    """Versions of the libraries that draw a posterior here."""
+    return library_versions("bayescal", "numpy", "scipy", "arviz-stats")
 
 
 def versions_of(tree: xr.DataTree) -> dict[str, str]:
