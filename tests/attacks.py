@@ -312,7 +312,7 @@ def special() -> dict[str, dict[str, Any]]:
         "CalibrationData.from_counts": {"prob": [0.1, 0.6]},
         "CalibrationData.from_imputations": {"tables": [made["CalibrationData"]] * 2},
         "CalibrationData.from_netcdf": {"path": at / "table.nc"},
-        "CalibrationData.from_frame": {"outcome": "y"},
+        "CalibrationData.from_frame": {"outcome": "y", "prob": "p"},
         "bayescal.read": {"path": at / "cases.parquet", "outcome": "y"},
         "CalibrationData.from_xarray": {"dataset": made["CalibrationData"].to_xarray()},
         "CalibrationData.to_netcdf": {"path": "table.nc"},

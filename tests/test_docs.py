@@ -28,7 +28,7 @@ MADE_BY_THE_BUILD = (
     "notebooks",
     "same_numbers.md",
 )
-YOUR_OWN = ("README.md", "docs/comparison.md")
+YOUR_OWN = ("README.md",)
 """Pages whose examples begin with `y_true` and `y_prob`, as the reader has them."""
 
 

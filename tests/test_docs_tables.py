@@ -66,11 +66,11 @@ def test_only_numbers_of_an_optimiser_that_stops_early_differ(docs) -> None:
                 assert number["ours"] > float(number["printed"]), "ours is the better maximum"
 
 
-def test_the_pages_for_readers_from_r_count_the_equal_numbers(docs) -> None:
+def test_the_page_for_readers_from_r_counts_the_equal_numbers(docs) -> None:
     page = docs("same_numbers_page")
     sources = json.loads(page.STORED.read_text("utf-8"))
     same = [page.is_same(number) for source in sources for number in source["numbers"]]
-    text = " ".join((DOCS / "from-r.md").read_text("utf-8").split())
+    text = " ".join((DOCS / "what-replaces-what.md").read_text("utf-8").split())
     assert f"{len(same)} numbers printed by R packages are compared" in text
     assert f"{sum(same)} are equal to the last printed digit" in text
     assert f"the other {len(same) - sum(same)} are explained" in text

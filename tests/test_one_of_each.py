@@ -16,7 +16,7 @@ TOOLS = {
     "as_count": "core/errors",
     "table_of": "data/doors",
     "as_order": "core/errors",
-    "as_probability_matrix": "data/classes",
+    "as_probability_matrix": "data/matrices",
     "as_scores": "data/cases",
     "as_seed": "core/arrays",
     "binomial_mle": "core/optimise",
@@ -122,8 +122,8 @@ def test_equal_scores_are_collapsed_by_the_table() -> None:
         "data/clusters:read_clusters",  # numbers of strata
         "multilevel/clusters:__init__",  # pairs of a cluster and a group
         "data/roles:_distinct",  # labels
-        "data/periods:read_periods",  # labels
-        "data/periods:_distinct",  # labels
+        "data/roles:read_periods",  # labels
+        "data/roles:_distinct_times",  # labels
         "estimators/kernel:_cells",  # cells of a grid
         "estimators/smooth:_gathered",  # cells of a grid
         "estimators/distance:_monotone_misfit",  # heights of a path

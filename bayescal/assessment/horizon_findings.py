@@ -19,7 +19,7 @@ from bayescal.assessment.verdict.words import limit_reason, title
 from bayescal.assessment.words import with_interval
 from bayescal.core.table import Table
 from bayescal.core.text import card, count
-from bayescal.data.predicted import Risks
+from bayescal.data.matrices import Risks
 from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.several import Several

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtri
 
-from bayescal.data.imputations import FEW_IMPUTATIONS
+from bayescal.data.matrices import FEW_IMPUTATIONS
 from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
 from bayescal.posterior.posterior import CalibrationPosterior
 

@@ -15,7 +15,7 @@ import typer
 
 from bayescal.core.errors import InputError, LabelWarning, WeightWarning
 from bayescal.core.text import count, shortened
-from bayescal.data.declared import OF_TABLE, ROLES
+from bayescal.data.columns import OF_TABLE, ROLES
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -252,11 +252,7 @@ class Reading:
         return self.request().as_written
 
     def request(
-        self,
-        *,
-        others: Sequence[tuple[str, str]] = (),
-        keeps_unknown: bool = False,
-        **columns: Any,
+        self, *, others: Sequence[tuple[str, str]] = (), keeps_unknown: bool = False, **columns: Any
     ) -> Request:
         """What was said of the file, for its reader.
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import sys
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from numbers import Integral, Real
@@ -189,6 +191,21 @@ class WeightWarning(UserWarning):
     """
 
     types = ""
+
+
+def warn(told: str, category: type[Warning], **attributes: Any) -> None:
+    """Warn of the user's line: the first that is called from outside this package.
+
+    Parameters
+    ----------
+    **attributes
+        Of the warning.
+    """
+    warning, frame, level = category(told), sys._getframe(1), 2
+    vars(warning).update(attributes)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("bayescal."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(warning, stacklevel=level)
 
 
 MOST_DRAWS = 1_000_000

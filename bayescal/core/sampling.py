@@ -578,15 +578,19 @@ def importance_sample(
         return Sample(np.empty((draws, 0)), evidence, 0.0, -np.inf, float(draws))
     around = [_Kernels.around(*each, heavy) for each in modes]
     first = _propose(log_density, around, pilot, rng) if 0 < pilot < count else None
-    if first is None or first.ess < LEAST_OF_PILOT * modes[0][0].point.size:
+    if first is not None and first.ess < LEAST_OF_PILOT * modes[0][0].point.size:
+        first = None
+    if first is None:
         best = _propose(log_density, around, count, rng)
     else:
         best = _refit(log_density, first, 1, count, rng)
     good_k = GOOD_K
     if len(modes) > 1:  # kernels of one scale would serve a mixture worse than its own do
         good_k = BAD_K
-        # Kernels whose tails are heavy in every coordinate are not better for being wider.
-        if best.is_poor(GOOD_K, good_ess) and heavy < modes[0][0].point.size:
+        # Kernels whose tails are heavy in every coordinate are not better for being wider, nor are
+        # those of the peaks, where a pilot has shown a better place.
+        tails = heavy < modes[0][0].point.size and first is None
+        if tails and best.is_poor(GOOD_K, good_ess):
             wider = [replace(each, scale=np.sqrt(WIDENING) * each.scale) for each in around]
             again = _propose(log_density, wider, count, rng)
             best = min(best, again, key=lambda each: each.faults(GOOD_K))

@@ -1,41 +1,119 @@
-"""What was said of a table: which columns hold what, and how a file of them is written."""
+"""What was said of a table: the roles of its columns, declared once, and how a file is written.
+
+Nothing heavy is imported, since options of the command line are made of the roles.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from difflib import get_close_matches
+from functools import wraps
+from inspect import Parameter, signature
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, TypeVar, cast
 
-import numpy as np
-from numpy.typing import NDArray
-from scipy.special import expit, logit
-
-from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError, check_choice
+from bayescal.core.errors import InputError, KeywordError, as_items, check_choice, check_type
 from bayescal.core.text import shortened
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from bayescal.core.arrays import Floats
     from bayescal.data.weights import WeightType
 
 __all__ = [
-    "PERCENT",
-    "PROBABILITY",
-    "PYTHON",
-    "Columns",
-    "Door",
-    "Encoded",
-    "Request",
-    "Scale",
-    "listed",
-    "meant",
-]
+    "OF_TABLE", "PERCENT", "PROBABILITY", "PYTHON", "ROLES", "ColumnRoles", "Columns", "Door",
+    "Encoded", "Request", "Role", "Scale", "listed", "meant", "spelt_out",
+]  # fmt: skip
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Role(NamedTuple):
+    """What a column says of each case, declared once for every door.
+
+    Attributes
+    ----------
+    name : str
+        The word for it, of arrays, of columns and of options.
+    kind : {"outcomes", "probabilities", "numbers", "labels", "times"}
+        How a column is read. Labels are taken verbatim; times are dates, numbers or texts in order.
+    line : str
+        What it is, in one sentence for documentation.
+    groups : bool
+        Whether its levels are told apart: a curve may differ between them.
+    """
+
+    name: str
+    kind: Literal["outcomes", "probabilities", "numbers", "labels", "times"]
+    line: str
+    groups: bool = False
+
+    @property
+    def option(self) -> str:
+        """Its option on a command line."""
+        return f"--{self.name.replace('_', '-')}"
+
+
+ROLES = {
+    role.name: role
+    for role in (
+        Role("site", "labels", "The site of each case, such as its hospital.", groups=True),
+        Role(
+            "period",
+            "times",
+            "When each case was, such as its month: numbers, dates, texts such as '2024-03', or an "
+            "ordered categorical; at most 60 periods.",
+            groups=True,
+        ),
+        Role(
+            "subgroup",
+            "labels",
+            "The subgroup of each case, such as sex; several are given by name.",
+            groups=True,
+        ),
+        Role(
+            "cluster",
+            "labels",
+            "The cluster of each case, such as a patient seen several times, when cases of one "
+            "cluster are not independent and clusters are of no interest themselves.",
+        ),
+        Role("stratum", "labels", "The stratum from which the cluster of each case was drawn."),
+        Role(
+            "imputation",
+            "labels",
+            "The imputation that each row is of, one row a case and imputation; of arrays also a "
+            "matrix in place of the scores, with a row for each imputation or draw of them.",
+            groups=True,
+        ),
+        Role("sample_weight", "numbers", "Counts of cases, or sampling weights."),
+    )
+}
+"""Roles by name, in the order of every door."""
+
+OF_TABLE = {
+    role.name: role
+    for role in (
+        Role(
+            "outcome",
+            "outcomes",
+            "Whether each case had the event: 0/1 or boolean, shares in between, or labels with "
+            "pos_label.",
+        ),
+        Role("prob", "probabilities", "The predicted probability of the event, in [0, 1]."),
+        Role("time", "numbers", "How long each case was followed, in place of an outcome."),
+        Role("event", "labels", "What ended that time: 0 if the case left, 1 if by the event."),
+        Role("entry", "numbers", "When each case came under observation, if after time 0."),
+    )
+}
+"""What a frame or a file has beside: columns that arrays pass by position, or as a Survival."""
 
 ARGUMENTS = {"y_true": "outcome", "y_prob": "prob"}
 """Roles that the checks of arrays call by another name."""
 TIME_COLUMNS = ("time", "event", "entry")
-ONE_COLUMN = ("site", "period", "cluster", "stratum", "imputation")
-
+OF_LABELS = [name for name, role in ROLES.items() if role.kind in ("labels", "times")]
 COLUMNS_SHOWN = 8
 CALENDAR = {"week": "%G-W%V", "month": "%Y-%m", "quarter": "%Y-Q", "year": "%Y"}
 """By what dates of periods are taken, and how that is written."""
@@ -60,6 +138,23 @@ class Encoded(NamedTuple):
         return self.labels[self.row]
 
 
+class ColumnRoles(TypedDict, total=False):
+    """The roles as columns of a data frame or of a file, by their names."""
+
+    outcome: str | None
+    prob: str | None
+    sample_weight: str | None
+    site: str | None
+    period: str | None
+    cluster: str | None
+    stratum: str | None
+    imputation: str | None
+    subgroup: str | Collection[str]
+    time: str | None
+    event: str | None
+    entry: str | None
+
+
 class Columns(NamedTuple):
     """The columns of a table that matter; of times to an event there is no outcome."""
 
@@ -75,6 +170,16 @@ class Columns(NamedTuple):
     time: str | None = None
     event: str | None = None
     entry: str | None = None
+
+    @classmethod
+    def given(cls, subgroup: Any = None, **one: Any) -> Columns:
+        """The columns as they were named: several subgroups, and of all other roles one."""
+        for role, name in one.items():
+            if name is not None:
+                check_type(name, str, role, "Pass the name of a column.")
+        return cls(
+            **one, subgroup=tuple(as_items(() if subgroup is None else subgroup, "subgroup"))
+        )
 
     @property
     def needed(self) -> list[str]:
@@ -98,8 +203,7 @@ class Columns(NamedTuple):
     @property
     def labelled(self) -> list[str]:
         """The columns of labels."""
-        given = [getattr(self, role) for role in ONE_COLUMN]
-        return [*(name for name in given if name is not None), *self.subgroup]
+        return [name for role, name in self.named if role in OF_LABELS]
 
     def chunk(self, values_of: Callable[[str], Any]) -> dict[str, Any]:
         """The columns by the names of the constructor's arguments."""
@@ -110,10 +214,11 @@ class Columns(NamedTuple):
 
     def roles(self, values_of: Callable[[str], Any]) -> dict[str, Any]:
         """The columns of labels, by the names of the constructor's arguments."""
-        roles = {role: values_of(name) for role, name in self.named if role in ONE_COLUMN}
-        if self.subgroup:
-            roles["subgroup"] = {name: values_of(name) for name in self.subgroup}
-        return roles
+        values = {name: values_of(name) for name in self.labelled}
+        roles = {role: values[name] for role, name in self.named if role in OF_LABELS}
+        return roles | (
+            {"subgroup": {name: values[name] for name in self.subgroup}} if self.subgroup else {}
+        )
 
     def called(self, argument: str) -> str:
         """What a fault of arrays is about: of "y_prob" it is "column 'p'"."""
@@ -205,8 +310,16 @@ class Scale:
     from_probability: Callable[[Floats], Floats]
 
 
+def _special() -> Any:
+    import scipy.special
+
+    return scipy.special
+
+
 PROBABILITY = Scale("probabilities", 0, 1, lambda score: score, lambda probability: probability)
-LOG_ODDS = Scale("log-odds", -math.inf, math.inf, expit, logit)
+LOG_ODDS = Scale(
+    "log-odds", -math.inf, math.inf, lambda x: _special().expit(x), lambda p: _special().logit(p)
+)
 PERCENT = Scale(
     "percentages", 0, 100, lambda score: score / 100, lambda probability: 100 * probability
 )
@@ -315,13 +428,12 @@ class Request:
 def listed(names: Collection[str]) -> str:
     """The first names of columns, and how many more there are."""
     shown = ", ".join(repr(name) for name in [*names][:COLUMNS_SHOWN])
-    return shown + (f" and {len(names) - COLUMNS_SHOWN} more" if len(names) > COLUMNS_SHOWN else "")
+    more = len(names) - COLUMNS_SHOWN
+    return shown + f" and {more} more" * (more > 0)
 
 
 def meant(name: Any, names: Collection[Any]) -> str:
     """The nearest name, as a question."""
-    from difflib import get_close_matches
-
     near = get_close_matches(str(name), [str(each) for each in names][:1000], 1)
     return f" Did you mean {near[0]!r}?" if near else ""
 
@@ -332,3 +444,56 @@ def _is(name: Any, wanted: Any) -> bool:
         return bool(name == wanted)
     except (TypeError, ValueError):
         return False
+
+
+MEANT = {
+    "y_pred": "y_prob", "y_score": "y_prob", "y_proba": "y_prob", "score": "prob", "risk": "prob",
+    "groups": "site", "group": "site", "hospital": "site", "factors": "subgroup",
+    "draws_of_score": "imputation", "weight": "sample_weight", "weights": "sample_weight",
+    "seed": "random_state", "n_draws": "draws", "level": "ci_prob",
+}  # fmt: skip
+"""Words of other packages that no spelling is near to."""
+
+
+def spelt_out(roles: Any) -> Callable[[Function], Function]:
+    """Show the keywords of a function's `**roles` one by one, and refuse others by name.
+
+    Parameters
+    ----------
+    roles : TypedDict
+        The keywords; they stand after what is passed by position.
+    """
+
+    def made(function: Function) -> Function:
+        own = signature(function)
+        plain = [each for each in own.parameters.values() if each.kind is not each.VAR_KEYWORD]
+        at = sum(each.kind is not each.KEYWORD_ONLY for each in plain)
+        shown = [
+            Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind.__forward_arg__)
+            for name, kind in roles.__annotations__.items()
+        ]
+        every = [*plain[:at], *shown, *plain[at:]]
+        known = [each.name for each in every]
+        called = function.__qualname__.removesuffix(".__init__")
+
+        @wraps(function)
+        def run(*args: Any, **keywords: Any) -> Any:
+            for name in keywords:
+                if name not in known:
+                    raise KeywordError(_did_you_mean(called, name, known))
+            return function(*args, **keywords)
+
+        run.__signature__ = own.replace(parameters=every)  # type: ignore[attr-defined]
+        return cast(Function, run)
+
+    return made
+
+
+def _did_you_mean(door: str, name: str, known: Sequence[str]) -> str:
+    """What to say of a keyword that a door does not have."""
+    near = get_close_matches(name, known, n=1, cutoff=0.7)
+    meant = MEANT.get(name) or (near[0] if near else None)
+    if meant in known:
+        also = ", or subgroup= for columns by name" if name == "groups" else ""
+        return f"{door} has no keyword {name}=. Did you mean {meant}={also}?"
+    return f"{door} has no keyword {name}=. It has {', '.join(known)}."

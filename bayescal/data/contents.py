@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
@@ -11,23 +11,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.arrays import BLOCK, Floats, blocks
-from bayescal.core.errors import CaseError, InputError, check_callable
-from bayescal.core.text import shortened
+from bayescal.core.errors import CaseError, InputError
+from bayescal.core.text import exact
 from bayescal.data.cases import (
+    as_floats,
+    as_scores,
     as_vector,
     as_weights,
     check_cases,
+    check_same_length,
     is_missing,
+    refuse_first,
     refuse_labels,
     warn_of_absent,
 )
 from bayescal.data.clusters import Members, check_several, read_clusters
-from bayescal.data.declared import ROLES
+from bayescal.data.columns import ROLES
 from bayescal.data.roles import (
     DEPENDENCE,
     IMPUTATION,
     NO_STRUCTURE,
     Cell,
+    Groups,
     Roles,
     Structure,
     as_roles,
@@ -44,6 +49,8 @@ from bayescal.data.weights import (
     warn_of_ambiguity,
     warn_of_types,
 )
+
+__all__ = []
 
 MOST_WAITING = 4
 """Cases that wait for each row that is summed already: a case is summed once or twice."""
@@ -88,11 +95,6 @@ class Contents:
     unknown: Contents | None = None
     is_single: bool = False
 
-    def of_rows(self, rows: Rows) -> Contents:
-        """The same groups with other rows, each case of which counts once; no clusters."""
-        squares = add_up(rows.cell, rows.trials, len(self.cells))
-        return replace(_independent(self), rows=rows, squares=squares)
-
 
 def regrouped(
     parts: Sequence[Contents],
@@ -129,14 +131,13 @@ def regrouped(
     to = np.full(kept.size, -1)
     to[kept] = at
     starts = np.cumsum([0, *(part.rows.score.size for part in parts)])
-    members, follow_ups = [], []
-    for part, start in zip(parts, starts, strict=False):
-        if part.members is not None:
-            row = to[part.members.row + start]
-            members.append(part.members.of(row >= 0, row[row >= 0]))
-        if part.follow_up is not None:
-            row = to[part.follow_up.row + start]
-            follow_ups.append(part.follow_up.of(row >= 0, row[row >= 0]))
+
+    def kept_of(kind: str) -> list[Any]:
+        each = zip((getattr(part, kind) for part in parts), starts, strict=False)
+        rows = [(one, to[one.row + start]) for one, start in each if one is not None]
+        return [one.of(row >= 0, row[row >= 0]) for one, row in rows]
+
+    members, follow_ups = kept_of("members"), kept_of("follow_up")
     unknown = [part.unknown for part in parts if part.unknown is not None]
     present = np.unique(rows.cell)
     if present.size < len(cells):
@@ -202,18 +203,17 @@ def of_group(contents: Contents, at: int) -> Contents:
     rows, cell = contents.rows, contents.cells[at]
     start, end = np.searchsorted(rows.cell, [at, at + 1])
     own = rows.of(slice(start, end))._replace(cell=np.zeros(end - start, np.int32))
-    members, times, unknown = contents.members, contents.follow_up, contents.unknown
-    if members is not None:
-        some = (members.row >= start) & (members.row < end)
-        members = members.of(some, members.row[some] - start)
-    if times is not None:
-        some = (times.row >= start) & (times.row < end)
-        times = times.of(some, times.row[some] - start)
+
+    def within(one: Any) -> Any:
+        some = None if one is None else (one.row >= start) & (one.row < end)
+        return None if one is None else one.of(some, one.row[some] - start)
+
+    unknown = contents.unknown
     if unknown is not None:
         has = cell in unknown.cells
         unknown = of_group(unknown, unknown.cells.index(cell)) if has else None
-    squares = contents.squares[at : at + 1]
-    kind = contents.weight_type
+    squares, kind = contents.squares[at : at + 1], contents.weight_type
+    members, times = within(contents.members), within(contents.follow_up)
     return Contents(
         *(NO_STRUCTURE, ((),), own, squares, kind, members, times, unknown, contents.is_single)
     )
@@ -327,26 +327,19 @@ class Reader:
     ----------
     cases : int
         Number of cases so far.
-    other_labels : set
-        With `pos_label`, labels beside the event, while there was no event.
-    has_event : bool
-        Whether some case so far had the event.
     """
 
     def __init__(
-        self,
-        *,
-        weight_type: WeightType | None = None,
-        pos_label: Any = None,
-        horizon: float | None = None,
+        self, weight_type: WeightType | None = None, pos_label: Any = None, horizon: Any = None
     ) -> None:
         self._weight_type, self._pos_label, self._horizon = weight_type, pos_label, horizon
         self._parts, self._unweighted = Collector(), Collector()
         self._columns: tuple[str, ...] | None = None
-        self._event_codes: set[int] = set()
-        self.cases, self._largest = 0, 0.0
-        self.has_event, self._sampling, self._is_whole = False, False, False
-        self.other_labels: set[Any] = set()
+        self._codes: set[int] = set()
+        self._other_labels: set[Any] = set()
+        self._is_unclear = weight_type is None
+        """Whether nothing so far says what the weights are."""
+        self.cases, self._largest, self._has_event, self._is_whole = 0, 0.0, False, False
 
     def add(self, chunk: Any, name: str) -> None:
         """Take in one chunk, which errors call by this name."""
@@ -366,120 +359,106 @@ class Reader:
             raise InputError(f"{name}: {error}") from error
 
     def take(
-        self,
-        y_true: Any,
-        y_prob: Any,
-        sample_weight: Any,
-        roles: Roles,
-        *,
-        complete: bool = False,
+        self, y_true: Any, y_prob: Any, sample_weight: Any, roles: Roles, *, complete: bool = False
     ) -> None:
         """Take in cases, which are all that there are if they are complete."""
         named = "time" if isinstance(y_true, Survival) else "y_true"
         (y_true, y_prob, weight), roles = roles.aligned(
             **{named: y_true, "y_prob": y_prob, "sample_weight": sample_weight}
         )
-        outcome, followed = y_true, None
+        outcome, label, followed = y_true, self._pos_label, None
         if isinstance(y_true, Survival):
             followed, outcome = y_true, y_true.outcome(as_horizon(self._horizon))
-            self._event_codes |= y_true.unnamed_codes
-            if self._pos_label is not None:
+            self._codes |= y_true.unnamed_codes
+            if label is not None:
                 raise InputError(
                     "pos_label was given beside a Survival, whose events are 0/1. Drop it."
                 )
             if complete:
-                check_codes(self._event_codes)
+                check_codes(self._codes)
         else:
             refuse_horizon(self._horizon)
         self._check_columns(weight is not None, roles, followed is not None)
-        label = None if followed is not None else self._pos_label
-        cases = check_cases(outcome, y_prob, weight, pos_label=label, part=not complete)
-        chosen = self._chosen(cases.weight)
-        groups = read_groups(roles, cases.outcome.size)
-        if complete and chosen is None and cases.weight is not None:
-            warn_of_ambiguity(cases.weight, cases.score, np.nan_to_num(cases.outcome), groups.code)
+        _, score, weight = cases = check_cases(
+            outcome, y_prob, weight, pos_label=label, part=not complete
+        )
+        chosen = self._weight_type
+        if weight is not None:
+            chosen = as_weight_type(chosen, weight)
+            self._is_unclear &= chosen != "sampling"
+            self._largest = max(self._largest, float(weight.max()))
+        groups, size = read_groups(roles, score.size), score.size
+        if complete and chosen is None and weight is not None:
+            warn_of_ambiguity(weight, score, np.nan_to_num(cases.outcome), groups.code)
         self._is_whole = complete
-        self._note_labels(y_true, cases.outcome)
-        self.cases += cases.outcome.size
-        code, members, times = groups.code, None, None
-        size = cases.score.size
+        self._has_event |= bool((cases.outcome > 0).any())
+        if label is not None and not self._has_event:
+            labels = as_vector(y_true, "y_true").tolist()
+            self._other_labels |= {each for each in labels if not is_missing(each)}
+        self.cases += size
+        more: dict[str, Any] = {"weight_type": chosen}
         if "cluster" in roles.columns or followed is not None:
-            weights = np.ones(size) if cases.weight is None else cases.weight
+            weights = np.ones(size) if weight is None else weight
             known = weights * ~np.isnan(cases.outcome)
-            hits = known * np.nan_to_num(cases.outcome)
             if "cluster" in roles.columns:
-                members = read_clusters(roles, known, hits, complete=complete)
+                hits = known * np.nan_to_num(cases.outcome)
+                more["members"] = read_clusters(roles, known, hits, complete=complete)
             if followed is not None:
-                alone = None if members is None else members._replace(layer=None)
+                alone = more["members"]._replace(layer=None) if "members" in more else None
                 times = FollowUp.of_cases(followed, as_horizon(self._horizon), weights, alone)
-        for part in blocks(size, room=BLOCK if members is None and times is None else size):
-            weights = np.ones(code[part].size) if cases.weight is None else cases.weight[part]
-            score, y = cases.score[part].astype(np.float64), cases.outcome[part]
-            missing = np.isnan(y) if y.dtype.kind == "f" else np.zeros(y.size, bool)
+                more["follow_up"] = times
+        for part in blocks(size, room=BLOCK if len(more) == 1 else size):
+            y, at = cases.outcome[part].astype(np.float64), groups.code[part]
+            weights = np.ones(y.size) if weight is None else weight[part]
+            missing, given = np.isnan(y), score[part].astype(np.float64)
             unknown = None
             if missing.any():
-                rows = Rows.exact(score, weights * missing, np.zeros(y.size), code[part])
-                unknown = _raw(groups.structure, groups.cells, rows, chosen)
+                rows = Rows.exact(given, weights * missing, np.zeros(y.size), at)
+                unknown = _raw(groups, rows, weight_type=chosen)
                 y = np.nan_to_num(y)
-            trials = weights * ~missing
-            rows = Rows.exact(score, trials, trials * y, code[part])
-            raw = _raw(groups.structure, groups.cells, rows, chosen, members, times, unknown)
-            raw = replace(raw, is_single=cases.score.dtype == np.float32)
-            self._parts.add(raw)
-            if cases.weight is not None and self._is_unclear and not complete:
+            trials, is_single = weights * ~missing, score.dtype == np.float32
+            rows = Rows.exact(given, trials, trials * y, at)
+            self._parts.add(_raw(groups, rows, unknown=unknown, is_single=is_single, **more))
+            if weight is not None and self._is_unclear and not complete:
                 once = np.sign(trials)
-                self._unweighted.add(raw.of_rows(rows._replace(trials=once, hits=once * y)))
+                self._unweighted.add(_raw(groups, rows._replace(trials=once, hits=once * y)))
 
-    @property
-    def _is_unclear(self) -> bool:
-        """Whether nothing so far says what the weights are."""
-        return self._weight_type is None and not self._sampling
-
-    def contents(self, *, complete: bool = False) -> Contents:
-        """What the table of all parts holds.
-
-        Parameters
-        ----------
-        complete : bool
-            Whether these are all cases, so that there must be several clusters.
-        """
+    def finished(self) -> Contents:
+        """What the table of all parts holds; see that it can be one."""
         if self._columns is None:
             raise InputError("the chunks hold no cases: at least one observation is needed.")
         if "weights" in self._columns:
             as_weights([self._largest], 1)
         elif self._weight_type is not None:
             as_weight_type(self._weight_type, None)
-        check_codes(self._event_codes)
+        check_codes(self._codes)
         contents = self._parts.total()
-        if complete and contents.members is not None:
+        if contents.members is not None:
             check_several(contents.members.strata)
+        if contents.follow_up is not None:
+            _check_followed(contents)
+        if not self._is_whole:
+            self._warn(contents)
         return contents
 
-    def finished(self) -> Contents:
-        """As `contents`, with a warning when whole-number weights can be either, or no event is.
+    def _warn(self, contents: Contents) -> None:
+        """Warn where whole-number weights can be either, or no case of any part has the event.
 
         Rows that are exact show whether they were collapsed; on the grid nothing does.
         """
-        contents = self.contents(complete=True)
-        if contents.follow_up is not None:
-            _check_followed(contents)
-        if self._pos_label is not None and not self.has_event and not self._is_whole:
-            check_labels(self._pos_label, self.other_labels)
-        if self._is_unclear and self._largest > 0 and not self._is_whole:
+        if self._pos_label is not None and not self._has_event:
+            others: NDArray[Any] = np.empty(len(self._other_labels), object)
+            others[:] = list(self._other_labels)
+            if others.size > 1:
+                refuse_labels(others, self._pos_label)
+            for label in others:
+                warn_of_absent(self._pos_label, label)
+        if self._is_unclear and self._largest > 0:
             rows, plain = contents.rows, self._unweighted.total().rows
             total, squares = float(rows.trials.sum()), float(contents.squares.sum())
             types = both_types(int(plain.trials.sum()), total, squares)
             if types is not None and not _look_collapsed(rows, plain):
                 warn_of_types(types, total, squares)
-        return contents
-
-    def _chosen(self, weight: Floats | None) -> WeightType | None:
-        if weight is None:
-            return self._weight_type
-        chosen = as_weight_type(self._weight_type, weight)
-        self._sampling |= chosen == "sampling"
-        self._largest = max(self._largest, float(weight.max()))
-        return chosen
 
     def _check_columns(self, weighted: bool, roles: Roles, timed: bool) -> None:
         now = (*["weights"] * weighted, *roles.of_groups(), *set(roles.columns) & {*DEPENDENCE})
@@ -493,49 +472,11 @@ class Reader:
                 "none."
             )
 
-    def _note_labels(self, y_true: Any, outcome: NDArray[Any]) -> None:
-        """Keep the labels beside the event as long as there is no event."""
-        self.has_event |= bool((outcome > 0).any())
-        if self._pos_label is not None and not self.has_event:
-            labels = as_vector(y_true, "y_true").tolist()
-            self.other_labels |= {label for label in labels if not is_missing(label)}
 
-
-def _raw(
-    structure: Structure,
-    cells: tuple[Cell, ...],
-    rows: Rows,
-    weight_type: WeightType | None,
-    members: Members | None = None,
-    follow_up: FollowUp | None = None,
-    unknown: Contents | None = None,
-) -> Contents:
+def _raw(groups: Groups, rows: Rows, **more: Any) -> Contents:
     """A part of a table whose rows are cases."""
-    squares = add_up(rows.cell, rows.trials**2, len(cells))
-    return Contents(structure, cells, rows, squares, weight_type, members, follow_up, unknown)
-
-
-def check_labels(pos_label: Any, others: Collection[Any]) -> None:
-    """Warn that no case has the event beside one other label; refuse several."""
-    if len(others) > 1:
-        labels = np.empty(len(others), object)
-        labels[:] = list(others)
-        refuse_labels(labels, pos_label)
-    for label in others:
-        warn_of_absent(pos_label, label)
-
-
-def read_chunks(
-    chunks: Iterable[Any], reader: Reader, progress: Callable[[int], object] | None = None
-) -> None:
-    """Take in chunks, each called by its position."""
-    if not isinstance(chunks, Iterable) or getattr(chunks, "shape", None) == ():
-        raise InputError(f"chunks must be a list or a generator, got {shortened(repr(chunks))}.")
-    check_callable(progress, "progress", "the number of cases")
-    for position, chunk in enumerate(chunks):
-        reader.add(chunk, f"chunk {position}")
-        if progress is not None:
-            progress(reader.cases)
+    squares = add_up(rows.cell, rows.trials**2, len(groups.cells))
+    return Contents(groups.structure, groups.cells, rows, squares, **more)
 
 
 def _columns(chunk: Any, name: str) -> dict[str, Any]:
@@ -583,3 +524,41 @@ def _check_followed(contents: Contents) -> None:
         of_all.follow_up.check()
         if not at:
             of_all.follow_up.warn_of_survival(of_all.rows.score.size)
+
+
+def contents_of_counts(prob: Any, trials: Any, hits: Any, roles: Roles) -> Contents:
+    """What the table of counts holds; repeated scores are added up.
+
+    Parameters
+    ----------
+    prob, trials, hits : array-like of shape (rows,)
+    roles : Roles
+        Columns by row.
+    """
+    (prob, trials, hits), roles = roles.aligned(prob=prob, trials=trials, hits=hits)
+    score, cases = as_scores(prob, "prob"), as_vector(trials, "trials")
+    check_same_length(score.size, "prob", cases.size, "trials")
+    counts, events = as_weights(cases, score.size, "trials"), as_floats(hits, "hits")
+    assert counts is not None
+    check_same_length(score.size, "prob", events.size, "hits")
+    wrong = ~np.isfinite(events) | (events < 0)
+    refuse_first(wrong, events, "hits", "is not a non-negative count", "", alone=True)
+    for name, values in (("trials", counts), ("hits", events)):
+        problem = "is not a whole number of cases"
+        refuse_first(values % 1 != 0, values, name, problem, "", alone=True)
+    if (events > counts).any():
+        at = int(np.flatnonzero(events > counts)[0])
+        raise CaseError(
+            "hits",
+            f"exceeds trials[{at}] = {exact(counts[at])}",
+            row=at,
+            value=exact(events[at]),
+            more=": there cannot be more events than cases",
+        )
+    groups, members = read_groups(roles, score.size), None
+    if "cluster" in roles.columns:
+        members = read_clusters(roles, counts, events, complete=True)
+        members = members._replace(sums=members.sums[[0, 1, 0, 1]])  # each case counts once
+    rows = Rows.exact(score, counts, events, groups.code)
+    squares = add_up(groups.code, counts, len(groups.cells))
+    return added([Contents(groups.structure, groups.cells, rows, squares, "counts", members)])

@@ -6,47 +6,34 @@ import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import wraps
 from itertools import chain
 from textwrap import fill
-from typing import Any, TypeAlias, TypedDict, TypeVar, cast, overload
+from typing import Any, TypeVar, cast, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from bayescal.core.arrays import is_single
 from bayescal.core.errors import CaseError, InputError, KeywordError, as_items
 from bayescal.core.text import documented
 from bayescal.data.cases import is_matrix
-from bayescal.data.classes import ClassMode
-from bayescal.data.columns import Columns, listed
-from bayescal.data.declared import OF_TABLE, ROLES
+from bayescal.data.columns import OF_TABLE, ROLES, Columns, listed, spelt_out
 from bayescal.data.frames import columns_of, groups_unnamed
 from bayescal.data.guesses import may_be_groups, may_be_sites
-from bayescal.data.predicted import Risks, risks_by
-from bayescal.data.roles import Crossed, are_columns
-from bayescal.data.sources.constructors import note_groups
-from bayescal.data.table import CalibrationData
+from bayescal.data.matrices import ClassMode, Risks, risks_by
+from bayescal.data.roles import LabelRoles, Labels, are_columns
+from bayescal.data.table import CalibrationData, note_groups
 from bayescal.data.times import WHERE_TAKEN, Survival, refuse_horizon
 from bayescal.data.weights import WeightType
 
 __all__ = ["CaseRoles", "Given", "door", "given_of", "table_of"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-Labels: TypeAlias = ArrayLike | None
-"""One label a case, or of a data frame the name of their column, which is array-like, too."""
 
 
-class CaseRoles(TypedDict, total=False):
+class CaseRoles(LabelRoles, total=False):
     """What every door takes by keyword of its cases; `ROLES` says what each is."""
 
-    site: Labels
-    period: Labels
-    subgroup: Crossed | str | Sequence[str] | None
-    cluster: Labels
-    stratum: Labels
-    imputation: Labels
     sample_weight: Labels
     weight_type: WeightType | None
     pos_label: Any
@@ -64,13 +51,6 @@ WORDS = tuple(CaseRoles.__annotations__)
 TABLE_WORDS = ("weight_type", "pos_label", "horizon", "mode")
 WITH_HORIZONS = {"sample_weight", "weight_type", "cluster", "stratum", "horizon"}
 """Keywords that several horizons go with."""
-MEANT = {
-    "y_pred": "y_prob", "y_score": "y_prob", "y_proba": "y_prob", "score": "prob", "risk": "prob",
-    "groups": "site", "group": "site", "hospital": "site", "factors": "subgroup",
-    "draws_of_score": "imputation", "weight": "sample_weight", "weights": "sample_weight",
-    "seed": "random_state", "n_draws": "draws", "level": "ci_prob",
-}  # fmt: skip
-"""Words of other packages that no spelling is near to."""
 
 
 def _paragraphs() -> dict[str, str]:
@@ -255,10 +235,9 @@ def given_of(y_true: Any, y_prob: Any, roles: CaseRoles, *, name: str = "y_prob"
         return Given(y_true, y_prob, of_roles, words)
     _check_frame(y_true, y_prob, named)
     probs = as_items(named["prob"], "prob")
-    of_roles["subgroup"] = tuple(as_items(of_roles.get("subgroup", ()), "subgroup"))
     of_cases = {name: named[name] for name in OF_TABLE if name in named and name != "prob"}
     outcome = of_cases.pop("outcome", None)
-    each = [Columns(outcome, prob, **of_cases, **of_roles) for prob in probs]
+    each = [Columns.given(outcome=outcome, prob=prob, **of_cases, **of_roles) for prob in probs]
     read = [columns_of(y_true, columns) for columns in each]
     note_groups(groups_unnamed(y_true, each[0], tuple(as_items(named.get("ignore", ()), "ignore"))))
     arrays, scores = read[0], [one.pop("y_prob") for one in read]
@@ -334,11 +313,6 @@ def _columns_of(values: Any) -> list[str] | None:
     return [str(name) for name in columns]
 
 
-def is_several(horizon: Any) -> bool:
-    """Whether a list of horizons was given."""
-    return not is_single(horizon)
-
-
 @overload
 def door(function: Function, /) -> Function: ...
 @overload
@@ -377,33 +351,20 @@ def _made(
     refuses: frozenset[str],
 ) -> Function:
     own = inspect.signature(function)
-    plain = {
-        name: each for name, each in own.parameters.items() if each.kind is not each.VAR_KEYWORD
-    }
-    positional = [name for name, each in plain.items() if each.kind is not each.KEYWORD_ONLY]
-    roles = [
-        inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind.__forward_arg__
-        )
-        for name, kind in CaseRoles.__annotations__.items()
+    positional = [
+        n for n, each in own.parameters.items() if each.kind is each.POSITIONAL_OR_KEYWORD
     ]
-    at = len(positional)
-    shown = [*list(plain.values())[:at], *roles, *list(plain.values())[at:]]
+    first = positional.index("y_true")
 
+    @spelt_out(CaseRoles)
     @wraps(function)
-    def called(*args: Any, **keywords: Any) -> Any:
-        for name in keywords:
-            if name not in plain and name not in WORDS:
-                raise KeywordError(_did_you_mean(function.__name__, name, [*plain, *WORDS]))
-        first = positional.index("y_true")
-        _check_positions(function.__name__, args[first:], at - first)
-        if several is not None and is_several(keywords.get("horizon")):
+    def made(*args: Any, **keywords: Any) -> Any:
+        _check_positions(function.__name__, args[first:], len(positional) - first)
+        if several is not None and not is_single(keywords.get("horizon")):
             given = own.bind(*args, **keywords).arguments
             return _at_each(function, several, refuses, given)
         return function(*args, **keywords)
 
-    made = cast(Any, called)
-    made.__signature__ = own.replace(parameters=shown)
     return cast(Function, documented(made, OF_DOORS))
 
 
@@ -431,16 +392,6 @@ def _at_each(
         pairs = zip(risks.horizons, risks.columns, strict=True)
         each = {at: function(risks.outcome, column, horizon=at, **options) for at, column in pairs}
     return several(each, risks)
-
-
-def _did_you_mean(door: str, name: str, known: Sequence[str]) -> str:
-    """What to say of a keyword that a door does not have."""
-    near = get_close_matches(name, known, n=1, cutoff=0.7)
-    meant = MEANT.get(name) or (near[0] if near else None)
-    if meant in known:
-        also = ", or subgroup= for columns by name" if name == "groups" else ""
-        return f"{door} has no keyword {name}=. Did you mean {meant}={also}?"
-    return f"{door} has no keyword {name}=. It has {', '.join(known)}."
 
 
 def _check_positions(door: str, cases: Sequence[Any], most: int) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from bayescal.data.columns import PROBABILITY, Columns, Request, listed, meant
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Guess", "as_code", "guess", "may_be_groups", "may_be_sites"]
+__all__ = ["Guess", "as_code", "guess", "may_be_groups", "may_be_sites", "stripped"]
 
 CLASSES = 2
 """Values of a column of outcomes."""
@@ -175,23 +175,15 @@ def guess(frame: pd.DataFrame, request: Request) -> Guess:
 
 def _guess_outcome(guess: Guess, names: Sequence[str]) -> None:
     """By a telling name, else by an event in the name, else as the only one with two values."""
-    tiers: list[tuple[str, list[str]]] = [
-        (
-            "its name",
-            [
-                name
-                for name in guess.free
-                if _plain(name) in OUTCOME_NAMES and guess.distinct(name, CLASSES) <= CLASSES
-            ],
-        )
-    ]
-    two = [name for name in guess.free if guess.distinct(name, CLASSES) == CLASSES]
-    tiers.append(
-        ("its name and its two values", [name for name in two if _words(name) & EVENT_WORDS])
-    )
-    tiers.append(("no other column has two values", two))
+    free, two = guess.free, [n for n in guess.free if guess.distinct(n, CLASSES) == CLASSES]
+    named = [name for name in free if _plain(name) in OUTCOME_NAMES]
+    tiers = {
+        "its name": [name for name in named if guess.distinct(name, CLASSES) <= CLASSES],
+        "its name and its two values": [name for name in two if _words(name) & EVENT_WORDS],
+        "no other column has two values": two,
+    }
     _take_one(guess, "outcome", tiers)
-    if guess.columns.outcome is None and not any(fitting for _, fitting in tiers):
+    if guess.columns.outcome is None and not any(tiers.values()):
         guess.questions.append(
             f"no column looks like the outcome.{_why_none(guess)} Say which it is with "
             f"{guess.request.door.option('outcome')}: {listed(names)}."
@@ -200,26 +192,19 @@ def _guess_outcome(guess: Guess, names: Sequence[str]) -> None:
 
 def _guess_prob(guess: Guess, names: Sequence[str]) -> None:
     """By a telling name, else by a word in it, else as the only one with numbers in the range."""
-    option = guess.request.door.option
-    tiers = [
-        ("its name", [name for name in guess.free if _plain(name) in SCORE_NAMES]),
-        ("its name, which is that of the event", _of_event(guess)),
-        (
-            "its name and its numbers",
-            [
-                name
-                for name in guess.free
-                if _words(name) & SCORE_WORDS and _holds_scores(guess, name, takes_whole=True)
-            ],
-        ),
-        (
-            "no other column has numbers in this range",
-            [name for name in guess.free if _holds_scores(guess, name)],
-        ),
-    ]
+    option, free = guess.request.door.option, guess.free
+    event = "1" if guess.request.pos_label is None else str(guess.request.pos_label)
+    of_event = rf"\.?pred_{re.escape(event)}"  # of .pred_0 and .pred_1 of tidymodels
+    worded = [name for name in free if _words(name) & SCORE_WORDS]
+    tiers = {
+        "its name": [name for name in free if _plain(name) in SCORE_NAMES],
+        "its name, which is that of the event": [n for n in free if re.fullmatch(of_event, n)],
+        "its name and its numbers": [n for n in worded if _holds_scores(guess, n, by_name=True)],
+        "no other column has numbers in this range": [n for n in free if _holds_scores(guess, n)],
+    }
     more = f" {guess.request.door.several} compares several."
     _take_one(guess, "prob", tiers, "score", more)
-    if guess.columns.prob is None and not any(fitting for _, fitting in tiers):
+    if guess.columns.prob is None and not any(tiers.values()):
         guess.questions.append(
             f"no column looks like the score. Say which it is with {option('prob')}: "
             f"{listed(names)}. Log-odds are read with {option('scale', 'logit')}, percentages with "
@@ -230,12 +215,12 @@ def _guess_prob(guess: Guess, names: Sequence[str]) -> None:
 def _take_one(
     guess: Guess,
     role: str,
-    tiers: Sequence[tuple[str, Sequence[str]]],
+    tiers: Mapping[str, Sequence[str]],
     called: str = "outcome",
     more: str = "",
 ) -> None:
     """The column of the first reason that holds of any; a question if it holds of several."""
-    for reason, fitting in tiers:
+    for reason, fitting in tiers.items():
         if len(fitting) == 1:
             guess.take(role, fitting[0], reason)
         elif fitting:
@@ -245,12 +230,6 @@ def _take_one(
             )
         if fitting:
             return
-
-
-def _of_event(guess: Guess) -> list[str]:
-    """Of columns such as .pred_0 and .pred_1 of tidymodels, that of the event."""
-    event = "1" if guess.request.pos_label is None else str(guess.request.pos_label)
-    return [name for name in guess.free if re.fullmatch(rf"\.?pred_{re.escape(event)}", name)]
 
 
 def _ask_for_event(guess: Guess) -> None:
@@ -263,8 +242,7 @@ def _ask_for_event(guess: Guess) -> None:
         return
     if not CLASSES <= guess.distinct(name, MOST_VALUES) <= MOST_VALUES:
         return
-    values = [_stripped(value) for value in guess.frame[name].dropna().unique().tolist()]
-    values = sorted({*values}, key=str)
+    values = sorted({*map(stripped, column.dropna().unique().tolist())}, key=str)
     labels = [value for value in values if as_code(value) is None]
     are_numbers = not any(isinstance(value, str) for value in values)
     if {*labels} <= {0, 1} or (len(values) > CLASSES and (are_numbers or len(labels) <= CLASSES)):
@@ -282,7 +260,8 @@ def _ask_for_event(guess: Guess) -> None:
     )
 
 
-def _stripped(value: Any) -> Any:
+def stripped(value: Any) -> Any:
+    """A text without spaces around it, anything else as it is."""
     return value.strip() if isinstance(value, str) else value
 
 
@@ -356,9 +335,9 @@ def _why_none(guess: Guess) -> str:
         values = guess.frame[name].dropna().drop_duplicates().tolist()
         if not values:
             told.append(f" Column {name!r} is empty.")
-        elif len(values) == 1:
+        if len(values) == 1:
             told.append(f" Column {name!r} is {shortened(str(values[0]))} in all rows.")
-        elif len(values) > CLASSES:
+        if len(values) > CLASSES:
             shown = ", ".join(shortened(str(value)) for value in sorted(values, key=str)[:3])
             more = ", ..." * (len(values) > 3)
             told.append(f" Column {name!r} has {len(values)} values ({shown}{more}), not two.")
@@ -370,24 +349,24 @@ def _why_none(guess: Guess) -> str:
     return "".join(told)
 
 
-def _holds_scores(guess: Guess, name: str, *, takes_whole: bool = False) -> bool:
+def _holds_scores(guess: Guess, name: str, *, by_name: bool = False) -> bool:
     """Whether these are numbers on the scale of scores, and not a code of zeros and ones.
 
     Parameters
     ----------
-    takes_whole : bool
+    by_name : bool
         Whether whole numbers, texts with a percent sign and, where the name says so, percentages
         are taken, too.
     """
-    if not takes_whole and guess.frame[name].dtype.kind != "f":
+    if not by_name and guess.frame[name].dtype.kind != "f":
         return False
     if guess.distinct(name, CLASSES) <= CLASSES:
         return False
     numbers = _numbers(guess.frame[name])
     if numbers is None or not np.isfinite(numbers).any():
         return False
-    highest = 100 if takes_whole and _says_percent(name) else guess.request.as_written.highest
     scale = guess.request.as_written
+    highest = 100 if by_name and _says_percent(name) else scale.highest
     span = 1e-6 * (scale.highest - scale.lowest)
     return bool(np.nanmin(numbers) >= scale.lowest - span and np.nanmax(numbers) <= highest + span)
 

@@ -13,6 +13,7 @@ from bayescal.core.arrays import Floats, blocks
 from bayescal.core.errors import CaseError, InputError
 from bayescal.core.text import exact
 from bayescal.data.cases import (
+    aligned,
     are_shares,
     as_floats,
     as_outcome_batch,
@@ -27,7 +28,6 @@ from bayescal.data.cases import (
 )
 from bayescal.data.doors import table_of
 from bayescal.data.rows import LIMIT
-from bayescal.data.sources.alignment import aligned
 from bayescal.data.table import CalibrationData
 from bayescal.data.times import Survival
 from bayescal.data.weights import effective_cases

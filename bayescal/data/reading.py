@@ -6,34 +6,37 @@
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import CaseError, InputError, as_flag, as_items, check_type
+from bayescal.core.errors import CaseError, GuessWarning, InputError, as_flag, as_items, warn
 from bayescal.core.files import as_path
 from bayescal.core.text import count, shortened
-from bayescal.data.cases import (
-    OF_CLASSES,
-    are_binary_integers,
-    check_scores,
-    without_rounding,
+from bayescal.data.cases import OF_CLASSES, are_binary_integers, check_scores, without_rounding
+from bayescal.data.columns import (
+    CALENDAR,
+    OF_TABLE,
+    PERCENT,
+    PROBABILITY,
+    ROLES,
+    ColumnRoles,
+    Columns,
+    Encoded,
+    Request,
+    spelt_out,
 )
-from bayescal.data.columns import CALENDAR, PERCENT, PROBABILITY, Columns, Encoded, Request
 from bayescal.data.contents import Reader
-from bayescal.data.ends import Ends
-from bayescal.data.files import Source, TableFile, is_text, is_workbook
-from bayescal.data.formats import open_table
-from bayescal.data.guesses import as_code, guess
+from bayescal.data.files import Source, TableFile, is_text, is_workbook, open_table
+from bayescal.data.guesses import as_code, guess, stripped
 from bayescal.data.table import CalibrationData
-from bayescal.data.times import Survival
+from bayescal.data.times import Ends, Survival
 from bayescal.data.weights import WeightType
 
 if TYPE_CHECKING:
@@ -49,6 +52,7 @@ SAID = r"\s*(?:percent|per cent)$"
 """How a language model writes a percent sign."""
 ORIGINAL = "0"
 """The number under which mice keeps the data as they were before imputation."""
+NUMBERS = [name for name, role in (ROLES | OF_TABLE).items() if role.kind == "numbers"]
 CLASSES = 2
 MOST_LABELS = 10
 """Distinct outcomes beyond which no codes of missing ones are looked for."""
@@ -192,66 +196,51 @@ class _Part:
 
     def cases(self, reasons: dict[str, str]) -> Cases:
         """The cases, each column read as its role says."""
+        part = self._imputed()
+        return part._cases(reasons, len(self.frame) - len(part.frame))
+
+    def _cases(self, reasons: dict[str, str], original: int) -> Cases:
         import pandas as pd
 
-        request, columns = self.request, self.columns
-        scores = [str(columns.prob), *(name for name in request.others if name != columns.prob)]
+        request, columns, frame, part = self.request, self.columns, self.frame, self
+        scores = list(dict.fromkeys([str(columns.prob), *request.others]))
         for name in scores:
-            self._refuse_coded_scores(self.frame[name])
-        probs = {name: self._probabilities(self.frame[name]) for name in scores}
-        kept = self._imputed(probs)
-        part = self if kept is None else self._of(kept)
-        if kept is not None:
-            probs = {name: values[kept] for name, values in probs.items()}
-        frame, rows = (
-            part.frame,
-            np.arange(len(self.frame)) if kept is None else np.flatnonzero(kept),
-        )
-        numbers = {
-            role: part.numbers(frame[name])
-            for role, name in columns.named
-            if role in ("sample_weight", "time", "entry")
+            self._refuse_coded_scores(frame[name])
+        numbers = [role for role in NUMBERS if getattr(columns, role) is not None]
+        read: dict[str, Any] = {name: self._probabilities(frame[name]) for name in scores}
+        read |= {role: self.numbers(frame[getattr(columns, role)]) for role in numbers}
+        of_labels = {
+            name: self._times(frame[name]) if name == columns.period else _labels(frame[name])
+            for name in columns.labelled
         }
-        labels: dict[str, Encoded | NDArray[Any]]
-        labels = {name: _labels(frame[name]) for name in columns.labelled if name != columns.period}
-        if columns.period is not None:
-            labels[columns.period] = part._times(frame[columns.period])
-        missing = np.zeros(len(frame), dtype=bool)
-        for values in (*probs.values(), *numbers.values()):
-            missing |= np.isnan(values)
-        for each in labels.values():
+        missing, unknown = np.zeros((2, len(frame)), dtype=bool)
+        for each in (*read.values(), *of_labels.values()):
             missing |= each.row < 0 if isinstance(each, Encoded) else pd.isna(each)
         ended = columns.event or columns.outcome
-        unknown = np.zeros(len(frame), dtype=bool)
         if ended is not None:
             unknown = frame[ended].isna().to_numpy(dtype=bool)
         if not request.keeps_unknown:
             missing |= unknown
         if missing.any():
-            part._refuse_missing(missing, unknown)
+            self._refuse_missing(missing, unknown)
             known = np.flatnonzero(~missing)
-            probs = {name: values[known] for name, values in probs.items()}
-            numbers = {role: values[known] for role, values in numbers.items()}
-            labels = {name: _taken(each, known) for name, each in labels.items()}
-            part, rows = part._of(known), rows[known]
-        told = (len(frame), int(missing.sum()), len(self.frame) - len(frame))
-        weight = numbers.pop("sample_weight", None)
-        roles = columns.roles(lambda name: labels[name])
-        read = Cases(
-            *(request, self.source, columns, reasons, None, probs, weight, roles),
-            *(self.start + rows, *told),
+            read, of_labels = (
+                {name: _taken(each, known) for name, each in values.items()}
+                for values in (read, of_labels)
+            )
+            part = replace(self, frame=frame.iloc[known])
+        probs, at = {name: read[name] for name in scores}, self.start + part.frame.index.to_numpy()
+        cases = Cases(
+            *(request, self.source, columns, reasons, None, probs, read.get("sample_weight")),
+            *(columns.roles(of_labels.__getitem__), np.asarray(at, np.intp)),
+            *(len(frame), int(missing.sum()), original),
         )
         for name in scores:
-            with read.worded(name):
-                check_scores(probs[name])
+            with cases.worded(name):
+                check_scores(read[name])
         if columns.time is not None:
-            return part._timed(read, numbers)
-        return read if ended is None else replace(read, outcome=part._outcomes())
-
-    def _of(self, kept: NDArray[Any]) -> _Part:
-        return replace(
-            self, frame=self.frame.iloc[kept] if kept.dtype != bool else self.frame[kept]
-        )
+            return part._timed(cases, read["time"], read.get("entry"))
+        return cases if ended is None else replace(cases, outcome=part._outcomes())
 
     def _located(self, at: int) -> str:
         """Where a row of this part stands; its labels are its positions in the part."""
@@ -298,8 +287,6 @@ class _Part:
     def _probabilities(self, column: pd.Series) -> Floats:
         """Scores as probabilities; what is beyond 0 or 1 by rounding is set to the end."""
         scores = self.request.as_written.to_probability(self.numbers(column, of_scores=True))
-        if np.fmin.reduce(scores) >= 0 and np.fmax.reduce(scores) <= 1:
-            return scores
         return without_rounding(scores, f"column {str(column.name)!r}")
 
     def _refuse_texts(self, column: pd.Series, wrong: NDArray[np.bool_]) -> None:
@@ -400,7 +387,7 @@ class _Part:
 
     def _coded(self, column: pd.Series, codes: list[Any], kept: str = "") -> InputError:
         """What to say of codes of missing values."""
-        values = column if column.dtype.kind in "if" else column.map(_stripped)
+        values = column if column.dtype.kind in "if" else column.map(stripped)
         is_code = values.isin(codes).to_numpy(dtype=bool)
         shown = " and ".join(
             shortened(repr(code) if isinstance(code, str) else f"{code:g}") for code in codes
@@ -449,16 +436,17 @@ class _Part:
             f"{door.option('drop_missing', True)}.{more}"
         )
 
-    def _imputed(self, probs: dict[str, Floats]) -> NDArray[np.bool_] | None:
-        """All rows but those of imputation 0 when scores or outcomes are missing there."""
+    def _imputed(self) -> _Part:
+        """All rows but those of imputation 0, when scores or outcomes are missing there."""
         columns = self.columns
         if columns.imputation is None:
-            return None
-        missing = np.any([np.isnan(values) for values in probs.values()], axis=0)
-        missing |= self.frame[str(columns.event or columns.outcome)].isna().to_numpy(dtype=bool)
+            return self
+        told = [str(columns.prob), *self.request.others, str(columns.event or columns.outcome)]
+        missing = self.frame[told].isna().any(axis=1)
         text = self.frame[columns.imputation].astype("string").str.strip()
-        original = text.isin([ORIGINAL, f"{ORIGINAL}.0"]).to_numpy(dtype=bool)
-        return ~original if missing[original].any() and not original.all() else None
+        original = text.isin([ORIGINAL, f"{ORIGINAL}.0"])
+        is_left = missing[original].any() and not original.all()
+        return replace(self, frame=self.frame[~original]) if is_left else self
 
     # Outcomes and times
 
@@ -471,7 +459,7 @@ class _Part:
         if event is None and values is not None and are_binary_integers(values):
             return values
         codes, values_of = pd.factorize(column)
-        labels = [_stripped(label) for label in values_of.tolist()]
+        labels = [stripped(label) for label in values_of.tolist()]
         several = sorted({*labels}, key=str)
         coded = [each for each in several if as_code(each) is not None]
         if CLASSES < len(several) <= MOST_LABELS and coded and len(several) - len(coded) <= CLASSES:
@@ -500,7 +488,7 @@ class _Part:
             f"are not two classes with the event {shortened(repr(self.request.pos_label))}. {cure}"
         )
 
-    def _timed(self, read: Cases, numbers: dict[str, Floats]) -> Cases:
+    def _timed(self, read: Cases, time: Floats, entry: Floats | None) -> Cases:
         """The cases with their times, in place of an outcome."""
         import pandas as pd
 
@@ -511,10 +499,10 @@ class _Part:
         else:
             values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64)
             if np.isnan(values).any():
-                values = column.astype(object).map(_stripped).to_numpy()
+                values = column.astype(object).map(stripped).to_numpy()
         ends = Ends.of(str(columns.event), values, request.cause, request.censored, request.door)
         with read.worded():
-            outcome = Survival(numbers["time"], ends.codes, numbers.get("entry"), cause=ends.cause)
+            outcome = Survival(time, ends.codes, entry, cause=ends.cause)
         remarks = []
         if outcome.other.any():
             told = request.cause is not None
@@ -584,11 +572,6 @@ def _is_label(label: object, event: Any) -> bool:
     return str(label) == str(event)
 
 
-def _stripped(value: Any) -> Any:
-    """A text without spaces around it, anything else as it is."""
-    return value.strip() if isinstance(value, str) else value
-
-
 def open_as(request: Request, path: TableFile | None = None) -> Source:
     """Look at the file, or at another one that is written alike."""
     other = request.path if path is None else path
@@ -618,30 +601,30 @@ def read_scores(request: Request, path: TableFile, name: str) -> Floats:
         )
     columns = Columns(prob=name)
     only = replace(request, columns=columns, others={}, weight_type=None, every=None)
-    (frame,) = _frames(only, source, columns, source.load())
-    read = _Part(only, source, columns, frame, 0).cases({})
-    scores = np.full(len(frame), np.nan)
+    (part,) = _parts(only, source, columns, source.load(), at_once=True)
+    read = part.cases({})
+    scores = np.full(len(part.frame), np.nan)
     scores[read.at] = read.prob
     return scores
 
 
-def _frames(
-    request: Request,
-    source: Source,
-    columns: Columns,
-    first: pd.DataFrame,
-    *,
-    at_once: bool = True,
-) -> Iterator[pd.DataFrame]:
+def _parts(
+    request: Request, source: Source, columns: Columns, first: pd.DataFrame, *, at_once: bool
+) -> Iterator[_Part]:
     """The rows of a file, all at once or some at a time."""
     needed = list(dict.fromkeys([*columns.needed, *request.others]))
     frames = source.parts(needed, columns.labelled, first)
-    if not at_once:
-        return frames
-    import pandas as pd
+    if at_once:
+        several = [*frames]
+        if len(several) > 1:
+            import pandas as pd
 
-    several = [*frames]
-    return iter([several[0] if len(several) == 1 else pd.concat(several, ignore_index=True)])
+            several = [pd.concat(several, ignore_index=True)]
+        frames = iter(several)
+    start = 0
+    for frame in frames:
+        yield _Part(request, source, columns, frame, start)
+        start += len(frame)
 
 
 def parts_of(request: Request, *, at_once: bool = False) -> Iterator[Cases]:
@@ -649,10 +632,9 @@ def parts_of(request: Request, *, at_once: bool = False) -> Iterator[Cases]:
     source = open_as(request)
     first = source.load(request.columns.labelled)
     columns, reasons = guess(first, request).answered()
-    start, at_once = 0, at_once or columns.imputation is not None
-    for frame in _frames(request, source, columns, first, at_once=at_once):
-        yield _Part(request, source, columns, frame, start).cases(reasons)
-        start += len(frame)
+    at_once = at_once or columns.imputation is not None
+    for part in _parts(request, source, columns, first, at_once=at_once):
+        yield part.cases(reasons)
 
 
 def read_cases(request: Request) -> Cases:
@@ -661,21 +643,10 @@ def read_cases(request: Request) -> Cases:
     return cases
 
 
+@spelt_out(ColumnRoles)
 def read(
     path: str | os.PathLike[str],
     *,
-    outcome: str | None = None,
-    prob: str | None = None,
-    site: str | None = None,
-    period: str | None = None,
-    subgroup: str | Sequence[str] = (),
-    cluster: str | None = None,
-    stratum: str | None = None,
-    imputation: str | None = None,
-    sample_weight: str | None = None,
-    time: str | None = None,
-    event: str | None = None,
-    entry: str | None = None,
     horizon: float | None = None,
     weight_type: WeightType | None = None,
     pos_label: Any = None,
@@ -688,6 +659,7 @@ def read(
     censored: str | None = None,
     encoding: str | None = None,
     sheet: str | None = None,
+    **roles: Unpack[ColumnRoles],
 ) -> CalibrationData:
     """Read a file with a row for each case.
 
@@ -746,17 +718,9 @@ def read(
     >>> import bayescal as bc
     >>> data = bc.read("cases.csv", outcome="died", prob="risk", site="ward")  # doctest: +SKIP
     """
-    from bayescal.core.errors import GuessWarning
-
-    columns = Columns(
-        *(outcome, prob, sample_weight, site, period, cluster, stratum, imputation),
-        *(tuple(as_items(subgroup, "subgroup")), time, event, entry),
-    )
-    for role, name in columns.named:
-        check_type(name, str, role, "Pass the name of a column.")
     request = Request(
         as_path(path),
-        columns,
+        Columns.given(**roles),
         pos_label=pos_label,
         weight_type=weight_type,
         horizon=horizon,
@@ -777,9 +741,9 @@ def read(
             f"{role}={getattr(first.columns, role)!r} ({reason})"
             for role, reason in first.reasons.items()
         )
-        warnings.warn(f"columns of {path} were guessed: {told}.", GuessWarning, stacklevel=2)
+        warn(f"columns of {path} were guessed: {told}.", GuessWarning)
     for remark in first.remarks:
-        warnings.warn(remark, GuessWarning, stacklevel=2)
+        warn(remark, GuessWarning)
     second = next(parts, None)
     if second is None:
         return first.table()

@@ -5,47 +5,65 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from importlib import import_module
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError, as_items, check_choice, check_type
+from bayescal.core.errors import (
+    CaseError,
+    GroupWarning,
+    InputError,
+    as_items,
+    check_callable,
+    check_choice,
+    check_type,
+    warn,
+)
 from bayescal.core.text import cases_and_events, count, shortened
+from bayescal.core.versions import needed
 from bayescal.data.cases import CheckedCases, as_floats, as_scores, check_cases, is_matrix
-from bayescal.data.classes import MODES, ClassMode, binary_cases, contents_of_classes
 from bayescal.data.clusters import Clusters, Members
+from bayescal.data.columns import ColumnRoles, Columns, spelt_out
 from bayescal.data.contents import (
     Contents,
     Reader,
     added,
     contents_of,
+    contents_of_counts,
     forgotten,
     of_group,
-    read_chunks,
     regrouped,
     selected,
     split,
     stacked,
 )
-from bayescal.data.counts import contents_of_counts
-from bayescal.data.edges import Edges, edges_of
-from bayescal.data.imputations import as_imputations, as_imputed_outcomes, check_alike
-from bayescal.data.periods import Periods
-from bayescal.data.predicted import risk_at
+from bayescal.data.frames import columns_of, groups_unnamed
+from bayescal.data.guesses import may_be_sites
+from bayescal.data.matrices import (
+    MODES,
+    ClassMode,
+    as_imputations,
+    as_imputed_outcomes,
+    binary_cases,
+    check_alike,
+    contents_of_classes,
+    risk_at,
+)
 from bayescal.data.roles import (
     IMPUTATION,
     LONGEST_FIT,
     MOST_COMBINATIONS,
-    Crossed,
+    LabelRoles,
+    Periods,
     Roles,
     Structure,
     as_roles,
 )
-from bayescal.data.rows import LIMIT, Rows, add_up, row_of, share_reaching
-from bayescal.data.sources.constructors import FromSources
+from bayescal.data.rows import LIMIT, Edges, Rows, add_up, edges_of, row_of, share_reaching
 from bayescal.data.stored import from_dataset, read_dataset, to_dataset, write_dataset
 from bayescal.data.times import FollowUp, Survival, refuse_horizon
 from bayescal.data.weights import WeightType, kish
@@ -55,11 +73,13 @@ if TYPE_CHECKING:
 
 __all__ = ["CalibrationData", "CrossedTable"]
 
+LONGEST_REASON = 300
+"""Characters of another library's error that are shown."""
 SUMS_SAME = 1e-9
 """Relative difference of equal sums of weights that were added up in another order."""
 
 
-class CalibrationData(FromSources):
+class CalibrationData:
     """Scores and outcomes, collapsed to a binomial table.
 
     The likelihood of a calibration curve depends only on the rows `(score, trials, hits)`. Equal
@@ -152,35 +172,29 @@ class CalibrationData(FromSources):
     _arrays: tuple[Any, ...] = ()
     """What `_known_cases` reads: outcomes, scores, weights, label of the event and imputations."""
 
+    @spelt_out(LabelRoles)
     def __init__(
         self,
         y_true: ArrayLike | Survival,
         y_prob: ArrayLike | None,
         sample_weight: ArrayLike | None = None,
         *,
-        site: ArrayLike | None = None,
-        period: ArrayLike | None = None,
-        subgroup: Crossed | None = None,
-        cluster: ArrayLike | None = None,
-        stratum: ArrayLike | None = None,
-        imputation: ArrayLike | None = None,
         weight_type: WeightType | None = None,
         pos_label: Any = None,
         horizon: float | None = None,
         mode: ClassMode | None = None,
+        **roles: Unpack[LabelRoles],
     ) -> None:
-        several = imputation if y_prob is None or is_matrix(imputation) else None
-        roles = as_roles(
-            site=site, period=period, subgroup=subgroup, cluster=cluster, stratum=stratum,
-            imputation=None if several is not None else imputation,
-        )  # fmt: skip
+        imputation = roles.get("imputation")
+        several = y_prob is None or is_matrix(imputation)
+        known = as_roles(**roles | ({"imputation": None} if several else {}))
         options = {"weight_type": weight_type, "pos_label": pos_label, "horizon": horizon}
-        if several is not None:
-            table = self._of_matrix(y_true, y_prob, sample_weight, roles, several, options)
+        if several and imputation is not None:
+            table = self._of_matrix(y_true, y_prob, sample_weight, known, imputation, options)
         elif is_matrix(y_prob) and not isinstance(y_true, Survival):
             refuse_horizon(horizon)
             _check_classes(y_prob, mode, pos_label)
-            given = (y_true, y_prob, mode or "top-label", None, sample_weight, roles)
+            given = (y_true, y_prob, mode or "top-label", None, sample_weight, known)
             contents = contents_of_classes(*given, weight_type=weight_type, name="y_prob")
             table = self._new(contents)
             if table.is_large and not table.levels:
@@ -190,11 +204,9 @@ class CalibrationData(FromSources):
             _refuse_mode(mode)
             if isinstance(y_true, Survival):
                 y_prob = risk_at(y_prob, horizon)
-            if not isinstance(y_true, Survival) and is_matrix(y_true):
-                cases = (y_true, y_prob, sample_weight, roles)
-                table = self._of_outcomes(*cases, imputation, options)
-            else:
-                table = self._of_cases(y_true, y_prob, sample_weight, roles, options)
+            is_imputed = not isinstance(y_true, Survival) and is_matrix(y_true)
+            made = self._of_outcomes if is_imputed else self._of_cases
+            table = made(y_true, y_prob, sample_weight, known, options)
         self.__dict__.update(table.__dict__)
 
     @classmethod
@@ -226,27 +238,23 @@ class CalibrationData(FromSources):
                 "imputation was given beside y_prob, and is a matrix of scores. Pass one of them: "
                 "y_prob for one score a case, imputation for several."
             )
-        times = y_true.time if isinstance(y_true, Survival) else y_true
-        (known, weight, matrix), aligned = roles.aligned(
-            y_true=times, sample_weight=sample_weight, imputation=matrix, across={"imputation"}
+        is_timed = isinstance(y_true, Survival)
+        (known, weight, matrix), roles = roles.aligned(
+            y_true=y_true.time if is_timed else y_true,
+            sample_weight=sample_weight,
+            imputation=matrix,
+            across={"imputation"},
         )
-        outcome = y_true if isinstance(y_true, Survival) else known
-        rows = as_imputations(matrix, known)
-        tables = [cls._of_cases(outcome, row, weight, aligned, options) for row in rows]
+        outcome, rows = y_true if is_timed else known, as_imputations(matrix, known)
+        tables = [cls._of_cases(outcome, row, weight, roles, options) for row in rows]
         return cls.from_imputations(tables)
 
     @classmethod
     def _of_outcomes(
-        cls,
-        y_true: Any,
-        y_prob: Any,
-        sample_weight: Any,
-        roles: Roles,
-        imputation: Any,
-        options: dict[str, Any],
+        cls, y_true: Any, y_prob: Any, sample_weight: Any, roles: Roles, options: dict[str, Any]
     ) -> Self:
         """The table of several imputations of the outcomes, one a row of a matrix."""
-        if imputation is not None:
+        if IMPUTATION in roles.columns:
             raise InputError(OUTCOMES_IMPUTED)
         (y_true, y_prob, weight), roles = roles.aligned(
             y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, across={"y_true"}
@@ -343,23 +351,21 @@ class CalibrationData(FromSources):
         >>> bc.CalibrationData.from_chunks([([0, 1], [0.2, 0.8]), ([1, 0], [0.8, 0.2])])
         CalibrationData(4 cases, 2 events, 2 rows)
         """
-        reader = Reader(weight_type=weight_type, pos_label=pos_label, horizon=horizon)
-        read_chunks(chunks, reader, progress)
+        if not isinstance(chunks, Iterable) or getattr(chunks, "shape", None) == ():
+            given = shortened(repr(chunks))
+            raise InputError(f"chunks must be a list or a generator, got {given}.")
+        check_callable(progress, "progress", "the number of cases")
+        reader = Reader(weight_type, pos_label, horizon)
+        for position, chunk in enumerate(chunks):
+            reader.add(chunk, f"chunk {position}")
+            if progress is not None:
+                progress(reader.cases)
         return cls._new(reader.finished())
 
     @classmethod
+    @spelt_out(LabelRoles)
     def from_counts(
-        cls,
-        prob: ArrayLike,
-        trials: ArrayLike,
-        hits: ArrayLike,
-        *,
-        site: ArrayLike | None = None,
-        period: ArrayLike | None = None,
-        subgroup: Crossed | None = None,
-        cluster: ArrayLike | None = None,
-        stratum: ArrayLike | None = None,
-        imputation: ArrayLike | None = None,
+        cls, prob: ArrayLike, trials: ArrayLike, hits: ArrayLike, **roles: Unpack[LabelRoles]
     ) -> Self:
         """Build a table from counts that are collapsed already.
 
@@ -397,11 +403,7 @@ class CalibrationData(FromSources):
         ... )
         CalibrationData(6,580 cases, 260 events, 2 rows, 2 groups)
         """
-        roles = as_roles(
-            site=site, period=period, subgroup=subgroup, cluster=cluster, stratum=stratum,
-            imputation=imputation,
-        )  # fmt: skip
-        return cls._new(contents_of_counts(prob, trials, hits, roles))
+        return cls._new(contents_of_counts(prob, trials, hits, as_roles(**roles)))
 
     @classmethod
     def from_imputations(cls, tables: Sequence[Self], labels: Sequence[Any] | None = None) -> Self:
@@ -448,6 +450,7 @@ class CalibrationData(FromSources):
         return cls._of_imputations([str(name) for name in named], each)
 
     @classmethod
+    @spelt_out(LabelRoles)
     def from_multiclass(
         cls,
         y_true: ArrayLike,
@@ -457,12 +460,7 @@ class CalibrationData(FromSources):
         classes: Sequence[Any] | NDArray[Any] | None = None,
         sample_weight: ArrayLike | None = None,
         weight_type: WeightType | None = None,
-        site: ArrayLike | None = None,
-        period: ArrayLike | None = None,
-        subgroup: Crossed | None = None,
-        cluster: ArrayLike | None = None,
-        stratum: ArrayLike | None = None,
-        imputation: ArrayLike | None = None,
+        **roles: Unpack[LabelRoles],
     ) -> Self:
         """Reduce a multi-class classifier to binary calibration.
 
@@ -504,12 +502,183 @@ class CalibrationData(FromSources):
         >>> bc.CalibrationData.from_multiclass([0, 1], proba)
         CalibrationData(2 cases, 1 event, 2 rows)
         """
-        roles = as_roles(
-            site=site, period=period, subgroup=subgroup, cluster=cluster, stratum=stratum,
-            imputation=imputation,
-        )  # fmt: skip
-        given = (y_true, y_proba, mode, classes, sample_weight, roles)
+        given = (y_true, y_proba, mode, classes, sample_weight, as_roles(**roles))
         return cls._new(contents_of_classes(*given, weight_type=weight_type))
+
+    @classmethod
+    @spelt_out(ColumnRoles)
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        horizon: float | None = None,
+        weight_type: WeightType | None = None,
+        pos_label: Any = None,
+        ignore: Sequence[str] = (),
+        **roles: Unpack[ColumnRoles],
+    ) -> Self:
+        """Build a table from columns of a data frame.
+
+        Parameters
+        ----------
+        frame : data frame
+            Of pandas, polars, pyarrow, modin, duckdb or any other library that narwhals
+            understands. Of a lazy frame or a query only these columns are computed.
+        outcome : str
+            Column of outcomes, 0/1 or boolean; other labels need `pos_label`. Needed, but for times
+            to an event.
+        prob : str
+            Column of predicted probabilities of the event, in [0, 1].
+        site, period, cluster, stratum, imputation : str, optional
+            Columns of these roles, as in the constructor.
+        subgroup : str or sequence of str
+            Columns of subgroups, such as sex and age group.
+        sample_weight : str, optional
+            Column of counts of cases, or of sampling weights.
+        time, event : str, optional
+            In place of `outcome`, columns of times to an event and of whether it ended them, as in
+            `Survival`.
+        entry : str, optional
+            Column of when each case came under observation, as in `Survival`.
+        horizon : float, optional
+            Of times to an event: by when the scores are risks of it.
+        weight_type : {"counts", "sampling"}, optional
+            What the weights are; by default counts if all are whole numbers.
+        pos_label : object, optional
+            The outcome that counts as the event.
+        ignore : sequence of str
+            Columns of hospitals or dates that do not matter, of which no warning is given.
+
+        Returns
+        -------
+        CalibrationData
+
+        Raises
+        ------
+        InputError
+            If it is no data frame, a column is missing, or a value in one is missing or not valid.
+
+        Warns
+        -----
+        GroupWarning
+            If a column is called site, hospital, centre, clinic, region, study, month, date or the
+            like, its values repeat, and no site, period, cluster or subgroup is named.
+        WeightWarning
+            As the constructor, when weights can be either type.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"died": [0, 1, 1, 0], "risk": [0.2, 0.8, 0.8, 0.2]})
+        >>> bc.CalibrationData.from_frame(frame, outcome="died", prob="risk")
+        CalibrationData(4 cases, 2 events, 2 rows)
+        """
+        columns, ignored = Columns.given(**roles), tuple(as_items(ignore, "ignore"))
+        for at, name in enumerate(ignored):
+            cure = "Pass the names of columns, such as ['hospital']."
+            check_type(name, str, f"ignore[{at}]", cure)
+        told = {"weight_type": weight_type, "pos_label": pos_label, "horizon": horizon}
+        table = cls._of_frame(frame, columns, told)
+        note_groups(groups_unnamed(frame, columns, ignored))
+        return table
+
+    @classmethod
+    @spelt_out(ColumnRoles)
+    def from_dask(
+        cls,
+        frame: Any,
+        *,
+        horizon: float | None = None,
+        weight_type: WeightType | None = None,
+        pos_label: Any = None,
+        **roles: Unpack[ColumnRoles],
+    ) -> Self:
+        """Build a table from a Dask data frame.
+
+        Cases that are alike are counted where they lie, by whichever scheduler of Dask is active;
+        no more than one row for each score and role travels. Scores that all differ are best
+        rounded before, to four digits, say. It needs Dask, which the extra `dask` installs.
+
+        Parameters
+        ----------
+        frame : dask.dataframe.DataFrame
+        outcome, prob, site, period, cluster, stratum, imputation, sample_weight : str, optional
+        subgroup : str or sequence of str
+        time, event, entry : str, optional
+            Columns, as in `from_frame`. Rows with sampling weights are not added up.
+        horizon, weight_type, pos_label
+            As in `from_frame`.
+
+        Returns
+        -------
+        CalibrationData
+
+        Raises
+        ------
+        InputError
+            If it is no Dask data frame, it cannot be computed, a column is missing, or a value is
+            missing or not valid.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> table = bc.CalibrationData.from_dask(
+        ...     frame, outcome="died", prob="risk"
+        ... )  # doctest: +SKIP
+        """
+        with needed("reading Dask objects", "bayescal[dask]"):
+            dask: Any = import_module("dask")
+        if not hasattr(frame, "dask") or not hasattr(frame, "columns"):
+            raise InputError(
+                f"frame is a {type(frame).__name__}. Pass a Dask data frame; arrays of Dask become "
+                "one by dask.dataframe.from_dask_array."
+            )
+        columns, sample_weight = Columns.given(**roles), roles.get("sample_weight")
+        columns.check(list(frame.columns), "frame")
+        # `dask.compute` of early versions computes columns that nothing needs, if not told before.
+        rows = frame[columns.needed].optimize(fuse=False)
+        keys = [name for name in columns.needed if name != sample_weight]
+        alike = rows.groupby(keys, dropna=False, sort=False, observed=True)
+        weights = rows[sample_weight] if sample_weight is not None else None
+        try:
+            if weights is None:
+                (counted,) = dask.compute(alike.size())
+            else:
+                lazy = (alike[sample_weight].sum(), weights.min(), weights.isna().any())
+                counted, least, missing, parts = dask.compute(*lazy, (weights % 1 != 0).any())
+                if missing or least < 0 or parts or weight_type == "sampling":
+                    counted = None
+                    (rows,) = dask.compute(rows)
+        except Exception as error:  # whatever the user's graph raises, or the scheduler
+            raise InputError(
+                f"frame cannot be computed: {type(error).__name__}: "
+                f"{shortened(error, LONGEST_REASON)}. Mend it; if it needs more memory than a "
+                "worker has, repartition the frame into smaller parts."
+            ) from error
+        told = {"weight_type": weight_type, "pos_label": pos_label, "horizon": horizon}
+        if counted is None:
+            return cls._of_frame(rows, columns, told)
+        number = next(name for name in (f"n{k}" for k in range(len(keys) + 1)) if name not in keys)
+        table = counted.rename(number).reset_index()
+        told["weight_type"] = "counts"
+        return cls._of_frame(table, columns._replace(sample_weight=number), told, number)
+
+    @classmethod
+    def _of_frame(
+        cls, frame: Any, columns: Columns, told: dict[str, Any], number: str | None = None
+    ) -> Self:
+        """The table of a frame, of which one column may be of how many cases a row is."""
+        reader = Reader(**told)
+        try:
+            reader.add(columns_of(frame, columns), "frame")
+        except CaseError as error:
+            if number is None or error.row is None:
+                raise error.changed(argument=columns.called(error.argument)) from None
+            rows = int(frame[number].iloc[error.row])
+            where = f"{count(rows, 'row')} of frame"
+            raise InputError(error.worded(columns.called, lambda row: where)) from None
+        return cls._new(reader.finished())
 
     @property
     def _structure(self) -> Structure:
@@ -712,7 +881,11 @@ class CalibrationData(FromSources):
         InputError
             That says what to pass instead.
         """
-        self._check_outcomes()
+        if not self.has_outcomes:
+            raise InputError(
+                "this table has no outcomes: it holds scores alone, of cases that were not "
+                "observed. Pass outcomes with the scores, as (y_true, y_prob)."
+            )
         if self.follow_up is not None and not takes_times:
             raise InputError(
                 "this table has times to an event, and cases that left before the horizon: this is "
@@ -720,13 +893,6 @@ class CalibrationData(FromSources):
                 "recommend, recalibration_gain and build_model."
             )
         return self
-
-    def _check_outcomes(self) -> None:
-        if not self.has_outcomes:
-            raise InputError(
-                "this table has no outcomes: it holds scores alone, of cases that were not "
-                "observed. Pass outcomes with the scores, as (y_true, y_prob)."
-            )
 
     @property
     def rows(self) -> Rows:
@@ -746,8 +912,7 @@ class CalibrationData(FromSources):
     @property
     def hits(self) -> Floats:
         """Events at each score (the sum of their weights); refused where there are no outcomes."""
-        self._check_outcomes()
-        return self.rows.hits
+        return self.complete(takes_times=True).rows.hits
 
     @property
     def group(self) -> NDArray[np.str_] | None:
@@ -776,7 +941,7 @@ class CalibrationData(FromSources):
 
         Of outcomes that were imputed it is the mean over the imputations.
         """
-        self._check_outcomes()
+        self.complete(takes_times=True)
         parts = self._imputations if self.has_imputed_outcomes else (self._any,)
         return sum(part._hits for part in parts) / len(parts)
 
@@ -1010,17 +1175,13 @@ class CalibrationData(FromSources):
         if group is not None:
             if not isinstance(group, str) or group not in self._position:
                 check_choice(group, self.groups, "group")
-            cell, at = self._contents.cells[self._position[group]], self._position[group]
-            if self._imputations:
-                return self._each(lambda one: of_group(one, one.cells.index(cell)))
-            return self._each(lambda one: of_group(one, at))
+            cell = self._contents.cells[self._position[group]]
+            return self._each(lambda one: of_group(one, one.cells.index(cell)))
         wanted = {
             role: check_choice(str(level), self.levels[role], role)
             for role, level in levels.items()
             if check_choice(role, tuple(self.levels), "role")
         }
-        if not self._imputations:
-            return self._each(partial(selected, levels=wanted))
         label, table = wanted.pop(IMPUTATION, None), self
         if label is not None:
             table = self._imputations[self._labels.index(label)]
@@ -1088,28 +1249,17 @@ class CalibrationData(FromSources):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CalibrationData):
             return NotImplemented
-        mine, theirs = (
-            (
-                it.groups,
-                it._structure,
-                it.weight_type,
-                it.has_outcomes,
-                it.follow_up,
-                it._imputations,
-                it.unknown,
-            )
-            for it in (self, other)
-        )
-        if mine != theirs or (self.members is None) != (other.members is None):
+        same = ("groups", "_structure", "weight_type", "has_outcomes", "follow_up", "_imputations")
+        if any(getattr(self, name) != getattr(other, name) for name in (*same, "unknown")):
             return False
-        if self.members is not None and not self.members.equals(other.members):
+        mine, theirs = self.members, other.members
+        if (mine is None) != (theirs is None) or (mine is not None and not mine.equals(theirs)):
             return False
-        if not np.isclose(self.weight_scale, other.weight_scale, SUMS_SAME, 0):
-            return False
-        names = ("score", "trials", "hits") if self.has_outcomes else ("score", "trials")
+        names = ("weight_scale", "score", "trials", *["hits"] * self.has_outcomes)
         pairs = [(getattr(self, name), getattr(other, name)) for name in names]
         return all(
-            one.shape == two.shape and np.allclose(one, two, SUMS_SAME, 0) for one, two in pairs
+            np.shape(one) == np.shape(two) and np.allclose(one, two, SUMS_SAME, 0)
+            for one, two in pairs
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -1172,6 +1322,18 @@ def _without_hits(contents: Contents) -> Contents:
     """The scores alone."""
     rows = contents.rows
     return replace(contents, rows=rows._replace(hits=np.zeros(rows.score.size)), members=None)
+
+
+def note_groups(names: Sequence[str]) -> None:
+    """Warn of columns of hospitals or dates of which nothing is said."""
+    for name in names:
+        role = "site" if may_be_sites(name) else "period"
+        warn(
+            f"column {shortened(repr(name))} may tell groups apart. If calibration may differ "
+            f"between them, or rows of one are alike, say so: {role}={name!r} or "
+            f"cluster={name!r}; ignore=[{name!r}] if it does not matter.",
+            GroupWarning,
+        )
 
 
 @dataclass(frozen=True)

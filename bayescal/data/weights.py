@@ -6,14 +6,13 @@ by one factor, so that they add up to Kish's effective sample size.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import CaseError, InputError, WeightWarning, check_choice
+from bayescal.core.errors import CaseError, InputError, WeightWarning, check_choice, warn
 from bayescal.core.text import exact
 
 WeightType = Literal["counts", "sampling"]
@@ -56,8 +55,8 @@ def effective_size(weights: Floats) -> float:
     return kish(float(relative.sum()), float(relative @ relative))
 
 
-def effective_scale(weights: Floats, weight_type: WeightType | None = None) -> float:
-    """Effective cases in a unit of weight: 1 for counts, less or more for sampling weights.
+def effective_cases(weights: Floats, weight_type: WeightType | None = None) -> Floats:
+    """Weights as numbers of cases: counts as they are, sampling weights rescaled.
 
     Parameters
     ----------
@@ -67,14 +66,8 @@ def effective_scale(weights: Floats, weight_type: WeightType | None = None) -> f
         By default counts if all are whole numbers.
     """
     if (weight_type or read_type(weights)) == "counts":
-        return 1.0
-    return effective_size(weights) / float(weights.sum())
-
-
-def effective_cases(weights: Floats, weight_type: WeightType | None = None) -> Floats:
-    """Weights as numbers of cases: counts as they are, sampling weights rescaled."""
-    scale = effective_scale(weights, weight_type)
-    return weights if scale == 1 else weights * scale
+        return weights
+    return weights * (effective_size(weights) / float(weights.sum()))
 
 
 def as_weight_type(
@@ -116,28 +109,6 @@ def as_weight_type(
     return chosen
 
 
-def ambiguity(
-    weights: Floats, scores: Floats, outcomes: Floats, groups: NDArray[Any] | None = None
-) -> str | None:
-    """Both types that weights can be, with their numbers; None when one is plain.
-
-    Weights can be either when they are whole numbers of ten rows or more, when they add up to at
-    least twice the number of rows, when counts would make intervals at least twice as narrow as
-    sampling weights, and when the rows are not those of a collapsed table. In a collapsed table no
-    two rows have the same score and outcome, and at least half of the cases stand at scores with a
-    row for each outcome.
-
-    Parameters
-    ----------
-    weights, scores, outcomes : ndarray of shape (n,)
-    groups : ndarray of shape (n,), optional
-    """
-    types = both_types(*_sizes(weights))
-    if types is None or not are_counts(weights):
-        return None
-    return None if _look_collapsed(weights, scores, outcomes, groups) else types
-
-
 def both_types(rows: int, total: float, squares: float) -> str | None:
     """Both types of whole-number weights, unless they hardly differ.
 
@@ -159,21 +130,36 @@ def both_types(rows: int, total: float, squares: float) -> str | None:
 def warn_of_ambiguity(
     weights: Floats, scores: Floats, outcomes: Floats, groups: NDArray[Any] | None = None
 ) -> None:
-    """Name both types of weights that can be either, and say that they are taken as counts."""
-    types = ambiguity(weights, scores, outcomes, groups)
-    if types is not None:
-        warn_of_types(types, *_sizes(weights)[1:])
+    """Name both types of weights that can be either, and say that they are taken as counts.
+
+    Weights can be either when they are whole numbers of ten rows or more, when they add up to at
+    least twice the number of rows, when counts would make intervals at least twice as narrow as
+    sampling weights, and when the rows are not those of a collapsed table. In a collapsed table no
+    two rows have the same score and outcome, and at least half of the cases stand at scores with a
+    row for each outcome.
+
+    Parameters
+    ----------
+    weights, scores, outcomes : ndarray of shape (n,)
+    groups : ndarray of shape (n,), optional
+    """
+    total, squares = float(weights.sum()), float(weights @ weights)
+    types = both_types(int(np.count_nonzero(weights)), total, squares)
+    if types is None or not are_counts(weights):
+        return
+    if not _look_collapsed(weights, scores, outcomes, groups):
+        warn_of_types(types, total, squares)
 
 
 def warn_of_types(types: str, total: float, squares: float) -> None:
-    """Warn the caller of the caller's caller that both types are possible."""
-    warning = WeightWarning(
+    """Warn that both types are possible."""
+    warn(
         f"sample_weight holds whole numbers that can be {types}. They are taken as counts, "
         f"which makes intervals about {np.sqrt(squares / total):.2g} times as narrow. Say which "
-        "they are with weight_type='counts' or weight_type='sampling'."
+        "they are with weight_type='counts' or weight_type='sampling'.",
+        WeightWarning,
+        types=types,
     )
-    warning.types = types
-    warnings.warn(warning, stacklevel=4)
 
 
 def is_collapsed(weight: Floats, has_both: NDArray[np.bool_]) -> bool:
@@ -207,11 +193,6 @@ def quantile(values: Floats, trials: Floats, prob: float) -> Floats:
     )
     between: Floats = (lower + (position - below) * (upper - lower))[..., 0]
     return between
-
-
-def _sizes(weights: Floats) -> tuple[int, float, float]:
-    """Number of weights that are not 0, their sum, and that of their squares."""
-    return int(np.count_nonzero(weights)), float(weights.sum()), float(weights @ weights)
 
 
 def _look_collapsed(

@@ -13,10 +13,9 @@ from scipy import sparse
 
 from bayescal.core.arrays import BLOCK, Floats, blocks
 from bayescal.core.errors import InputError, as_count, check_choice
-from bayescal.data.cases import as_vector, check_same_length
+from bayescal.data.cases import aligned, as_vector, check_same_length
 from bayescal.data.read import Cases
 from bayescal.data.rows import add_up, levels_of
-from bayescal.data.sources.alignment import aligned
 from bayescal.data.weights import are_counts
 from bayescal.estimators.registry import OutcomesLike, read
 

@@ -11,10 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal.core.arrays import Floats, blocks, power_mean
 from bayescal.core.errors import InputError, as_count, as_order
 from bayescal.core.text import documented
-from bayescal.data.cases import as_scores, check_given, check_same_length
+from bayescal.data.cases import aligned, as_scores, check_given, check_same_length
 from bayescal.data.read import Needs
 from bayescal.data.rows import Table, levels_of, tabulate
-from bayescal.data.sources.alignment import aligned
 from bayescal.data.table import CalibrationData
 from bayescal.estimators import registry
 from bayescal.estimators.bins import (

@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal.core.arrays import Floats, power_mean
 from bayescal.core.errors import InputError, as_flag, as_order
 from bayescal.core.text import exact
-from bayescal.data.cases import as_weights, check_same_length, check_scores, is_matrix
-from bayescal.data.classes import as_class_matrix
-from bayescal.data.sources.alignment import aligned
+from bayescal.data.cases import aligned, as_weights, check_same_length, check_scores, is_matrix
+from bayescal.data.matrices import as_class_matrix
 from bayescal.data.table import CalibrationData
 from bayescal.data.weights import effective_cases
 from bayescal.estimators.binned import ece_core

@@ -15,10 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal.core.arrays import Floats, blocks
 from bayescal.core.errors import InputError
 from bayescal.core.text import documented, shortened
-from bayescal.data.cases import as_scores, as_weights
+from bayescal.data.cases import aligned, as_scores, as_weights
 from bayescal.data.read import Cases as Cases
 from bayescal.data.read import Needs, Outcomes, paired, read_cases
-from bayescal.data.sources.alignment import aligned
 from bayescal.data.table import CalibrationData
 from bayescal.data.weights import effective_cases
 

@@ -17,10 +17,9 @@ from scipy.special import ndtr, ndtri
 from bayescal.core.arrays import Floats, RandomState, blocks, random_generator
 from bayescal.core.errors import MOST_DRAWS, InputError, as_count, as_level, check_choice
 from bayescal.core.text import documented, percent, rounded, shortened
-from bayescal.data.cases import as_scores, check_same_length
+from bayescal.data.cases import aligned, as_scores, check_same_length
 from bayescal.data.clusters import Clusters
 from bayescal.data.rows import levels_of
-from bayescal.data.sources.alignment import aligned
 from bayescal.data.table import CalibrationData
 from bayescal.data.weights import are_counts
 from bayescal.estimators import clinical, resamples

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from bayescal.core.arrays import RandomState
 from bayescal.core.errors import EdgeWarning, InputError, as_draws, as_items, check_choice
 from bayescal.data.doors import CaseRoles, door, table_of
-from bayescal.data.imputations import warn_of_few_outcomes
+from bayescal.data.matrices import warn_of_few_outcomes
 from bayescal.data.table import CalibrationData
 from bayescal.fitting.imputed.combine import combine_imputations, each_imputation
 from bayescal.inference.candidates import PRIOR_CALIBRATED, in_order

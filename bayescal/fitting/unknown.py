@@ -12,9 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, as_level
 from bayescal.core.text import count, interval
-from bayescal.data.cases import as_floats, as_scores, as_vector, check_same_length, is_missing
+from bayescal.data.cases import (
+    aligned,
+    as_floats,
+    as_scores,
+    as_vector,
+    check_same_length,
+    is_missing,
+)
 from bayescal.data.rows import add_up
-from bayescal.data.sources.alignment import aligned
 from bayescal.data.table import CalibrationData
 from bayescal.fitting._fit import fit
 from bayescal.posterior.departures import OtherRisk

@@ -12,7 +12,7 @@ from bayescal.core.arrays import as_seed
 from bayescal.core.errors import InputError, as_items
 from bayescal.data.cases import is_matrix
 from bayescal.data.doors import Given
-from bayescal.data.imputations import (
+from bayescal.data.matrices import (
     as_imputations,
     as_imputed_outcomes,
     warn_of_few_outcomes,
@@ -139,7 +139,7 @@ def gain_of_imputations(
         cases = [(y_true, score) for score in as_imputations(imputation, one)]
         maps, are_imputed = _by_imputation(after, len(cases)), False
     if are_imputed:
-        warn_of_few_outcomes(len(cases), stacklevel=4)
+        warn_of_few_outcomes(len(cases))
     options |= {"random_state": as_seed(random_state), **of_cases}
 
     def gains(by: str) -> list[RecalibrationGain]:

@@ -19,9 +19,9 @@ from bayescal.data.cases import (
     check_same_length,
     is_matrix,
 )
-from bayescal.data.classes import as_probability_matrix
 from bayescal.data.clusters import Clusters, Members, read_clusters
 from bayescal.data.doors import Given
+from bayescal.data.matrices import as_probability_matrix
 from bayescal.data.read import paired
 from bayescal.data.roles import as_roles
 from bayescal.data.rows import Levels, levels_of

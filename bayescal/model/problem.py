@@ -18,9 +18,8 @@ from bayescal.core.optimise import clipped
 from bayescal.core.text import shortened
 from bayescal.data.clusters import Clusters
 from bayescal.data.doors import CaseRoles, door, table_of
-from bayescal.data.edges import Edges
 from bayescal.data.read import Outcomes
-from bayescal.data.rows import Rows
+from bayescal.data.rows import Edges, Rows
 from bayescal.data.table import CalibrationData
 from bayescal.model.curve import CurveAtScores
 from bayescal.model.curves import AVERAGE, Curve, Frame, as_curve, stored_curve

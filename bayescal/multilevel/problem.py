@@ -15,8 +15,7 @@ from bayescal.core.errors import InputError, check_choice
 from bayescal.core.text import count, shortened
 from bayescal.data.cases import as_scores
 from bayescal.data.doors import CaseRoles, table_of
-from bayescal.data.periods import Periods, read_periods
-from bayescal.data.roles import in_order
+from bayescal.data.roles import Periods, in_order, read_periods
 from bayescal.data.table import CalibrationData, CrossedTable
 from bayescal.inference.clusters import Adjustment
 from bayescal.model.heterogeneity import VARYING, Heterogeneity

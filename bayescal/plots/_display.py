@@ -8,8 +8,7 @@ import numpy as np
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, as_count, as_flag, as_level, check_choice
-from bayescal.data.cases import as_outcomes, as_scores, as_vector
-from bayescal.data.sources.alignment import aligned
+from bayescal.data.cases import aligned, as_outcomes, as_scores, as_vector
 from bayescal.fitting import fit
 from bayescal.plots import style
 from bayescal.plots._bands import curve_bands

@@ -12,8 +12,7 @@ from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, as_level
 from bayescal.core.optimise import clipped
 from bayescal.core.text import shortened
-from bayescal.data.cases import as_floats, as_scores, as_vector
-from bayescal.data.sources.alignment import aligned
+from bayescal.data.cases import aligned, as_floats, as_scores, as_vector
 from bayescal.data.table import CalibrationData
 from bayescal.model.problem import Problem
 from bayescal.posterior.curve_draws import CurveDraws

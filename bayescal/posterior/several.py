@@ -12,7 +12,7 @@ from bayescal.core.text import count, shortened
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayescal.data.predicted import Risks
+    from bayescal.data.matrices import Risks
 
 __all__ = ["Several"]
 

@@ -16,10 +16,18 @@ from bayescal.core.arrays import Floats, blocks
 from bayescal.core.errors import InputError, SeparationError, as_count, as_number
 from bayescal.core.optimise import EDGE, maximise
 from bayescal.core.text import shortened
-from bayescal.data.cases import as_scores, as_vector, as_weights, check_same_length, is_matrix
-from bayescal.data.classes import as_probability_matrix, categories_of, order_told
-from bayescal.data.edges import ends_of
-from bayescal.data.sources.alignment import aligned, column_names, columns_in_order
+from bayescal.data.cases import (
+    aligned,
+    as_scores,
+    as_vector,
+    as_weights,
+    check_same_length,
+    column_names,
+    columns_in_order,
+    is_matrix,
+)
+from bayescal.data.matrices import as_probability_matrix, categories_of, order_told
+from bayescal.data.rows import ends_of
 from bayescal.data.table import CalibrationData
 from bayescal.data.weights import WeightType, as_weight_type, effective_cases
 

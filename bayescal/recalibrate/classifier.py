@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
 from bayescal.core.text import shortened
-from bayescal.data.sources.alignment import aligned
+from bayescal.data.cases import aligned
 from bayescal.recalibrate.base import Recalibrator
 from bayescal.recalibrate.regression import LogisticRecalibrator
 

@@ -17,9 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 from bayescal.core.arrays import Floats, RandomState, random_generator
 from bayescal.core.errors import InputError, check_choice
 from bayescal.core.optimise import log_odds_of
+from bayescal.data.cases import aligned
 from bayescal.data.read import as_numbers
 from bayescal.data.rows import Rows, collapse, levels_of
-from bayescal.data.sources.alignment import aligned
 from bayescal.estimators.bins import as_bins
 from bayescal.estimators.smooth import smooth_ece_curve
 from bayescal.recalibrate.base import (

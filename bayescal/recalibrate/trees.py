@@ -16,9 +16,8 @@ from sklearn.utils import check_array
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, as_count
 from bayescal.core.optimise import log_odds_of, maximise
-from bayescal.data.cases import check_same_length
+from bayescal.data.cases import aligned, check_same_length, column_names
 from bayescal.data.rows import collapse
-from bayescal.data.sources.alignment import aligned, column_names
 from bayescal.recalibrate.base import Recalibrator, as_amount, as_fitted, both_columns
 from bayescal.recalibrate.steps import cuts_between
 

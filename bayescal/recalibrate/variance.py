@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
+from bayescal.data.cases import aligned, column_names, columns_in_order
 from bayescal.data.read import as_numbers, as_variances, read_variance_cases
-from bayescal.data.sources.alignment import aligned, column_names, columns_in_order
 from bayescal.inference.variance import best_line, rows_of
 from bayescal.recalibrate.base import as_fitted
 

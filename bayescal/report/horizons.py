@@ -12,7 +12,7 @@ import numpy as np
 from bayescal.core.page import Figure, Page, Section
 from bayescal.core.table import MEDIA, Column, Row, Table
 from bayescal.core.text import capitalised, card, count, percent
-from bayescal.data.predicted import Risks
+from bayescal.data.matrices import Risks
 from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
 from bayescal.posterior.several import Several
 from bayescal.report import render

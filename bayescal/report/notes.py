@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from bayescal.core.sampling import BAD_K
 from bayescal.core.text import count, only, shortened
-from bayescal.data.imputations import FEW_IMPUTATIONS
+from bayescal.data.matrices import FEW_IMPUTATIONS
 from bayescal.posterior.checks.undefined import MOST_AT_ENDS, share_at_ends
 from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
 from bayescal.posterior.posterior import CalibrationPosterior

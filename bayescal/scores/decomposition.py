@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike
 from bayescal.core.arrays import Floats, power_mean
 from bayescal.core.errors import InputError, as_flag, as_order, check_choice
 from bayescal.core.text import documented, shortened
-from bayescal.data.cases import as_weights, is_matrix
+from bayescal.data.cases import aligned, as_weights, is_matrix
 from bayescal.data.read import Needs, Outcomes, read_cases
-from bayescal.data.sources.alignment import aligned
 from bayescal.scores import proper
 from bayescal.scores.proper import (
     BINARY,

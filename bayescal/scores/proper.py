@@ -12,11 +12,17 @@ from bayescal.core import decision
 from bayescal.core.arrays import Floats, blocks
 from bayescal.core.errors import InputError
 from bayescal.core.text import documented, shortened
-from bayescal.data.cases import as_vector, as_weights, check_same_length, is_matrix
-from bayescal.data.classes import as_class_matrix, as_probability_matrix
+from bayescal.data.cases import (
+    aligned,
+    as_vector,
+    as_weights,
+    check_same_length,
+    column_names,
+    is_matrix,
+)
+from bayescal.data.matrices import as_class_matrix, as_probability_matrix
 from bayescal.data.read import Cases, Outcomes, read_cases
 from bayescal.data.rows import levels_of
-from bayescal.data.sources.alignment import aligned, column_names
 
 Loss = Callable[[Floats, Floats], Floats]
 """Of the probability given to what happened, and of those given to what did not, which run along

@@ -13,11 +13,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
-from scipy.stats import gaussian_kde, norm
+from scipy.stats import norm
 
 import bayescal as bc
 from bayescal import estimators
-from bayescal.posterior.population import draw_population
 
 DOCS = Path(__file__).resolve().parents[1]
 FIGURES = DOCS / "generated" / "figures"
@@ -38,50 +37,6 @@ def save(ax: Axes, name: str) -> None:
     figure = ax.figure
     figure.savefig(FIGURES / f"{name}.png", dpi=120)
     plt.close("all")
-
-
-# Populations: two clusters of scores, which no Beta density describes
-
-
-def alerts(n: int, random_state: int) -> tuple[Floats, Floats]:
-    """Outcomes and scores: one patient in twenty has a high score, and half the risk it says."""
-    rng = np.random.default_rng(random_state)
-    high = rng.random(n) < 0.05
-    scores = np.where(high, rng.beta(14, 6, n), rng.beta(2, 30, n))
-    return (rng.random(n) < np.where(high, scores / 2, scores)).astype(float), scores
-
-
-def draw_populations() -> None:
-    y_true, y_prob = alerts(200, 0)
-    post = bc.fit(y_true, y_prob, curve="beta", random_state=1)
-    left, right = panels()
-    left.hist(y_prob, bins=40, range=(0, 1), density=True, color="#cccccc", label="200 scores")
-    drawn = [
-        (population.score, population.weight)
-        for _, population in draw_population(
-            "beta", post.data.score, post.data.trials, 400, np.random.default_rng(1)
-        )
-    ]
-    score, weight = (np.concatenate(parts).ravel() for parts in zip(*drawn, strict=True))
-    mass, edges = np.histogram(score, bins=80, range=(0, 1), weights=weight / weight.sum())
-    middle = (edges[:-1] + edges[1:]) / 2
-    left.plot(middle, mass * 80, color=GREEN, lw=1.8, label="Beta density, mean of its posterior")
-    left.set(xlabel="Score", ylabel="Density", ylim=(0, 14))
-    left.legend(frameon=False, fontsize="small")
-    at = np.linspace(0, 0.09, 300)
-    for kind, colour, dashes in (
-        ("sample", INK, (0, (1.2, 1.2))),
-        ("bootstrap", BLUE, "-"),
-        ("beta", GREEN, (0, (5, 1.5))),
-    ):
-        draws = post.tce(population=kind).to_numpy().ravel()
-        label = f"{kind}: 95 % interval {np.quantile(draws, 0.025):.3f} to "
-        label += f"{np.quantile(draws, 0.975):.3f}"
-        right.plot(at, gaussian_kde(draws)(at), color=colour, ls=dashes, lw=1.8, label=label)
-    right.set(xlabel="True calibration error", ylabel="Posterior density", ylim=(0, 50))
-    right.set_yticks([])
-    right.legend(frameon=False, fontsize="small")
-    save(left, "populations")
 
 
 # Lindley: a shift with a normal prior, its estimate normal
@@ -233,7 +188,6 @@ def write_figures() -> None:
     """Draw all of them."""
     FIGURES.mkdir(parents=True, exist_ok=True)
     for draw in (
-        draw_populations,
         draw_lindley,
         draw_estimators,
         draw_gain,

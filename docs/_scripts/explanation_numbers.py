@@ -6,9 +6,7 @@ import numpy as np
 
 import bayescal as bc
 from bayescal import estimators
-from explanation_figures import alerts
 
-POPULATIONS = ("sample", "bootstrap", "beta")
 TESTS = (
     estimators.cox_test,
     estimators.spiegelhalter_test,
@@ -16,46 +14,6 @@ TESTS = (
     estimators.giviti_test,
     estimators.cumulative_difference_test,
 )
-
-
-def width(values: object) -> float:
-    lower, upper = np.quantile(np.asarray(values), [0.025, 0.975])
-    return float(upper - lower)
-
-
-def population_widths(name: str, runs: int = 20) -> None:
-    """Widths of intervals as multiples of that for the observed scores."""
-    result = {kind: np.empty((runs, 4)) for kind in POPULATIONS}
-    for run in range(runs):
-        y_true, y_prob = bc.simulate.sample(name, 200, random_state=run)
-        post = bc.fit(y_true, y_prob, curve="beta", random_state=run, draws=2000)
-        threshold = min(float(np.quantile(y_prob, 0.8)), 0.9)
-        for kind, rows in result.items():
-            rows[run, :3] = [
-                width(post.functional(f, population=kind))
-                for f in ("tce", "e90", "observed_expected")
-            ]
-            rows[run, 3] = width(post.net_benefit([threshold], population=kind)["model"])
-    for kind in POPULATIONS[1:]:
-        ratio = result[kind].mean(axis=0) / result["sample"].mean(axis=0)
-        print(
-            name,
-            kind,
-            dict(zip(("tce", "e90", "observed_expected", "nb"), ratio.round(2), strict=True)),
-        )
-
-
-def population_coverage(runs: int = 300) -> None:
-    """How often each interval holds the true error where scores have two clusters."""
-    truth = 0.05 * 0.5 * 14 / 20
-    result: dict[str, list[tuple[bool, float]]] = {kind: [] for kind in POPULATIONS}
-    for run in range(runs):
-        post = bc.fit(*alerts(200, 1000 + run), curve="beta", random_state=run, draws=2000)
-        for kind, rows in result.items():
-            lower, upper = np.quantile(post.tce(population=kind), [0.025, 0.975])
-            rows.append((bool(lower <= truth <= upper), upper - lower))
-    for kind, rows in result.items():
-        print("two clusters", kind, "coverage, width", np.mean(rows, axis=0).round(3))
 
 
 def own_mean(runs: int = 60) -> None:
@@ -82,10 +40,6 @@ def rejections(name: str, runs: int = 200) -> None:
 
 
 def main() -> None:
-    for shape in ("middle-overconfident", "low-overconfident", "middle-asymmetric"):
-        population_widths(f"clinical-{shape}")
-    population_widths("D1")
-    population_coverage()
     own_mean()
     for shape in ("calibrated", "overconfident", "shifted", "asymmetric"):
         rejections(f"clinical-middle-{shape}")

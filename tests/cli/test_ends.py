@@ -9,7 +9,7 @@ import pytest
 
 from bayescal.cli.reading import COMMAND_LINE
 from bayescal.data.columns import Door
-from bayescal.data.ends import Ends
+from bayescal.data.times import Ends
 from bayescal.errors import InputError
 
 TWO = np.array(["dead", "alive", "dead ", "alive"], dtype=object)

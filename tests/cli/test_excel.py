@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bayescal.core.errors import InputError
-from bayescal.data.formats import open_table
+from bayescal.data.files import open_table
 
 openpyxl = pytest.importorskip("openpyxl", reason="needs openpyxl, of the extra 'excel'")
 

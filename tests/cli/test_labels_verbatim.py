@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from bayescal.cli.reading import Reading, read_predictions
-from bayescal.data.periods import read_periods
+from bayescal.data.roles import read_periods
 from bayescal.errors import InputError
 
 RNG = np.random.default_rng(4)
@@ -93,7 +93,7 @@ def test_ids_of_18_digits_are_not_rounded(tmp_path) -> None:
 
 
 def test_ids_of_18_digits_in_parquet_beside_an_empty_cell(tmp_path) -> None:
-    from bayescal.data.formats import open_table
+    from bayescal.data.files import open_table
 
     ids = pd.array([123456789012345678, None, 123456789012345679], dtype="Int64")
     path = tmp_path / "cases.parquet"

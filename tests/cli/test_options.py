@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 from pathlib import Path
 
 import pandas as pd
@@ -16,7 +15,6 @@ from bayescal.cli._options import PYTHON_NAMES
 from bayescal.cli.app import app
 from bayescal.fitting.unknown import KnownFit
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "from-python.md"
 DOORS = {
     "assess": (bc.assess, bc.fit, bc.CalibrationData, bc.Survival, bc.CalibrationPosterior.tce),
     "compare": (bc.compare, bc.assess, bc.CalibrationData, bc.Survival),
@@ -66,11 +64,6 @@ def test_options_have_the_name_of_python_too(command: str) -> None:
     for each in options(command):
         if each.name in PYTHON_NAMES:
             assert "--" + PYTHON_NAMES[each.name].replace("_", "-") in each.opts
-
-
-def test_the_page_has_the_list() -> None:
-    rows = re.findall(r"^\| `--([\w-]+)` \| `([\w-]+)=?` \|", PAGE.read_text("utf-8"), re.M)
-    assert dict(rows) == PYTHON_NAMES
 
 
 def test_names_of_python_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bayescal.core.errors import InputError
-from bayescal.data.formats import open_table
+from bayescal.data.files import open_table
 
 FIELD = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6)
 

@@ -17,7 +17,7 @@ import bayescal as bc
 from bayescal.cli.app import _run
 from bayescal.cli.page.upload import Upload
 from bayescal.cli.page.worker import columns_of
-from bayescal.data.formats import open_table
+from bayescal.data.files import open_table
 from bayescal.errors import InputError
 
 HOSPITALS = {1: "North", 2: "South & West"}

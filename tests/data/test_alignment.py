@@ -11,7 +11,7 @@ import pytest
 import xarray as xr
 
 import bayescal as bc
-from bayescal.data.sources.alignment import aligned, columns_in_order
+from bayescal.data.cases import aligned, columns_in_order
 from bayescal.errors import InputError
 
 N = 40

@@ -14,7 +14,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import bayescal as bc
-from bayescal.data.declared import OF_TABLE, ROLES
+from bayescal.data.columns import OF_TABLE, ROLES
 from bayescal.data.doors import WORDS
 from bayescal.errors import InputError
 

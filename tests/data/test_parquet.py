@@ -74,7 +74,7 @@ def test_the_table_is_the_same_for_any_files_and_batches(tmp_path_factory, colum
         write(folder / f"{index}.parquet", part, row_group_size=data.draw(st.integers(100, 9000)))
     options = {"weight_type": "counts"}
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("bayescal.data.parquet.BATCH_ROWS", data.draw(st.integers(50, 9000)))
+        patched.setattr("bayescal.data.files.BATCH_ROWS", data.draw(st.integers(50, 9000)))
         table = bc.read(folder, **ALL, **options)
     expected = table_of(columns, sample_weight=columns["w"], site=columns["site"], **options)
     assert table == expected
@@ -158,7 +158,7 @@ def test_decimals_booleans_and_single_precision(tmp_path):
 def test_weights_that_can_be_either_are_warned_of(tmp_path, columns, monkeypatch):
     weights = np.resize([1, 40], N)
     path = write(tmp_path / "a.parquet", columns | {"w": weights}, row_group_size=1000)
-    monkeypatch.setattr("bayescal.data.parquet.BATCH_ROWS", 700)
+    monkeypatch.setattr("bayescal.data.files.BATCH_ROWS", 700)
     with pytest.warns(WeightWarning, match="whole numbers that can be counts of cases"):
         table = bc.read(path, **NAMES, sample_weight="w", ignore="site")
     assert table.n == weights.sum()
@@ -200,7 +200,7 @@ def test_a_bad_value_is_named_with_its_file_and_row(tmp_path, columns, change, r
     options = {"sample_weight": "w", "site": "site", "weight_type": "counts"}
     told = reason.replace("AT", r"row 3235 of .*b\.parquet")
     refused(tmp_path, told, **options)
-    monkeypatch.setattr("bayescal.data.parquet.BATCH_ROWS", 200)
+    monkeypatch.setattr("bayescal.data.files.BATCH_ROWS", 200)
     refused(tmp_path, told, **options)
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import bayescal as bc
-from bayescal.data.periods import MOST_PERIODS, read_periods
+from bayescal.data.roles import MOST_PERIODS, read_periods
 from bayescal.errors import InputError
 
 MONTHS = ["2024-04", "2024-01", "2024-02", "2024-01"]

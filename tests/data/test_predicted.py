@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import bayescal as bc
-from bayescal.data.predicted import is_whole_curve, risk_at, risks_by
+from bayescal.data.matrices import is_whole_curve, risk_at, risks_by
 from bayescal.errors import InputError, ScoreWarning
 
 TIMES = [1.0, 2.0, 4.0]

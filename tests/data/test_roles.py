@@ -75,7 +75,7 @@ def from_parquet(tmp_path):
     pytest.importorskip("pyarrow")
     FRAME.to_parquet(tmp_path / "cases.parquet")
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("bayescal.data.parquet.BATCH_ROWS", 50)
+        patched.setattr("bayescal.data.files.BATCH_ROWS", 50)
         return bc.read(tmp_path / "cases.parquet", **COLUMNS)
 
 

@@ -265,7 +265,7 @@ def test_columns_of_a_frame_and_of_files_are_the_same_table(
     assert bc.CalibrationData.from_frame(frame, **COLUMNS) == of_arrays
     frame[:1700].to_parquet(tmp_path / "a.parquet")
     frame[1700:].to_parquet(tmp_path / "b.parquet")
-    monkeypatch.setattr("bayescal.data.parquet.BATCH_ROWS", 500)
+    monkeypatch.setattr("bayescal.data.files.BATCH_ROWS", 500)
     assert bc.read(tmp_path, **COLUMNS) == of_arrays
     assert of_arrays.is_compressed
 

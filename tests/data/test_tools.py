@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import bayescal as bc
 from bayescal.core.decision import net_benefit
 from bayescal.core.errors import InputError, as_count
-from bayescal.data.classes import as_probability_matrix
+from bayescal.data.matrices import as_probability_matrix
 from bayescal.data.rows import MANY_VALUES, add_up, levels_of, tabulate
 from bayescal.data.weights import effective_size, kish, quantile
 

@@ -20,7 +20,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.data.columns import Request
-from bayescal.data.formats import open_table
+from bayescal.data.files import open_table
 from bayescal.data.guesses import guess
 from bayescal.errors import InputError
 
@@ -184,7 +184,7 @@ LIMITED = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (3 << 29, 3 << 29))
 from pathlib import Path
-from bayescal.data.formats import open_table
+from bayescal.data.files import open_table
 from bayescal.errors import InputError
 try:
     source = open_table(Path(sys.argv[1]))

@@ -340,7 +340,7 @@ def advice(f: Findings) -> str:
     kind = kind_of(f)
     return (
         f"No one update for all {kind}s is recommended: look at the {kind}s that are clearly off, "
-        f"one by one. {f.recommendation.grounds}"
+        f"one by one. {f.recommendation}"
     )
 
 

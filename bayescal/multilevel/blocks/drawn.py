@@ -12,14 +12,12 @@ from bayescal.core.progress import PATIENCE, bar
 from bayescal.core.sampling import EVEN_POINTS, Sample, importance_sample, resample, smooth_rows
 from bayescal.multilevel.blocks.density import EffectsDensity, blocks_of_points
 from bayescal.multilevel.blocks.levels import draw_effects_at
+from bayescal.multilevel.factorised.sample import PILOT
 
 __all__ = ["Drawn", "corrected", "draw_round"]
 
 EFFECTS_PROPOSALS = 1
 """Proposals of the effects for each draw of the scales."""
-PILOT = 512
-"""Proposals of the scales by which the others are spread: a scale may be nearly zero, and the
-density falls more slowly on that side than at its mode."""
 ENOUGH_OF_SCALES = 0.2
 """Effective share of the proposals of the scales from which no others are tried."""
 

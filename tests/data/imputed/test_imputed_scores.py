@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bayescal as bc
-from bayescal.data.imputations import as_imputations
+from bayescal.data.matrices import as_imputations
 from bayescal.errors import InputError
 
 Y = np.array([0, 1, 1, 0, 1, 0])

@@ -1,0 +1,642 @@
+"""Matrices in place of a column: of classes, of imputations, of horizons, and predicted curves."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.arrays import Floats
+from bayescal.core.errors import (
+    CaseError,
+    ImputationWarning,
+    InputError,
+    ScoreWarning,
+    as_items,
+    check_choice,
+    warn,
+)
+from bayescal.core.text import count, exact, shortened
+from bayescal.data.cases import (
+    OVERSHOOT,
+    aligned,
+    as_floats,
+    as_scores,
+    as_vector,
+    as_weights,
+    check_same_length,
+    column_names,
+    columns_in_order,
+    is_matrix,
+    to_numpy,
+    without_rounding,
+)
+from bayescal.data.contents import Contents, contents_of
+from bayescal.data.roles import Roles, as_roles
+from bayescal.data.times import Survival, as_horizon
+from bayescal.data.weights import WeightType
+
+__all__ = []
+
+ClassMode: TypeAlias = Literal["top-label", "class-wise"]
+MODES: tuple[ClassMode, ...] = ("top-label", "class-wise")
+"""How several classes become one event: the predicted class is right; or each class is."""
+ROW_TOLERANCE = 1e-3
+"""How far the class probabilities of a case may be from a sum of 1."""
+
+
+def as_probability_matrix(values: Any, name: str = "y_prob") -> Floats:
+    """Class probabilities of shape (n, k): one row a case, one column a class, two at least.
+
+    Every row sums to 1 within 1e-3; `name` is what the user calls them.
+    """
+    matrix = to_numpy(values, name)
+    if matrix.ndim != 2 or matrix.shape[1] < 2:
+        raise InputError(
+            f"{name} must have one row a case and one column a class, two at least, but has shape "
+            f"{matrix.shape}. For a binary classifier pass both columns: 1 - score, score."
+        )
+    if matrix.dtype.kind == "f":  # in one note, rather than one a column
+        matrix = without_rounding(matrix, name)
+        _refuse_logits(matrix, name)
+    columns = [as_scores(column, f"{name}[:, {k}]") for k, column in enumerate(matrix.T)]
+    prob = np.column_stack(columns)
+    total = prob.sum(axis=1)
+    off = np.abs(total - 1) > ROW_TOLERANCE
+    if off.any():
+        at = int(off.argmax())
+        raise CaseError(
+            name,
+            f"sums to {total[at]:.4g}, not 1",
+            row=at,
+            cure="Pass probabilities (after a softmax), one column a class.",
+        )
+    return prob
+
+
+def _refuse_logits(matrix: Floats, name: str) -> None:
+    """Refuse logits of classes, or logarithms of probabilities, as a whole."""
+    below = (matrix < -OVERSHOOT).any(axis=1)
+    if below.any() and not np.isnan(matrix).any():
+        at = int(below.argmax())
+        raise CaseError(
+            name,
+            "is outside [0, 1]",
+            row=at,
+            value=f"{matrix[at].min():.4g}",
+            more="; class probabilities are not",
+            cure="If these are logits, or logarithms of probabilities, pass "
+            "scipy.special.softmax(values, axis=1).",
+        )
+
+
+def as_class_matrix(values: Any, name: str, classes: Any = None) -> Floats:
+    """Class probabilities of shape (n, k), the columns in the order of the classes.
+
+    Columns of a frame that are called as the classes are go by name; `classes` are the numbers
+    0, 1, ..., k - 1 by default.
+    """
+    if not is_matrix(values):
+        return as_probability_matrix(values, name)
+    names = range(np.shape(values)[1]) if classes is None else np.asarray(classes).tolist()
+    return as_probability_matrix(columns_in_order(values, names), name)
+
+
+def categories_of(labels: Any) -> list[Any] | None:
+    """The categories of a Categorical of pandas or an Enum of polars, in their order, else None."""
+    kind = getattr(labels, "dtype", None)
+    is_ordered = type(kind).__name__ in ("CategoricalDtype", "Enum")
+    return list(kind.categories) if kind is not None and is_ordered else None
+
+
+def order_told(
+    labels: str, matrix: str, classes: str = "CalibrationData.from_multiclass(..., classes=[...])"
+) -> str:
+    """The three ways to say which column of a matrix is which class."""
+    return (
+        f"Say it in one of three ways: pass {matrix} as a data frame whose columns are called as "
+        f"the classes; or pass {labels} as pandas.Categorical({labels}, categories=[...]), in the "
+        f"order of the columns; or name the classes in that order, {classes}."
+    )
+
+
+class BinaryCases(NamedTuple):
+    """Cases of one event, or of one event a class.
+
+    Attributes
+    ----------
+    outcomes : ndarray of bool of shape (cases,)
+    scores : ndarray of shape (cases,)
+    weights : ndarray of shape (cases,) or None
+    groups : ndarray of str of shape (cases,) or None
+        The class that each case asks for.
+    """
+
+    outcomes: NDArray[np.bool_]
+    scores: Floats
+    weights: Floats | None
+    groups: NDArray[np.str_] | None
+
+
+def contents_of_classes(
+    y_true: Any,
+    y_proba: Any,
+    mode: str,
+    classes: Any,
+    sample_weight: Any,
+    roles: Roles,
+    *,
+    weight_type: WeightType | None = None,
+    name: str = "y_proba",
+) -> Contents:
+    """The table of the binary cases; see `binary_cases`.
+
+    Parameters
+    ----------
+    roles : Roles
+        Of each case, for the top label; a class-wise table has the classes as its only subgroups.
+    """
+    named = {"y_true": y_true, name: y_proba, "sample_weight": sample_weight}
+    _, roles = roles.aligned(**named)
+    cases = binary_cases(y_true, y_proba, mode, classes, sample_weight, name)
+    if cases.groups is not None:
+        if roles.columns:
+            raise InputError(
+                f"{next(iter(roles.columns))} was given with mode='class-wise', whose "
+                "groups are the classes. Pass roles with mode='top-label'."
+            )
+        roles = as_roles(subgroup={"class": cases.groups})
+    return contents_of(*cases[:3], roles, weight_type=weight_type)
+
+
+def binary_cases(
+    y_true: Any, y_proba: Any, mode: str, classes: Any, sample_weight: Any, name: str = "y_proba"
+) -> BinaryCases:
+    """Reduce cases of k classes to binary ones; see `CalibrationData.from_multiclass`.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels of any type, one for each column of `y_proba`; see `_names_of`.
+    y_proba : array-like of shape (n, k)
+    mode : {"top-label", "class-wise"}
+    classes : sequence of length k or None
+    sample_weight : array-like of shape (n,) or None
+    name : str
+        What the user calls the matrix.
+
+    Returns
+    -------
+    BinaryCases
+        `n` of them for the top label, else `n` for each class.
+    """
+    check_choice(mode, MODES, "mode")
+    named = column_names(y_proba)
+    ordered = categories_of(y_true)
+    y_true, y_proba, sample_weight = aligned(
+        **{"y_true": y_true, name: y_proba, "sample_weight": sample_weight}
+    )
+    labels = as_vector(y_true, "y_true")
+    given = None if classes is None else as_vector(classes, "classes")
+    if given is None and named is not None and _are_among(labels, named):
+        given = as_vector(named, f"{name}'s columns")
+    if given is None and ordered is not None and len(ordered) == np.shape(y_proba)[-1]:
+        given = as_vector(ordered, "y_true's categories")
+    matrix = as_class_matrix(y_proba, name, given)
+    names = _names_of(labels, matrix.shape[1], name) if given is None else given
+    check_same_length(matrix.shape[1], f"{name}'s columns", names.size, "classes")
+    truth = _as_class_index(labels, names, name)
+    check_same_length(truth.size, "y_true", matrix.shape[0], name)
+    weights = as_weights(sample_weight, truth.size)
+    if mode == "top-label":
+        return BinaryCases(matrix.argmax(axis=1) == truth, matrix.max(axis=1), weights, None)
+    right = truth[:, None] == np.arange(names.size)
+    return BinaryCases(
+        right.T.ravel(),
+        matrix.T.ravel(),
+        None if weights is None else np.tile(weights, names.size),
+        np.repeat([str(name) for name in names.tolist()], truth.size),
+    )
+
+
+def _are_among(labels: NDArray[Any], names: list[Any]) -> bool:
+    """Whether every label is one of these names."""
+    known = {name for name in names if isinstance(name, Hashable)}
+    return set(_hashable(labels, "y_true")) <= known
+
+
+def _names_of(labels: NDArray[Any], k: int, name: str) -> NDArray[Any]:
+    """The names of k columns without names.
+
+    They are 0, 1, ..., k - 1 if every label is one of these numbers. Else they are the distinct
+    labels in ascending order, if these are numbers and as many as columns. Words are refused: in
+    alphabetical order high comes before low, and nothing would show it.
+    """
+    numbers = np.arange(k)
+    distinct = set(_hashable(labels, "y_true"))
+    if any(isinstance(label, str) for label in distinct):
+        raise CaseError(
+            "y_true",
+            f"holds words, such as {shortened(repr(labels.tolist()[0]))}, and nothing says which "
+            f"column of {name} is which class",
+            cure=order_told("y_true", name),
+        )
+    if len(distinct) != k or distinct <= set(numbers.tolist()):
+        return numbers
+    try:
+        return as_vector(sorted(distinct), "y_true")
+    except TypeError:  # labels of several types have no order
+        return numbers
+
+
+def _as_class_index(labels: NDArray[Any], names: NDArray[Any], name: str) -> NDArray[np.intp]:
+    known = {label: index for index, label in enumerate(_hashable(names, "classes"))}
+    index = [known.get(label, -1) for label in _hashable(labels, "y_true")]
+    if -1 in index:
+        at = index.index(-1)
+        raise CaseError(
+            "y_true",
+            f"is not one of the {names.size} classes",
+            row=at,
+            value=shortened(repr(labels.tolist()[at])),
+            cure=f"Classes are the numbers of the columns of {name}, from 0 on, or their names in "
+            "a data frame. Where not every class occurs in y_true, or columns are in another "
+            f"order, name them. {order_told('y_true', name)}",
+        )
+    return np.array(index)
+
+
+def _hashable(labels: NDArray[Any], name: str) -> list[Any]:
+    """Labels as a list, none of which is a list, a set or a dictionary."""
+    listed: list[Any] = labels.tolist()
+    for at, label in enumerate(listed):
+        if not isinstance(label, Hashable):
+            given, cure = shortened(repr(label)), "Classes are numbers or names."
+            raise CaseError(name, "cannot be a class", row=at, value=given, cure=cure)
+    return listed
+
+
+FEW_IMPUTATIONS = 20
+"""Imputations below which the variance between them is not well known."""
+FEWEST_IMPUTATIONS, MOST_IMPUTATIONS = 2, 1000
+SAME_CASES = 1e-9
+"""Relative difference of two sums of weights of the same cases."""
+
+
+def as_imputations(
+    imputation: Any, y_true: Any, name: str = "imputation", outcomes: str = "y_true"
+) -> Floats:
+    """Scores of the same cases, once for each imputation.
+
+    Parameters
+    ----------
+    imputation : array-like of shape (m, n)
+        A matrix, or a list of m vectors.
+    y_true : array-like of shape (n,)
+        Outcomes, of which only the number is used.
+    name, outcomes : str
+        What the user calls them.
+
+    Returns
+    -------
+    ndarray of shape (m, n)
+    """
+    rows = _rows(imputation, name)
+    if len(rows) < FEWEST_IMPUTATIONS:
+        raise InputError(
+            f"{name} must hold at least {FEWEST_IMPUTATIONS} imputations, one a row, got "
+            f"{len(rows)}. Pass the scores of a single data set as y_prob."
+        )
+    if len(rows) > MOST_IMPUTATIONS:
+        turned = len(rows) == as_vector(y_true, outcomes).size
+        step = -(-len(rows) // 50)
+        cure = f"Pass every {step}th, {name}[::{step}]: 50 draws of a posterior are enough."
+        if turned:
+            cure = f"Transpose it: one row an imputation, {name}.T."
+        raise InputError(
+            f"{name} has {len(rows):,} rows, one for each imputation, and at most "
+            f"{MOST_IMPUTATIONS:,} are fitted. {cure}"
+        )
+    scores = [as_scores(row, f"{name}[{index}]") for index, row in enumerate(rows)]
+    cases, sizes = as_vector(y_true, outcomes).size, [row.size for row in scores]
+    if len(set(sizes)) > 1:
+        other = next(index for index, size in enumerate(sizes) if size != sizes[0])
+        raise InputError(
+            f"{name}[0] has {sizes[0]} scores and {name}[{other}] has {sizes[other]}. Every "
+            "imputation must hold the same cases, in the same order."
+        )
+    if sizes[0] != cases:
+        turned = len(rows) == cases
+        cure = (
+            f"Transpose it: one row an imputation, {name}.T."
+            if turned
+            else ("Every imputation must hold the cases of the outcomes, in the same order.")
+        )
+        raise InputError(
+            f"{name} has {len(rows)} rows of {sizes[0]} scores, and {outcomes} has {cases} "
+            f"outcomes. {cure}"
+        )
+    return np.stack(scores)
+
+
+def as_imputed_outcomes(y_true: Any, y_prob: Any, name: str = "y_prob") -> list[Any]:
+    """Outcomes of the same cases, once for each imputation.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (m, n)
+        A matrix, or a list of m vectors.
+    y_prob : array-like of shape (n,)
+        Scores, of which only the number is used.
+    name : str
+        What the user calls the scores.
+
+    Returns
+    -------
+    list of array-like of shape (n,)
+    """
+    rows, cases = _rows(y_true, "y_true"), as_vector(y_prob, name).size
+    m, size = len(rows), np.size(rows[0])
+    if size != cases:
+        cure = "Transpose imputed outcomes: y_true.T." if m == cases else "Pass one of them."
+        raise InputError(
+            "y_true must be one-dimensional, or have a row for each imputation of the outcomes of "
+            f"{count(cases, 'case')}, but has shape {np.shape(y_true)}. {cure}"
+        )
+    if not FEWEST_IMPUTATIONS <= m <= MOST_IMPUTATIONS:
+        raise InputError(
+            f"y_true has {count(m, 'row')}, one for each imputation of the outcomes. Pass "
+            f"{FEWEST_IMPUTATIONS} to {MOST_IMPUTATIONS:,}, or one vector of outcomes."
+        )
+    return rows
+
+
+def warn_of_few_outcomes(m: int) -> None:
+    """Warn the caller of a public function if outcomes were imputed fewer than 20 times."""
+    if m < FEW_IMPUTATIONS:
+        warn(
+            f"outcomes were imputed {m} times, which is too few for intervals to know how "
+            f"uncertain they are. Impute them at least {FEW_IMPUTATIONS} times.",
+            ImputationWarning,
+        )
+
+
+def check_alike(labels: Sequence[str], tables: Sequence[Any]) -> None:
+    """Refuse tables of several imputations that are not of the same cases."""
+    if len(tables) < FEWEST_IMPUTATIONS:
+        raise InputError(
+            f"imputation holds one imputation, {labels[0]!r}, and at least {FEWEST_IMPUTATIONS} "
+            "are needed. Leave it out if the scores were not imputed."
+        )
+    if len(tables) > MOST_IMPUTATIONS:
+        raise InputError(
+            f"imputation has {len(tables):,} labels, and at most {MOST_IMPUTATIONS:,} imputations "
+            "are fitted. Pass fewer."
+        )
+    for label, table in zip(labels[1:], tables[1:], strict=True):
+        for what, name in (("cases", "n"), ("effective", "effective_size")):
+            one, two = getattr(tables[0], name), getattr(table, name)
+            if not np.isclose(one, two, SAME_CASES, 0):
+                raise InputError(
+                    f"imputation {labels[0]!r} has {one:g} {what} and imputation {label!r} has "
+                    f"{two:g}. Every imputation must hold the same cases, with the same weights."
+                )
+
+
+def _rows(matrix: Any, name: str) -> list[Any]:
+    """The rows of a matrix or data frame, or the entries of a list."""
+    return as_items(matrix.to_numpy() if hasattr(matrix, "to_numpy") else matrix, name)
+
+
+MOST_HORIZONS = 20
+FALLING = 1e-9
+"""By how much a risk may fall in time through rounding."""
+
+
+class Risks(NamedTuple):
+    """Risks by several horizons, and the times to the event.
+
+    Attributes
+    ----------
+    outcome : Survival
+    horizons : tuple of float
+        Ascending.
+    columns : tuple of array-like
+        Of each horizon; series with labels if a data frame was passed.
+    notes : tuple of str
+        How they were read off whole curves.
+    """
+
+    outcome: Survival
+    horizons: tuple[float, ...]
+    columns: tuple[Any, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PredictedCurves:
+    """Whole predicted curves: the cumulative hazard of each case along time.
+
+    Attributes
+    ----------
+    times : ndarray of shape (times,)
+        Ascending, from 0.
+    hazard : ndarray of shape (n, times)
+        Cumulative, -log(1 - risk); infinite where the risk is 1.
+    of_survival : bool
+        Whether probabilities of survival were passed.
+    index : pandas.Index
+        Labels of the cases.
+    """
+
+    times: Floats
+    hazard: Floats
+    of_survival: bool
+    index: Any
+
+    @classmethod
+    def of(cls, frame: Any) -> PredictedCurves:
+        """Read a data frame with a row for each case, whose columns are times.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame
+            Risks, which rise in time, or probabilities of survival, which fall.
+        """
+        if not is_whole_curve(frame):
+            raise InputError(
+                "predicted is no data frame whose columns are times. Pass a row for each case and "
+                "name the columns by the times, as in pd.DataFrame(curves, columns=times)."
+            )
+        times = as_floats(np.asarray(frame.columns), "the columns of y_prob")
+        if not (np.diff(times) > 0).all() or not (times >= 0).all() or not times[-1] < np.inf:
+            raise InputError(
+                "the columns of y_prob are numbers, so that they are read as times, and are not "
+                "ascending times from 0 on. Put them in order; or, if they are no times, name them "
+                "by words."
+            )
+        values = np.stack(
+            [as_floats(frame.iloc[:, k], f"y_prob[:, {k}]") for k in range(times.size)], axis=1
+        )
+        values = without_rounding(values, "y_prob")
+        if not ((values >= 0) & (values <= 1)).all():
+            row, column = np.argwhere(~((values >= 0) & (values <= 1)))[0]
+            raise InputError(
+                f"y_prob[{row}, {column}] = {exact(values[row, column])} is no probability; at "
+                "each time the columns of y_prob hold risks, or probabilities of survival."
+            )
+        of_survival = bool(values[:, -1].mean() < values[:, 0].mean())
+        if times.size == 1:
+            of_survival = False
+        risk = 1 - values if of_survival else values
+        falls = (np.diff(risk, axis=1) < -FALLING).any(axis=1)
+        if falls.any():
+            kind = "survival rises" if of_survival else "the risk falls"
+            raise InputError(
+                f"y_prob has whole predicted curves, and in {count(int(falls.sum()), 'row')} of "
+                f"{falls.size} {kind} in time, the first in row {int(falls.argmax())}. Each row is "
+                "a case and each column a time: pass risks, or probabilities of survival, of one "
+                "kind."
+            )
+        with np.errstate(divide="ignore"):
+            hazard = np.maximum.accumulate(-np.log1p(-risk), axis=1)
+        if times[0] > 0:
+            times, hazard = np.append(0.0, times), np.column_stack([np.zeros(len(hazard)), hazard])
+        elif (hazard[:, 0] > FALLING).any():
+            raise InputError(
+                "the column at time 0 of y_prob holds risks above 0: nobody has had the event "
+                "then. Pass risks by each time."
+            )
+        return cls(times, hazard, of_survival, frame.index)
+
+    def hazard_at(self, time: Floats) -> Floats:
+        """Cumulative hazard of each case by a time of its own, or by one time for all.
+
+        Between two times the hazard is constant.
+        """
+        at = np.broadcast_to(np.asarray(time, np.float64), (len(self.hazard),))
+        self.check_until(float(at.max()))
+        right = np.clip(np.searchsorted(self.times, at, side="left"), 1, self.times.size - 1)
+        case = np.arange(at.size)
+        before, after = self.hazard[case, right - 1], self.hazard[case, right]
+        part = (at - self.times[right - 1]) / (self.times[right] - self.times[right - 1])
+        rise = np.zeros(at.size)
+        some = (part > 0) & (after > before)
+        rise[some] = part[some] * (after[some] - before[some])
+        return np.asarray(before + rise)
+
+    def check_until(self, time: float) -> None:
+        """Refuse a time after the last of the curves."""
+        if time > self.times[-1]:
+            raise InputError(
+                f"the predicted curves end at {self.times[-1]:g}, and {time:g} is later: nothing "
+                f"says what the model predicts there. Predict up to {time:g}, or choose a horizon "
+                f"of at most {self.times[-1]:g}."
+            )
+
+    def risk_by(self, horizon: float) -> Any:
+        """Risk of each case by a time, as a series with the labels of the cases."""
+        import pandas as pd
+
+        return pd.Series(-np.expm1(-self.hazard_at(np.array(horizon))), index=self.index)
+
+    def told(self, horizons: tuple[float, ...]) -> str:
+        """How the risks by horizons were read off, in a sentence."""
+        by = ", ".join(f"{at:g}" for at in horizons)
+        kind = "probabilities of survival" if self.of_survival else "risks"
+        between = [at for at in horizons if at not in self.times]
+        told = f"Risks by {by} were read off predicted curves ({kind} up to {self.times[-1]:g})"
+        if between:
+            told += ", between two times with a constant hazard"
+        return f"{told}."
+
+
+def is_whole_curve(predicted: Any) -> bool:
+    """Whether this is a data frame whose columns are named by times."""
+    if not (hasattr(predicted, "iloc") and hasattr(predicted, "columns")):
+        return False
+    import pandas as pd
+
+    columns = predicted.columns
+    if isinstance(columns, pd.RangeIndex) or len(columns) == 0:
+        return False
+    return all(
+        isinstance(name, (int, float, np.number)) and not isinstance(name, bool) for name in columns
+    )
+
+
+def risk_at(predicted: Any, horizon: Any) -> Any:
+    """Risks by one horizon: of whole curves those read off there, else what was passed."""
+    if horizon is None or not is_whole_curve(predicted):
+        return predicted
+    return PredictedCurves.of(predicted).risk_by(as_horizon(horizon))
+
+
+def risks_by(outcome: Any, predicted: Any, horizons: Any) -> Risks:
+    """Risks by several horizons.
+
+    Parameters
+    ----------
+    outcome : Survival
+    predicted : array-like of shape (n, horizons), or data frame
+        A column for each horizon, in their order; or whole curves, with columns named by times.
+    horizons : sequence of float
+        Ascending.
+    """
+    if not isinstance(outcome, Survival):
+        raise InputError(
+            "horizon is a list of several, and y_true is no Survival: each needs the times. Pass "
+            "bc.Survival(time, event); a CalibrationData is of one horizon."
+        )
+    times = tuple(as_horizon(each) for each in np.ravel(np.asarray(horizons, dtype=object)))
+    if not 0 < len(times) <= MOST_HORIZONS or (np.diff(times) <= 0).any():
+        told = ", ".join(f"{each:g}" for each in times) or "none"
+        raise InputError(
+            f"horizon must be from 1 to {MOST_HORIZONS} ascending times, got {told}. Pass each "
+            "once, in order, such as horizon=[1, 3, 5]."
+        )
+    if is_whole_curve(predicted):
+        curves = PredictedCurves.of(predicted)
+        columns = tuple(curves.risk_by(at) for at in times)
+        return Risks(outcome, times, columns, (curves.told(times),))
+    return Risks(outcome, times, _columns_of(predicted, times))
+
+
+def _columns_of(risks: Any, horizons: tuple[float, ...]) -> tuple[Any, ...]:
+    """The column of each horizon, a series with its labels if it comes from a data frame."""
+    size = len(horizons)
+    if np.ndim(risks) != 2 or np.shape(risks)[1] != size:
+        shape = f"the shape {np.shape(risks)}" if risks is not None else "no scores"
+        raise InputError(
+            f"y_prob has {shape}, for {count(size, 'horizon')}. Pass a column of risks for each "
+            "horizon, in their order; or whole predicted curves, as a data frame whose columns are "
+            "named by the times."
+        )
+    names = [f"y_prob[:, {k}]" for k in range(size)]
+    if hasattr(risks, "iloc"):
+        names = [shortened(str(name)) for name in risks.columns]
+    columns = [
+        risks.iloc[:, k] if hasattr(risks, "iloc") else np.asarray(risks)[:, k] for k in range(size)
+    ]
+    values = [as_floats(column, name) for column, name in zip(columns, names, strict=True)]
+    for k in range(1, size):
+        before, after = float(values[k - 1].mean()), float(values[k].mean())
+        if after < before:
+            raise InputError(
+                f"the mean risk falls from column {names[k - 1]} ({before:.3g}) to column "
+                f"{names[k]} ({after:.3g}), and a risk by a later horizon is no smaller. Pass the "
+                "columns in the order of the horizons, as risks and not as probabilities of "
+                "survival."
+            )
+    falls = (np.diff(values, axis=0) < -FALLING).any(axis=0)
+    if falls.any():
+        warn(
+            f"the predicted risk falls from one horizon to a later one in {int(falls.sum()):,} of "
+            f"{count(falls.size, 'case')}, first in row {int(falls.argmax())}; an event by an "
+            "earlier time is one by a later time, too. Each column is taken as it is.",
+            ScoreWarning,
+        )
+    return tuple(columns)
