@@ -7,10 +7,6 @@ from . import plots as plots
 from . import recalibrate as recalibrate
 from . import scores as scores
 from . import validation as validation
-from .assessment import Assessment as Assessment
-from .assessment import assess as assess
-from .assessment import read_report as read_report
-from .assessment.vocabulary import words as words
 from .data import CalibrationData as CalibrationData
 from .data import Survival as Survival
 from .data.reading import read as read
@@ -46,6 +42,10 @@ from .planning import Plan as Plan
 from .planning import plan as plan
 from .posterior import CalibrationPosterior as CalibrationPosterior
 from .posterior import functionals as functionals
+from .report import Assessment as Assessment
+from .report import assess as assess
+from .report import read_report as read_report
+from .report.words import words as words
 from .validation import Consistency as Consistency
 from .validation import check_consistency as check_consistency
 from .validation import simulate as simulate

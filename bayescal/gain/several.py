@@ -228,7 +228,9 @@ class SeveralGains(GainOfCurve):
         told = []
         for gain in self._populations[1:]:
             (row,) = (row for name, row in gain.summary().iterrows() if name == "brier")
-            middle, interval = gain._shown("brier", row)
+            middle, interval = gain._shown(
+                "brier", {end: float(row[end]) for end in ("estimate", "lower", "upper")}
+            )
             if middle != NO_CHANGE:
                 middle += f" ({interval})  P(improved) {chance(gain.prob_improved)}"
             told.append(f"  Brier score, {gain.title}: {middle}")
