@@ -14,7 +14,6 @@ import threading
 import time
 import zipfile
 from importlib.resources import files
-from types import SimpleNamespace
 from urllib.parse import quote
 
 import numpy as np
@@ -29,7 +28,6 @@ from bayescal.cli.page.tabs import Stopped, Tab
 from bayescal.cli.page.upload import Upload
 from bayescal.cli.page.worker import FIELDS, Desk, columns_of
 from bayescal.core.errors import InputError
-from bayescal.report import assess
 from browser import CHROMIUM, Browser
 
 TAB = "0123456789abcdef" * 2
@@ -382,7 +380,7 @@ def test_the_line_of_python_gives_the_same_numbers(tmp_path, monkeypatch, name):
         answer = desk.answer(choices)
         record = json.loads(answer.record)
         assert (record["limit"]["value"], record["limit"]["moved"]) == (limit, moved)
-    again = eval(answer.told["python"], {"bc": SimpleNamespace(read=bc.read, assess=assess)})
+    again = eval(answer.told["python"], {"bc": bc})
     for key in record.keys() - {"title", "source", "notes"}:
         assert again.to_dict()[key] == record[key], key
     docx = pytest.importorskip("docx")
