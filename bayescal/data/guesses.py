@@ -272,8 +272,10 @@ def _ask_for_percent(guess: Guess) -> None:
     option, numbers = guess.request.door.option, _numbers(guess.frame[name])
     if numbers is None or not 1 < np.nanmax(numbers) <= 100:
         return
-    whole = not (numbers % 1 > 0).any()  # such as points of a clinical score
-    if _says_percent(name) or (np.nanmin(numbers) >= 0 and np.nanmedian(numbers) > 1 and not whole):
+    are_points = not (numbers % 1 > 0).any()  # of a clinical score
+    if _says_percent(name) or (
+        np.nanmin(numbers) >= 0 and np.nanmedian(numbers) > 1 and not are_points
+    ):
         guess.proposed["scale"] = ("percent", f"numbers up to {np.nanmax(numbers):g}")
     if _says_percent(name):
         guess.questions.append(
