@@ -16,6 +16,7 @@ from .fitting import compare as compare
 from .fitting import compare_models as compare_models
 from .fitting import fit as fit
 from .fitting import fit_known as fit_known
+from .fitting import from_pymc as from_pymc
 from .fitting import load as load
 from .fitting import prior_sensitivity as prior_sensitivity
 from .fitting import update as update
@@ -32,10 +33,7 @@ from .inference import CurveComparison as CurveComparison
 from .inference import tce_lower_bound as tce_lower_bound
 from .model import curves as curves
 from .model import priors as priors
-from .multilevel import DriftPosterior as DriftPosterior
-from .multilevel import HierarchicalPosterior as HierarchicalPosterior
 from .multilevel import MultilevelPosterior as MultilevelPosterior
-from .multilevel import SubgroupPosterior as SubgroupPosterior
 from .multilevel import by as by
 from .multilevel import walk as walk
 from .planning import Plan as Plan

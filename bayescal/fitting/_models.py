@@ -36,11 +36,11 @@ from bayescal.data.times import (
 )
 from bayescal.fitting._fit import fit
 from bayescal.model.priors import Prior
+from bayescal.multilevel.populations import LEAST_OF_NEXT
+from bayescal.multilevel.posterior import MultilevelPosterior, as_multilevel
 from bayescal.multilevel.replicates import FollowedCases, KnownCases, Patients
 from bayescal.multilevel.same_patients import SamePatients, given_free
 from bayescal.multilevel.same_population import SamePopulation
-from bayescal.multilevel.sites import LEAST_OF_NEXT, HierarchicalPosterior, as_hierarchical
-from bayescal.multilevel.view import CurveView
 from bayescal.posterior.discordant import among_few
 from bayescal.posterior.functionals import FUNCTIONALS, usual_functionals
 from bayescal.posterior.intervals import equal_tailed
@@ -243,7 +243,7 @@ class ModelComparison:
 
     Attributes
     ----------
-    posts : dict of str to HierarchicalPosterior
+    posts : dict of str to MultilevelPosterior
         The fit of each model, the first one being the reference.
 
     Examples
@@ -263,7 +263,7 @@ class ModelComparison:
 
     def __init__(
         self,
-        posts: Mapping[str, HierarchicalPosterior],
+        posts: Mapping[str, MultilevelPosterior],
         same: SamePatients,
         alike: Mapping[str, str],
     ) -> None:
@@ -306,7 +306,7 @@ class ModelComparison:
             return self._of("", lambda post: post.at(), lambda: self._same.at(None))
         label = check_choice(str(site), self.labels, "site")
         return self._of(
-            f"site {label}", lambda post: post.site(label), lambda: self._same.at(label)
+            f"site {label}", lambda post: post.at(site=label), lambda: self._same.at(label)
         )
 
     def average(self) -> ModelDifferences:
@@ -385,13 +385,13 @@ class ModelComparison:
     def _of(
         self,
         key: str,
-        view: Callable[[HierarchicalPosterior], CurveView],
-        replicates: Callable[[], Sequence[CurveView]],
+        view: Callable[[MultilevelPosterior], CalibrationPosterior],
+        replicates: Callable[[], Sequence[CalibrationPosterior]],
     ) -> ModelDifferences:
         if key not in self._kept:
             views = {name: view(post) for name, post in self.posts.items()}
             free = list(map(view, self._same.posts))
-            title = free[0].title
+            title = free[0]._title
             self._kept[key] = ModelDifferences(title, views, replicates, self._alike, free=free)
         return self._kept[key]
 
@@ -526,7 +526,7 @@ def compare_models(
     posts: dict[str, Any] = {name: fit(table, **how) for name, table in tables.items()}
     patients, each, seed = seen.patients(horizon), list(cases.values()), how["random_state"]
     if is_sited:
-        sites = {name: as_hierarchical(post) for name, post in posts.items()}
+        sites = {name: as_multilevel(post, "sites") for name, post in posts.items()}
         free = [given_free(post) for post in sites.values()]
         of_sites = (free, patients, each, counts, of_cases["site"], unit, seed)
         return ModelComparison(sites, SamePatients(*of_sites), _of_one_order(cases))

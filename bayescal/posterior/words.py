@@ -23,9 +23,11 @@ def lines_of(post: Any) -> list[str]:
     lower, upper = post.interval("tce")
     told = interval(post.estimate("tce"), lower, upper, 0.95)
     known = "exact calibration was not considered"
-    told_wrong = reversed_scores(post.data) if post.has_outcomes else None
+    is_new = post._place is not None and post._place.is_new
+    is_new = is_new and post._fitted is None and post._departure is None
+    told_wrong = reversed_scores(post.data) if post.has_outcomes and not is_new else None
     return [
-        f"{several}{_cases(post)}",
+        *([] if is_new else [f"{several}{_cases(post)}"]),
         *([] if told_wrong is None else [str(told_wrong)]),
         *([] if post.design is None else [str(post.design)]),
         f"{curve}, {problem.prior.name} prior, {post.engine}",

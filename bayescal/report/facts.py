@@ -32,11 +32,8 @@ from bayescal.inference import CurveComparison
 from bayescal.model.prior import Prior
 from bayescal.model.reversed import Reversed, reversed_scores
 from bayescal.multilevel.calibrated import prior_of
-from bayescal.multilevel.drift import DriftPosterior
-from bayescal.multilevel.factors import SubgroupPosterior
 from bayescal.multilevel.populations import clearly_off, clearly_off_of, own_error, views_of
 from bayescal.multilevel.posterior import MultilevelPosterior
-from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.multilevel.term import crossed
 from bayescal.posterior.intervals import share_below
 from bayescal.posterior.posterior import CalibrationPosterior, versions_of
@@ -515,29 +512,29 @@ class Facts:
         return data.follow_up is None and "cluster" not in data.roles and not self.is_imputed
 
     @cached_property
-    def sites(self) -> HierarchicalPosterior | None:
+    def sites(self) -> MultilevelPosterior | None:
         """The groups as sites of one hierarchical fit of logistic curves.
 
         None of fewer than three groups, between which no spread can be seen, and of periods.
         """
         if len(self.data.groups) < LEAST_SITES or self.data.periods is not None:
             return None
-        return cast(HierarchicalPosterior, fit(self.data, **self._of_several))
+        return cast(MultilevelPosterior, fit(self.data, **self._of_several))
 
     @cached_property
-    def periods(self) -> DriftPosterior | None:
+    def periods(self) -> MultilevelPosterior | None:
         """The curves of ordered periods, of one fit; None without periods."""
         if self.data.periods is None or len(self.data.groups) < 2:
             return None
-        return cast(DriftPosterior, fit(self.data, **self._of_several))
+        return cast(MultilevelPosterior, fit(self.data, **self._of_several))
 
     @cached_property
-    def subgroups(self) -> SubgroupPosterior | None:
+    def subgroups(self) -> MultilevelPosterior | None:
         """The subgroups by several factors, of one fit of logistic curves; None without factors."""
         if self.crossed is None:
             return None
         table, terms = self.crossed, crossed(self.crossed.names)
-        return cast(SubgroupPosterior, fit(table.data, vary=terms, **self._of_several))
+        return cast(MultilevelPosterior, fit(table.data, vary=terms, **self._of_several))
 
     @property
     def _of_several(self) -> dict[str, Any]:
@@ -553,7 +550,7 @@ class Facts:
         a number of others, and where NUTS drew the curves, since it computes no evidence.
         """
         if self.periods is not None:
-            return float(self.periods.prob_changed)
+            return 1 - float(self.periods.explanations["constant"])
         if self.sites is None:
             return float("nan")
         post = self.sites
@@ -597,7 +594,7 @@ class Facts:
 
     @cached_property
     def by_subgroup(self) -> pd.DataFrame:
-        """Each level and each combination of levels; see `SubgroupPosterior.report`.
+        """Each level and each combination of levels; see `MultilevelPosterior.table`.
 
         Raises
         ------
@@ -608,4 +605,4 @@ class Facts:
             raise InputError(
                 "there are no subgroups. Pass subgroup= to assess, with two or more columns."
             )
-        return self.subgroups.report(ci_prob=self.ci_prob)
+        return self.subgroups.table(ci_prob=self.ci_prob)

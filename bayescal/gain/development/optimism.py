@@ -26,7 +26,7 @@ from bayescal.gain.development.folds import (
     seeded,
 )
 from bayescal.gain.development.resampled import MEASURES_RESAMPLED, Resampled, resample_model
-from bayescal.multilevel.sites import HierarchicalPosterior, as_hierarchical
+from bayescal.multilevel.posterior import MultilevelPosterior, as_multilevel
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.posterior import CalibrationPosterior
@@ -58,7 +58,7 @@ class Optimism:
         Probabilities out of fold; with groups one row, of models that saw no case of the group.
     resampled : Resampled or None
         The bootstrap of the model; None with n_resamples=0.
-    by_group : HierarchicalPosterior or None
+    by_group : MultilevelPosterior or None
         With groups, the posterior of the curve of each, of the average and of a new one.
     """
 
@@ -66,7 +66,7 @@ class Optimism:
     apparent: CalibrationPosterior
     predictions: Floats
     resampled: Resampled | None
-    by_group: HierarchicalPosterior | None = None
+    by_group: MultilevelPosterior | None = None
 
     def summary(self, ci_prob: float = 0.95) -> pd.DataFrame:
         """Apparent calibration, what new patients will meet, and the bootstrap's correction.
@@ -296,8 +296,8 @@ def optimism(
     apparent = compare(outcome, score, **fixed).posterior
     if group is not None:
         of_sites = fit(outcome, predictions[0], site=roles.columns["site"], **fixed)
-        by_group = as_hierarchical(of_sites)
-        return Optimism(by_group.new_site(), apparent, predictions, resampled, by_group)
+        by_group = as_multilevel(of_sites, "sites")
+        return Optimism(by_group.new(), apparent, predictions, resampled, by_group)
     repeats = [compare(outcome, row, **fixed).posterior for row in predictions]
     posterior = repeats[0] if len(repeats) == 1 else combine_imputations(repeats)
     return Optimism(posterior, apparent, predictions, resampled)
