@@ -79,7 +79,7 @@ def _of_table(
     terminal: Terminal,
 ) -> Answer:
     """Assess cases, with those of a running table."""
-    from bayescal import assess as assessed
+    from bayescal.report import assess as assessed
 
     data, source = predictions.data, predictions.source
     if running is not None:
@@ -101,7 +101,7 @@ def _of_horizons(
     read = read_from(reading, times)
     import pandas as pd
 
-    from bayescal import assess as assessed
+    from bayescal.report import assess as assessed
 
     _tell_remarks(read, terminal)
     if read.dropped:
@@ -439,8 +439,8 @@ def plan(given: Parsed, terminal: Terminal) -> Answer:
 
 def demo(given: Parsed, terminal: Terminal) -> Answer:
     """Assess boosted trees on real patients; the data are part of the package."""
-    from bayescal import assess as assessed
     from bayescal.data.table import CalibrationData
+    from bayescal.report import assess as assessed
 
     with DEMO.open(newline="", encoding="utf-8") as file:
         patients = list(csv.DictReader(file))

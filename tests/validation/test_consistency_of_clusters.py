@@ -10,7 +10,7 @@ from scipy import stats
 from scipy.special import expit
 
 import bayescal as bc
-from bayescal.assessment.panel import panel_of
+from bayescal.report.panel import panel_of
 from bayescal.errors import InputError
 from bayescal.estimators import uncertainty
 from bayescal.estimators.uncertainty import AlikeCases
