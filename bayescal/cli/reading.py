@@ -415,19 +415,18 @@ def _as_horizons(typed: str) -> tuple[float, ...]:
 
 def _columns_of(typed: str | None, horizons: tuple[float, ...]) -> tuple[str, ...]:
     """The columns of the risks by several horizons."""
-    size = len(horizons)
-    example = ",".join(f"r{at:g}" for at in horizons)
+    size, names = len(horizons), tuple(part.strip() for part in (typed or "").split(","))
+    example = f"such as --prob {','.join(f'r{at:g}' for at in horizons)}"
     if typed is None:
         raise InputError(
             f"--prob is missing: with {size} horizons it names a column of risks for each, in "
-            f"their order, such as --prob {example}."
+            f"their order, {example}."
         )
-    names = tuple(part.strip() for part in typed.split(","))
     if len(names) != size:
         told = ", ".join(f"{at:g}" for at in horizons)
         raise InputError(
             f"--prob names {count(len(names), 'column')} and --horizon {size} times ({told}). "
-            f"Name a column for each time, in their order, such as --prob {example}."
+            f"Name a column for each time, in their order, {example}."
         )
     for name in names:
         if names.count(name) > 1:
@@ -464,7 +463,7 @@ class Predictions(NamedTuple):
         from bayescal.cli._terminal import say
 
         cases, columns, scale = self.cases, self.columns, self.reading.scale
-        of = shortened(columns.outcome or columns.event)
+        of, m = shortened(columns.outcome or columns.event), len(self.data.imputations)
         say(
             console,
             f"{what} of {shortened(columns.prob)} as the probability that {of} is "
@@ -477,27 +476,27 @@ class Predictions(NamedTuple):
                 for role, reason in cases.reasons.items()
             )
             say(console, f"Taken without being named: {told}.", "dim")
+        lines = []
         if cases.dropped:
-            say(console, f"{cases.dropped} of {cases.rows} rows left out: a value is missing.")
+            lines += [f"{cases.dropped} of {cases.rows} rows left out: a value is missing."]
         if scale.name != "probabilities":
-            scores = self.data.score
-            say(
-                console,
-                f"Scores are read as {scale.name}; as probabilities they run from "
-                f"{scores.min():.3g} to {scores.max():.3g}.",
-            )
-        m = len(self.data.imputations)
+            least, most = self.data.score.min(), self.data.score.max()
+            lines += [
+                f"Scores are read as {scale.name}; as probabilities they run from {least:.3g} to "
+                f"{most:.3g}."
+            ]
         if columns.sample_weight is not None:
-            say(console, about_weights(self.data, len(cases.at) // max(1, m)))
+            lines += [about_weights(self.data, len(cases.at) // max(1, m))]
         if m:
-            of = shortened(str(columns.imputation))
-            say(console, f"{m} imputations of {count(round(self.data.n), 'case')} (column {of}).")
+            named = f"column {shortened(str(columns.imputation))}"
+            lines += [f"{m} imputations of {count(round(self.data.n), 'case')} ({named})."]
         if cases.original:
-            say(
-                console,
+            lines += [
                 f"{count(cases.original, 'row')} of imputation 0 left out: values are missing "
-                "there, as in the data before imputation.",
-            )
+                "there, as in the data before imputation."
+            ]
+        for line in lines:
+            say(console, line)
 
     @property
     def source(self) -> dict[str, Any]:

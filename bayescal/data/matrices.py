@@ -387,7 +387,7 @@ def check_alike(labels: Sequence[str], tables: Sequence[Any]) -> None:
             f"imputation has {len(tables):,} labels, and at most {MOST_IMPUTATIONS:,} imputations "
             "are fitted. Pass fewer."
         )
-    for label, table in zip(labels[1:], tables[1:], strict=True):
+    for label, table in zip(labels, tables, strict=True):
         for what, name in (("cases", "n"), ("effective", "effective_size")):
             one, two = getattr(tables[0], name), getattr(table, name)
             if not np.isclose(one, two, SAME_CASES, 0):
@@ -536,12 +536,8 @@ class PredictedCurves:
 
 def is_whole_curve(predicted: Any) -> bool:
     """Whether this is a data frame whose columns are named by times."""
-    if not (hasattr(predicted, "iloc") and hasattr(predicted, "columns")):
-        return False
-    import pandas as pd
-
-    columns = predicted.columns
-    if isinstance(columns, pd.RangeIndex) or len(columns) == 0:
+    columns = getattr(predicted, "columns", ()) if hasattr(predicted, "iloc") else ()
+    if len(columns) == 0 or type(columns).__name__ == "RangeIndex":
         return False
     return all(
         isinstance(name, (int, float, np.number)) and not isinstance(name, bool) for name in columns
@@ -578,11 +574,10 @@ def risks_by(outcome: Any, predicted: Any, horizons: Any) -> Risks:
             f"horizon must be from 1 to {MOST_HORIZONS} ascending times, got {told}. Pass each "
             "once, in order, such as horizon=[1, 3, 5]."
         )
-    if is_whole_curve(predicted):
-        curves = PredictedCurves.of(predicted)
-        columns = tuple(curves.risk_by(at) for at in times)
-        return Risks(outcome, times, columns, (curves.told(times),))
-    return Risks(outcome, times, _columns_of(predicted, times))
+    if not is_whole_curve(predicted):
+        return Risks(outcome, times, _columns_of(predicted, times))
+    curves = PredictedCurves.of(predicted)
+    return Risks(outcome, times, tuple(map(curves.risk_by, times)), (curves.told(times),))
 
 
 def _columns_of(risks: Any, horizons: tuple[float, ...]) -> tuple[Any, ...]:
