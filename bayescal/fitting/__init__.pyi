@@ -10,5 +10,6 @@ from .imputed.comparison import ImputedComparison as ImputedComparison
 from .pymc import build_model as build_model
 from .sensitivity import prior_sensitivity as prior_sensitivity
 from .stored import load as load
+from .traces import from_pymc as from_pymc
 from .unknown import KnownFit as KnownFit
 from .unknown import fit_known as fit_known

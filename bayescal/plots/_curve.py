@@ -269,7 +269,7 @@ def site_curves(
     >>> [ax.get_title(loc="left") for ax in bc.plots.site_curves(post)]
     ['A (100 cases)', 'B (100 cases)', 'C (100 cases)']
     """
-    from bayescal.multilevel.rows import known_of_group
+    from bayescal.multilevel.rows import known_of
 
     groups, level = groups_of(post), as_level(ci_prob)
     views = {group.level: post.at(group.levels) for group in groups}
@@ -285,7 +285,7 @@ def site_curves(
         _draw_diagonal(panel, 0, high)
         panel.plot(grid, average, color=style.EVENTS, lw=1.2, ls=style.MODELS[1].ls)
         _draw_curve(panel, bands[name], style.MODELS[0], "")
-        cases = known_of_group(post.problem, name, view)[0]["cases"]
+        cases = known_of(post.problem, name, view)[0]["cases"]
         known = [count(cases, "case")] if np.isfinite(cases) else []
         size = ", ".join([*known, *([] if view.has_outcomes else ["summary"])])
         shown = label(names[name])

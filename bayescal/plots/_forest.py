@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from bayescal.multilevel.compared import Part
     from bayescal.multilevel.posterior import MultilevelPosterior
-    from bayescal.multilevel.view import CurveView
     from bayescal.posterior.posterior import CalibrationPosterior
 
 MOST_DRAWN = 80
@@ -331,7 +330,7 @@ def groups_of(post: Any, by: Any = None) -> list[Part]:
     if len(groups) > MOST_DRAWN:
         raise InputError(
             f"post holds {len(groups)} groups, and at most {MOST_DRAWN} fit on a figure. Its "
-            "report has all of them as a table; by= chooses some."
+            "table, `post.table()`, has all of them; by= chooses some."
         )
     return groups
 
@@ -366,16 +365,16 @@ def _groups(
 
 def _rows_of(
     post: MultilevelPosterior,
-    views: Mapping[tuple[str, str], CurveView],
-    pooled: Mapping[str, CurveView],
+    views: Mapping[tuple[str, str], CalibrationPosterior],
+    pooled: Mapping[str, CalibrationPosterior],
     name: str,
     level: float,
 ) -> list[Row]:
     """A row for each group whose scores define the measure, under the names of factors."""
-    from bayescal.multilevel.rows import known_of_group
+    from bayescal.multilevel.rows import known_of
 
     rows: dict[str, list[Row]] = {factor: [] for factor, _ in views}
-    known = {key: known_of_group(post.problem, key[1], view) for key, view in views.items()}
+    known = {key: known_of(post.problem, key[1], view) for key, view in views.items()}
     most = max([1.0, *(size["cases"] for size, _ in known.values() if size["cases"] > 0)])
     for (factor, each), view in views.items():
         size, raw = known[factor, each]
@@ -391,7 +390,9 @@ def _rows_of(
     return [*headed, *(row for row in last if row is not None)]
 
 
-def _row_of(title: str, view: CurveView, name: str, level: float, **more: Any) -> Row | None:
+def _row_of(
+    title: str, view: CalibrationPosterior, name: str, level: float, **more: Any
+) -> Row | None:
     table = view.summary(level, names=[name])
     if name not in table.index:
         return None

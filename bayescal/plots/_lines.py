@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from bayescal.fitting.unknown import KnownFit
-    from bayescal.multilevel.drift import DriftPosterior
+    from bayescal.multilevel.posterior import MultilevelPosterior
     from bayescal.posterior.posterior import CalibrationPosterior
 
 STEPS, LOST_STEPS = 100, 60
@@ -307,7 +307,7 @@ def value_of_information(
 
 
 def drift(
-    post: DriftPosterior,
+    post: MultilevelPosterior,
     name: str = "observed_expected",
     axes: Sequence[Axes] | None = None,
     *,
@@ -318,7 +318,7 @@ def drift(
 
     Parameters
     ----------
-    post : DriftPosterior
+    post : MultilevelPosterior
     name : str
         A name in `bayescal.functionals.FUNCTIONALS`. For "observed_expected" and
         "calibration_slope" the estimates from each period alone are hollow squares.
@@ -348,11 +348,12 @@ def drift(
     >>> below.get_ylabel()
     'P(largest change)'
     """
-    from bayescal.multilevel.drift import as_drift
+    from bayescal.multilevel.posterior import as_multilevel
+    from bayescal.multilevel.rows import RATIO_AND_SLOPE
 
     chosen, level = check_choice(name, FUNCTIONALS, "name"), as_level(ci_prob)
     line = None if limit is None else as_number(limit, "limit")
-    labels = as_drift(post).labels
+    labels = as_multilevel(post, "periods").labels
     above, below = style.as_panels(
         axes,
         2,
@@ -365,8 +366,8 @@ def drift(
         above.axhline(line, color=style.EVENTS, lw=1.2, ls=":", zorder=0)
     _draw_band(above, at, ends, style.MODELS[0], marker="o")
     title = f"Estimate and {percent(level)} credible interval"
-    raw = post.periods.get(f"{chosen}_raw")
-    if raw is not None:
+    if chosen in RATIO_AND_SLOPE:
+        raw = post.table()[f"{chosen}_raw"]
         look: dict[str, Any] = {"mfc": "none", "mec": style.INK, "ms": 5, "mew": 0.9}
         above.plot(at, raw.to_numpy(), "s", **look)
         title += "; squares: each period alone"
@@ -589,11 +590,12 @@ def _as_values(dataset: xr.Dataset) -> xr.Dataset:
     return dataset.drop_duplicates("threshold").sortby("threshold")
 
 
-def _by_period(post: DriftPosterior, name: str, level: float) -> list[Floats]:
+def _by_period(post: MultilevelPosterior, name: str, level: float) -> list[Floats]:
     """Lower end, estimate and upper end of the interval in each period."""
     rows = []
+    (axis,) = post.levels
     for period in post.labels:
-        table = post.period(period).summary(level, names=[name])
+        table = post.at({axis: period}).summary(level, names=[name])
         if name not in table.index:
             raise InputError(f"name={name!r} is not defined by the scores of period {period!r}.")
         rows.append(table.loc[name, ["lower", "estimate", "upper"]].to_numpy(np.float64))

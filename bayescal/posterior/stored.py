@@ -36,10 +36,13 @@ if TYPE_CHECKING:
 __all__ = [
     "OBSERVATION_LIMIT",
     "SEEN",
+    "SEVERAL",
     "as_dataset",
+    "assembled",
     "complete",
     "coordinates_of",
     "is_of_imputations",
+    "key_of",
     "open_tree",
     "posterior_of",
     "read_parts",
@@ -60,9 +63,11 @@ OF_SINGLE_CASES = (
     "whole clusters. bayescal.compare(...).loo does."
 )
 """What the log likelihood of cases in clusters is not."""
-SEEN, IMPUTATIONS, CHECKSUM = "on", "imputations", "checksum"
-"""Group with the scores that a posterior is seen on, where they are not its own; and attributes
-with the number of imputations, and of a file with the checksum of each group."""
+SEEN, SEVERAL = "on", "several_curves"
+"""Groups with the scores that a posterior is seen on, where they are not its own; and with the tree
+of all curves, of one of several."""
+IMPUTATIONS, CHECKSUM, PLACE = "imputations", "checksum", "view"
+"""Attributes: the number of imputations, the checksum of each group, which of several curves."""
 
 
 # Written
@@ -72,12 +77,8 @@ def tree_of(part: Part) -> xr.DataTree:
     """The groups a fit writes: posterior, sample_stats, observed_data and constant_data."""
     import xarray as xr
 
-    from bayescal.posterior.arviz_tree import PosteriorTree
-
     problem, averaged, data = part.problem, part.averaged, part.problem.data
-    versions = library_versions("bayescal", "numpy", "scipy", "arviz-stats")
-    named: dict[str, Any] = {"inference_library": "bayescal", "engine": part.engine}
-    named["versions"] = versions
+    named: dict[str, Any] = {}
     if averaged is not None:
         named["families"], named["asked"] = averaged.families, dict(averaged.asked)
         named["prior_calibrated"] = averaged.weights["identity"]
@@ -97,9 +98,28 @@ def tree_of(part: Part) -> xr.DataTree:
         "observed_data": observed,
         "constant_data": data.to_xarray().assign(model_score=("row", problem.table.score)),
     }
-    tree = PosteriorTree.from_dict(groups)
-    tree.attrs.update(problem.to_attributes())
-    tree.attrs.update({key: json.dumps(value) for key, value in named.items()})
+    tree = assembled(groups, problem.to_attributes(), part.engine, named)
+    if part.place is not None:
+        if not part.place.has_outcomes:
+            del tree["observed_data"]
+        tree[SEVERAL] = part.place.several.tree.copy()
+        tree.attrs[PLACE] = json.dumps(part.place.key)
+    return tree
+
+
+def assembled(
+    groups: Mapping[str, Any],
+    attributes: Mapping[str, str],
+    engine: str,
+    named: Mapping[str, Any],
+) -> xr.DataTree:
+    """A tree of these groups, with what was fitted and by which versions of libraries."""
+    from bayescal.posterior.arviz_tree import PosteriorTree
+
+    tree = PosteriorTree.from_dict(dict(groups))
+    versions = library_versions("bayescal", "numpy", "scipy", "arviz-stats")
+    told = {"inference_library": "bayescal", "engine": engine, "versions": versions, **named}
+    tree.attrs.update({**attributes, **{key: json.dumps(value) for key, value in told.items()}})
     return tree
 
 
@@ -131,6 +151,12 @@ def seen_on(tree: xr.DataTree, data: CalibrationData) -> xr.DataTree:
     return seen
 
 
+def key_of(tree: xr.DataTree) -> dict[str, Any] | None:
+    """Which of several curves a tree is of; None of a fit."""
+    key: dict[str, Any] | None = json.loads(tree.attrs[PLACE]) if PLACE in tree.attrs else None
+    return key
+
+
 def scores_seen(tree: xr.DataTree) -> CalibrationData | None:
     """The scores that a posterior is seen on; None where they are its own."""
     if SEEN not in tree.children:
@@ -160,12 +186,13 @@ def complete(tree: xr.DataTree, parts: Sequence[Part]) -> None:
 
     Of several imputations prior draws alone: the rest is in the tree of each. log_likelihood is of
     single cases, and is left out above `OBSERVATION_LIMIT` cases and for sampling weights, which
-    are not cases. Of a likelihood whose cases depend on each other it is of rows. Of cases in
+    are not cases. Of a curve without a prior, which is read off another model, none is added. Of a
+    likelihood whose cases depend on each other it is of rows. Of cases in
     clusters its attribute `note` says that it is of single cases.
     """
     import xarray as xr
 
-    if "prior" in tree.children:
+    if "prior" in tree.children or not parts[0].problem.curve.has_prior:
         return
     if len(parts) > 1:
         tree["prior"] = xr.DataTree(mixed([posterior_of(part, "prior") for part in parts]))

@@ -345,7 +345,7 @@ def test_prior_posterior_takes_names(post, average, ax) -> None:
 
 
 @pytest.fixture(scope="module")
-def sites() -> bc.HierarchicalPosterior:
+def sites() -> bc.MultilevelPosterior:
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 150, random_state=2)
     names = np.resize(["North Hospital, ward 1", "North Hospital, ward 2", "S"], 150)
     return bc.fit(y_true, y_prob, site=names, curve="logistic", draws=400, random_state=1)

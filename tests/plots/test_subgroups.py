@@ -22,7 +22,7 @@ def post():
 def test_marks_are_the_numbers_of_the_table(post, name, by):
     (ax,) = bc.plots.forest(post, names=name, by=by)
     drawn = [float(line.get_xdata()[0]) for line in ax.get_lines() if line.get_marker() == "o"]
-    parts, table = post.parts(by), post.report()
+    parts, table = post.parts(by), post.table()
     np.testing.assert_allclose(drawn, [post.at(part.levels).estimate(name) for part in parts])
     keys = [(part.factor, part.level) for part in parts]
     if name in table:
@@ -46,7 +46,7 @@ def test_what_cannot_be_drawn_is_refused(post):
     with pytest.raises(InputError, match="by must be one of"):
         bc.plots.forest(post, by="colour")
     with pytest.raises(InputError, match="by is of several curves"):
-        bc.plots.forest(post.subgroup(sex="F"), by="sex")
+        bc.plots.forest(post.at(sex="F"), by="sex")
     with pytest.raises(InputError, match="names must be one of"):
         bc.plots.forest(post, names="ece")
     with pytest.raises(InputError, match="estimators stand beside one curve"):
