@@ -361,20 +361,15 @@ def _cell(value: Any) -> str:
 
 
 def _text(choices: Mapping[str, Any], name: str) -> str | None:
-    value = choices.get(name)
-    if value is not None and not isinstance(value, str):
-        raise InputError(f"{name} must be a text, got {value!r}.")
-    return value or None
+    return str(choices.get(name) or "") or None
 
 
 def _number(choices: Mapping[str, Any], name: str) -> float | None:
-    value = choices.get(name)
-    if value is None or value == "":
-        return None
+    typed = _text(choices, name)
     try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise InputError(f"{FIELDS.get(name, name)} must be a number, got {value!r}.") from None
+        return None if typed is None else float(typed)
+    except ValueError:
+        raise InputError(f"{FIELDS.get(name, name)} must be a number, got {typed!r}.") from None
 
 
 def _risks(choices: Mapping[str, Any]) -> list[Any]:

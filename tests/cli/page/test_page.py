@@ -420,7 +420,7 @@ def test_the_page_calls_its_fields_as_errors_do():
         ({"thresholds": "x"}, "thresholds"),
         ({"thresholds": "2"}, "thresholds"),
         ({"thresholds": [1]}, "thresholds"),
-        ({"sheet": 1}, "sheet"),
+        ({"sheet": 1}, "Sheet of the workbook"),
         ({"every": "x"}, "Dates are taken by"),
     ],
 )
