@@ -116,8 +116,8 @@ def given_with() -> dict[tuple[str, str], dict[str, Any]]:
     return {
         ("bayescal.update", "cluster"): {"post": clustered},
         ("bayescal.update", "stratum"): {"post": stratified},
-        ("bayescal.update", "site"): {"post": objects()["HierarchicalPosterior"]},
-        ("bayescal.update", "period"): {"post": objects()["DriftPosterior"]},
+        ("bayescal.update", "site"): {"post": objects()["MultilevelPosterior"]},
+        ("bayescal.update", "period"): {"post": objects()["periods"]},
         ("bayescal.recalibration_gain", "imputation"): {"after": np.sqrt},
         ("bayescal.optimism", "site"): {"n_folds": None, "n_repeats": None},
     }

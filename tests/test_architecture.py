@@ -498,9 +498,7 @@ def test_every_arrow_of_the_picture_is_an_import() -> None:
 # Rules that do not hold yet: each has a list of exceptions, from which names are only taken away
 
 POSTERIORS = """
-    CurveView DriftPosterior HierarchicalPosterior ImputedCurves ImputedDrift
-    ImputedSites ImputedSubgroups MultilevelPosterior NormalPosterior Posterior PosteriorTree
-    SubgroupPosterior
+    MultilevelPosterior NormalPosterior Posterior PosteriorTree
 """
 """Classes that stand beside the one class of posterior, `CalibrationPosterior`."""
 
@@ -526,8 +524,8 @@ ASKING = """
     inference.clusters_left_out inference.general inference.loo inference.pieces
     multilevel.calibrated multilevel.changes multilevel.clusters
     multilevel.followed multilevel.left_out multilevel.nuts multilevel.problem multilevel.rows
-    multilevel.same_patients multilevel.same_population planning.times plots._observed
-    plots._reliability plots._risk_distribution plots._strip posterior.decisions.measures
+    multilevel.same_patients multilevel.same_population planning.times plots._curve
+    plots._numbers posterior.decisions.measures
     posterior.functionals posterior.leaving posterior.posterior posterior.stored
     validation.consistency validation.followed
 """
@@ -538,7 +536,7 @@ ASKING_OF_WEIGHTS = """
     assessment.followed assessment.html._render assessment.notes assessment.performance
     assessment.text.paper assessment.text.tripod assessment.verdict.words estimators.survival
     fitting._update gain.paired inference.lower_bound multilevel.changes multilevel.clusters
-    plots._reliability plots._risk_distribution plots._strip posterior.performance
+    plots._curve posterior.performance
     posterior.stored posterior.words validation.consistency
 """
 """Modules elsewhere that ask whether weights are sampling weights."""

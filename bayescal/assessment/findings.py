@@ -47,9 +47,6 @@ from bayescal.inference import CurveComparison, LowerBound, tce_lower_bound
 from bayescal.inference.lower_bound import FEWEST_UNITS
 from bayescal.model.priors import Prior, as_prior
 from bayescal.multilevel.calibrated import prior_of
-from bayescal.multilevel.compared import subgroups_of
-from bayescal.multilevel.drift import DriftPosterior
-from bayescal.multilevel.factors import SubgroupPosterior
 from bayescal.multilevel.populations import (
     clearly_off,
     clearly_off_of,
@@ -57,7 +54,6 @@ from bayescal.multilevel.populations import (
     views_of,
 )
 from bayescal.multilevel.posterior import MultilevelPosterior
-from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.multilevel.term import crossed
 from bayescal.posterior.intervals import share_below
 from bayescal.posterior.posterior import CalibrationPosterior, versions_of
@@ -631,21 +627,21 @@ class Findings:
         return len(self.data.groups) >= LEAST_SITES and self.data.periods is None
 
     @cached_property
-    def sites(self) -> HierarchicalPosterior | None:
+    def sites(self) -> MultilevelPosterior | None:
         """The groups as sites of one hierarchical fit of logistic curves.
 
         None of fewer than three groups, between which no spread can be seen, and of periods.
         """
         if not self.has_sites:
             return None
-        return cast(HierarchicalPosterior, fit(self.data, **self._of_several))
+        return cast(MultilevelPosterior, fit(self.data, **self._of_several))
 
     @cached_property
-    def periods(self) -> DriftPosterior | None:
+    def periods(self) -> MultilevelPosterior | None:
         """The curves of ordered periods, of one fit; None without periods."""
         if self.data.periods is None or len(self.data.groups) < 2:
             return None
-        return cast(DriftPosterior, fit(self.data, **self._of_several))
+        return cast(MultilevelPosterior, fit(self.data, **self._of_several))
 
     @property
     def _of_several(self) -> dict[str, Any]:
@@ -667,16 +663,16 @@ class Findings:
         return populations_of(self.several, self.close, self.ci_prob)
 
     @cached_property
-    def subgroups(self) -> SubgroupPosterior | None:
+    def subgroups(self) -> MultilevelPosterior | None:
         """The subgroups by several factors, of one fit of logistic curves; None without factors."""
         if self.crossed is None:
             return None
         table, terms = self.crossed, crossed(self.crossed.names)
-        return cast(SubgroupPosterior, fit(table.data, vary=terms, **self._of_several))
+        return cast(MultilevelPosterior, fit(table.data, vary=terms, **self._of_several))
 
     @cached_property
     def by_subgroup(self) -> pd.DataFrame:
-        """Each level and each combination of levels; see `SubgroupPosterior.subgroups`.
+        """Each level and each combination of levels; see `MultilevelPosterior.table`.
 
         `prob_off` is the probability that the true calibration error is above `close`.
 
@@ -685,10 +681,10 @@ class Findings:
         InputError
             If the assessment was made without several factors.
         """
-        return self._with_subgroups.report(self.close, self.ci_prob)
+        return self._with_subgroups.table(None, self.close, self.ci_prob)
 
     @property
-    def _with_subgroups(self) -> SubgroupPosterior:
+    def _with_subgroups(self) -> MultilevelPosterior:
         if self.subgroups is None:
             raise InputError(
                 "there are no subgroups. Pass subgroup= to assess, with two or more columns."
@@ -739,7 +735,7 @@ class Findings:
         return self._essentials(
             {
                 f"{part.factor}: {part.level}": subgroups.at(part.levels)
-                for part in subgroups_of(subgroups.table, "levels")
+                for part in subgroups.parts()
             }
         )
 

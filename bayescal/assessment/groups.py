@@ -13,7 +13,6 @@ from bayescal.data.roles import count_labels
 from bayescal.data.table import CalibrationData
 from bayescal.model.average import PRIOR_CALIBRATED
 from bayescal.multilevel.rows import RATIO_AND_SLOPE, raw_of
-from bayescal.multilevel.view import CurveView
 from bayescal.posterior.functionals import main_functionals
 from bayescal.posterior.posterior import CalibrationPosterior
 
@@ -114,7 +113,7 @@ def group_table(
             "prob_miscalibrated": 1 - post.prob_below(close),
             "prob_calibrated": np.nan if post.prob_calibrated is None else post.prob_calibrated,
         }
-        if isinstance(post, CurveView):
+        if post._place is not None:
             raw = raw_of(post)
             rows[name] |= {f"{each}_raw": raw[each] for each in RATIO_AND_SLOPE}
     table = pd.DataFrame.from_dict(rows, orient="index").astype(np.float64)

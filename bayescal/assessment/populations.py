@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bayescal.multilevel.drift import DriftPosterior
 from bayescal.multilevel.populations import clearly_off_of, views_of
 from bayescal.multilevel.posterior import MultilevelPosterior
-from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.posterior.functionals import main_functionals
 from bayescal.posterior.intervals import equal_tailed, share_below, verdict_of
 
@@ -22,9 +20,9 @@ __all__ = ["error_row", "population_names", "populations_of", "verdict_beside"]
 def population_names(post: MultilevelPosterior) -> dict[str, str]:
     """What tables call the populations of `views_of`."""
     these = {"these": "All patients"}
-    if isinstance(post, DriftPosterior):
+    if post.problem.kind == "periods":
         return these | {"now": "Last period", "next": "Next period"}
-    if isinstance(post, HierarchicalPosterior):
+    if post.problem.kind == "sites":
         return these | {"average": "Average group", "next": "Next group"}
     return these | {"average": "Mean subgroup"}
 

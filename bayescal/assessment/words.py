@@ -14,9 +14,7 @@ from bayescal.core.arrays import Floats
 from bayescal.core.text import capitalised, chance, percent, rounded
 from bayescal.data.table import CalibrationData
 from bayescal.multilevel.calibrated import prior_of
-from bayescal.multilevel.drift import DriftPosterior
 from bayescal.multilevel.posterior import MultilevelPosterior
-from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS
 
@@ -127,9 +125,9 @@ def _exactness_of_several(f: Findings, post: MultilevelPosterior) -> str:
 
 def whose_words(post: MultilevelPosterior) -> tuple[str, str]:
     """What there are several curves of, each and their average, as a clause names them."""
-    if isinstance(post, DriftPosterior):
+    if post.problem.kind == "periods":
         return "every period", "the first period"
-    if isinstance(post, HierarchicalPosterior):
+    if post.problem.kind == "sites":
         return "every group", "the average group"
     return "every subgroup", "the average subgroup"
 

@@ -1,4 +1,4 @@
-"""Options that say what a file holds, made from the declared roles, and what is read by them."""
+"""What was typed of a file: which column holds what, and how it is read by that."""
 
 from __future__ import annotations
 
@@ -6,182 +6,53 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import wraps
-from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
-
-import typer
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bayescal.core.errors import InputError, LabelWarning, WeightWarning
 from bayescal.core.text import count, shortened
 from bayescal.data.columns import OF_TABLE, ROLES
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from bayescal.data.columns import Columns, Request, Scale
     from bayescal.data.reading import Cases
     from bayescal.data.table import CalibrationData
     from bayescal.data.times import Survival
 
 __all__ = [
-    "CLUSTERS", "GROUPS", "OF_TIMES", "Predictions", "Reading", "Times", "about_weights", "checked",
-    "read_from", "read_predictions", "reads",
-]  # fmt: skip
-
-CLUSTERS = ("cluster", "stratum")
-OF_ROWS = (*CLUSTERS, "imputation", "independent", "ignore_column")
-GROUPS = ("site", "period", "every", "subgroup", *OF_ROWS)
-OF_TIMES = ("time", "event", "entry", "horizon", "cause", "censored", "survival")
-UNITS_OF_TIME = ("second", "minute", "hour", "day", "week", "month", "year")
-"""Words that a column of times may be called by; in the plural, too."""
-
-FILE = Annotated[
-    Path,
-    typer.Argument(
-        help="Predictions: CSV (also .tsv, .txt, .gz), Excel (.xlsx), SPSS (.sav), Stata (.dta), "
-        "SAS (.sas7bdat, .xpt), JSON lines (.jsonl), Parquet, or a folder of Parquet files."
-    ),
+    "Predictions",
+    "Reading",
+    "Times",
+    "checked",
+    "labels_of",
+    "predictions_of",
+    "read_from",
+    "read_predictions",
 ]
 
-
-def _column(name: str, more: str = "") -> Any:
-    """The option that names the column of a role; of labels a second one is not overlooked."""
-    role = {**ROLES, **OF_TABLE}[name]
-    text = f"Column: {role.line[0].lower()}{role.line[1:]}{more}"
-    kind: Any = list[str] | None if name in ROLES else str | None
-    return Annotated[kind, typer.Option(role.option, metavar="COLUMN", help=text)]
-
-
-def _value(text: str) -> Any:
-    return Annotated[str | None, typer.Option(help=text)]
-
-
-def _flag(name: str, text: str, *, hidden: bool = False) -> Any:
-    return Annotated[bool, typer.Option(name, metavar=" ", help=text, hidden=hidden)]
-
-
-GUESSED = " Not needed if only one column fits."
-ROLE_OPTIONS: dict[str, Any] = {
-    "outcome": _column("outcome", GUESSED),
-    "prob": _column("prob", GUESSED),
-    "positive": _value("Value of the outcome that is the event, if outcomes are not 0 and 1."),
-    "sample_weight": _column("sample_weight"),
-    "weight_type": _value(
-        "counts: weights are numbers of cases. sampling: they correct for how cases were sampled. "
-        "Needed if the type is not clear from the data."
-    ),
-    "site": _column("site"),
-    "period": _column("period"),
-    "every": _value("With --period, dates: take them by week, month, quarter or year."),
-    "subgroup": _column("subgroup", " Repeat it: --subgroup sex --subgroup age."),
-    "cluster": _column("cluster"),
-    "stratum": _column("stratum"),
-    "imputation": _column("imputation"),
-    "time": _column("time", " Needs --event and --horizon."),
-    "event": _column("event"),
-    "entry": _column("entry"),
-    "horizon": _value(
-        "With --time: by when the scores are risks of the event, in its units. Several are typed "
-        "as 1,3,5, beside --prob r1,r3,r5, a column for each."
-    ),
-    "cause": _value("With --time: code or word of the event in --event, if it is not 1."),
-    "censored": _value(
-        "With --time: code or word in --event of a case that left, if it is not 0. Of two words, "
-        "the one that --cause does not name."
-    ),
-    "survival": _flag(
-        "--survival",
-        "With --time: scores are probabilities of survival to the horizon, one minus the risk.",
-    ),
-    "drop_missing": _flag("--drop-missing", "Leave out rows with a missing value."),
-    "independent": _flag("--independent", "Cases are independent, though ids repeat."),
-    "ignore_column": Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column of hospitals, dates or ids that does not matter, so that nobody asks what "
-            "it means. Repeat it for several.",
-        ),
-    ],
-    "logit": _flag("--logit", "Scores are log-odds."),
-    "percent": _flag("--percent", "Scores are percentages, with or without the sign."),
-    "encoding": _value(
-        "Encoding of text files, such as latin-1 or cp1252. By default UTF-8, or UTF-16 if the "
-        "file starts with its byte order mark."
-    ),
-    "sheet": _value("Sheet of an Excel workbook. By default the only one that is not empty."),
-}
-ALWAYS = (
-    "outcome", "prob", "positive", "sample_weight", "weight_type", "drop_missing", "logit",
-    "percent", "encoding", "sheet",
-)  # fmt: skip
-"""Options of every command that reads predictions."""
-TYPED = {"pos_label": "positive", "ignore": "ignore-column"}
+UNITS_OF_TIME = ("second", "minute", "hour", "day", "week", "month", "year")
+"""Words that a column of times may be called by; in the plural, too."""
+TYPED = {"pos_label": "positive", "cause": "positive", "ignore": "ignore-column"}
 """Options that are spelt differently from the argument in Python."""
 
 
 def _typed(name: str, value: Any = None) -> str:
     """An option as it is typed, perhaps with its value."""
-    from bayescal.cli._terminal import as_command
+    from bayescal.cli.terminal import as_command
 
-    if name == "scale":
-        return f"--{value}"
     option = f"--{TYPED.get(name, name).replace('_', '-')}"
     return option if value is None or value is True else f"{option} {as_command([str(value)])}"
 
 
-def _missing(path: Any, columns: Columns) -> str:
-    from bayescal.cli._terminal import as_command
+def _keeping(path: Any, columns: Columns) -> str:
+    from bayescal.cli.terminal import as_command
 
     named = ["--outcome", str(columns.outcome), "--prob", str(columns.prob)]
-    return as_command(["bayescal", "missing", str(path), *named])
+    return as_command(["bayescal", str(path), *named])
 
 
-COMMAND_LINE = (_typed, "bayescal compare-models", "bayescal missing", _missing)
+COMMAND_LINE = (_typed, "bayescal compare", "an empty cell", _keeping)
 """A `Door` of the reader."""
-
-
-def reads(
-    *takes: str, hides: Sequence[str] = ()
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command whose first parameter is a `Reading` the options of it that it takes.
-
-    Parameters
-    ----------
-    hides : sequence of str
-        Flags that its help does not show, since it refuses them.
-    """
-    options = ROLE_OPTIONS | {name: _flag(_typed(name), "", hidden=True) for name in hides}
-    names = [name for name in ROLE_OPTIONS if name in (*ALWAYS, *takes)]
-
-    def given_to(command: Callable[..., None]) -> Callable[..., None]:
-        first, *others = signature(command).parameters
-        hints = get_type_hints(command, include_extras=True)
-        own = signature(command).parameters
-
-        @wraps(command)
-        def run(**given: Any) -> None:
-            typed = {name: given.pop(name) for name in names}
-            command(**{first: Reading(given.pop("file"), typed, takes)}, **given)
-
-        def shown(name: str, kind: Any, default: Any) -> Parameter:
-            return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-
-        parameters = [shown("file", FILE, Parameter.empty)]
-        parameters += [
-            shown(name, options[name], False if name in FLAGS else None) for name in names
-        ]
-        parameters += [shown(name, hints[name], own[name].default) for name in others]
-        run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-        run.__annotations__ = {each.name: each.annotation for each in parameters}
-        return run
-
-    return given_to
-
-
-FLAGS = ("drop_missing", "logit", "percent", "survival", "independent")
 
 
 @dataclass(frozen=True)
@@ -198,7 +69,7 @@ class Reading:
 
     file: Any
     typed: Mapping[str, Any] = field(default_factory=dict)
-    takes: tuple[str, ...] = GROUPS
+    takes: tuple[str, ...] = (*ROLES, "independent")
 
     def __post_init__(self) -> None:
         """Refuse options that contradict each other."""
@@ -207,11 +78,6 @@ class Reading:
             if name != "subgroup" and isinstance(given, (list, tuple)) and len(given) > 1:
                 several = " Name several subgroups with --subgroup." * (name == "site")
                 raise InputError(f"{_typed(name)} is one column, and was given twice.{several}")
-        scales = [name for name in ("logit", "percent", "survival") if self.typed.get(name)]
-        if len(scales) > 1:
-            raise InputError(
-                f"--{scales[0]} and --{scales[1]} exclude each other: name one scale of scores."
-            )
         if self["cluster"] is not None and self.typed.get("independent"):
             raise InputError("--cluster and --independent contradict each other. Leave one out.")
         self.request(prob=None)
@@ -267,17 +133,17 @@ class Reading:
 
         names = (*ROLES, *OF_TABLE)
         named = {name: self[name] for name in names if name != "subgroup"} | columns
-        scales = [name for name in ("logit", "percent", "survival") if self.typed.get(name)]
+        of_times = self["time"] is not None
         return Request(
             self.file,
             Columns(**named, subgroup=self.subgroups),
             others={name: option for option, name in others},
-            pos_label=self.positive,
+            pos_label=None if of_times else self.positive,
             weight_type=self["weight_type"],
-            cause=self["cause"],
+            cause=self.positive if of_times else None,
             censored=self["censored"],
             every=self["every"],
-            scale=scales[0] if scales else "probability",
+            scale=self["scale"] or "probability",
             drop_missing=bool(self["drop_missing"]),
             keeps_unknown=keeps_unknown,
             ignore=tuple(self["ignore_column"] or ()),
@@ -289,18 +155,9 @@ class Reading:
         )
 
     @property
-    def words(self) -> list[str]:
-        """The options that say how the file is written, as they are typed."""
-        words = [] if self["encoding"] is None else ["--encoding", self["encoding"]]
-        words += [] if self["sheet"] is None else ["--sheet", self["sheet"]]
-        return [*words, *(f"--{name}" for name in ("logit", "percent", "survival") if self[name])]
-
-    @property
     def source(self) -> dict[str, str]:
         """What scores are written as, for the record; nothing for probabilities."""
-        return (
-            {"scale": self.scale.name} if self.words and self.scale.name != "probabilities" else {}
-        )
+        return {"scale": self.scale.name} if self["scale"] is not None else {}
 
 
 class Times(NamedTuple):
@@ -357,9 +214,11 @@ class Times(NamedTuple):
                     "--event goes with --time: it is the column of what ended the time. The value "
                     f"of the outcome that is the event is named with --positive {reading['event']}."
                 )
-            for name in ("entry", "horizon", "cause", "censored", "survival"):
+            for name in ("entry", "horizon", "censored"):
                 if reading[name]:
                     raise InputError(f"--{name} goes with --time, the column of times to an event.")
+            if reading["scale"] == "survival":
+                raise InputError("--scale survival goes with --time, the column of times.")
             return None
         if reading["event"] is None:
             raise InputError(
@@ -371,17 +230,14 @@ class Times(NamedTuple):
                 "--horizon is missing: with --time the scores are risks of the event by some time. "
                 "Name it in the units of the times, such as --horizon 5."
             )
-        others = {"--outcome": reading["outcome"], "--update": update}
-        others["--positive"] = reading.positive
-        for name, value in others.items():
+        for name, value in {"--outcome": reading["outcome"], "--update": update}.items():
             if value:
-                cause = " Name the event with --cause." * (name == "--positive")
-                raise InputError(f"{name} does not go with --time.{cause}")
+                raise InputError(f"{name} does not go with --time. Leave it out.")
         horizons = _as_horizons(reading["horizon"])
         if len(horizons) > 1 and not takes_several:
             raise InputError(
-                f"--horizon names {len(horizons)} horizons, and bayescal assess alone takes "
-                "several. Name one."
+                f"--horizon names {len(horizons)} horizons, and an assessment alone takes several. "
+                "Name one."
             )
         for name, given in (reading.groups | {"--imputation": reading["imputation"]}).items():
             if given and len(horizons) > 1:
@@ -391,7 +247,7 @@ class Times(NamedTuple):
                 )
         probs = _columns_of(reading["prob"], horizons) if len(horizons) > 1 else ()
         used = (reading["time"], reading["event"], reading["entry"])
-        return cls(*used, horizons, probs, reading["cause"])
+        return cls(*used, horizons, probs, reading.positive)
 
     def remarks(self, outcome: Survival) -> list[str]:
         """What may be wrong where everything happens after the horizon."""
@@ -466,44 +322,42 @@ class Predictions(NamedTuple):
         """The file."""
         return self.reading.file
 
-    def introduce(self, console: Console, what: str) -> None:
-        """Say what is assessed, why these columns were taken, and what was left out."""
-        from bayescal.cli._terminal import say
+    @property
+    def title(self) -> str:
+        """Of what it is told: the score, the file and the outcome."""
+        of = self.columns.outcome or self.columns.event
+        title = f"{shortened(self.columns.prob)} in {shortened(self.path.name)}, "
+        title += f"outcome {shortened(of)}"
+        return title if self.event == "1" else f"{title} is {shortened(self.event)}"
 
+    @property
+    def lines(self) -> Iterator[str]:
+        """Why these columns were taken, how they were read, and what was left out."""
         cases, columns, scale = self.cases, self.columns, self.reading.scale
-        of = shortened(columns.outcome or columns.event)
-        say(
-            console,
-            f"{what} of {shortened(columns.prob)} as the probability that {of} is "
-            f"{shortened(self.event)} ({shortened(self.path.name)})",
-            "bold",
-        )
         if cases.reasons:
             told = "; ".join(
                 f"{shortened(getattr(columns, role))} as the {OF_WORDS[role]} ({reason})"
                 for role, reason in cases.reasons.items()
             )
-            say(console, f"Taken without being named: {told}.", "dim")
+            yield f"Taken without being named: {told}."
         if cases.dropped:
-            say(console, f"{cases.dropped} of {cases.rows} rows left out: a value is missing.")
+            yield f"{cases.dropped} of {cases.rows} rows left out: a value is missing."
         if scale.name != "probabilities":
             scores = self.data.score
-            say(
-                console,
+            yield (
                 f"Scores are read as {scale.name}; as probabilities they run from "
-                f"{scores.min():.3g} to {scores.max():.3g}.",
+                f"{scores.min():.3g} to {scores.max():.3g}."
             )
         m = len(self.data.imputations)
         if columns.sample_weight is not None:
-            say(console, about_weights(self.data, len(cases.at) // max(1, m)))
+            yield about_weights(self.data, len(cases.at) // max(1, m))
         if m:
             of = shortened(str(columns.imputation))
-            say(console, f"{m} imputations of {count(round(self.data.n), 'case')} (column {of}).")
+            yield f"{m} imputations of {count(round(self.data.n), 'case')} (column {of})."
         if cases.original:
-            say(
-                console,
+            yield (
                 f"{count(cases.original, 'row')} of imputation 0 left out: values are missing "
-                "there, as in the data before imputation.",
+                "there, as in the data before imputation."
             )
 
     @property
@@ -545,10 +399,8 @@ def about_weights(data: CalibrationData, rows: int) -> str:
 
 
 def read_from(reading: Reading, times: Times | None = None, **options: Any) -> Cases:
-    """The cases of a file, with notes on what was read; options as of `Reading.request`."""
-    from bayescal.cli._notes import noted
-    from bayescal.cli._progress import working
-    from bayescal.cli._terminal import STDOUT, note, output
+    """The cases of a file; options as of `Reading.request`."""
+    from bayescal.cli.terminal import working
     from bayescal.data.reading import read_cases
 
     if times is not None and times.probs:
@@ -556,25 +408,22 @@ def read_from(reading: Reading, times: Times | None = None, **options: Any) -> C
     request = reading.request(**options)
     if times is not None and len(times.horizons) == 1:
         request = replace(request, horizon=times.one_horizon)
-
-    def remark(text: str) -> None:
-        note(output(STDOUT), text)
-
-    with working(f"Reading {reading.file}"), noted(remark):
+    with working(f"Reading {reading.file}"):
         cases = read_cases(request)
-    for text in cases.remarks:
-        remark(text)
     if times is not None:
-        for text in times.remarks(cases.outcome):
-            remark(text)
+        cases = replace(cases, remarks=(*cases.remarks, *times.remarks(cases.outcome)))
     return cases
 
 
 def read_predictions(reading: Reading, times: Times | None = None) -> Predictions:
     """Read a file of one row per case."""
+    return predictions_of(read_from(reading, times), reading, times)
+
+
+def predictions_of(cases: Cases, reading: Reading, times: Times | None = None) -> Predictions:
+    """The table of cases that were read."""
     from bayescal.data.table import CalibrationData
 
-    cases = read_from(reading, times)
     with checked(cases):
         data = CalibrationData(**cases.given, **cases.request.of_table)
     event = reading.positive or "1"
@@ -589,15 +438,11 @@ def checked(cases: Cases, prob: str | None = None, **others: str | None) -> Iter
 
     Parameters as of `Cases.worded`.
     """
-    from bayescal.cli._notes import noted
-    from bayescal.cli._terminal import STDOUT, note, output
-
     with warnings.catch_warnings(), cases.worded(prob, **others):
         warnings.simplefilter("error", WeightWarning)
         warnings.simplefilter("ignore", LabelWarning)  # one of the two classes may be absent
         try:
-            with noted(lambda text: note(output(STDOUT), text)):
-                yield
+            yield
         except WeightWarning as warning:
             raise InputError(
                 f"{cases.columns.called('sample_weight')} holds whole numbers that can be "

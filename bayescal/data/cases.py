@@ -87,7 +87,7 @@ def check_cases(
     outcome = read_outcomes(y_true, pos_label=pos_label, part=part)
     score = check_scores(y_prob)
     check_same_length(outcome.size, "y_true", score.size, "y_prob")
-    if are_shares(outcome) and are_labels(score):
+    if are_shares(outcome) and score[0] in (0, 1) and bool(((score == 0) | (score == 1)).all()):
         raise InputError(
             "y_prob holds 0 and 1 alone, and y_true numbers in between. Pass the outcomes first "
             "and the predicted probabilities second."
@@ -119,17 +119,9 @@ def of_shares(
     return outcome[kept], np.tile(scores, 2)[kept], weight[kept]
 
 
-def are_labels(score: NDArray[Any]) -> bool:
-    """Whether all scores are 0 or 1."""
-    return bool(score[0] in (0, 1)) and bool(((score == 0) | (score == 1)).all())
-
-
 def as_vector(values: Any, name: str) -> NDArray[Any]:
     """One-dimensional array from anything array-like (lists, data frames), by position."""
-    return _as_vector(to_numpy(values, name), name)
-
-
-def _as_vector(array: NDArray[Any], name: str) -> NDArray[Any]:
+    array = to_numpy(values, name)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
@@ -147,18 +139,31 @@ def _as_vector(array: NDArray[Any], name: str) -> NDArray[Any]:
 
 def as_floats(values: Any, name: str) -> Floats:
     """Any numbers as a float64 vector."""
-    return _as_floats(as_vector(values, name), name)
+    array = as_vector(values, name)
+    if array.dtype == np.float64:
+        return array
+    if np.iscomplexobj(array):
+        raise CaseError(name, "holds complex numbers", more="; real numbers are needed")
+    if array.dtype.kind in "mM":
+        raise CaseError(name, "holds dates or times", more="; numbers are needed")
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        at = next(i for i, value in enumerate(array) if not _is_number(value))
+        cure = "percent sign" if str(array[at]).rstrip().endswith("%") else "numbers"
+        given = shortened(repr(array.tolist()[at]))
+        raise CaseError(name, ", which is not a number", row=at, value=given, cure=cure) from None
 
 
 def as_scores(values: Any, name: str = "y_prob") -> Floats:
     """Probabilities in [0, 1] as a float64 vector."""
-    return _as_floats(check_scores(values, name), name)
+    return as_floats(check_scores(values, name), name)
 
 
 def check_scores(values: Any, name: str = "y_prob") -> NDArray[Any]:
     """Probabilities in [0, 1] as a vector of 64-bit floats, or of 32-bit ones without a copy."""
     vector = as_vector(values, name)
-    scores = vector if vector.dtype == np.float32 else _as_floats(vector, name)
+    scores = vector if vector.dtype == np.float32 else as_floats(vector, name)
     if _largest_bits(scores) <= ONE_BITS[scores.itemsize]:
         return scores
     refuse_first(np.isnan(scores), scores, name, "is missing (NaN)", "drop")
@@ -203,7 +208,7 @@ def read_outcomes(
     the label that counts as the event against all others. It may be absent without a warning in a
     part of the cases.
     """
-    labels = _as_vector(to_numpy(values, name, missing=True), name)
+    labels = as_vector(to_numpy(values, name, missing=True), name)
     if pos_label is not None:
         return _labels_to_outcomes(labels, name, pos_label, part)
     if are_binary_integers(labels):
@@ -211,14 +216,14 @@ def read_outcomes(
     if labels.dtype == object:
         known = np.array([not is_missing(value) for value in labels.tolist()])
         if all(isinstance(value, (int, float, np.number, np.bool_)) for value in labels[known]):
-            labels = _as_floats(np.where(known, labels, np.nan), name)
+            labels = as_floats(np.where(known, labels, np.nan), name)
     if labels.dtype.kind not in "iuf":
         raise CaseError(
             name,
             f"must be 0/1 or boolean, but holds {_distinct(labels)}",
             cure=OF_CLASSES if _are_several(labels) else "pos_label",
         )
-    outcome = labels if labels.dtype == np.float32 else _as_floats(labels, name)
+    outcome = labels if labels.dtype == np.float32 else as_floats(labels, name)
     wrong = (outcome < 0) | (outcome > 1)
     several = wrong.any() and _are_several(outcome)
     cure = "several labels" if several else "labels"
@@ -298,12 +303,9 @@ def as_outcome_batch(
     wrong = (array != 0) & (array != 1)
     if wrong.any():
         at = np.unravel_index(int(wrong.argmax()), array.shape)
-        where = ", ".join(map(str, at))
-        raise CaseError(
-            f"{name}[{where}]",
-            f"= {exact(array[at])} is neither 0 nor 1",
-            cure="Outcomes are 0/1 or boolean.",
-        )
+        where = f"{name}[{', '.join(map(str, at))}]"
+        problem = f"= {exact(array[at])} is neither 0 nor 1"
+        raise CaseError(where, problem, cure="Outcomes are 0/1 or boolean.")
     return array
 
 
@@ -432,24 +434,6 @@ def _largest_bits(values: NDArray[Any]) -> Any:
     pass shows whether all are in range. They are larger for a score of -0 too, which is valid.
     """
     return np.maximum.reduce(values.view(BITS_OF[values.itemsize]))
-
-
-def _as_floats(array: NDArray[Any], name: str) -> Floats:
-    if array.dtype == np.float64:
-        return array
-    if np.iscomplexobj(array):
-        raise CaseError(name, "holds complex numbers", more="; real numbers are needed")
-    if array.dtype.kind in "mM":
-        raise CaseError(name, "holds dates or times", more="; numbers are needed")
-    try:
-        return array.astype(np.float64)
-    except (TypeError, ValueError, OverflowError):
-        at = next(i for i, value in enumerate(array) if not _is_number(value))
-        cure = "numbers"
-        if str(array[at]).rstrip().endswith("%"):
-            cure = "percent sign"
-        given = shortened(repr(array.tolist()[at]))
-        raise CaseError(name, ", which is not a number", row=at, value=given, cure=cure) from None
 
 
 def _is_number(value: Any) -> bool:
@@ -643,73 +627,43 @@ def _index_of(values: Any, across: bool) -> Index | None:
 
 
 def _check(first: Labelled, second: Labelled) -> None:
-    one, other = first.index, second.index
-    if one.dtype == other.dtype and one.equals(other):
+    one, other, a, b = first.index, second.index, first.name, second.name
+    if one.equals(other):
         return
     for default, labels in ((one, other), (other, one)):
         if getattr(labels, "inferred_type", "") not in NUMBERS and _is_default(default):
             return
-    if len(one) == len(other) and one.equals(other):  # of several types
-        return
-    if len(one) != len(other):
-        _refuse(
-            first,
-            second,
-            f"{first.name} has {len(one):,} observations but {second.name} has {len(other):,}, and "
-            f"{_others(one, other)} of the labels of {second.name} "
-            f"are not among those of {first.name}",
-            _common(first, second),
-        )
-    mine, theirs = _values(one), _values(other)
+    mine, theirs = (
+        [None if is_missing(value) else value for value in index]  # one missing is as another
+        for index in (one, other)
+    )
     if mine == theirs:
         return
-    if Counter(mine) == Counter(theirs):
+    others = (Counter(theirs) - Counter(mine)).total()
+    cure = f"for example {b}.reindex({a}.index), which shows what is missing, and drop the same "
+    cure += "cases from both"
+    if len(one) != len(other):
+        problem = (
+            f"{a} has {len(one):,} observations but {b} has {len(other):,}, and {others:,} of the "
+            f"labels of {b} are not among those of {a}"
+        )
+    elif others:
+        problem = (
+            f"{a} and {b} are not of the same cases: {others:,} of the {len(other):,} index labels "
+            f"of {b} are not among those of {a}"
+        )
+    else:
         at = next(k for k, pair in enumerate(zip(mine, theirs, strict=True)) if pair[0] != pair[1])
-        cure = f"for example {second.name}.loc[{first.name}.index]"
+        problem = (
+            f"{a} and {b} have the same index labels in different orders, the first at position "
+            f"{at}"
+        )
+        cure = f"for example {b}.loc[{a}.index]"
         if len(set(mine)) < len(mine):
             cure = "by a label that no two cases share, since some are repeated"
-        problem = (
-            f"{first.name} and {second.name} have the same index labels in different orders, the "
-            f"first at position {at}"
-        )
-        _refuse(first, second, problem, cure)
-    _refuse(
-        first,
-        second,
-        f"{first.name} and {second.name} are not of the same cases: {_others(one, other)} of the "
-        f"{len(other):,} index labels of {second.name} are not among those of {first.name}",
-        _common(first, second),
-    )
-
-
-def _others(one: Index, other: Index) -> str:
-    """How many labels the second has that the first has not."""
-    return f"{(Counter(_values(other)) - Counter(_values(one))).total():,}"
-
-
-def _values(index: Index) -> list[Any]:
-    """Labels that can be compared: of those that are missing, one is as another."""
-    return [value if _is_known(value) else None for value in index]
-
-
-def _is_known(value: Any) -> bool:
-    try:
-        return bool(value == value)
-    except TypeError:  # of pandas.NA
-        return False
-
-
-def _common(first: Labelled, second: Labelled) -> str:
-    return (
-        f"for example {second.name}.reindex({first.name}.index), which shows what is missing, and "
-        "drop the same cases from both"
-    )
-
-
-def _refuse(first: Labelled, second: Labelled, problem: str, cure: str) -> None:
     raise InputError(
         f"{problem}. Arrays are read by position. Align them first, {cure}. If the positions do "
-        f"match, pass {first.name}.to_numpy() and {second.name}.to_numpy()."
+        f"match, pass {a}.to_numpy() and {b}.to_numpy()."
     )
 
 

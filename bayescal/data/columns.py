@@ -374,14 +374,15 @@ class Request:
         check_choice(self.scale, SCALES, "scale")
         if self.every is not None:
             check_choice(self.every, CALENDAR, option("every"))
-            if columns.period is None:
+        for given, name, needed, what in (
+            (self.every, "every", "period", "dates"),
+            (columns.stratum, "stratum", "cluster", "clusters"),
+            (self.weight_type, "weight_type", "sample_weight", "weights"),
+        ):
+            if given is not None and getattr(columns, needed) is None:
                 raise InputError(
-                    f"{option('every')} goes with {option('period')}, the column of the dates."
+                    f"{option(name)} goes with {option(needed)}, the column of the {what}."
                 )
-        if columns.stratum is not None and columns.cluster is None:
-            raise InputError(
-                f"{option('stratum')} goes with {option('cluster')}, the column of the clusters."
-            )
         for role in ("site", "period"):
             name = getattr(columns, role)
             if name is not None and name == columns.cluster:
@@ -389,17 +390,12 @@ class Request:
                     f"{option('cluster')} and {option(role)} name the same column, {name!r}, so "
                     f"that each {role} would be one cluster. Leave one of the two out."
                 )
-        if self.weight_type is not None and columns.sample_weight is None:
-            raise InputError(
-                f"{option('weight_type')} goes with {option('sample_weight')}, the column of the "
-                "weights."
-            )
         for name in columns.subgroup:
             if columns.subgroup.count(name) > 1:
                 raise InputError(
                     f"{option('subgroup', name)} was given twice. Name each column once."
                 )
-        used = [(role, getattr(columns, role)) for role in ("time", "event", "entry")]
+        used = [(role, getattr(columns, role)) for role in TIME_COLUMNS]
         for at, (role, name) in enumerate(used):
             for other, theirs in (*used[at + 1 :], *self.named):
                 if name is not None and name == theirs and role != other:

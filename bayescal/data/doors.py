@@ -7,8 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import wraps
-from itertools import chain
-from textwrap import fill
+from textwrap import fill, indent
 from typing import Any, TypeVar, cast, overload
 
 import numpy as np
@@ -55,8 +54,7 @@ WITH_HORIZONS = {"sample_weight", "weight_type", "cluster", "stratum", "horizon"
 
 def _paragraphs() -> dict[str, str]:
     """What the docstrings of all doors share, by name."""
-    told = {role.name: role.line for role in ROLES.values()}
-    told |= {
+    told = {role.name: role.line for role in ROLES.values()} | {
         "weight_type": "What `sample_weight` is: by default counts if all are whole numbers, else "
         "sampling weights, which are rescaled to Kish's effective sample size.",
         "pos_label": "The outcome that counts as the event, when outcomes are not 0/1.",
@@ -66,43 +64,37 @@ def _paragraphs() -> dict[str, str]:
         "mode": "Of a matrix: the event is that the predicted class is right, by default; or each "
         "class is taken against the rest.",
     }
-    kinds = dict.fromkeys(told, "array-like of shape (n,), optional")
-    kinds |= {
-        "subgroup": "data frame or mapping, optional",
-        "imputation": "array-like of shape (n,) or (m, n), optional",
-        "weight_type": '{"counts", "sampling"}, optional',
-        "pos_label": "object, optional",
-        "horizon": "float or sequence of float, optional",
-        "mode": '{"top-label", "class-wise"}, optional',
+    kinds = dict.fromkeys(told, "array-like of shape (n,)") | {
+        "subgroup": "data frame or mapping",
+        "imputation": "array-like of shape (n,) or (m, n)",
+        "weight_type": '{"counts", "sampling"}',
+        "pos_label": "object",
+        "horizon": "float or sequence of float",
+        "mode": '{"top-label", "class-wise"}',
     }
-    of_frame = ", ".join([*OF_TABLE, "ignore"])
     parts = {
-        "outcomes": [
-            "y_true : array-like of shape (n,), Survival, data frame or CalibrationData",
-            "Outcomes, 0/1 or boolean; times to an event; labels of classes beside a matrix; or a "
-            "table. Of outcomes that were imputed m times, one row each. Of a data frame `outcome` "
-            "and `prob` name the columns, and so do roles.",
-        ],
-        "scores": [
-            "y_prob : array-like of shape (n,) or (n, k), optional",
-            "Predicted probabilities of the event, in [0, 1]; or of k classes, one a column.",
-        ],
-        "roles": [
-            *chain.from_iterable((f"{name} : {kinds[name]}", line) for name, line in told.items()),
-            f"{of_frame} : str, optional",
-            "Of a data frame: columns of outcomes and probabilities; of times; and those that may "
-            "tell groups apart and do not matter.",
-        ],
+        "outcomes": {
+            "y_true : array-like of shape (n,), Survival, data frame or CalibrationData": "Outcomes"
+            ", 0/1 or boolean; times to an event; labels of classes beside a matrix; or a table. "
+            "Of outcomes that were imputed m times, one row each. Of a data frame `outcome` and "
+            "`prob` name the columns, and so do roles."
+        },
+        "scores": {
+            "y_prob : array-like of shape (n,) or (n, k), optional": "Predicted probabilities of "
+            "the event, in [0, 1]; or of k classes, one a column."
+        },
+        "roles": {f"{name} : {kinds[name]}, optional": line for name, line in told.items()}
+        | {
+            f"{', '.join([*OF_TABLE, 'ignore'])} : str, optional": "Of a data frame: columns of "
+            "outcomes and probabilities; of times; and those that may tell groups apart and do not "
+            "matter."
+        },
     }
     filled = {
-        name: "\n".join(line if k % 2 == 0 else _filled(line) for k, line in enumerate(lines))
-        for name, lines in parts.items()
+        name: "\n".join(f"{head}\n{indent(fill(line, 88), ' ' * 4)}" for head, line in part.items())
+        for name, part in parts.items()
     }
     return filled | {"cases": "\n".join(filled.values())}
-
-
-def _filled(line: str) -> str:
-    return fill(line, 92, initial_indent="    ", subsequent_indent="    ")
 
 
 OF_DOORS = _paragraphs()
@@ -164,40 +156,26 @@ class Given:
         check_sites: Callable[[Any], None] | None = None,
     ) -> CalibrationData:
         """The table of the cases; see `table_of`."""
-        with self.named():
-            return self._table(times, classes, check_sites)
-
-    def _table(
-        self, times: bool, classes: bool, check_sites: Callable[[Any], None] | None
-    ) -> CalibrationData:
-        y_true, y_prob = self.y_true, self.y_prob
+        y_true, y_prob, site = self.y_true, self.y_prob, self.roles.get("site")
         if isinstance(y_true, CalibrationData):
             return y_true.complete(takes_times=times)
-        site = self.roles.get("site")
-        if check_sites is not None and site is not None and not are_columns(site):
-            check_sites(site)
-        is_followed = isinstance(y_true, Survival)
-        if is_followed and not times:
-            raise InputError(WHERE_TAKEN)
-        if is_matrix(y_prob) and not (classes or is_followed):
-            raise InputError(
-                f"y_prob holds {np.asarray(y_prob).shape[1]} columns, and one score a case is "
-                "taken here. Of two classes pass that of the event, y_prob[:, 1]; of more, "
-                "CalibrationData.from_multiclass(y_true, y_prob), of whether the predicted class "
-                "is right."
-            )
-        return CalibrationData(y_true, y_prob, **self.roles, **self.words)
+        with self.named():
+            if check_sites is not None and site is not None and not are_columns(site):
+                check_sites(site)
+            is_followed = isinstance(y_true, Survival)
+            if is_followed and not times:
+                raise InputError(WHERE_TAKEN)
+            if is_matrix(y_prob) and not (classes or is_followed):
+                raise InputError(
+                    f"y_prob holds {np.asarray(y_prob).shape[1]} columns, and one score a case is "
+                    "taken here. Of two classes pass that of the event, y_prob[:, 1]; of more, "
+                    "CalibrationData.from_multiclass(y_true, y_prob), of whether the predicted "
+                    "class is right."
+                )
+            return CalibrationData(y_true, y_prob, **self.roles, **self.words)
 
 
-def table_of(
-    y_true: Any,
-    y_prob: Any,
-    roles: CaseRoles,
-    *,
-    times: bool = False,
-    classes: bool = False,
-    check_sites: Callable[[Any], None] | None = None,
-) -> CalibrationData:
+def table_of(y_true: Any, y_prob: Any, roles: CaseRoles, **takes: Any) -> CalibrationData:
     """The cases of a door as one table: the first line of nearly every door.
 
     Parameters
@@ -211,8 +189,7 @@ def table_of(
     check_sites : callable, optional
         Called with the labels of sites, before any case is read.
     """
-    given = given_of(y_true, y_prob, roles)
-    return given.table(times=times, classes=classes, check_sites=check_sites)
+    return given_of(y_true, y_prob, roles).table(**takes)
 
 
 def given_of(y_true: Any, y_prob: Any, roles: CaseRoles, *, name: str = "y_prob") -> Given:
@@ -223,9 +200,15 @@ def given_of(y_true: Any, y_prob: Any, roles: CaseRoles, *, name: str = "y_prob"
     name : str
         What the door calls `y_prob`.
     """
-    named = _given(roles)
+    named: dict[str, Any] = {key: each for key, each in roles.items() if each is not None}
     if isinstance(y_true, CalibrationData):
-        _refuse_beside({name: y_prob, **roles})
+        horizon = named.pop("horizon", None)
+        for beside in (*[name] * (y_prob is not None), *named):
+            raise InputError(
+                f"{beside} was given beside a CalibrationData, which holds its own. Pass arrays, "
+                f"or the table alone, made with {beside}=."
+            )
+        refuse_horizon(horizon)
         return Given(y_true, None)
     of_roles = {name: named[name] for name in ROLES if name in named}
     words = {name: named[name] for name in TABLE_WORDS if name in named}
@@ -251,22 +234,6 @@ def given_of(y_true: Any, y_prob: Any, roles: CaseRoles, *, name: str = "y_prob"
     return Given(outcomes, of_scores, arrays, words, each[0])
 
 
-def _given(roles: CaseRoles) -> dict[str, Any]:
-    return {name: value for name, value in roles.items() if value is not None}
-
-
-def _refuse_beside(beside: dict[str, Any]) -> None:
-    """Refuse what a table has itself."""
-    horizon = beside.pop("horizon", None)
-    for name, value in beside.items():
-        if value is not None:
-            raise InputError(
-                f"{name} was given beside a CalibrationData, which holds its own. Pass arrays, or "
-                f"the table alone, made with {name}=."
-            )
-    refuse_horizon(horizon)
-
-
 def _check_frame(frame: Any, y_prob: Any, named: Mapping[str, Any]) -> None:
     """Refuse columns that are named beside arrays, and a data frame without its probabilities."""
     columns = _columns_of(frame)
@@ -276,18 +243,17 @@ def _check_frame(frame: Any, y_prob: Any, named: Mapping[str, Any]) -> None:
             f"{first}= names a column of a data frame, and arrays were passed. Pass the frame "
             "first and nothing beside it; or arrays, (y_true, y_prob), and leave it out."
         )
-    for name in ("prob", "outcome"):
-        if name not in named and not (name == "outcome" and "event" in named):
-            cure = f"Name the column with {name}=."
-            if name == "outcome" and "time" in named:
-                cure = (
-                    "Times to an event need event=, the column of what ended them, beside time=; "
-                    "when a case was, such as its month, is its period=."
-                )
-            raise InputError(
-                f"{'event' if 'time' in named and name == 'outcome' else name} is missing. {cure} "
-                f"There are {listed(columns)}."
-            )
+    if "prob" not in named:
+        lacking, cure = "prob", "Name the column with prob=."
+    elif "outcome" in named or "event" in named:
+        return
+    elif "time" in named:
+        lacking = "event"
+        cure = "Times to an event need event=, the column of what ended them, beside time=; when a "
+        cure += "case was, such as its month, is its period=."
+    else:
+        lacking, cure = "outcome", "Name the column with outcome=."
+    raise InputError(f"{lacking} is missing. {cure} There are {listed(columns)}.")
 
 
 def _refuse_frame(y_true: Any) -> None:

@@ -423,8 +423,8 @@ class _Part:
             raise InputError(
                 f"{missing.sum():,} of {missing.size:,} rows lack {needed}, the first on "
                 f"{self._located(at)}{column}. Outcomes may be missing here, scores may "
-                "not: fill them in, or remove these rows from the file and say in the report how "
-                "many."
+                f"not. Fill them in, or leave them out with {door.option('drop_missing', True)}, "
+                "and the rows without an outcome too."
             )
         more = ""
         if not of_time and not self.request.others and (unknown | ~missing).all():

@@ -303,9 +303,7 @@ def ordered_cells(cells: Iterable[Cell]) -> tuple[Cell, ...]:
     return tuple(label_of[label] for label in in_order(label_of))
 
 
-def labels_of(
-    values: Any, size: int | None, name: str, first: str = "y_true"
-) -> tuple[NDArray[np.intp], list[str]]:
+def labels_of(values: Any, size: int | None, name: str) -> tuple[NDArray[np.intp], list[str]]:
     """The number of each case's label, and the text of each number.
 
     Parameters
@@ -314,8 +312,8 @@ def labels_of(
         Labels of any type; those of one text are one.
     size : int or None
         Number of cases; None to take that of the labels.
-    name, first : str
-        What the user calls the labels, and that which has the number of cases.
+    name : str
+        What the user calls the labels.
     """
     if isinstance(values, Encoded):
         present, row = numbered(values.row)
@@ -323,12 +321,14 @@ def labels_of(
     else:
         listed = isinstance(values, (list, tuple))
         vector = as_vector(np.array(values, dtype=object) if listed else values, name)
-        check_same_length(vector.size if size is None else size, first, vector.size, name)
+        check_same_length(vector.size if size is None else size, "y_true", vector.size, name)
         row, labels = _distinct(vector, name)
     code_of: dict[str, int] = {}
     code = np.array([code_of.setdefault(str(label), len(code_of)) for label in labels], np.intp)
     for at, text in enumerate(code_of):
-        if not _is_text(text):
+        try:
+            text.encode()
+        except UnicodeEncodeError:
             raise CaseError(
                 name,
                 "has half of a surrogate pair",
@@ -336,7 +336,7 @@ def labels_of(
                 value=shortened(repr(text)),
                 more=", which is no text and cannot be stored",
                 cure="Read the labels again with the right encoding, or rename this one.",
-            )
+            ) from None
     return code[row], list(code_of)
 
 
@@ -407,15 +407,6 @@ def _warn_of_spellings(name: str, labels: Iterable[str]) -> None:
             return
 
 
-def _is_text(text: str) -> bool:
-    """Whether a text can be encoded: half of a surrogate pair cannot."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def _refuse(at: int, name: str) -> None:
     cure = f"Name every case's {name}, or drop the case."
     raise CaseError(name, "is missing", row=at, cure=cure)
@@ -454,18 +445,16 @@ def _subgroups(subgroup: Any) -> dict[str, Any]:
     if not names:
         raise InputError("subgroup has no columns. Give a column for each property, such as sex.")
     for name in names:
+        told, cure = "", "Rename all but one."
         if not name.strip():
-            raise InputError("subgroup has a column without a name. Name every column.")
-        if names.count(name) > 1:
-            raise InputError(
-                f"subgroup has {names.count(name)} columns called {shortened(name)!r}. Rename all "
-                "but one."
-            )
-        if name in ROLES:
-            raise InputError(
-                f"subgroup has a column called {name!r}, which is a role of its own. Pass it as "
-                f"{name}=, or rename the column."
-            )
+            told, cure = "a column without a name", "Name every column."
+        elif names.count(name) > 1:
+            told = f"{names.count(name)} columns called {shortened(name)!r}"
+        elif name in ROLES:
+            told = f"a column called {name!r}, which is a role of its own"
+            cure = f"Pass it as {name}=, or rename the column."
+        if told:
+            raise InputError(f"subgroup has {told}. {cure}")
     return {name: subgroup[key] for name, key in zip(names, keys, strict=True)}
 
 
@@ -528,23 +517,19 @@ class Periods:
                 cure="Give both in one form.",
             )
         joined = self.position | more.position
-        for label, position in self.position.items():
-            if joined[label] != position:
-                raise CaseError(
-                    name,
-                    f"holds {label!r} as category {joined[label] + 1:g} of its order, but it was "
-                    f"category {position + 1:g}",
-                    cure="Add new categories after the last one.",
-                )
         label_at: dict[float, str] = {}
         for label, position in joined.items():
+            was = self.position.get(label, position)
             other = label_at.setdefault(position, label)
-            if other != label:
-                raise CaseError(
-                    name,
-                    f"holds {label!r}, and those before have {other!r}, which is the same time",
-                    cure="Give both in one form.",
-                )
+            fault, cure = "", "Give both in one form."
+            if was != position:
+                fault = f"holds {label!r} as category {position + 1:g} of its order, but it was "
+                fault += f"category {was + 1:g}"
+                cure = "Add new categories after the last one."
+            elif other != label:
+                fault = f"holds {label!r}, and those before have {other!r}, which is the same time"
+            if fault:
+                raise CaseError(name, fault, cure=cure)
         return Periods.of(self.kind, joined)
 
     def checked(self) -> Periods:

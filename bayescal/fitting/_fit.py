@@ -101,8 +101,7 @@ def fit(
     Returns
     -------
     CalibrationPosterior or MultilevelPosterior
-        The second as HierarchicalPosterior of several sites, SubgroupPosterior of several
-        columns of subgroups, DriftPosterior of periods, and as it is of periods beside other terms.
+        The second of several sites, subgroups or periods.
         With `imputation` the same, with a part for each; of several curves with `imputations` and
         `missing_information`. Of several horizons Several of them.
 

@@ -21,7 +21,7 @@ from bayescal.model.problem import Problem, prepare
 from bayescal.model.pymc.model import Source, source_of
 from bayescal.model.pymc.rows import Observations
 from bayescal.model.traced import TRACED, mean_errors
-from bayescal.multilevel.fit import posterior_of_draws
+from bayescal.multilevel.curves import Curves
 from bayescal.multilevel.nuts import draws_of_trace
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.problem import MultilevelProblem
@@ -92,9 +92,8 @@ def from_pymc(idata: Any, model: pm.Model) -> CalibrationPosterior | MultilevelP
         pooled = source.problem.pooled if several else source.problem
         if _has(posterior, pooled.curve.variables) and not (several and source.problem.is_walk):
             if several:
-                drawn = posterior_of_draws(draws_of_trace(source.problem, posterior, stats))
-                of_several: MultilevelPosterior = drawn
-                return of_several
+                drawn = draws_of_trace(source.problem, posterior, stats)
+                return MultilevelPosterior([Curves(drawn)])
             return CalibrationPosterior([part_of_trace(pooled, posterior, stats)])
     if PROB not in posterior:
         raise InputError(

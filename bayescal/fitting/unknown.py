@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, as_level
-from bayescal.core.text import count, interval
+from bayescal.core.page import Figure, Page, Section
+from bayescal.core.table import Column, Row, Table, measured, rows_of
+from bayescal.core.text import count, percent, rounded
 from bayescal.data.cases import (
     aligned,
     as_floats,
@@ -185,16 +187,98 @@ class KnownFit:
         """The posterior of all cases, where the missing differ by delta."""
         return self.posterior._departing(OtherRisk(self._share, delta))
 
-    def __repr__(self) -> str:
+    def page(self, limit: float | None = None, ci_prob: float = 0.95) -> Page:
+        """The error of all cases, and how far it depends on the outcomes that are missing.
+
+        Parameters
+        ----------
+        limit : float in (0, 1), optional
+            The largest true calibration error that is accepted: how far missing outcomes must
+            differ before the verdict on it changes.
+        ci_prob : float in (0, 1)
+        """
         cases, known = self.missing["cases"].sum(), self.missing["known"].sum()
-        low, high = self.posterior.interval("tce")
-        shares = ", ".join(f"{100 * share:.0f} %" for share in self.missing["share_missing"])
-        return (
-            f"KnownFit\n  {count(known)} of {count(cases, 'outcome')} are known; missing by fifth "
-            f"of the score: {shares}\n  missing outcomes are left out of the likelihood, not of "
-            "the population; this takes them as missing at random given the score\n  TCE of all "
-            f"cases {interval(self.posterior.estimate('tce'), low, high, 0.95)}"
+        ratio, error = (
+            _with_interval(self.posterior, name, ci_prob) for name in ("observed_expected", "tce")
         )
+        answer = [f"Of all cases: O/E {ratio}; true calibration error {error}."]
+        answer += [
+            "Missing outcomes are taken as missing at random given the score; the table says what "
+            "would change if they were not."
+        ]
+        record: dict[str, Any] = {"missing": self.missing.to_dict(orient="records")}
+        if limit is not None:
+            change = self.delta_to_change(limit, ci_prob)
+            record["delta_to_change"] = change.to_dict()
+            answer.insert(1, _of_change(change, limit))
+        of_deltas = self.sensitivity(ci_prob=ci_prob)
+        record["sensitivity"] = of_deltas.reset_index().to_dict(orient="records")
+        each = [of_deltas.xs(name, level="functional") for name in ("tce", "observed_expected")]
+        rows = [
+            Row(
+                f"{delta:g}",
+                f"{delta:+g}" if delta else "0",
+                {**each[0].loc[delta].to_dict(), "ratio": each[1].loc[delta].to_dict()},
+            )
+            for delta in each[0].index
+        ]
+        level = percent(ci_prob)
+        columns = (
+            measured("tce", f"True calibration error ({level} interval)", short="TCE"),
+            Column("ratio", f"O/E ({level} interval)", _of_ratio),
+        )
+        title = "If log-odds of missing outcomes differ by delta from those of known ones"
+        deltas = Table("deltas", title, "Delta", columns, rows)
+        shares = (
+            Column("cases", "Cases", lambda row: count(row["cases"])),
+            Column("known", "Known", lambda row: count(row["known"])),
+            Column("share", "Missing", lambda row: f"{100 * row['share_missing']:.0f} %"),
+        )
+        labels = {
+            at: f"{row['lowest']:.2g} to {row['highest']:.2g}"
+            for at, row in self.missing.iterrows()
+        }
+        by_fifth = Table(
+            "missing",
+            "Missing outcomes by fifth of the score",
+            "Score",
+            shares,
+            rows_of(self.missing, labels),
+        )
+        figure = Figure("reliability", self.posterior, {}, "Calibration curve of all cases")
+        return Page(
+            "Calibration with missing outcomes",
+            f"{count(cases, 'case')}, of whom {count(known)} have a known outcome",
+            tuple(answer),
+            (Section("Results", (figure, deltas, by_fifth)),),
+            (),
+            record,
+        )
+
+    def __repr__(self) -> str:
+        return f"KnownFit\n{self.page()}"
+
+
+def _with_interval(post: CalibrationPosterior, name: str, ci_prob: float) -> str:
+    lower, upper = post.interval(name, ci_prob)
+    middle, low, high = rounded((post.estimate(name, ci_prob), lower, upper), lower, upper)
+    return f"{middle} ({low} to {high})"
+
+
+def _of_ratio(row: Row) -> str:
+    middle, lower, upper = (float(row["ratio"][key]) for key in ("estimate", "lower", "upper"))
+    return "{} ({} to {})".format(*rounded((middle, lower, upper), lower, upper, 1))
+
+
+def _of_change(change: pd.Series, limit: float) -> str:
+    """How far missing outcomes must differ before the verdict on a limit changes."""
+    verdict = str(change["verdict"])
+    if np.isfinite(float(change["odds_ratio"])) and float(change["odds_ratio"]) > 0:
+        return (
+            f"On the limit of {100 * limit:.3g} points: {verdict}, unless the odds of missing "
+            f"outcomes are {float(change['odds_ratio']):.2g} times those of known ones."
+        )
+    return f"On the limit of {100 * limit:.3g} points: {verdict}, whatever the missing outcomes."
 
 
 def fit_known(y_true: ArrayLike, y_prob: ArrayLike, **options: Any) -> KnownFit:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,9 @@ import numpy as np
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import as_level, check_choice
 from bayescal.core.optimise import logistic_gain
-from bayescal.core.text import card, chance
+from bayescal.core.page import Figure, Page, Section
+from bayescal.core.table import Column, Row, Table, rows_of
+from bayescal.core.text import card, chance, ratio
 from bayescal.data.table import CalibrationData
 from bayescal.inference.averaging import Mixture
 from bayescal.inference.clusters_left_out import leave_cluster_out
@@ -25,9 +28,11 @@ from bayescal.inference.loo import (
 from bayescal.inference.samples import FamilySamples
 from bayescal.inference.sensitivity import power_scaling, probabilities_by_prior
 from bayescal.model.clusters.design import cluster_design
+from bayescal.model.curves import CURVES
 from bayescal.model.mixture import on_scores, problem_of
 from bayescal.model.priors import Prior, as_prior
 from bayescal.model.problem import Problem
+from bayescal.model.reversed import reversed_scores
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
@@ -233,7 +238,48 @@ class CurveComparison:
         """
         return self.prob_by_prior.join(power_scaling(self._samples))
 
+    def page(self) -> Page:
+        """How probable the families are, and that the model is exactly calibrated."""
+        told = reversed_scores(self.data)
+        best, share = max(self.posterior_prob.items(), key=lambda each: each[1])
+        answer: tuple[str, ...] = (
+            f"Exact calibration has probability {chance(self.prob_calibrated)}; the most probable "
+            f"family of curves is {best} ({chance(share)}).",
+        )
+        if told is not None:
+            answer = (told.first, told.advice)
+        figure = Figure("reliability", self.posterior, {}, "Calibration curve, averaged")
+        section = Section("Families of curves", (figure, self.families()))
+        record = {
+            "prob_calibrated": self.prob_calibrated,
+            "prob_calibrated_even_odds": self.prob_calibrated_at(0.5),
+            "families": self.table.to_dict(orient="index"),
+        }
+        return Page("Families of curves", self.data.size_in_words, answer, (section,), (), record)
+
+    def families(self) -> Table:
+        """The families of curves: how probable, and how well each predicts."""
+        rows = [replace(row, hint=CURVES[row.name].meaning) for row in rows_of(self.table)]
+
+        def posterior(row: Row) -> str:
+            return chance(row["posterior_prob"]) if row["prior"] else "not averaged"
+
+        def elpd(row: Row) -> str:
+            return f"{round(row['elpd_diff'], 1) + 0.0:.1f} ({row['elpd_diff_error']:.1f})"
+
+        columns = (
+            Column("prior", "Prior", lambda row: f"{row['prior']:.2f}"),
+            Column("posterior_prob", "Posterior", posterior),
+            Column("bayes_factor", "Bayes factor", lambda row: ratio(row["bayes_factor"])),
+            Column("elpd", "Elpd (s.e.)", elpd),
+            Column("stacking", "Stacking", lambda row: f"{row['stacking_weight']:.2f}"),
+        )
+        title = "Families of curves, from exact calibration to any smooth shape"
+        return Table("families", title, "Curve", columns, rows, stacks=True)
+
     def __repr__(self) -> str:
+        told = reversed_scores(self.data)
+        wrong_way = "" if told is None else f"\n  {told}"
         families = ", ".join(
             f"{name} {chance(probability)}"
             for name, probability in self.posterior_prob.items()
@@ -245,6 +291,7 @@ class CurveComparison:
             f"  posterior probabilities: {families}\n"
             f"  P(exactly calibrated) {chance(self.prob_calibrated)} from prior "
             f"{self._weights['identity']:g}; at even odds {chance(self.prob_calibrated_at(0.5))}"
+            f"{wrong_way}"
         )
 
     def _repr_html_(self) -> str:

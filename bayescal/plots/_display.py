@@ -11,7 +11,7 @@ from bayescal.core.errors import InputError, as_count, as_flag, as_level, check_
 from bayescal.data.cases import aligned, as_outcomes, as_scores, as_vector
 from bayescal.fitting import fit
 from bayescal.plots import style
-from bayescal.plots._bands import curve_bands
+from bayescal.plots._numbers import curve_bands
 from bayescal.plots.text import label, percent, shortened
 from bayescal.posterior.posterior import as_posterior
 

@@ -28,7 +28,7 @@ from bayescal.core.text import card, shortened
 from bayescal.data.cases import as_scores, as_vector
 from bayescal.data.table import CalibrationData
 from bayescal.model.clusters.design import Design, cluster_design
-from bayescal.model.draws import Averaged, Part, one_table
+from bayescal.model.draws import Averaged, Part, Place, one_table
 from bayescal.model.lapse.family import RATE_PRIORS
 from bayescal.model.problem import Problem
 from bayescal.posterior import performance as performing
@@ -82,6 +82,11 @@ __all__ = [
 ]
 
 SUMMARY = ["estimate", "mean", "median", "lower", "upper"]
+NEEDS_ONE_CURVE = {
+    "emax": "the largest error of any group grows with their number: read it of each group",
+    "cutoff_error": "patients of one score are not told apart: read it of the pooled curve, at()",
+}
+"""Functionals that are not of patients with their own group, and why."""
 
 
 class CalibrationPosterior:
@@ -90,7 +95,7 @@ class CalibrationPosterior:
     It holds draws of the curve and the table that was fitted; scores that were imputed several
     times give a table, and draws, for each imputation. Every number is read from these draws over
     the scores of a population. What was fitted and drawn is also in `tree`, an `xarray.DataTree` in
-    ArviZ's schema.
+    ArviZ's schema. One of several curves, such as that of a site, answers as any other.
 
     Parameters
     ----------
@@ -178,6 +183,16 @@ class CalibrationPosterior:
             raise InputError(f"imputation is {imputation!r}, and {told}.")
         return self.imputations[imputation - 1]
 
+    @property
+    def _place(self) -> Place | None:
+        """Which of several curves it is; None of one that was fitted by itself."""
+        return self._parts[0].place
+
+    @property
+    def _title(self) -> str:
+        """Of one of several curves the level's name, or what stands in its place."""
+        return "All cases" if self._place is None else self._place.title
+
     @cached_property
     def imputations(self) -> tuple[Self, ...]:
         """The posterior of each imputation; itself alone where nothing was imputed."""
@@ -229,6 +244,7 @@ class CalibrationPosterior:
 
     def _on(self, data: CalibrationData) -> Self:
         """The same, on a checked table whose outcomes stand for none."""
+        self._refuse_own("a population of other scores")
         if self._departure is not None:
             raise InputError(
                 "scores and a prevalence are told in the other order: "
@@ -246,7 +262,9 @@ class CalibrationPosterior:
             not isinstance(population, str) and hasattr(population, "__len__")
         ):
             return self._on(scores_alone(population, None, "population")), "bootstrap"
-        return self, check_choice(population, POPULATIONS, "population")
+        if check_choice(population, POPULATIONS, "population") == "beta":
+            self._refuse_own("a population of other scores")
+        return self, population
 
     def at_prevalence(self, prevalence: Any) -> Self:
         """The posterior where the event is as frequent as is told: after case-control sampling.
@@ -293,6 +311,14 @@ class CalibrationPosterior:
             raise InputError("the posterior is at a prevalence already. Ask the one before.")
         told = prevalences(prevalence, self.draws, self.problem.rng("prevalence"))
         return self._departing(AtPrevalence(told, keeps_scores=self._fitted is not None))
+
+    def _refuse_own(self, what: str) -> None:
+        """Refuse, of patients with their own group, what needs one curve for all scores."""
+        if self._parts[0].rows is not None:
+            raise InputError(
+                f"{what} is of one curve, and these patients have one for each group. Ask the "
+                "pooled curve, at(), or each group."
+            )
 
     def _departing(self, departure: Departure) -> Self:
         """The posterior of cases of which some have another curve; shares are of its rows."""
@@ -355,14 +381,15 @@ class CalibrationPosterior:
 
         Likelihoods, predictions and prior draws are added when this is first read. Of a posterior
         that is seen on other scores it is that of the fit, with these scores in the group `on`. Of
-        several imputations it has a group for each, and the draws of all, mixed.
+        several imputations it has a group for each, and the draws of all, mixed. One of several
+        curves has the tree of all in the group `several_curves`, from which it is read back.
         """
         if self._departure is not None:
             raise InputError(
                 "a posterior at another prevalence has no tree of its own. Save the one that it "
                 "was asked of, and ask at_prevalence again after loading."
             )
-        if self._fitted is None:
+        if self.has_outcomes:
             stored.complete(self._tree, self._parts)
         return self._tree
 
@@ -423,7 +450,8 @@ class CalibrationPosterior:
     @property
     def has_outcomes(self) -> bool:
         """Whether `data` has outcomes: those of a site that has not been seen are scores alone."""
-        return self._fitted is None and self._departure is None
+        is_seen = self._place is None or self._place.has_outcomes
+        return is_seen and self._fitted is None and self._departure is None
 
     @property
     def engine(self) -> str:
@@ -1006,6 +1034,8 @@ class CalibrationPosterior:
         level = as_level(ci_prob)
         if names is None:
             names = usual_functionals(of_times=self.data.follow_up is not None)
+            if self._parts[0].rows is not None:
+                names = [name for name in names if name not in NEEDS_ONE_CURVE]
         asked = [check_choice(name, FUNCTIONALS, "names") for name in as_items(names, "names")]
         rows = self._rows_of_summary(asked, level, p=p, population=kind)
         told = told_beside(self, asked, list(rows))
@@ -1063,6 +1093,11 @@ class CalibrationPosterior:
 
     def _values(self, wanted: FunctionalCalls, population: str) -> dict[str, Floats]:
         """The draws that everything about each functional is read from, each of shape (draws,)."""
+        for name, _ in wanted if self._parts[0].rows is not None else ():
+            if name in NEEDS_ONE_CURVE:
+                raise InputError(
+                    f"{name} is not of patients with their own group: {NEEDS_ONE_CURVE[name]}."
+                )
         return read(self.tables, wanted, population)
 
     def _row(
@@ -1081,7 +1116,9 @@ class CalibrationPosterior:
         return estimate, mean, float(np.median(draws)), *ends
 
     def _is_read_off_mean_curve(self, name: str) -> bool:
-        return FUNCTIONALS[name].is_distance and self.prob_calibrated is None
+        """Not of a level that has not been seen, which is not its mean curve."""
+        is_new = self._place is not None and self._place.is_new
+        return FUNCTIONALS[name].is_distance and self.prob_calibrated is None and not is_new
 
     # Decisions
 
@@ -1344,6 +1381,7 @@ class CalibrationPosterior:
         self, thresholds: Any, population: Any, realised: Any
     ) -> tuple[Floats, str, Self, dict[str, Floats]]:
         """Thresholds, population, whose it is, and draws of every measure."""
+        self._refuse_own("performance")
         none = isinstance(thresholds, tuple) and not thresholds
         at = np.empty(0) if none else _as_thresholds(thresholds)
         realised = as_flag(realised, "realised")
@@ -1393,7 +1431,8 @@ class CalibrationPosterior:
         return xr.DataArray(shaped, axes | coords, ("chain", "draw", *coords), name)
 
     def __repr__(self) -> str:
-        return "\n  ".join(["CalibrationPosterior", *lines_of(self)])
+        title = type(self).__name__ if self._place is None else self._place.title
+        return "\n  ".join([title, *lines_of(self)])
 
     def _repr_html_(self) -> str:
         return card(repr(self), SUMMARY_COLUMNS, summary_rows(self.summary()))
@@ -1424,7 +1463,7 @@ def check_outcomes(post: CalibrationPosterior, what: str) -> None:
         raise InputError(
             f"{what} needs outcomes, and post has none: it is of scores alone, those of a site "
             "without patients or those of `on`. Pass that of a site with patients, "
-            "`post.site(name)`, or a fit of one curve."
+            "`post.at(site=name)`, or a fit of one curve."
         )
 
 

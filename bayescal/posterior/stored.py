@@ -33,10 +33,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SEEN",
+    "SEVERAL",
     "as_dataset",
+    "assembled",
     "complete",
     "coordinates_of",
     "is_of_imputations",
+    "key_of",
     "open_tree",
     "posterior_of",
     "read_parts",
@@ -50,9 +53,11 @@ __all__ = [
     "with_chains",
 ]
 
-SEEN, IMPUTATIONS, CHECKSUM = "on", "imputations", "checksum"
-"""Group with the scores that a posterior is seen on, where they are not its own; and attributes
-with the number of imputations, and of a file with the checksum of each group."""
+SEEN, SEVERAL = "on", "several_curves"
+"""Groups with the scores that a posterior is seen on, where they are not its own; and with the tree
+of all curves, of one of several."""
+IMPUTATIONS, CHECKSUM, PLACE = "imputations", "checksum", "view"
+"""Attributes: the number of imputations, the checksum of each group, which of several curves."""
 
 
 # Written
@@ -62,12 +67,8 @@ def tree_of(part: Part) -> xr.DataTree:
     """The groups a fit writes: posterior, sample_stats, observed_data and constant_data."""
     import xarray as xr
 
-    from bayescal.posterior.arviz_tree import PosteriorTree
-
     problem, averaged, data = part.problem, part.averaged, part.problem.data
-    versions = library_versions("bayescal", "numpy", "scipy", "arviz-stats")
-    named: dict[str, Any] = {"inference_library": "bayescal", "engine": part.engine}
-    named["versions"] = versions
+    named: dict[str, Any] = {}
     if averaged is not None:
         named["families"], named["asked"] = averaged.families, dict(averaged.asked)
         named["prior_calibrated"] = averaged.weights["identity"]
@@ -82,9 +83,28 @@ def tree_of(part: Part) -> xr.DataTree:
         "observed_data": Observed([problem]).data()["observed_data"],
         "constant_data": data.to_xarray().assign(model_score=("row", problem.table.score)),
     }
-    tree = PosteriorTree.from_dict(groups)
-    tree.attrs.update(problem.to_attributes())
-    tree.attrs.update({key: json.dumps(value) for key, value in named.items()})
+    tree = assembled(groups, problem.to_attributes(), part.engine, named)
+    if part.place is not None:
+        if not part.place.has_outcomes:
+            del tree["observed_data"]
+        tree[SEVERAL] = part.place.several.tree.copy()
+        tree.attrs[PLACE] = json.dumps(part.place.key)
+    return tree
+
+
+def assembled(
+    groups: Mapping[str, Any],
+    attributes: Mapping[str, str],
+    engine: str,
+    named: Mapping[str, Any],
+) -> xr.DataTree:
+    """A tree of these groups, with what was fitted and by which versions of libraries."""
+    from bayescal.posterior.arviz_tree import PosteriorTree
+
+    tree = PosteriorTree.from_dict(dict(groups))
+    versions = library_versions("bayescal", "numpy", "scipy", "arviz-stats")
+    told = {"inference_library": "bayescal", "engine": engine, "versions": versions, **named}
+    tree.attrs.update({**attributes, **{key: json.dumps(value) for key, value in told.items()}})
     return tree
 
 
@@ -114,6 +134,12 @@ def seen_on(tree: xr.DataTree, data: CalibrationData) -> xr.DataTree:
     seen = tree.copy()
     seen[SEEN] = xr.DataTree(data.to_xarray())
     return seen
+
+
+def key_of(tree: xr.DataTree) -> dict[str, Any] | None:
+    """Which of several curves a tree is of; None of a fit."""
+    key: dict[str, Any] | None = json.loads(tree.attrs[PLACE]) if PLACE in tree.attrs else None
+    return key
 
 
 def scores_seen(tree: xr.DataTree) -> CalibrationData | None:

@@ -215,7 +215,7 @@ def _unlike(f: Facts) -> Iterator[str]:
     if f.sites is None:
         return
     named = ", ".join(
-        f"{shortened(label)} ({chance(prob)})" for label, prob in f.sites.unlike_sites().items()
+        f"{shortened(label)} ({chance(prob)})" for label, prob in f.sites.unlike().items()
     )
     if named:
         yield f"Unlike the others, with its probability: {named}."
@@ -235,7 +235,7 @@ def _explained(f: Facts) -> Iterator[str]:
     equal, most = float(when.mean()), float(when.max())
     # Without these bars a month was named in a quarter of the simulated years in which nothing
     # changed, with them in 11 to 12 % (100 years a cell).
-    if f.periods.prob_changed >= 0.5 and most >= max(0.1, min(2 * equal, 0.5)):
+    if shares["constant"] < 0.5 and most >= max(0.1, min(2 * equal, 0.5)):
         into = shortened(str(when.idxmax()))
         yield f"The largest change was most probably into {into} (probability {chance(most)})."
 
@@ -244,7 +244,7 @@ def _by_factor(f: Facts) -> Iterator[str]:
     """Which level of each factor is worst."""
     if f.subgroups is None:
         return
-    for factor in f.subgroups.factors:
+    for factor in f.subgroups.levels:
         worst = f.subgroups.prob_worst(factor)
         yield (
             f"By {shortened(factor)} the calibration error is largest for "

@@ -11,9 +11,8 @@ import numpy as np
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import check_choice
-from bayescal.core.table import MEDIA, NOT_TERMINAL, Column, Row, Table
-from bayescal.core.text import capitalised, chance, count, decimals, percent, ratio, shortened
-from bayescal.model.curves import CURVES
+from bayescal.core.table import MEDIA, NOT_TERMINAL, Column, Row, Table, chances, rows_of
+from bayescal.core.text import capitalised, chance, count, decimals, percent, shortened
 from bayescal.multilevel.compared import subgroups_of
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functional import SECTIONS
@@ -99,7 +98,7 @@ class Tables(Mapping[str, Table]):
             "classification": (True, classification_table),
             "curve": (True, curve_table),
             "estimators": (f.has_estimators, estimators_table),
-            "families": (f.several is None, families_table),
+            "families": (f.several is None, lambda f: f.comparison.families()),
             "diagnostics": (True, diagnostics_table),
             "imputations": (f.is_imputed, imputations_table),
             "val_prob": (not f.posterior.problem.of_times, val_prob_table),
@@ -147,11 +146,6 @@ def counts(name: str, head: str, **options: Any) -> Column:
     return Column(name, head, lambda row: count(row[name]), **options)
 
 
-def chances(name: str, head: str, **options: Any) -> Column:
-    """A probability."""
-    return Column(name, head, lambda row: chance(float(row[name])), **options)
-
-
 def texts(name: str, head: str, **options: Any) -> Column:
     """A text as it is."""
     return Column(name, head, lambda row: str(row[name]), is_text=True, **options)
@@ -165,10 +159,6 @@ def texts_right(name: str, head: str) -> Column:
 def as_fixed(value: float, places: int) -> str:
     """A number to some decimals, nought without a sign; `NOT_DEFINED` of NaN."""
     return NOT_DEFINED if math.isnan(value) else f"{round(value, places) + 0.0:.{places}f}"
-
-
-def _rows(frame: pd.DataFrame) -> list[Row]:
-    return [Row(str(name), str(name), row.to_dict()) for name, row in frame.iterrows()]
 
 
 # Table 1, and all measures
@@ -341,7 +331,7 @@ def groups_table(f: Facts) -> Table:
         columns += [_alone("observed_expected", MEDIA), _alone("calibration_slope", PAGE)]
     rows = [
         Row(row.name, row.label, row.values, chosen=row.name in f.clearly_off)
-        for row in _rows(f.by_group)
+        for row in rows_of(f.by_group)
     ]
     head = capitalised(f.kind)
     return Table("groups", title, head, columns, rows, names_cases=True, stacks=True)
@@ -550,30 +540,6 @@ def estimators_table(f: Facts) -> Table:
     return Table("estimators", title, "Estimator", columns, rows, stacks=True)
 
 
-def families_table(f: Facts) -> Table:
-    """The families of curves: how probable, and how well each predicts."""
-
-    def posterior(row: Row) -> str:
-        return chance(row["posterior_prob"]) if row["prior"] else "not averaged"
-
-    def elpd(row: Row) -> str:
-        return f"{as_fixed(row['elpd_diff'], 1)} ({row['elpd_diff_error']:.1f})"
-
-    rows = [
-        Row(str(name), str(name), row.to_dict(), hint=CURVES[str(name)].meaning)
-        for name, row in f.comparison.table.iterrows()
-    ]
-    columns = (
-        Column("prior", "Prior", lambda row: f"{row['prior']:.2f}"),
-        Column("posterior_prob", "Posterior", posterior),
-        Column("bayes_factor", "Bayes factor", lambda row: ratio(row["bayes_factor"])),
-        Column("elpd", "Elpd (s.e.)", elpd),
-        Column("stacking", "Stacking", lambda row: f"{row['stacking_weight']:.2f}"),
-    )
-    title = "Families of curves, from exact calibration to any smooth shape"
-    return Table("families", title, "Curve", columns, rows, stacks=True)
-
-
 def diagnostics_table(f: Facts) -> Table:
     """How far the draws can be trusted, family by family."""
     known = ("pareto_k", "log_evidence_error")
@@ -582,7 +548,7 @@ def diagnostics_table(f: Facts) -> Table:
         rows = [Row("logistic", f"logistic, one a {f.kind}", own)]
     else:
         table = f.comparison.table[list(known)]
-        rows = [row for row in _rows(table) if np.isfinite(row["pareto_k"])]
+        rows = [row for row in rows_of(table) if np.isfinite(row["pareto_k"])]
     columns = (
         Column("pareto_k", "Pareto k-hat (limit 0.7)", lambda row: as_fixed(row["pareto_k"], 2)),
         fixed("log_evidence_error", "Error of the log evidence"),

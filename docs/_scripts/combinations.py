@@ -182,6 +182,12 @@ def fitted(names: tuple[str, ...], *, is_first: bool = False) -> Any:
     return bc.fit(cases, draws=200, random_state=1, **given)
 
 
+def of_all_cases(names: tuple[str, ...]) -> Any:
+    """The posterior of one curve, of several that of all cases together."""
+    post = fitted(names)
+    return post.at() if hasattr(post, "average") else post
+
+
 def _of(door: Callable[..., Any], **fixed: Any) -> Callable[[tuple[str, ...]], Any]:
     """A door that takes cases."""
     return lambda names: door(table_of(names), random_state=1, **fixed, **options_of(door, names))
@@ -216,7 +222,7 @@ DOORS: dict[str, Callable[[tuple[str, ...]], Any]] = {
     "fit": fitted,
     "load": _loaded,
     "update": _updated,
-    "value_of_information": lambda names: fitted(names).value_of_information([0.3]),
+    "value_of_information": lambda names: of_all_cases(names).value_of_information([0.3]),
     "check_consistency": lambda names: bc.check_consistency(
         fitted(names), n_resamples=20, random_state=1
     ),
@@ -270,7 +276,7 @@ def numbers_of(result: Any) -> dict[str, Any]:
     if hasattr(result, "average"):
         told = {"heterogeneity": result.heterogeneity["mean"], "each": result.tce()}
         for of in (result.average(), result.at()):
-            told |= {f"{of.title}, {name}": each for name, each in numbers_of(of).items()}
+            told |= {f"{of._title}, {name}": each for name, each in numbers_of(of).items()}
         return told
     if hasattr(result, "functional"):
         shown = result.summary(names=["tce", "observed_expected", "signed_error"])

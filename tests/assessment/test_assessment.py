@@ -113,7 +113,7 @@ def test_groups_are_assessed_one_by_one(rare) -> None:
     assert table["cases"].tolist() == [200, 200, 200]
     assert table["events"].sum() == rare.data.events
     assert table[["cases", "events"]].dtypes.tolist() == [np.int64, np.int64]
-    north = rare.sites.site("north")
+    north = rare.sites.at(site="north")
     assert table.loc["north", "tce_estimate"] == north.estimate("tce")
     assert table.loc["north", "prob_close"] == north.prob_below(rare.close)
     own = rare.data.select("north")

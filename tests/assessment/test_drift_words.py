@@ -11,7 +11,7 @@ import pytest
 
 from bayescal.assessment.text.drift import changed_in_words, now_in_words, stands_out
 from bayescal.assessment.text.periods import drift_sentences
-from bayescal.multilevel.drift import DriftPosterior
+from bayescal.multilevel.posterior import MultilevelPosterior
 
 MONTHS = [f"2024-{month:02}" for month in range(1, 13)]
 
@@ -64,7 +64,7 @@ def test_a_period_is_named_as_that_of_the_change_where_it_stands_out(prob, clear
 def test_a_wide_interval_does_not_say_that_the_number_of_events_fits(ends, told) -> None:
     row = {"observed_expected_lower": ends[0], "observed_expected_upper": ends[1]}
     populations = pd.DataFrame({"now": row | {"prob_miscalibrated": 0.4}}).T
-    post: DriftPosterior = drift_of(list(np.full(11, 0.05)))
+    post: MultilevelPosterior = drift_of(list(np.full(11, 0.05)))
     assert told in now_in_words(post, populations, 0.03)
 
 

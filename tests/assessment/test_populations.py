@@ -112,7 +112,7 @@ def test_the_gains_of_updates_are_those_of_these_patients(six):
 
 
 def test_shrunk_and_raw_groups_are_one_table(six):
-    table, sites = six.by_group, six.sites.sites
+    table, sites = six.by_group, six.sites.table()
     for name in ("observed_expected", "calibration_slope"):
         shrunk = sites[[name, f"{name}_lower", f"{name}_upper"]].loc[table.index].to_numpy()
         own = table[[f"{name}_{end}" for end in ENDS]].to_numpy()
@@ -151,7 +151,7 @@ def test_periods_open_with_all_the_last_and_the_next():
     assert "every period is exactly calibrated" in text
     record, page = a.to_dict(), render(a)
     assert set(record["populations"]) == set(views)
-    assert record["periods"]["prob_changed"] == a.periods.prob_changed
+    assert record["periods"]["prob_changed"] == (1 - a.periods.explanations["constant"])
     assert sum(record["periods"]["explanations"].values()) == pytest.approx(1)
     assert "Last period" in page
     assert "Period by period" in page

@@ -10,7 +10,8 @@ import pytest
 
 import bayescal as bc
 from bayescal.assessment.text.sites import log_bayes_factor, site_sentences
-from bayescal.multilevel.sites import HierarchicalPosterior
+from bayescal.multilevel.curves import Curves
+from bayescal.multilevel.posterior import MultilevelPosterior
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ def test_both_sides_of_the_bayes_factor_have_the_prior_of_the_average(findings):
 def test_nothing_is_said_of_evidence_that_was_not_computed(findings):
     drawn = findings.sites._free
     numbers = {"r_hat": 1.0, "ess_bulk": 400.0, "ess_tail": 400.0, "divergences": 0.0}
-    sampled = HierarchicalPosterior.of_draws(replace(drawn, engine="nuts", stats=numbers))
+    sampled = MultilevelPosterior([Curves(replace(drawn, engine="nuts", stats=numbers))])
     findings.__dict__["sites"] = sampled
     assert np.isnan(log_bayes_factor(findings, sampled))
     sentences = " ".join(site_sentences(findings))
@@ -45,7 +46,7 @@ def test_nothing_is_said_of_evidence_that_was_not_computed(findings):
 
 def test_tables_of_sites_hold_the_numbers_of_the_fit(findings):
     post = findings.sites
-    views = {"these": post.at(), "average": post.average_site()}
+    views = {"these": post.at(), "average": post.average()}
     table = findings.tables["populations"].to_frame()
     assert table.index.tolist() == list(views)
     average = views["average"]

@@ -32,8 +32,8 @@ def test_all_cases_are_assessed_and_subgroups_beside_them(a):
     assert alone.headline() != a.headline()
     assert a.table.equals(a.subgroups.at().summary())
     assert list(a.populations.index) == ["these", "average"]
-    assert isinstance(a.subgroups, bc.SubgroupPosterior)
-    pd.testing.assert_frame_equal(a.by_subgroup, a.subgroups.report(a.close))
+    assert a.subgroups.problem.kind == "subgroups"
+    pd.testing.assert_frame_equal(a.by_subgroup, a.subgroups.table(delta=a.close))
     assert alone.subgroups is None
     with pytest.raises(InputError, match="there are no subgroups"):
         _ = alone.by_subgroup

@@ -114,7 +114,7 @@ def test_patients_that_differ_widen_what_their_visits_share(plain, clustered):
 
 def test_a_cluster_for_each_case_changes_nothing(plain):
     single = bc.fit(table(site=SITE, cluster=np.arange(SITE.size)), vary="site", **OPTIONS)
-    pd.testing.assert_frame_equal(single.sites, plain.sites)
+    pd.testing.assert_frame_equal(single.table(), plain.table())
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ def test_sites_of_one_patient_and_without_events_have_curves():
     assert np.diff(post.at(site="4").interval("signed_error")) > np.diff(
         alone.at(site="4").interval("signed_error")
     )
-    assert np.isfinite(post.sites.select_dtypes("number")[["tce"]]).all(axis=None)
+    assert np.isfinite(post.table().select_dtypes("number")[["tce"]]).all(axis=None)
     assert np.isfinite(post.new("site").interval("tce")).all()
     assert post.diagnostics["pareto_k"] < 0.7
 

@@ -52,14 +52,14 @@ def test_no_draw_contradicts_itself(post):
 
 
 def test_over_the_sample_it_is_the_mean_of_the_sites(post):
-    each = [post.site(label).values_of("tce", "sample") for label in post.labels]
+    each = [post.at(site=label).values_of("tce", "sample") for label in post.labels]
     np.testing.assert_allclose(post.own().values_of("tce", "sample"), np.mean(each, axis=0))
 
 
 def test_sampling_weights_say_how_much_a_site_counts():
     weight = np.where(SITE == 0, 5.0, 1.0)
     post = fitted(sample_weight=weight, weight_type="sampling")
-    each = np.stack([post.site(label).values_of("tce", "sample") for label in post.labels])
+    each = np.stack([post.at(site=label).values_of("tce", "sample") for label in post.labels])
     share = np.bincount(SITE, weight) / weight.sum()
     np.testing.assert_allclose(post.own().values_of("tce", "sample"), share @ each)
     np.testing.assert_allclose(
@@ -98,7 +98,6 @@ def test_cells_and_periods_have_it_and_files_keep_it(tmp_path):
         (lambda own: own.on([0.1, 0.2]), "these patients have one for each group"),
         (lambda own: own.tce(population="beta"), "these patients have one for each group"),
         (lambda own: own.performance(), "Ask the pooled curve, at"),
-        (lambda own: own.at_prevalence(0.1), "Ask the pooled curve, at"),
         (lambda own: own.values_of("emax"), "grows with their number"),
         (lambda own: own.values_of("cutoff_error"), "patients of one score"),
     ],

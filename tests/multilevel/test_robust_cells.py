@@ -163,10 +163,10 @@ def test_a_bad_cell_is_named_and_its_interval_is_its_own(one_bad):
     raw = y[cell == 0].sum() / expit(x[cell == 0]).sum()
     off = [abs(post.at(bad).estimate("observed_expected") - raw) for post in (one_bad, normal)]
     assert off[0] < off[1]
-    table = one_bad.subgroups["prob_unlike"]
+    table = one_bad.table()["prob_unlike"]
     assert table.loc["sex x age", "F, old"] == prob["F, old"]
     assert table.loc["sex"].isna().all()
-    assert "prob_unlike" not in normal.subgroups
+    assert "prob_unlike" not in normal.table()
 
 
 @pytest.mark.slow

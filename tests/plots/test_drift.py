@@ -27,7 +27,7 @@ def closed():
 def test_lines_and_bars_are_those_of_the_tables(post, name):
     above, below = bc.plots.drift(post, name, limit=0.07)
     curve = next(line for line in above.lines if line.get_marker() == "o")
-    np.testing.assert_allclose(curve.get_ydata(), post.periods[name])
+    np.testing.assert_allclose(curve.get_ydata(), post.table()[name])
     bars = [bar.get_height() for bar in below.patches]
     np.testing.assert_allclose(bars, post.when_changed()["prob"])
     assert [text.get_text() for text in below.get_xticklabels()] == list(post.labels)

@@ -60,7 +60,7 @@ def ward() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """3000 calibrated patients, of whom 80 of one ward have 1.6 times their events."""
     rng = np.random.default_rng(6)
     risk = expit(rng.normal(-1, 0.8, 3000))
-    name = np.array([f"W{k}" for k in rng.integers(0, 8, 3000)])
+    name = np.array([f"W{k}" for k in rng.integers(0, 8, 3000)], dtype=object)
     name[:80] = "Q17"
     odds = np.where(name == "Q17", np.minimum(1.6 * risk, 0.99), risk)
     return (rng.random(3000) < odds).astype(int), risk, name

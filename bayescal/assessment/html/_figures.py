@@ -216,7 +216,7 @@ def sites_figure(f: Findings) -> Drawn | None:
         return None
     with drawing():
         figure = Figure(figsize=(6.6, 1.3 + 0.25 * len(f.sites.labels)), layout="constrained")
-        axes = plots.sites(f.sites, ax=figure.subplots(), ci_prob=f.ci_prob)
+        (axes,) = plots.forest(f.sites, figure.subplots(), ci_prob=f.ci_prob)
         axes.set_title("", loc="left")
         title = "Observed / expected events of each group, of the average group and of a new one"
         return Drawn(figure, "sites-figure", title, " ".join(site_sentences(f)))
@@ -251,7 +251,7 @@ def subgroups_figure(f: Findings) -> Drawn | None:
     with drawing():
         height = 1.0 + 0.27 * (number + 1.7 * len(f.crossed.names))
         figure = Figure(figsize=(6.6, height), layout="constrained")
-        axes = plots.subgroups(f.subgroups, ax=figure.subplots(), ci_prob=f.ci_prob)
+        (axes,) = plots.forest(f.subgroups, figure.subplots(), ci_prob=f.ci_prob)
         axes.set_title("", loc="left")
         title = "Observed / expected events of each level of each factor"
         return Drawn(figure, "subgroups-figure", title, " ".join(subgroup_sentences(f)))

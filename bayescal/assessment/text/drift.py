@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bayescal.core.text import chance, excludes, shortened
-from bayescal.multilevel.drift import DriftPosterior
+from bayescal.multilevel.posterior import MultilevelPosterior
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +24,7 @@ LEAST_PROBABILITY = 0.1
 """Least probability of a change into a period that stands out."""
 
 
-def now_in_words(post: DriftPosterior, populations: pd.DataFrame, close: float) -> str:
+def now_in_words(post: MultilevelPosterior, populations: pd.DataFrame, close: float) -> str:
     """How large the error is in the last period, and which way risks are off."""
     row: Any = populations.loc["now"]
     lower, upper = (float(row[f"observed_expected_{end}"]) for end in ("lower", "upper"))
@@ -40,11 +40,12 @@ def now_in_words(post: DriftPosterior, populations: pd.DataFrame, close: float) 
     )
 
 
-def changed_in_words(post: DriftPosterior) -> str:
+def changed_in_words(post: MultilevelPosterior) -> str:
     """Whether the curve changed, and since when."""
-    told = f"The curve has changed with probability {chance(post.prob_changed)}."
+    changed = 1 - float(post.explanations["constant"])
+    told = f"The curve has changed with probability {chance(changed)}."
     when = post.when_changed()
-    if post.prob_changed < LIKELY or len(when) < 2 or when["if_sudden"].isna().any():
+    if changed < LIKELY or len(when) < 2 or when["if_sudden"].isna().any():
         return told
     if not stands_out(when["if_sudden"]):
         return f"{told} If it changed once and suddenly, it cannot be said when."

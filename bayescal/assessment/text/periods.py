@@ -8,7 +8,7 @@ from bayescal.assessment.findings import Findings
 from bayescal.assessment.text.drift import ALIKE, LIKELY, stands_out
 from bayescal.core.text import chance, shortened
 from bayescal.multilevel.changes import explanation_prior
-from bayescal.multilevel.drift import DriftPosterior
+from bayescal.multilevel.posterior import MultilevelPosterior
 
 __all__ = ["IN_USE", "drift_sentences", "period_sentences", "periods_record"]
 
@@ -23,7 +23,7 @@ def period_sentences(f: Findings) -> list[str]:
     return [] if f.periods is None else drift_sentences(f.periods)
 
 
-def drift_sentences(post: DriftPosterior) -> list[str]:
+def drift_sentences(post: MultilevelPosterior) -> list[str]:
     """What is said of periods: how they are explained, when the curve changed, what is assumed."""
     shares, when = post.explanations, post.when_changed()
     none, *into_each, walk = explanation_prior(post.problem).tolist()
@@ -36,8 +36,9 @@ def drift_sentences(post: DriftPosterior) -> list[str]:
     into = str(when["prob"].idxmax())
     share = chance(float(when["prob"][into]))
     change = "It cannot be said into which period the largest change was: "
-    if post.prob_changed < LIKELY:
-        change += f"the probability that there was one is {chance(post.prob_changed)}."
+    changed = 1 - float(shares["constant"])
+    if changed < LIKELY:
+        change += f"the probability that there was one is {chance(changed)}."
     elif stands_out(when["prob"]):
         change = f"The largest change was most probably into {shortened(into)}: "
         change += f"probability {share} {ALIKE}."
@@ -54,6 +55,6 @@ def periods_record(f: Findings) -> dict[str, Any] | None:
         return None
     return {
         "explanations": post.explanations.to_dict(),
-        "prob_changed": post.prob_changed,
+        "prob_changed": 1 - float(post.explanations["constant"]),
         "largest_change_into": post.when_changed()["prob"].to_dict(),
     }

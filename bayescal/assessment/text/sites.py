@@ -10,8 +10,8 @@ from bayescal.assessment.findings import Findings
 from bayescal.assessment.words import with_interval
 from bayescal.core.text import chance, count, ratio, shortened
 from bayescal.fitting import fit
+from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.robust import PROB_UNLIKE
-from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.posterior.functionals import main_functionals
 
 __all__ = ["site_sentences", "sites_record"]
@@ -29,9 +29,9 @@ def site_sentences(f: Findings) -> list[str]:
     return [text for text in sentences if text]
 
 
-def _unlike(f: Findings, post: HierarchicalPosterior) -> list[str]:
+def _unlike(f: Findings, post: MultilevelPosterior) -> list[str]:
     """Groups that are unlike the others, and what all groups are with them."""
-    unlike = post.unlike_sites()
+    unlike = post.unlike()
     if not unlike:
         return []
     named = ", ".join(
@@ -42,12 +42,12 @@ def _unlike(f: Findings, post: HierarchicalPosterior) -> list[str]:
     return [
         f"Unlike the others: {named}{f'; and {more}' if more else ''}. Before the data the "
         f"probability is {PROB_UNLIKE:g} for each group. The average group is the centre of the "
-        f"groups that are like each other: its O/E is {_of(post.average_site(), f, OE)}, and that "
+        f"groups that are like each other: its O/E is {_of(post.average(), f, OE)}, and that "
         f"of all groups together {_of(post.at(), f, OE)}."
     ]
 
 
-def _evidence(f: Findings, post: HierarchicalPosterior) -> str:
+def _evidence(f: Findings, post: MultilevelPosterior) -> str:
     """Whether the data prefer a curve for each group; nothing where no evidence was computed."""
     rise = log_bayes_factor(f, post)
     if not np.isfinite(rise):
@@ -72,16 +72,16 @@ def sites_record(f: Findings) -> dict[str, Any] | None:
         return None
     post = f.sites
     return {
-        "new_group": _functionals(post.new_site(), f),
-        "average_group": _functionals(post.average_site(), f),
+        "new_group": _functionals(post.new(), f),
+        "average_group": _functionals(post.average(), f),
         "heterogeneity": post.heterogeneity.to_dict(orient="index"),
         "log_bayes_factor": log_bayes_factor(f, post),
-        "prob_close": post.new_site().prob_below(f.close),
-        "prob_unlike": post.prob_unlike().to_dict() if post.is_robust else {},
+        "prob_close": post.new().prob_below(f.close),
+        "prob_unlike": post.prob_unlike().to_dict() if post.problem.robust_term is not None else {},
     }
 
 
-def log_bayes_factor(f: Findings, post: HierarchicalPosterior) -> float:
+def log_bayes_factor(f: Findings, post: MultilevelPosterior) -> float:
     """Evidence of a curve for each group against one for all, in natural units.
 
     Both under the prior of the average group. Not a number where NUTS took over from importance

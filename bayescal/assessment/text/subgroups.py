@@ -8,7 +8,7 @@ from bayescal.assessment.findings import Findings
 from bayescal.assessment.words import with_interval
 from bayescal.core.text import chance, shortened
 from bayescal.multilevel.compared import OFF_BY, subgroups_of
-from bayescal.multilevel.factors import SubgroupPosterior
+from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.robust import PROB_UNLIKE
 
 __all__ = ["subgroup_sentences", "subgroups_record"]
@@ -24,24 +24,24 @@ def subgroup_sentences(f: Findings) -> list[str]:
     if post is None:
         return []
     return [
-        f"{_factors(post)} were fitted at once: each of the {len(post.table.cells)} combinations "
+        f"{_factors(post)} were fitted at once: each of the {len(post.problem.cells)} combinations "
         "that occur has a calibration curve of its own, and those of small subgroups are drawn "
         "towards the others, as far as the data say that subgroups are alike.",
         f"At least one level has a true calibration error above {f.close:g} with probability "
         f"{chance(post.prob_any_above(f.close))}, and at least one combination with "
-        f"probability {chance(post.prob_any_above(f.close, by=list(post.factors)))}.",
-        *(_of_factor(post, factor) for factor in post.factors),
+        f"probability {chance(post.prob_any_above(f.close, by=list(post.levels)))}.",
+        *(_of_factor(post, factor) for factor in post.levels),
         _what_matters(post),
         *_unlike(post),
     ]
 
 
-def _factors(post: SubgroupPosterior) -> str:
-    told = [f"{shortened(name)} ({len(levels)} levels)" for name, levels in post.factors.items()]
+def _factors(post: MultilevelPosterior) -> str:
+    told = [f"{shortened(name)} ({len(levels)} levels)" for name, levels in post.levels.items()]
     return f"The subgroups {', '.join(told[:-1])} and {told[-1]}"
 
 
-def _of_factor(post: SubgroupPosterior, factor: str) -> str:
+def _of_factor(post: MultilevelPosterior, factor: str) -> str:
     worst = post.prob_worst(factor)
     differs = post.prob_differs(factor, delta=OFF_BY, name=MEASURE)
     return (
@@ -51,7 +51,7 @@ def _of_factor(post: SubgroupPosterior, factor: str) -> str:
     )
 
 
-def _what_matters(post: SubgroupPosterior) -> str:
+def _what_matters(post: MultilevelPosterior) -> str:
     """The term whose effects differ most, or that none stands out."""
     rows = post.heterogeneity.reset_index().to_dict("records")
     of_one = [row for row in rows if row["coordinate"] == rows[0]["coordinate"]]
@@ -70,11 +70,11 @@ def _what_matters(post: SubgroupPosterior) -> str:
     )
 
 
-def _unlike(post: SubgroupPosterior) -> list[str]:
+def _unlike(post: MultilevelPosterior) -> list[str]:
     """Combinations that are unlike what their levels say."""
     named = [
         f"{shortened(label)} (probability {chance(prob)})"
-        for label, prob in list(post.unlike_cells().items())[:MOST_NAMED]
+        for label, prob in list(post.unlike().items())[:MOST_NAMED]
     ]
     if not named:
         return []
@@ -89,19 +89,19 @@ def subgroups_record(f: Findings) -> dict[str, Any] | None:
     post = f.subgroups
     if post is None:
         return None
-    rows = zip(subgroups_of(post.table), f.by_subgroup.to_dict("records"), strict=True)
+    rows = zip(subgroups_of(post.problem), f.by_subgroup.to_dict("records"), strict=True)
     return {
-        "factors": {name: list(levels) for name, levels in post.factors.items()},
+        "factors": {name: list(levels) for name, levels in post.levels.items()},
         "limit": f.close,
         "rows": [
             {"factor": each.factor, "level": each.level, "levels": each.levels, **numbers}
             for each, numbers in rows
         ],
         "prob_any_level_off": post.prob_any_above(f.close),
-        "prob_any_combination_off": post.prob_any_above(f.close, by=list(post.factors)),
+        "prob_any_combination_off": post.prob_any_above(f.close, by=list(post.levels)),
         "heterogeneity": post.heterogeneity.reset_index().to_dict("records"),
         "differences": {
             factor: post.differences(factor).reset_index().to_dict("records")
-            for factor in post.factors
+            for factor in post.levels
         },
     }

@@ -29,7 +29,7 @@ from bayescal.assessment.words import (
 )
 from bayescal.core.text import chance, count, decimals, percent, shortened
 from bayescal.gain.updates.recommendation import FEWEST
-from bayescal.multilevel.sites import LEAST_OF_NEXT
+from bayescal.multilevel.populations import LEAST_OF_NEXT
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS
 

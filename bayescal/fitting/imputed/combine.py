@@ -11,11 +11,9 @@ from bayescal.core.arrays import as_seed
 from bayescal.core.errors import InputError, as_draws, as_items
 from bayescal.core.text import shortened
 from bayescal.data.table import CalibrationData
-from bayescal.fitting.imputed.several import ImputedCurves, mixed
 from bayescal.model.problem import Problem
 from bayescal.multilevel.posterior import MultilevelPosterior
-from bayescal.multilevel.view import CurveView
-from bayescal.posterior.posterior import CalibrationPosterior, as_posterior
+from bayescal.posterior.posterior import CalibrationPosterior, as_posterior, mixture
 
 __all__ = ["combine_imputations", "draws_of_each", "each_imputation"]
 
@@ -72,12 +70,12 @@ def each_imputation(
 @overload
 def combine_imputations(posts: Sequence[CalibrationPosterior]) -> CalibrationPosterior: ...
 @overload
-def combine_imputations(posts: Sequence[MultilevelPosterior]) -> ImputedCurves: ...
+def combine_imputations(posts: Sequence[MultilevelPosterior]) -> MultilevelPosterior: ...
 
 
 def combine_imputations(
     posts: Sequence[CalibrationPosterior] | Sequence[MultilevelPosterior],
-) -> CalibrationPosterior | ImputedCurves:
+) -> CalibrationPosterior | MultilevelPosterior:
     """Combine posteriors of the same cases whose scores were imputed several times.
 
     Their draws are mixed in equal shares, whatever is then asked of them; see
@@ -129,20 +127,25 @@ def combine_imputations(
             f"posts must hold at least two posteriors, one for each imputation, got {len(each)}."
         )
     for index, post in enumerate(each):
-        if isinstance(post, ImputedCurves) or len(getattr(post, "imputations", ())) > 1:
+        if len(post.imputations) > 1:
             raise InputError(
                 f"posts[{index}] is of several imputations, which cannot be combined again. Pass "
                 "what bayescal.fit or bayescal.compare makes of the scores of one imputation."
             )
-        if isinstance(post, CurveView) and not post.is_of_cases:
+        place = post._place if isinstance(post, CalibrationPosterior) else None
+        if place is not None and "at" not in place.key:
             raise InputError(
-                f"posts[{index}] is {post.title[0].lower()}{post.title[1:]}, whose exact "
+                f"posts[{index}] is {place.title[0].lower()}{place.title[1:]}, whose exact "
                 "calibration or whose own scores imputations do not share. Combine sites, "
                 "subgroups or periods that were seen, such as post.at(site='A')."
             )
         if index:
             _check_alike(each[0], post, index)
-    return mixed(each)
+    several = [post for post in each if isinstance(post, MultilevelPosterior)]
+    if several:
+        return MultilevelPosterior([post._fits[0] for post in several])
+    one: CalibrationPosterior = mixture([as_posterior(post) for post in each])
+    return one
 
 
 def _pooled(post: Any) -> Problem:
@@ -169,8 +172,10 @@ def _check_alike(first: Any, other: Any, index: int) -> None:
         one, two = first.problem.heterogeneity, other.problem.heterogeneity
         if one != two:
             raise both("the prior of scales", one, two, alike)
-    elif isinstance(first, CurveView) and first.title != other.title:
-        raise both("the curve", repr(first.title), repr(other.title), "Take the same one of each.")
+    elif first._title != other._title:
+        raise both(
+            "the curve", repr(first._title), repr(other._title), "Take the same one of each."
+        )
     same_cases = "Imputations are of the same cases."
     problems = _pooled(first), _pooled(other)
     for what in ("n", "effective_size"):
@@ -191,5 +196,6 @@ def _check_alike(first: Any, other: Any, index: int) -> None:
 
 
 def _chains(post: Any) -> int:
-    several = isinstance(post, MultilevelPosterior)
-    return int(post._drawn.chains if several else post._parts[0].chains)
+    return int(
+        post._free.chains if isinstance(post, MultilevelPosterior) else post._parts[0].chains
+    )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -109,9 +110,10 @@ def gains_on(
     compared = updates(comparison.prior_prob, up_to)
     gains = {each: {name: np.zeros(len(of.u)) for name in compared} for each in measures}
     drawn = {name: comparison.of_family(name) for name in compared if name != "identity"}
+    # the same rows: those of a part are merged to fewer than those of all cases
+    like: dict[str, Any] = {"data": of.problem.data, "most_rows": of.problem.most_rows}
     fitted = {
-        name: CurvesOfTable(replace(problem, data=of.problem.data), u)
-        for name, (problem, u) in drawn.items()
+        name: CurvesOfTable(replace(problem, **like), u) for name, (problem, u) in drawn.items()
     }
     after = {name: family.observed.mean(axis=0) for name, family in fitted.items()}
     treated = {}

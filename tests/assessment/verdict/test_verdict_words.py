@@ -135,7 +135,7 @@ def off_text(a: bc.Assessment) -> str:
 @pytest.mark.slow
 def test_a_page_with_groups_says_what_the_next_group_meets(sites) -> None:
     told = words.whom(sites)
-    lower, upper = sites.sites.new_site().interval("observed_expected", 0.95)
+    lower, upper = sites.sites.new().interval("observed_expected", 0.95)
     assert f"expect between {100 * lower:.0f} and {100 * upper:.0f} events for 100" in told
     assert "so check the model there before it is used" in told
     assert "groups are clearly off, by events for 100 predicted: ward 5 " in words.headline(sites)
