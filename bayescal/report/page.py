@@ -118,8 +118,8 @@ def to_do(f: Facts) -> str:
     if advice.runs_wrong_way is not None:
         return advice.runs_wrong_way.advice
     told = " ".join(advice.answer)
-    if f.clearly_off and advice.choice == "identity":
-        return f"Look at the {f.kind}s that are clearly off, one by one. {told}"
+    if f.clearly_off:
+        told = f"Look at the {f.kind}s that are clearly off, one by one. For all together: {told}"
     if f.prob_better_next is not None:
         share = chance(f.prob_better_next)
         told += f" In the next {f.kind} it is better than no update with probability {share}."
