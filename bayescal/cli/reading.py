@@ -46,12 +46,28 @@ FILE = Annotated[
 ]
 
 
+TYPED = {"pos_label": "positive", "ignore": "ignore-column"}
+"""Options that are spelt differently from the argument in Python."""
+
+
+def _typed(name: str, value: Any = None) -> str:
+    """An option as it is typed, perhaps with its value."""
+    if name == "scale":
+        return f"--{value}"
+    option = f"--{TYPED.get(name, name).replace('_', '-')}"
+    if value is None or value is True:
+        return option
+    from bayescal.cli._terminal import as_command
+
+    return f"{option} {as_command([str(value)])}"
+
+
 def _column(name: str) -> Any:
     """The option that names the column of a role; of labels a second one is not overlooked."""
     role = {**ROLES, **OF_TABLE}[name]
     text = f"Column: {role.line[0].lower()}{role.line[1:]}{MORE.get(name, '')}"
     kind: Any = list[str] | None if name in ROLES else str | None
-    return Annotated[kind, typer.Option(role.option, metavar="COLUMN", help=text)]
+    return Annotated[kind, typer.Option(_typed(name), metavar="COLUMN", help=text)]
 
 
 def _value(text: str) -> Any:
@@ -114,18 +130,6 @@ ALWAYS = (
     "percent", "encoding", "sheet",
 )  # fmt: skip
 """Options of every command that reads predictions."""
-TYPED = {"pos_label": "positive", "ignore": "ignore-column"}
-"""Options that are spelt differently from the argument in Python."""
-
-
-def _typed(name: str, value: Any = None) -> str:
-    """An option as it is typed, perhaps with its value."""
-    from bayescal.cli._terminal import as_command
-
-    if name == "scale":
-        return f"--{value}"
-    option = f"--{TYPED.get(name, name).replace('_', '-')}"
-    return option if value is None or value is True else f"{option} {as_command([str(value)])}"
 
 
 def _missing(path: Any, columns: Columns) -> str:
