@@ -6,7 +6,7 @@ WORKDIR /source
 COPY pyproject.toml README.md LICENSE ./
 COPY bayescal bayescal
 RUN python -m venv /opt/bayescal \
-    && /opt/bayescal/bin/python -m pip install --no-cache-dir ".[app,excel,parquet,stats,survival,word]"
+    && /opt/bayescal/bin/python -m pip install --no-cache-dir ".[all]"
 
 FROM python:3.13-slim
 RUN useradd --create-home --uid 1000 person && chmod 1777 /home/person \

@@ -97,8 +97,7 @@ CONSTRUCTORS = {
     "bayescal": (
         "CalibrationData",
         "CalibrationPosterior",
-        "HierarchicalPosterior",
-        "SubgroupPosterior",
+        "MultilevelPosterior",
         "Survival",
     ),
     "priors": ("Heterogeneity", "Normal", "StudentT", "Prior"),
@@ -161,14 +160,14 @@ def objects() -> dict[str, Any]:
             "Truth": bc.simulate.truth("D1"),
             "VarianceGain": bc.variance_gain(OUTCOME, SCORE, SCORE, np.sqrt(SCORE), random_state=0),
             "fit": bc.fit(OUTCOME, SCORE, curve="logistic", draws=400, random_state=0),
-            "DriftPosterior": bc.fit(OUTCOME, SCORE, period=PERIOD, draws=400, random_state=0),
-            "HierarchicalPosterior": bc.fit(
+            "periods": bc.fit(OUTCOME, SCORE, period=PERIOD, draws=400, random_state=0),
+            "MultilevelPosterior": bc.fit(
                 OUTCOME, SCORE, site=np.arange(N) % 3, draws=400, random_state=0
             ),
             "imputed": bc.compare(
                 OUTCOME, imputation=[SCORE, SCORE**0.9], draws=400, random_state=0
             ).posterior,
-            "SubgroupPosterior": bc.fit(
+            "subgroups": bc.fit(
                 OUTCOME,
                 SCORE,
                 subgroup={"a": np.arange(N) % 2, "b": np.arange(N) % 3},
@@ -252,6 +251,11 @@ def values(owner: str) -> dict[str, Any]:
     }
 
 
+def _trace_of_model() -> dict[str, Any]:
+    post = bc.fit(OUTCOME, SCORE, curve="logistic", draws=400, random_state=0)
+    return {"idata": post.tree, "model": bc.build_model(OUTCOME, SCORE, curve="logistic")}
+
+
 @cache
 def special() -> dict[str, dict[str, Any]]:
     """Values that one function needs and others of that argument do not."""
@@ -268,6 +272,7 @@ def special() -> dict[str, dict[str, Any]]:
     return {
         "bayescal.build_model": {"curve": "beta"},
         "bayescal.compare_models": {"site": np.arange(N) % 3},
+        "bayescal.from_pymc": _trace_of_model(),
         "bayescal.load": {"path": at / "posterior.nc"},
         "bayescal.read_report": {"path": at / "report.html"},
         "bayescal.optimism": {
@@ -279,20 +284,10 @@ def special() -> dict[str, dict[str, Any]]:
         "bayescal.update": {"post": made["fit"]},
         "bayescal.Survival": {"time": TIME, "event": OUTCOME},
         "bayescal.CalibrationPosterior": {"tree": made["fit"].tree},
-        "bayescal.HierarchicalPosterior": {"tree": made["HierarchicalPosterior"].tree},
-        "bayescal.MultilevelPosterior": {"tree": made["DriftPosterior"].tree},
-        "bayescal.DriftPosterior": {"tree": made["DriftPosterior"].tree},
+        "bayescal.MultilevelPosterior": {"tree": made["MultilevelPosterior"].tree},
         "Assessment.group": {"name": "1"},
-        "DriftPosterior.period": {"label": "1"},
-        "DriftPosterior.to_netcdf": {"path": "drift.nc"},
-        "SubgroupPosterior.differences": {"by": "a"},
-        "SubgroupPosterior.prob_differs": {"by": "a"},
-        "SubgroupPosterior.new": {"by": "a"},
-        "SubgroupPosterior.to_netcdf": {"path": "subgroups.nc"},
-        "bayescal.SubgroupPosterior": {"tree": made["SubgroupPosterior"].tree},
-        "plots.subgroups": {"post": made["SubgroupPosterior"]},
-        "HierarchicalPosterior.site": {"label": "1"},
-        "HierarchicalPosterior.to_netcdf": {"path": "sites.nc"},
+        "MultilevelPosterior.gain_of_updating": {"self": made["periods"]},
+        "MultilevelPosterior.to_netcdf": {"path": "sites.nc"},
         "bayescal.plan": plan,
         "bayescal.prior_sensitivity": {"post": made["fit"]},
         "planning.plan": plan,
@@ -303,7 +298,7 @@ def special() -> dict[str, dict[str, Any]]:
             "widths": {"observed_expected": 0.3, "c_statistic": 0.1, "calibration_slope": 0.2},
         },
         "plots.plan": {"result": bc.plan(**plan, random_state=0)},
-        "priors.from_posterior": {"post": made["HierarchicalPosterior"]},
+        "priors.from_posterior": {"post": made["MultilevelPosterior"]},
         "priors.from_studies": {"calibration_slope": [(0.9, 0.8, 1.0)] * 3},
         "simulate.scores": {"prevalence": 0.2, "c_statistic": 0.75},
         "Assessment.to_html": {"path": "report.html"},
@@ -329,12 +324,11 @@ def special() -> dict[str, dict[str, Any]]:
         "estimators.survival_observed_expected": followed,
         "plots.missing_outcomes": {"result": _known(), "close": 0.05, "deltas": [0.0, 0.5]},
         "plots.risks": {"y_prob": 0.3},
-        "plots.drift": {"post": made["DriftPosterior"]},
+        "plots.drift": {"post": made["periods"]},
         "plots.consistency": {"result": made["Consistency"]},
         "plots.prior_posterior": {"post": made["fit"]},
         "simulate.ead": {"curve": np.sqrt, "truth": "D1"},
-        "plots.site_curves": {"post": made["HierarchicalPosterior"]},
-        "plots.sites": {"post": made["HierarchicalPosterior"]},
+        "plots.site_curves": {"post": made["MultilevelPosterior"]},
         "plots.value_of_information": {"dataset": made["fit"].value_of_information([0.2, 0.5], 50)},
     }
 

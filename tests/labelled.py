@@ -96,7 +96,7 @@ IN_PLACE_OF = {"y_prob", "before", "after"}
 ONE_OF_EACH_CASE = {"site": {"after"}, "period": {"after"}}
 """Arguments that are no matrix beside others."""
 NOT_TAKEN = {
-    "bayescal.build_model": {"period", "cluster", "stratum", "imputation"},
+    "bayescal.build_model": {"cluster", "stratum", "imputation"},
     "bayescal.compare": {"site", "period"},
     "bayescal.compare_models": {"period", "stratum", "imputation"},
     "bayescal.tce_lower_bound": {"imputation"},
@@ -116,8 +116,8 @@ def given_with() -> dict[tuple[str, str], dict[str, Any]]:
     return {
         ("bayescal.update", "cluster"): {"post": clustered},
         ("bayescal.update", "stratum"): {"post": stratified},
-        ("bayescal.update", "site"): {"post": objects()["HierarchicalPosterior"]},
-        ("bayescal.update", "period"): {"post": objects()["DriftPosterior"]},
+        ("bayescal.update", "site"): {"post": objects()["MultilevelPosterior"]},
+        ("bayescal.update", "period"): {"post": objects()["periods"]},
         ("bayescal.recalibration_gain", "imputation"): {"after": np.sqrt},
         ("bayescal.optimism", "site"): {"n_folds": None, "n_repeats": None},
     }

@@ -41,10 +41,10 @@ HAVE_NAN = {f"estimators.{name}" for name in ("giviti_test", "ks_test", "kuiper_
 }
 """Of whose results a part may be undefined."""
 ASKED = {"CalibrationData.from_dask", "CalibrationData.select", "CalibrationData.without"} | {
-    "HierarchicalPosterior.now",
     "CalibrationPosterior.sel",
-    "SubgroupPosterior.now",
-    "SubgroupPosterior.prob_unlike",
+    "MultilevelPosterior.gain_of_updating",
+    "MultilevelPosterior.now",
+    "MultilevelPosterior.when_changed",
 }
 """Of other objects than those at hand: their errors say so first."""
 PARTS = 12

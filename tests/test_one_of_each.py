@@ -189,7 +189,7 @@ def test_log_odds_are_clipped_by_one_function() -> None:
 
     with_ends_of_their_own = {
         "estimators/bpm:basis_of",  # the edge of Dong et al.'s released code
-        "plots/_bands:_grid",  # where the points of a figure are dense
+        "plots/_numbers:_grid",  # where the points of a figure are dense
     }
     assert where(clips) <= with_ends_of_their_own
 

@@ -1,7 +1,7 @@
-"""The `bayescal` command: one file per subcommand, and nothing heavy until one runs."""
+"""The `bayescal` command: six commands, one runner, and nothing heavy until one works."""
 
 from __future__ import annotations
 
-from bayescal.cli.app import main
+from bayescal.cli.runner import main
 
 __all__ = ["main"]

@@ -1,4 +1,4 @@
-"""Options that say what a file holds, made from the declared roles, and what is read by them."""
+"""What was typed of a file: which column holds what, and how it is read by that."""
 
 from __future__ import annotations
 
@@ -6,183 +6,53 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import wraps
-from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
-
-import typer
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bayescal.core.errors import InputError, LabelWarning, WeightWarning
 from bayescal.core.text import count, shortened
 from bayescal.data.columns import OF_TABLE, ROLES
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from bayescal.data.columns import Columns, Request, Scale
     from bayescal.data.reading import Cases
     from bayescal.data.table import CalibrationData
     from bayescal.data.times import Survival
 
 __all__ = [
-    "CLUSTERS", "GROUPS", "OF_TIMES", "Predictions", "Reading", "Times", "about_weights", "checked",
-    "read_from", "read_predictions", "reads",
-]  # fmt: skip
-
-CLUSTERS = ("cluster", "stratum")
-OF_ROWS = (*CLUSTERS, "imputation", "independent", "ignore_column")
-GROUPS = ("site", "period", "every", "subgroup", *OF_ROWS)
-OF_TIMES = ("time", "event", "entry", "horizon", "cause", "censored", "survival")
-UNITS_OF_TIME = ("second", "minute", "hour", "day", "week", "month", "year")
-"""Words that a column of times may be called by; in the plural, too."""
-
-FILE = Annotated[
-    Path,
-    typer.Argument(
-        help="Predictions: CSV (also .tsv, .txt, .gz), Excel (.xlsx), SPSS (.sav), Stata (.dta), "
-        "SAS (.sas7bdat, .xpt), JSON lines (.jsonl), Parquet, or a folder of Parquet files."
-    ),
+    "Predictions",
+    "Reading",
+    "Times",
+    "checked",
+    "labels_of",
+    "predictions_of",
+    "read_from",
+    "read_predictions",
 ]
 
-
-TYPED = {"pos_label": "positive", "ignore": "ignore-column"}
+UNITS_OF_TIME = ("second", "minute", "hour", "day", "week", "month", "year")
+"""Words that a column of times may be called by; in the plural, too."""
+TYPED = {"pos_label": "positive", "cause": "positive", "ignore": "ignore-column"}
 """Options that are spelt differently from the argument in Python."""
 
 
 def _typed(name: str, value: Any = None) -> str:
     """An option as it is typed, perhaps with its value."""
-    if name == "scale":
-        return f"--{value}"
+    from bayescal.cli.terminal import as_command
+
     option = f"--{TYPED.get(name, name).replace('_', '-')}"
-    if value is None or value is True:
-        return option
-    from bayescal.cli._terminal import as_command
-
-    return f"{option} {as_command([str(value)])}"
+    return option if value is None or value is True else f"{option} {as_command([str(value)])}"
 
 
-def _column(name: str) -> Any:
-    """The option that names the column of a role; of labels a second one is not overlooked."""
-    role = {**ROLES, **OF_TABLE}[name]
-    text = f"Column: {role.line[0].lower()}{role.line[1:]}{MORE.get(name, '')}"
-    kind: Any = list[str] | None if name in ROLES else str | None
-    return Annotated[kind, typer.Option(_typed(name), metavar="COLUMN", help=text)]
-
-
-def _value(text: str) -> Any:
-    return Annotated[str | None, typer.Option(help=text)]
-
-
-def _flag(name: str, text: str, *, hidden: bool = False) -> Any:
-    return Annotated[bool, typer.Option(name, metavar=" ", help=text, hidden=hidden)]
-
-
-GUESSED = " Not needed if only one column fits."
-MORE = {
-    "outcome": GUESSED,
-    "prob": GUESSED,
-    "subgroup": " Repeat it: --subgroup sex --subgroup age.",
-    "time": " Needs --event and --horizon.",
-}
-ROLE_OPTIONS: dict[str, Any] = {
-    name: _column(name) for name in dict.fromkeys(("outcome", "prob", *ROLES, *OF_TABLE))
-} | {
-    "positive": _value("Value of the outcome that is the event, if outcomes are not 0 and 1."),
-    "weight_type": _value(
-        "counts: weights are numbers of cases. sampling: they correct for how cases were sampled. "
-        "Needed if the type is not clear from the data."
-    ),
-    "every": _value("With --period, dates: take them by week, month, quarter or year."),
-    "horizon": _value(
-        "With --time: by when the scores are risks of the event, in its units. Several are typed "
-        "as 1,3,5, beside --prob r1,r3,r5, a column for each."
-    ),
-    "cause": _value("With --time: code or word of the event in --event, if it is not 1."),
-    "censored": _value(
-        "With --time: code or word in --event of a case that left, if it is not 0. Of two words, "
-        "the one that --cause does not name."
-    ),
-    "survival": _flag(
-        "--survival",
-        "With --time: scores are probabilities of survival to the horizon, one minus the risk.",
-    ),
-    "drop_missing": _flag("--drop-missing", "Leave out rows with a missing value."),
-    "independent": _flag("--independent", "Cases are independent, though ids repeat."),
-    "ignore_column": Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column of hospitals, dates or ids that does not matter, so that nobody asks what "
-            "it means. Repeat it for several.",
-        ),
-    ],
-    "logit": _flag("--logit", "Scores are log-odds."),
-    "percent": _flag("--percent", "Scores are percentages, with or without the sign."),
-    "encoding": _value(
-        "Encoding of text files, such as latin-1 or cp1252. By default UTF-8, or UTF-16 if the "
-        "file starts with its byte order mark."
-    ),
-    "sheet": _value("Sheet of an Excel workbook. By default the only one that is not empty."),
-}
-ALWAYS = (
-    "outcome", "prob", "positive", "sample_weight", "weight_type", "drop_missing", "logit",
-    "percent", "encoding", "sheet",
-)  # fmt: skip
-"""Options of every command that reads predictions."""
-
-
-def _missing(path: Any, columns: Columns) -> str:
-    from bayescal.cli._terminal import as_command
+def _keeping(path: Any, columns: Columns) -> str:
+    from bayescal.cli.terminal import as_command
 
     named = ["--outcome", str(columns.outcome), "--prob", str(columns.prob)]
-    return as_command(["bayescal", "missing", str(path), *named])
+    return as_command(["bayescal", str(path), *named])
 
 
-COMMAND_LINE = (_typed, "bayescal compare-models", "bayescal missing", _missing)
+COMMAND_LINE = (_typed, "bayescal compare", "an empty cell", _keeping)
 """A `Door` of the reader."""
-
-
-def reads(
-    *takes: str, hides: Sequence[str] = ()
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command whose first parameter is a `Reading` the options of it that it takes.
-
-    Parameters
-    ----------
-    hides : sequence of str
-        Flags that its help does not show, since it refuses them.
-    """
-    options = ROLE_OPTIONS | {name: _flag(_typed(name), "", hidden=True) for name in hides}
-    names = [name for name in ROLE_OPTIONS if name in (*ALWAYS, *takes)]
-
-    def given_to(command: Callable[..., None]) -> Callable[..., None]:
-        first, *others = signature(command).parameters
-        hints = get_type_hints(command, include_extras=True)
-        own = signature(command).parameters
-
-        @wraps(command)
-        def run(**given: Any) -> None:
-            typed = {name: given.pop(name) for name in names}
-            command(**{first: Reading(given.pop("file"), typed, takes)}, **given)
-
-        def shown(name: str, kind: Any, default: Any) -> Parameter:
-            return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-
-        parameters = [shown("file", FILE, Parameter.empty)]
-        parameters += [
-            shown(name, options[name], False if name in FLAGS else None) for name in names
-        ]
-        parameters += [shown(name, hints[name], own[name].default) for name in others]
-        run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-        run.__annotations__ = {each.name: each.annotation for each in parameters}
-        return run
-
-    return given_to
-
-
-SCALES = ("logit", "percent", "survival")
-FLAGS = ("drop_missing", "independent", *SCALES)
 
 
 @dataclass(frozen=True)
@@ -199,7 +69,7 @@ class Reading:
 
     file: Any
     typed: Mapping[str, Any] = field(default_factory=dict)
-    takes: tuple[str, ...] = GROUPS
+    takes: tuple[str, ...] = (*ROLES, "independent")
 
     def __post_init__(self) -> None:
         """Refuse options that contradict each other."""
@@ -208,11 +78,6 @@ class Reading:
             if name != "subgroup" and isinstance(given, (list, tuple)) and len(given) > 1:
                 several = " Name several subgroups with --subgroup." * (name == "site")
                 raise InputError(f"{_typed(name)} is one column, and was given twice.{several}")
-        scales = [name for name in SCALES if self.typed.get(name)]
-        if len(scales) > 1:
-            raise InputError(
-                f"--{scales[0]} and --{scales[1]} exclude each other: name one scale of scores."
-            )
         if self["cluster"] is not None and self.typed.get("independent"):
             raise InputError("--cluster and --independent contradict each other. Leave one out.")
         self.request(prob=None)
@@ -266,36 +131,33 @@ class Reading:
         """
         from bayescal.data.columns import Columns, Door, Request
 
-        named = {name: self[name] for name in (*ROLES, *OF_TABLE)} | {"subgroup": self.subgroups}
-        as_typed = ("weight_type", "cause", "censored", "every", "encoding", "sheet")
-        scales = [name for name in SCALES if self.typed.get(name)]
+        names = (*ROLES, *OF_TABLE)
+        named = {name: self[name] for name in names if name != "subgroup"} | columns
+        of_times = self["time"] is not None
         return Request(
             self.file,
-            Columns(**(named | columns)),
+            Columns(**named, subgroup=self.subgroups),
             others={name: option for option, name in others},
-            pos_label=self.positive,
-            scale=scales[0] if scales else "probability",
+            pos_label=None if of_times else self.positive,
+            weight_type=self["weight_type"],
+            cause=self.positive if of_times else None,
+            censored=self["censored"],
+            every=self["every"],
+            scale=self["scale"] or "probability",
             drop_missing=bool(self["drop_missing"]),
             keeps_unknown=keeps_unknown,
             ignore=tuple(self["ignore_column"] or ()),
             independent=bool(self["independent"]) or "independent" not in self.takes,
+            encoding=self["encoding"],
+            sheet=self["sheet"],
             asks=tuple(name for name in ROLES if name in self.takes),
             door=Door(*COMMAND_LINE),
-            **{name: self[name] for name in as_typed},
         )
-
-    @property
-    def words(self) -> list[str]:
-        """The options that say how the file is written, as they are typed."""
-        named = [name for name in ("encoding", "sheet") if self[name] is not None]
-        words = [word for name in named for word in (f"--{name}", self[name])]
-        return [*words, *(f"--{name}" for name in SCALES if self[name])]
 
     @property
     def source(self) -> dict[str, str]:
         """What scores are written as, for the record; nothing for probabilities."""
-        name = self.scale.name
-        return {"scale": name} if name != "probabilities" else {}
+        return {"scale": self.scale.name} if self["scale"] is not None else {}
 
 
 class Times(NamedTuple):
@@ -352,35 +214,40 @@ class Times(NamedTuple):
                     "--event goes with --time: it is the column of what ended the time. The value "
                     f"of the outcome that is the event is named with --positive {reading['event']}."
                 )
-            for name in ("entry", "horizon", "cause", "censored", "survival"):
+            for name in ("entry", "horizon", "censored"):
                 if reading[name]:
                     raise InputError(f"--{name} goes with --time, the column of times to an event.")
+            if reading["scale"] == "survival":
+                raise InputError("--scale survival goes with --time, the column of times.")
             return None
-        for name, why in NEEDED_WITH_TIME.items():
-            if reading[name] is None:
-                raise InputError(f"--{name} is missing: with --time {why}")
-        others = {"--outcome": reading["outcome"], "--update": update}
-        others["--positive"] = reading.positive
-        for name, value in others.items():
+        if reading["event"] is None:
+            raise InputError(
+                "--event is missing: with --time it names the column of what ended the time: 1 the "
+                "event, 0 the case left, 2, 3, ... a competing event, or words."
+            )
+        if reading["horizon"] is None:
+            raise InputError(
+                "--horizon is missing: with --time the scores are risks of the event by some time. "
+                "Name it in the units of the times, such as --horizon 5."
+            )
+        for name, value in {"--outcome": reading["outcome"], "--update": update}.items():
             if value:
-                cause = " Name the event with --cause." * (name == "--positive")
-                raise InputError(f"{name} does not go with --time.{cause}")
+                raise InputError(f"{name} does not go with --time. Leave it out.")
         horizons = _as_horizons(reading["horizon"])
-        if len(horizons) > 1:
-            if not takes_several:
+        if len(horizons) > 1 and not takes_several:
+            raise InputError(
+                f"--horizon names {len(horizons)} horizons, and an assessment alone takes several. "
+                "Name one."
+            )
+        for name, given in (reading.groups | {"--imputation": reading["imputation"]}).items():
+            if given and len(horizons) > 1:
                 raise InputError(
-                    f"--horizon names {len(horizons)} horizons, and bayescal assess alone takes "
-                    "several. Name one."
+                    f"{name} does not go with several horizons. Name one, such as "
+                    f"--horizon {horizons[0]:g}."
                 )
-            for name, given in (reading.groups | {"--imputation": reading["imputation"]}).items():
-                if given:
-                    raise InputError(
-                        f"{name} does not go with several horizons. Name one, such as "
-                        f"--horizon {horizons[0]:g}."
-                    )
         probs = _columns_of(reading["prob"], horizons) if len(horizons) > 1 else ()
         used = (reading["time"], reading["event"], reading["entry"])
-        return cls(*used, horizons, probs, reading["cause"])
+        return cls(*used, horizons, probs, reading.positive)
 
     def remarks(self, outcome: Survival) -> list[str]:
         """What may be wrong where everything happens after the horizon."""
@@ -395,42 +262,35 @@ class Times(NamedTuple):
         return [told] if late else []
 
 
-NEEDED_WITH_TIME = {
-    "event": "it names the column of what ended the time: 1 the event, 0 the case left, 2, 3, ... "
-    "a competing event, or words.",
-    "horizon": "the scores are risks of the event by some time. Name it in the units of the times, "
-    "such as --horizon 5.",
-}
-
-
 def _as_horizons(typed: str) -> tuple[float, ...]:
     """The horizons as they were typed, such as 5 or 1,3,5."""
-    parts = [part.strip() for part in typed.split(",")]
-    for part in parts:
+    horizons = []
+    for part in typed.split(","):
         try:
-            float(part)
+            horizons.append(float(part))
         except ValueError:
             raise InputError(
-                f"--horizon {typed}: {part!r} is no number. Type one time, such as "
+                f"--horizon {typed}: {part.strip()!r} is no number. Type one time, such as "
                 "--horizon 5, or several with commas between, such as --horizon 1,3,5."
             ) from None
-    return tuple(map(float, parts))
+    return tuple(horizons)
 
 
 def _columns_of(typed: str | None, horizons: tuple[float, ...]) -> tuple[str, ...]:
     """The columns of the risks by several horizons."""
-    size, names = len(horizons), tuple(part.strip() for part in (typed or "").split(","))
-    example = f"such as --prob {','.join(f'r{at:g}' for at in horizons)}"
+    size = len(horizons)
+    example = ",".join(f"r{at:g}" for at in horizons)
     if typed is None:
         raise InputError(
             f"--prob is missing: with {size} horizons it names a column of risks for each, in "
-            f"their order, {example}."
+            f"their order, such as --prob {example}."
         )
+    names = tuple(part.strip() for part in typed.split(","))
     if len(names) != size:
         told = ", ".join(f"{at:g}" for at in horizons)
         raise InputError(
             f"--prob names {count(len(names), 'column')} and --horizon {size} times ({told}). "
-            f"Name a column for each time, in their order, {example}."
+            f"Name a column for each time, in their order, such as --prob {example}."
         )
     for name in names:
         if names.count(name) > 1:
@@ -462,45 +322,43 @@ class Predictions(NamedTuple):
         """The file."""
         return self.reading.file
 
-    def introduce(self, console: Console, what: str) -> None:
-        """Say what is assessed, why these columns were taken, and what was left out."""
-        from bayescal.cli._terminal import say
+    @property
+    def title(self) -> str:
+        """Of what it is told: the score, the file and the outcome."""
+        of = self.columns.outcome or self.columns.event
+        title = f"{shortened(self.columns.prob)} in {shortened(self.path.name)}, "
+        title += f"outcome {shortened(of)}"
+        return title if self.event == "1" else f"{title} is {shortened(self.event)}"
 
+    @property
+    def lines(self) -> Iterator[str]:
+        """Why these columns were taken, how they were read, and what was left out."""
         cases, columns, scale = self.cases, self.columns, self.reading.scale
-        of, m = shortened(columns.outcome or columns.event), len(self.data.imputations)
-        say(
-            console,
-            f"{what} of {shortened(columns.prob)} as the probability that {of} is "
-            f"{shortened(self.event)} ({shortened(self.path.name)})",
-            "bold",
-        )
         if cases.reasons:
             told = "; ".join(
                 f"{shortened(getattr(columns, role))} as the {OF_WORDS[role]} ({reason})"
                 for role, reason in cases.reasons.items()
             )
-            say(console, f"Taken without being named: {told}.", "dim")
-        lines = []
+            yield f"Taken without being named: {told}."
         if cases.dropped:
-            lines += [f"{cases.dropped} of {cases.rows} rows left out: a value is missing."]
+            yield f"{cases.dropped} of {cases.rows} rows left out: a value is missing."
         if scale.name != "probabilities":
-            least, most = self.data.score.min(), self.data.score.max()
-            lines += [
-                f"Scores are read as {scale.name}; as probabilities they run from {least:.3g} to "
-                f"{most:.3g}."
-            ]
+            scores = self.data.score
+            yield (
+                f"Scores are read as {scale.name}; as probabilities they run from "
+                f"{scores.min():.3g} to {scores.max():.3g}."
+            )
+        m = len(self.data.imputations)
         if columns.sample_weight is not None:
-            lines += [about_weights(self.data, len(cases.at) // max(1, m))]
+            yield about_weights(self.data, len(cases.at) // max(1, m))
         if m:
-            named = f"column {shortened(str(columns.imputation))}"
-            lines += [f"{m} imputations of {count(round(self.data.n), 'case')} ({named})."]
+            of = shortened(str(columns.imputation))
+            yield f"{m} imputations of {count(round(self.data.n), 'case')} (column {of})."
         if cases.original:
-            lines += [
+            yield (
                 f"{count(cases.original, 'row')} of imputation 0 left out: values are missing "
                 "there, as in the data before imputation."
-            ]
-        for line in lines:
-            say(console, line)
+            )
 
     @property
     def source(self) -> dict[str, Any]:
@@ -541,10 +399,8 @@ def about_weights(data: CalibrationData, rows: int) -> str:
 
 
 def read_from(reading: Reading, times: Times | None = None, **options: Any) -> Cases:
-    """The cases of a file, with notes on what was read; options as of `Reading.request`."""
-    from bayescal.cli._notes import noted
-    from bayescal.cli._progress import working
-    from bayescal.cli._terminal import STDOUT, note, output
+    """The cases of a file; options as of `Reading.request`."""
+    from bayescal.cli.terminal import working
     from bayescal.data.reading import read_cases
 
     if times is not None and times.probs:
@@ -552,25 +408,22 @@ def read_from(reading: Reading, times: Times | None = None, **options: Any) -> C
     request = reading.request(**options)
     if times is not None and len(times.horizons) == 1:
         request = replace(request, horizon=times.one_horizon)
-
-    def remark(text: str) -> None:
-        note(output(STDOUT), text)
-
-    with working(f"Reading {reading.file}"), noted(remark):
+    with working(f"Reading {reading.file}"):
         cases = read_cases(request)
-    for text in cases.remarks:
-        remark(text)
     if times is not None:
-        for text in times.remarks(cases.outcome):
-            remark(text)
+        cases = replace(cases, remarks=(*cases.remarks, *times.remarks(cases.outcome)))
     return cases
 
 
 def read_predictions(reading: Reading, times: Times | None = None) -> Predictions:
     """Read a file of one row per case."""
+    return predictions_of(read_from(reading, times), reading, times)
+
+
+def predictions_of(cases: Cases, reading: Reading, times: Times | None = None) -> Predictions:
+    """The table of cases that were read."""
     from bayescal.data.table import CalibrationData
 
-    cases = read_from(reading, times)
     with checked(cases):
         data = CalibrationData(**cases.given, **cases.request.of_table)
     event = reading.positive or "1"
@@ -585,15 +438,11 @@ def checked(cases: Cases, prob: str | None = None, **others: str | None) -> Iter
 
     Parameters as of `Cases.worded`.
     """
-    from bayescal.cli._notes import noted
-    from bayescal.cli._terminal import STDOUT, note, output
-
     with warnings.catch_warnings(), cases.worded(prob, **others):
         warnings.simplefilter("error", WeightWarning)
         warnings.simplefilter("ignore", LabelWarning)  # one of the two classes may be absent
         try:
-            with noted(lambda text: note(output(STDOUT), text)):
-                yield
+            yield
         except WeightWarning as warning:
             raise InputError(
                 f"{cases.columns.called('sample_weight')} holds whole numbers that can be "

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bayescal.core.text import card, shortened, told_apart
+from bayescal.core.text import card, chance, rounded, shortened, told_apart
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MEDIA", "NOT_TERMINAL", "Column", "Line", "Row", "Shown", "Table", "in_markdown"]
+__all__ = [
+    "MEDIA",
+    "NOT_TERMINAL",
+    "Column",
+    "Line",
+    "Row",
+    "Shown",
+    "Table",
+    "chances",
+    "in_markdown",
+    "measured",
+    "rows_of",
+]
 
 WIDEST_TABLE = 80
 """Of a table as text, in characters."""
@@ -313,6 +326,58 @@ class Table:
             by_section[section], omitted = told_apart(mine, longest)
         labels = [by_section[row.section][row.label] for row in self.rows]
         return labels, "" if any(sections) else omitted
+
+
+def measured(
+    name: str,
+    head: str,
+    keys: tuple[str, str, str] = ("estimate", "lower", "upper"),
+    *,
+    apart: float | None = None,
+    signed: bool = False,
+    **options: Any,
+) -> Column:
+    """An estimate and its interval, to the decimals that the interval deserves.
+
+    Parameters
+    ----------
+    keys : tuple of str
+        Names in the row of the estimate and both ends.
+    apart : float, optional
+        The value that no end is rounded onto, if the interval excludes it.
+    signed : bool
+        Whether numbers are differences, which have a sign.
+    """
+
+    def shown(row: Row) -> str:
+        middle, lower, upper = (float(row[key]) for key in keys)
+        if math.isnan(middle):
+            return "not defined"
+        texts = rounded((middle, lower, upper), lower, upper, apart)
+        if signed:
+            texts = tuple(text if text.startswith("-") else f"+{text}" for text in texts)
+        return "{} ({} to {})".format(*texts)
+
+    return Column(name, head, shown, **options)
+
+
+def chances(name: str, head: str, **options: Any) -> Column:
+    """A probability; nothing where it is not known."""
+
+    def shown(row: Row) -> str:
+        value = float(row[name])
+        return "" if math.isnan(value) else chance(value)
+
+    return Column(name, head, shown, **options)
+
+
+def rows_of(frame: pd.DataFrame, labels: Mapping[Any, str] | None = None) -> list[Row]:
+    """The rows of a data frame, called by their index or as `labels` says."""
+    told = labels or {}
+    return [
+        Row(str(name), told.get(name, str(name)), {str(key): value for key, value in row.items()})
+        for name, row in frame.iterrows()
+    ]
 
 
 def in_markdown(text: str) -> str:

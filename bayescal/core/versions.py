@@ -29,35 +29,49 @@ def library_versions(*names: str) -> dict[str, str]:
     return {name: version(name) for name in names}
 
 
-def sample_nuts(
-    model: pm.Model, *, seconds: float | None, **options: Any
-) -> tuple[xr.Dataset, xr.Dataset, str]:
-    """Sample a PyMC model, with nutpie when it is installed; the libraries themselves are quiet.
+NUTS_SAMPLERS = ("pymc", "nutpie", "numpyro", "blackjax")
+"""Samplers as PyMC names them, each by the package that it is in."""
+
+
+def sample_nuts(model: pm.Model, *, seed: int, sampler: Any) -> tuple[xr.Dataset, xr.Dataset]:
+    """Sample a PyMC model; the libraries themselves are quiet.
 
     Parameters
     ----------
-    seconds : float or None
-        After which it ends with an error.
-    **options
-        `draws`, `chains`, `tune`, `target_accept`, `cores`, `seed` and `progress`.
+    sampler : Sampler
+        The options, by PyMC's names; after `seconds`, if there are any, it ends with an error.
 
     Returns
     -------
-    sampler : str
-        "nutpie" or "pymc".
+    posterior, sample_stats : xarray.Dataset
     """
-    sampler = "nutpie" if has_nutpie() else "pymc"
-    sample = _sample_nutpie if sampler == "nutpie" else _sample_pymc
+    name = sampler.nuts_sampler or ("nutpie" if has_nutpie() else "pymc")
+    if importlib.util.find_spec(name) is None:
+        raise InputError(
+            f"sampler names nuts_sampler={name!r}, which is not installed: python -m pip install "
+            f"{name}. PyMC's own sampler needs nothing more: nuts_sampler='pymc'."
+        )
+    options = {
+        option: getattr(sampler, option)
+        for option in ("draws", "chains", "tune", "target_accept", "cores")
+    }
+    if name != "nutpie":
+        options["nuts_sampler"] = name
+    sample = _sample_nutpie if name == "nutpie" else _sample_pymc
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PyTensor could not link to a BLAS", UserWarning)
         # Of the model as compiled, which the user did not write; no class: Numba may be absent.
         warnings.filterwarnings("ignore", r"(?s).*np\.dot\(\) is faster on contiguous arrays")
-        result = sample(model, seconds=seconds, **options)
-    posterior, stats = (
-        group.to_dataset() if hasattr(group, "to_dataset") else group
-        for group in (result.posterior, result.sample_stats)
-    )
-    return posterior, stats, sampler
+        result = sample(model, seed, sampler, options)
+    posterior, stats = (group_of(result, name) for name in ("posterior", "sample_stats"))
+    return posterior, stats
+
+
+def group_of(trace: Any, name: str) -> xr.Dataset:
+    """A group of a trace, which is an InferenceData or, of later versions, a DataTree."""
+    group = trace[name]
+    dataset: xr.Dataset = group.to_dataset() if hasattr(group, "to_dataset") else group
+    return dataset
 
 
 def has_nutpie() -> bool:
@@ -65,40 +79,40 @@ def has_nutpie() -> bool:
     return importlib.util.find_spec("nutpie") is not None
 
 
-def _sample_nutpie(
-    model: pm.Model, *, seed: int, progress: bool, seconds: float | None, **options: Any
-) -> Any:
+def _sample_nutpie(model: pm.Model, seed: int, sampler: Any, options: dict[str, Any]) -> Any:
     import nutpie
 
     running = nutpie.sample(
         nutpie.compile_pymc_model(model),
         seed=seed,
-        progress_bar=progress,
+        progress_bar=sampler.progressbar,
         blocking=False,
         save_warmup=False,
         **options,
     )
     try:
-        return running.wait(timeout=seconds)
+        return running.wait(timeout=sampler.seconds)
     except TimeoutError:
         running.cancel()
-        raise _out_of_time(seconds) from None
+        raise _out_of_time(sampler.seconds) from None
     except BaseException:  # such as Ctrl-C, which would leave its threads at work
         running.cancel()
         raise
 
 
-def _sample_pymc(
-    model: pm.Model, *, seed: int, progress: bool, seconds: float | None, **options: Any
-) -> Any:
+def _sample_pymc(model: pm.Model, seed: int, sampler: Any, options: dict[str, Any]) -> Any:
     import pymc as pm
 
-    end = math.inf if seconds is None else time.monotonic() + seconds
+    end = math.inf if sampler.seconds is None else time.monotonic() + sampler.seconds
 
     def watch(**_: Any) -> None:
         if time.monotonic() > end:
-            raise _out_of_time(seconds)
+            raise _out_of_time(sampler.seconds)
 
+    if options["nuts_sampler"] == "pymc":
+        options["callback"] = watch
+    if sampler.init is not None:
+        options["init"] = sampler.init
     log = logging.getLogger("pymc")
     level = log.level
     log.setLevel(logging.ERROR)
@@ -106,8 +120,7 @@ def _sample_pymc(
         return pm.sample(
             model=model,
             random_seed=seed,
-            progressbar=progress,
-            callback=watch,
+            progressbar=sampler.progressbar,
             compute_convergence_checks=False,
             **options,
         )
@@ -115,7 +128,7 @@ def _sample_pymc(
         log.setLevel(level)
 
 
-def _out_of_time(seconds: float | None) -> OutOfTimeError:
+def _out_of_time(seconds: float) -> OutOfTimeError:
     return OutOfTimeError(
         f"NUTS had not ended after {seconds:g} s. Give it more with sampler={{'seconds': ...}}, "
         "ask for fewer draws, or use engine='importance'."

@@ -28,6 +28,8 @@ CLASSES = 2
 """Values of a column of outcomes."""
 MOST_VALUES = 10
 """Values of an outcome of which one is asked for as the event."""
+MOST_PROPOSED = {"site": 200, "period": 60}
+"""Levels, beyond which a column of sites or periods is not taken by any result."""
 FIRST = 1000
 """Rows that mostly show whether a column has more values than that."""
 
@@ -86,6 +88,9 @@ class Guess:
         Of each role whose column was guessed.
     questions : list of str
         All that must be said of the table.
+    proposed : dict of str to tuple
+        What most likely answers a question, by role or option, with the reason: a page shows it to
+        be corrected, other doors ask.
     """
 
     frame: pd.DataFrame
@@ -94,6 +99,7 @@ class Guess:
     free: list[str]
     reasons: dict[str, str] = field(default_factory=dict)
     questions: list[str] = field(default_factory=list)
+    proposed: dict[str, tuple[str, str]] = field(default_factory=dict)
     _distinct: dict[str, float] = field(default_factory=dict)
 
     def take(self, role: str, name: str, reason: str) -> None:
@@ -246,6 +252,7 @@ def _ask_for_event(guess: Guess) -> None:
     ways = [option("pos_label", value) for value in values]
     if len(likely) == 1:
         ways.sort(key=lambda way: way != option("pos_label", likely[0]))
+        guess.proposed["pos_label"] = (str(likely[0]), f"{shortened(repr(likely[0]))} is mostly it")
     guess.questions.append(
         f"column {name!r} must be 0/1 or boolean, but holds "
         f"{' and '.join(shortened(repr(value)) for value in values)}. Say which is the event"
@@ -260,10 +267,17 @@ def stripped(value: Any) -> Any:
 
 def _ask_for_percent(guess: Guess) -> None:
     name = guess.columns.prob
-    if name is None or guess.request.as_written is not PROBABILITY or not _says_percent(name):
+    if name is None or guess.request.as_written is not PROBABILITY:
         return
     option, numbers = guess.request.door.option, _numbers(guess.frame[name])
-    if numbers is not None and 1 < np.nanmax(numbers) <= 100:
+    if numbers is None or not 1 < np.nanmax(numbers) <= 100:
+        return
+    are_points = not (numbers % 1 > 0).any()  # of a clinical score
+    if _says_percent(name) or (
+        np.nanmin(numbers) >= 0 and np.nanmedian(numbers) > 1 and not are_points
+    ):
+        guess.proposed["scale"] = ("percent", f"numbers up to {np.nanmax(numbers):g}")
+    if _says_percent(name):
         guess.questions.append(
             f"column {name!r} holds percentages by its name, from {np.nanmin(numbers):g} to "
             f"{np.nanmax(numbers):g}. Read them with {option('scale', 'percent')}."
@@ -279,6 +293,7 @@ def _ask_for_ids(guess: Guess, names: Sequence[str]) -> None:
         if not 2 <= ids < rows:
             continue
         shown = shortened(name)
+        guess.proposed["cluster"] = (name, f"its name; {ids:,.0f} ids in {rows:,} rows")
         imputed = [each for each in names if _plain(each) in IMPUTATION_NAMES]
         hint = ""
         if imputed:
@@ -303,6 +318,8 @@ def _ask_for_groups(guess: Guess) -> None:
             continue
         shown = shortened(name)
         roles = ("site" if may_be_sites(name) else "period", "cluster")
+        if not {"site", "period"} & {*guess.proposed} and levels <= MOST_PROPOSED[roles[0]]:
+            guess.proposed[roles[0]] = (name, f"its name; {levels:,.0f} values in {rows:,} rows")
         ways = [option(role, shown) for role in roles if role in guess.request.asks]
         guess.questions.append(
             f"column {shown!r} has {levels:,.0f} values in {rows:,} rows. If calibration may "

@@ -418,8 +418,8 @@ class _Part:
         column = f" (column {empty.idxmax()!r})" if empty.any() else ""
         cure = f"Fill them in, or leave them out with {option('drop_missing', True)}."
         if request.keeps_unknown:
-            cure = "Outcomes may be missing here, scores may not: fill them in, or remove these "
-            cure += "rows from the file and say in the report how many."
+            cure = f"Outcomes may be missing here, scores may not. {cure[:-1]}, and the rows "
+            cure += "without an outcome too."
         elif not of_time and not request.others and (unknown | ~missing).all():
             command = request.door.command(self.source.path, columns)
             cure += f" To keep the scores of those without an outcome: {command}"

@@ -71,9 +71,11 @@ def fit(
         Pareto k-hat exceeds 0.7. The average, `pieces` and `saturated` have no PyMC form, and
         "nuts" is refused.
     sampler : mapping, optional
-        Options of NUTS, where it samples: `tune` (1000 steps), `target_accept` (0.95), `cores` (as
-        PyMC chooses), `progress` (no bar) and `seconds` (of sampling: no limit with engine="nuts";
-        120 where "auto" takes it, after which the draws of importance sampling are kept).
+        Options of NUTS, where it samples, as `pymc.sample` names them: `nuts_sampler` ("nutpie"
+        where it is installed, else "pymc"), `chains` (4), `tune` (1000), `draws` (of a chain; by
+        default those of the fit, shared by the chains), `target_accept` (0.95), `init`, `cores` and
+        `progressbar`; and `seconds` (of sampling: no limit with engine="nuts"; 120 where "auto"
+        takes it, after which the draws of importance sampling are kept).
     draws : int
         Posterior draws in all, over four chains; rounded up to a multiple of four.
     vary : str, Vary or sequence of them, optional
@@ -99,8 +101,7 @@ def fit(
     Returns
     -------
     CalibrationPosterior or MultilevelPosterior
-        The second as HierarchicalPosterior of several sites, SubgroupPosterior of several
-        columns of subgroups, DriftPosterior of periods, and as it is of periods beside other terms.
+        The second of several sites, subgroups or periods.
         With `imputation` the same, with a part for each; of several curves with `imputations` and
         `missing_information`. Of several horizons Several of them.
 

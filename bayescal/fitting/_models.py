@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
@@ -11,15 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.arrays import Floats, RandomState, as_seed
 from bayescal.core.errors import InputError, as_level, as_levels, check_choice
+from bayescal.core.page import Figure, Page, Section
+from bayescal.core.table import Column, Row, Table, measured
 from bayescal.core.text import (
     THE_SAME,
     card,
     cases_and_events,
     chance_of_better,
     count,
-    decimals,
     shortened,
-    signed,
 )
 from bayescal.data.cases import as_outcomes, as_scores, as_weights, check_same_length, is_matrix
 from bayescal.data.doors import CaseRoles, door, given_of
@@ -35,11 +36,11 @@ from bayescal.data.times import (
 )
 from bayescal.fitting._fit import fit
 from bayescal.model.priors import Prior
+from bayescal.multilevel.populations import LEAST_OF_NEXT
+from bayescal.multilevel.posterior import MultilevelPosterior, as_multilevel
 from bayescal.multilevel.replicates import FollowedCases, KnownCases, Patients
 from bayescal.multilevel.same_patients import SamePatients, given_free
 from bayescal.multilevel.same_population import SamePopulation
-from bayescal.multilevel.sites import LEAST_OF_NEXT, HierarchicalPosterior, as_hierarchical
-from bayescal.multilevel.view import CurveView
 from bayescal.posterior.discordant import among_few
 from bayescal.posterior.functionals import FUNCTIONALS, usual_functionals
 from bayescal.posterior.intervals import equal_tailed
@@ -208,11 +209,33 @@ class ModelDifferences:
         table.attrs.update(ci_prob=level, reference=next(iter(self.views)))
         return table
 
+    def page(self) -> Page:
+        """How far the models differ, and how probable it is that one is better than the first."""
+        summary = self.summary(measures=ON_CARD)
+        answer = [_of_error(row, *names) for names, row in _errors(summary)]
+        curves = {shortened(name): view for name, view in self.views.items()}
+        figure = Figure("reliability", curves, {"ci_probs": (0.95,)}, "Calibration curves")
+        rows = [
+            Row(f"{measure}, {model}", f"{measure}, {shortened(model)}", numbers)
+            for (measure, model), numbers in zip(
+                summary.index.to_list(), summary.to_dict("records"), strict=True
+            )
+        ]
+        reference = shortened(summary.attrs["reference"])
+        title = f"Each model less {reference}, with 95 % intervals"
+        table = Table("differences", title, "Measure, model", _columns(), rows, stacks=True)
+        record = {"differences": {row.name: dict(row.values) for row in rows}}
+        return Page(
+            f"{' and '.join(curves)} compared",
+            self.title,
+            tuple(answer),
+            (Section("Differences", (figure, table)),),
+            (),
+            record,
+        )
+
     def __repr__(self) -> str:
-        table = self.summary(measures=ON_CARD)
-        rows = zip(table.index.to_list(), table.to_dict("records"), strict=True)
-        lines = [f"  {measure}, {model}: {_told(row)}" for (measure, model), row in rows]
-        return "\n".join([f"ModelDifferences, {self.title}", *lines])
+        return f"ModelDifferences\n{self.page()}"
 
 
 class ModelComparison:
@@ -220,7 +243,7 @@ class ModelComparison:
 
     Attributes
     ----------
-    posts : dict of str to HierarchicalPosterior
+    posts : dict of str to MultilevelPosterior
         The fit of each model, the first one being the reference.
 
     Examples
@@ -240,7 +263,7 @@ class ModelComparison:
 
     def __init__(
         self,
-        posts: Mapping[str, HierarchicalPosterior],
+        posts: Mapping[str, MultilevelPosterior],
         same: SamePatients,
         alike: Mapping[str, str],
     ) -> None:
@@ -283,7 +306,7 @@ class ModelComparison:
             return self._of("", lambda post: post.at(), lambda: self._same.at(None))
         label = check_choice(str(site), self.labels, "site")
         return self._of(
-            f"site {label}", lambda post: post.site(label), lambda: self._same.at(label)
+            f"site {label}", lambda post: post.at(site=label), lambda: self._same.at(label)
         )
 
     def average(self) -> ModelDifferences:
@@ -333,18 +356,28 @@ class ModelComparison:
         of_next = [self.new()] if len(self.labels) >= LEAST_OF_NEXT else []
         return [self.at(), self.average(), *of_next]
 
-    def __repr__(self) -> str:
+    def page(self) -> Page:
+        """How far the models differ: for these patients, the average site, and the next one."""
         data = next(iter(self.posts.values())).data
-        lines = [
-            f"{len(self.models)} models, {len(self.labels)} sites, "
-            f"{cases_and_events(data.n, data.events, data.n)}",
-            f"true calibration error less that of {shortened(self.models[0])}",
-        ]
+        of_these = self.at().page()
+        rows = []
         for of in self._populations():
-            rows = of.summary(measures=["tce"]).to_dict("records")
-            for model, row in zip(self.models[1:], rows, strict=True):
-                lines.append(f"{of.title}, {shortened(model)}: {_told(row)}")
-        return "\n".join([type(self).__name__, *(f"  {line}" for line in lines)])
+            each = of.summary(measures=["tce"]).to_dict("records")
+            for model, numbers in zip(self.models[1:], each, strict=True):
+                label = f"{of.title}, {shortened(model)}"
+                rows.append(Row(label, label, {str(key): value for key, value in numbers.items()}))
+        title = f"True calibration error less that of {shortened(self.models[0])}"
+        table = Table("populations", title, "Patients, model", _columns(), rows, stacks=True)
+        subject = (
+            f"{len(self.models)} models, {len(self.labels)} sites, "
+            f"{cases_and_events(data.n, data.events, data.n)}"
+        )
+        record = {**of_these.record, "populations": {row.name: dict(row.values) for row in rows}}
+        sections = (*of_these.sections, Section("For whom", (table,)))
+        return replace(of_these, subject=subject, sections=sections, record=record)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}\n{self.page()}"
 
     def _repr_html_(self) -> str:
         return card(repr(self))
@@ -352,13 +385,13 @@ class ModelComparison:
     def _of(
         self,
         key: str,
-        view: Callable[[HierarchicalPosterior], CurveView],
-        replicates: Callable[[], Sequence[CurveView]],
+        view: Callable[[MultilevelPosterior], CalibrationPosterior],
+        replicates: Callable[[], Sequence[CalibrationPosterior]],
     ) -> ModelDifferences:
         if key not in self._kept:
             views = {name: view(post) for name, post in self.posts.items()}
             free = list(map(view, self._same.posts))
-            title = free[0].title
+            title = free[0]._title
             self._kept[key] = ModelDifferences(title, views, replicates, self._alike, free=free)
         return self._kept[key]
 
@@ -493,7 +526,7 @@ def compare_models(
     posts: dict[str, Any] = {name: fit(table, **how) for name, table in tables.items()}
     patients, each, seed = seen.patients(horizon), list(cases.values()), how["random_state"]
     if is_sited:
-        sites = {name: as_hierarchical(post) for name, post in posts.items()}
+        sites = {name: as_multilevel(post, "sites") for name, post in posts.items()}
         free = [given_free(post) for post in sites.values()]
         of_sites = (free, patients, each, counts, of_cases["site"], unit, seed)
         return ModelComparison(sites, SamePatients(*of_sites), _of_one_order(cases))
@@ -507,9 +540,7 @@ def compare_models(
 
 def _of_one_order(cases: Mapping[str, Floats]) -> dict[str, str]:
     """Models that put all cases in the order of one before them, and have its C-statistic."""
-    from scipy.stats import rankdata
-
-    order = {name: rankdata(score, method="dense") for name, score in cases.items()}
+    order = {name: np.unique(score, return_inverse=True)[1] for name, score in cases.items()}
     first = {
         name: next(one for one, other in order.items() if np.array_equal(other, own))
         for name, own in order.items()
@@ -657,10 +688,42 @@ def _badness(measure: str, values: Floats) -> Floats:
     return -values if measure in GAINS else values
 
 
-def _told(row: Mapping[Any, Any]) -> str:
-    """A difference with its interval, for a line of text."""
-    places = decimals(row["lower"], row["upper"])
-    middle, lower, upper = (signed(row[key], places) for key in ("difference", "lower", "upper"))
-    better = chance_of_better(row["lower"], row["upper"], row["prob_better"])
-    told = better if better == THE_SAME else f"P(better) {better}"
-    return f"{middle} ({lower} to {upper})  {told}"
+def _better(row: Mapping[Any, Any]) -> str:
+    """The probability of being better; of what is the same in every draw, that it is."""
+    return chance_of_better(row["lower"], row["upper"], row["prob_better"])
+
+
+def _columns() -> tuple[Column, ...]:
+    keys = ("difference", "lower", "upper")
+    return (
+        measured("difference", "Difference (95 % interval)", keys, signed=True),
+        Column("prob_better", "P(better)", lambda row: _better(row.values)),
+    )
+
+
+def _errors(summary: pd.DataFrame) -> Iterator[tuple[tuple[str, str], Mapping[Any, Any]]]:
+    """The rows of the calibration error, with the names of the first model and of each other."""
+    for (measure, model), row in zip(
+        summary.index.to_list(), summary.to_dict("records"), strict=True
+    ):
+        if measure == "tce":
+            yield (str(summary.attrs["reference"]), str(model)), row
+
+
+def _of_error(row: Mapping[Any, Any], first: str, other: str) -> str:
+    """How far the error of a model is from that of the first, in points."""
+    ends = sorted(abs(100 * row[end]) for end in ("lower", "upper"))
+    change = 100 * float(row["difference"])
+    names = shortened(other, 20), shortened(first, 20)
+    better = _better(row)
+    told = f"better with probability {better}" if better != THE_SAME else better
+    if row["lower"] < 0 < row["upper"] or not change:
+        low, high = (f"{100 * row[end]:+.1f}" for end in ("lower", "upper"))
+        change_in_words = f"{change:+.1f} points ({low} to {high})"
+        return f"Error of {names[0]} against {names[1]}: {change_in_words}; {told}."
+    way = "less" if change < 0 else "more"
+    low, high = (f"{end:.1f}" for end in ends)
+    return (
+        f"{names[0]} is off by {abs(change):.1f} points {way} than {names[1]} ({low} to {high}); "
+        f"{told}."
+    )

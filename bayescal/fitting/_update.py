@@ -13,13 +13,11 @@ from bayescal.data.table import CalibrationData
 from bayescal.data.times import Survival
 from bayescal.fitting._fit import fit
 from bayescal.fitting.imputed.combine import combine_imputations
-from bayescal.fitting.imputed.several import ImputedCurves
 from bayescal.inference.curve import fit_average, fit_curve
 from bayescal.inference.nuts import as_sampler
 from bayescal.model.problem import prepare
 from bayescal.multilevel.known import THIS_SITE, check_few_labels
 from bayescal.multilevel.posterior import MultilevelPosterior
-from bayescal.multilevel.view import CurveView
 from bayescal.posterior.posterior import CalibrationPosterior, as_posterior, check_outcomes
 
 __all__ = ["update"]
@@ -70,10 +68,10 @@ def update(
     >>> both.summary().equals(bc.fit(y_true, y_prob, random_state=0).summary())
     True
     """
-    if isinstance(post, CurveView):
+    if isinstance(post, CalibrationPosterior) and post._one_of is not None:
         raise InputError(
-            f"post is a view on one site, {post.title!r}, whose curve depends on the other sites. "
-            "Update the hierarchical posterior, with site=."
+            f"post is the curve of one site, {post._title!r}, which depends on the other sites. "
+            "Update the posterior of all, with site=."
         )
     if not isinstance(post, MultilevelPosterior):
         as_posterior(post)
@@ -83,10 +81,7 @@ def update(
     if isinstance(y_true, Survival) and post.data.follow_up is not None:
         how["horizon"] = post.data.follow_up.horizon
     more = table_of(y_true, y_prob, {**how, **roles}, times=True, check_sites=check_few_labels)
-    mixed = () if isinstance(post, MultilevelPosterior) else post.imputations
-    if isinstance(post, ImputedCurves):
-        mixed = post.imputations
-    mixed = mixed if len(mixed) > 1 else ()
+    mixed: tuple[Any, ...] = post.imputations if len(post.imputations) > 1 else ()
     if len(mixed) != len(more.imputations):
         raise InputError(
             f"post is of {len(mixed) or 'no'} imputations and the new cases have "

@@ -11,7 +11,6 @@ from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, as_items, check_choice
 from bayescal.inference.density import density_of
 from bayescal.inference.sensitivity import power_scaling_of
-from bayescal.multilevel.view import CurveView
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.imputed import in_turn
 from bayescal.posterior.posterior import CalibrationPosterior, as_posterior
@@ -73,10 +72,10 @@ def prior_sensitivity(post: CalibrationPosterior, names: Sequence[str] = ASKED) 
     asked = [check_choice(name, FUNCTIONALS, "names") for name in as_items(names, "names")]
     if not asked:
         raise InputError("names is empty: name a functional, such as 'tce'.")
-    if isinstance(post, CurveView):
+    if post._one_of is not None:
         raise InputError(
-            f"post is a view on one site, {post.title!r}, whose prior the other sites are a part "
-            "of. Fit that site by itself."
+            f"post is the curve of one site, {post._title!r}, whose prior the other sites are a "
+            "part of. Fit that site by itself."
         )
     if post.prior_weights or curve.has_atoms:
         raise InputError(

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 
 from bayescal.core.errors import InputError
 from bayescal.core.text import shortened
-from bayescal.fitting.imputed.several import mixture_of_tree
-from bayescal.multilevel.fit import posterior_of_tree
+from bayescal.multilevel.curves import Curves
 from bayescal.multilevel.posterior import MultilevelPosterior
-from bayescal.multilevel.tree import is_multilevel_tree
 from bayescal.posterior.posterior import CalibrationPosterior, as_seen
-from bayescal.posterior.stored import open_tree, trees_of
+from bayescal.posterior.stored import SEVERAL, key_of, open_tree, trees_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -30,9 +28,7 @@ def load(path: str | PathLike[str]) -> CalibrationPosterior | MultilevelPosterio
     Returns
     -------
     CalibrationPosterior or MultilevelPosterior
-        As it was: of several sites a HierarchicalPosterior, of subgroups by several factors a
-        SubgroupPosterior, of periods a DriftPosterior. A view on one curve is read back as that
-        view.
+        The second of sites, subgroups and periods; one of their curves is read back as that curve.
 
     Raises
     ------
@@ -56,9 +52,13 @@ def load(path: str | PathLike[str]) -> CalibrationPosterior | MultilevelPosterio
 
 
 def _posterior_of(tree: xr.DataTree) -> CalibrationPosterior | MultilevelPosterior:
-    first, *others = trees_of(tree)
-    if not is_multilevel_tree(first):
+    each = trees_of(tree)
+    if "terms" in each[0].attrs:
+        return MultilevelPosterior(tree)
+    if key_of(each[0]) is None:
         return as_seen(CalibrationPosterior(tree), tree)
-    posterior = mixture_of_tree(tree) if others else posterior_of_tree(tree)
-    _ = posterior.problem  # read now, so that a fault is named here
-    return as_seen(posterior, tree) if isinstance(posterior, CalibrationPosterior) else posterior
+    parts = []
+    for one in each:
+        several = Curves.of_tree(one.children[SEVERAL].copy())
+        parts.append(several.part(key_of(one) or {}))
+    return as_seen(CalibrationPosterior(parts), tree)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,9 @@ from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import as_flag, as_level, as_number, check_choice
-from bayescal.core.text import NO_CHANGE, card, chance, count, decimals, signed
+from bayescal.core.page import Block, Figure, Page, Section
+from bayescal.core.table import Column, Row, Table
+from bayescal.core.text import NO_CHANGE, card, chance, count, decimals, per_thousand, signed
 from bayescal.data.weights import WeightType
 from bayescal.gain._curve_route import Posterior, calibration_mixture, quantiles
 from bayescal.gain._terms import (
@@ -267,28 +270,72 @@ class RecalibrationGain:
         )
         return table
 
+    def page(self) -> Page:
+        """What the recalibration gains, on which patients, and how that was computed."""
+        summary = self.summary()
+        exact = self.prob_calibrated
+        row: Any = summary.loc["brier"]
+        if "brier" in self.unchanged:
+            first = "The Brier score does not change."
+        else:
+            falls = row["estimate"] >= 0
+            ends = (row["lower"], row["upper"]) if falls else (-row["upper"], -row["lower"])
+            middle, low, high = per_thousand(abs(row["estimate"]), *ends)
+            first = (
+                f"The sum of the Brier scores of 1000 cases {'falls' if falls else 'rises'} by "
+                f"{middle} ({low} to {high}); "
+                f"it improves with probability {chance(float(row['prob_improved']))}."
+            )
+        rows = [
+            Row(
+                str(name),
+                MEASURE_LABELS.get(str(name), str(name)),
+                {str(key): value for key, value in numbers.items()},
+            )
+            for name, numbers in summary.iterrows()
+        ]
+
+        def gained(row: Row) -> str:
+            middle, ends = self._shown(row.name, dict(row.values))
+            return f"{middle} ({ends})" if ends else middle
+
+        def improved(row: Row) -> str:
+            return "" if row.name in self.unchanged else chance(float(row["prob_improved"]))
+
+        columns = (
+            Column("gained", "Gain (95 % interval)", gained),
+            Column("prob_improved", "P(improved)", improved),
+        )
+        title = "Estimated gain per case; positive where the recalibration helped"
+        table = Table("gain", title, "Measure", columns, rows, stacks=True)
+        blocks: list[Block] = [
+            Figure("gain", self, {}, "Gain of the recalibration"),
+            table,
+            f"{self._how[0].upper()}{self._how[1:]}. P(exactly calibrated) "
+            f"{chance(exact['before'])} before, {chance(exact['after'])} after.",
+        ]
+        record: dict[str, Any] = {"gain": summary.to_dict(orient="index"), "route": self.route}
+        record |= {"evidence": self.evidence, "prob_calibrated": exact, "seed": self.seed}
+        record |= {"in_sample": self.in_sample, "contradicted": self.contradicted}
+        evidence = f"{self.evidence[0].upper()}{self.evidence[1:]}."
+        return Page(
+            "What a recalibration gains",
+            self._cases_in_words,
+            (first, evidence),
+            (Section("Gain", tuple(blocks)),),
+            tuple(self.notes),
+            record,
+        )
+
     def __repr__(self) -> str:
-        lines = []
-        for name, row in self.summary().iterrows():
-            middle, interval = self._shown(str(name), row)
-            told = middle if not interval else f"{middle} ({interval})"
-            told += f"  P(improved) {chance(row['prob_improved'])}" if middle != NO_CHANGE else ""
-            lines.append(f"  {MEASURE_LABELS.get(str(name), str(name)):24s} {told}")
+        return f"RecalibrationGain\n{self.page()}"
+
+    @property
+    def _cases_in_words(self) -> str:
         cases = count(self.n, "case")
         if self.weight_type == "sampling":
             cases = f"sampling weights worth {self.n:.1f} cases"
-        exact = self.prob_calibrated
-        return "\n".join(
-            [
-                "RecalibrationGain",
-                f"  {cases}; {self.evidence}",
-                f"  {self._how}; estimated gain and 95 % credible interval",
-                *lines,
-                f"  P(exactly calibrated) {chance(exact['before'])} before, "
-                f"{chance(exact['after'])} after",
-                *(f"  {note}" for note in self.notes),
-            ]
-        )
+        return cases
 
     @property
     def _how(self) -> str:
@@ -300,17 +347,12 @@ class RecalibrationGain:
         return f"paired Bayesian bootstrap of the {units}"
 
     def _repr_html_(self) -> str:
-        rows = {}
-        for name, row in self.summary().iterrows():
-            cells = (*self._shown(str(name), row), chance(float(row["prob_improved"])))
-            label = MEASURE_LABELS.get(str(name), str(name))
-            rows[label] = cells if cells[0] != NO_CHANGE else (NO_CHANGE, "", "")
-        listed = tuple(f"  {label} " for label in rows)
-        told = [line for line in repr(self).splitlines() if not line.startswith(listed)]
-        columns = ("estimated gain", "95 % interval", "P(improved)")
-        return card("\n".join(told), columns, rows)
+        page = self.page()
+        shown = page.tables["gain"].show()
+        rows = {line.label: line.cells for line in shown.lines}
+        return card("\n".join(page.answer), shown.heads[1:], rows)
 
-    def _shown(self, name: str, row: pd.Series) -> tuple[str, str]:
+    def _shown(self, name: str, row: Mapping[str, float]) -> tuple[str, str]:
         """An estimate and its interval, which is empty where there is nothing to add."""
         if name in self.unchanged:
             return NO_CHANGE, ""

@@ -23,11 +23,11 @@ from bayescal.gain._terms import (
     with_infinite_log_gain,
 )
 from bayescal.gain.paired import PairedPredictions
-from bayescal.multilevel.view import CurveView
+from bayescal.posterior.posterior import CalibrationPosterior
 
 __all__ = ["Views", "by_view", "in_shares"]
 
-Views = tuple[CurveView, CurveView]
+Views = tuple[CalibrationPosterior, CalibrationPosterior]
 """One curve of the predictions before, and of those after."""
 
 
@@ -40,7 +40,7 @@ def by_view(views: Views, pairs: PairedPredictions, thresholds: Sequence[float])
 
     Parameters
     ----------
-    views : tuple of CurveView
+    views : tuple of CalibrationPosterior
         The same curve of the predictions before, and of those after.
     pairs : PairedPredictions
         Cases whose `after` is a map of `before`: all of those of the curve's scores.

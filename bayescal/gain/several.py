@@ -16,10 +16,9 @@ from bayescal.gain._result import RecalibrationGain
 from bayescal.gain._view_route import Views, by_view, in_shares
 from bayescal.gain.paired import PairedPredictions
 from bayescal.multilevel.compared import check_levels
-from bayescal.multilevel.curves import as_mapping
 from bayescal.multilevel.populations import views_of
-from bayescal.multilevel.posterior import MultilevelPosterior
-from bayescal.multilevel.view import CurveView
+from bayescal.multilevel.posterior import MultilevelPosterior, as_mapping
+from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,13 +48,13 @@ class GainOfCurve(RecalibrationGain):
         self, posterior: Posterior, pairs: PairedPredictions, views: Views, **options: Any
     ) -> None:
         super().__init__(posterior, pairs, route="curve", **options)
-        self.title, self._views = views[0].title, views
+        self.title, self._views = views[0]._title, views
 
     @cached_property
     def prob_calibrated(self) -> dict[str, float]:
         """Posterior probabilities that the curve before, and that after, is exactly calibrated.
 
-        As `CurveView.prob_calibrated`; not a number where NUTS drew.
+        As `CalibrationPosterior.prob_calibrated`; not a number where NUTS drew.
         """
         each = [view.prob_calibrated for view in self._views]
         known = [float("nan") if one is None else one for one in each]
@@ -114,7 +113,7 @@ class SeveralGains(GainOfCurve):
     ) -> None:
         self.before, self.after = before, after
         self._grouped, self._options = grouped, options
-        self._kept: dict[CurveView, GainOfCurve] = {}
+        self._kept: dict[CalibrationPosterior, GainOfCurve] = {}
         pairs, views = grouped.pairs, (before.at(), after.at())
         if pairs.is_rounded_map:
             posterior = self._gain(views, pairs)._posterior
@@ -215,7 +214,8 @@ class SeveralGains(GainOfCurve):
         check_choice(measure, self._posterior.draws, "measure")
         shown = [*self._populations, *self._levels]
         for gain in shown:
-            of_cases = gain._views[0].is_of_cases
+            which = gain._views[0]._one_of
+            of_cases = which is not None and "at" in which.key
             row = gain.summary(level, parts=True).loc[measure]
             numbers = {name: row[name] for name in TABLE_COLUMNS}
             rows.append({"cases": gain.n if of_cases else float("nan"), **numbers})
@@ -228,7 +228,9 @@ class SeveralGains(GainOfCurve):
         told = []
         for gain in self._populations[1:]:
             (row,) = (row for name, row in gain.summary().iterrows() if name == "brier")
-            middle, interval = gain._shown("brier", row)
+            middle, interval = gain._shown(
+                "brier", {end: float(row[end]) for end in ("estimate", "lower", "upper")}
+            )
             if middle != NO_CHANGE:
                 middle += f" ({interval})  P(improved) {chance(gain.prob_improved)}"
             told.append(f"  Brier score, {gain.title}: {middle}")
@@ -243,10 +245,11 @@ class SeveralGains(GainOfCurve):
         _, *others = both
         return [self, *(self._gain(views, self._cases_of(views[0])) for views in others)]
 
-    def _cases_of(self, view: CurveView) -> PairedPredictions:
+    def _cases_of(self, view: CalibrationPosterior) -> PairedPredictions:
         """The pairs with the scores of a curve: of the next period those of the last one."""
-        walk = self.before.problem.walk
-        if walk is not None and view.problem.data is self.before.now().problem.data:
+        walk, which = self.before.problem.walk, view._one_of
+        last = [] if walk is None else [{"new": walk.name}, {"at": {walk.name: walk.levels[-1]}}]
+        if walk is not None and which is not None and which.key in last:
             return self._grouped.at({walk.name: walk.levels[-1]})
         return self._grouped.pairs
 
@@ -266,7 +269,7 @@ class SeveralGains(GainOfCurve):
         if not pairs.is_rounded_map:
             raise InputError(
                 "after has another map of before in each group, and the gain of "
-                f"{shortened(curve.title)} needs one for all. Ask for the gain of one group, such "
+                f"{shortened(curve._title)} needs one for all. Ask for the gain of one group, such "
                 "as at(site=...), or pass one map."
             )
         if curve not in self._kept:

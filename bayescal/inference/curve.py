@@ -20,7 +20,7 @@ from bayescal.core.sampling import BAD_K
 from bayescal.inference.averaging import Mixture
 from bayescal.inference.candidates import PRIOR_CALIBRATED, in_order, prior_probabilities
 from bayescal.inference.density import sample_importance
-from bayescal.inference.nuts import sample_curve_nuts, taking_over
+from bayescal.inference.nuts import Sampler, sample_curve_nuts
 from bayescal.inference.samples import FamilySamples
 from bayescal.model.clusters.design import cluster_design, is_separated
 from bayescal.model.curves import AVERAGE, CURVES, FAMILY_OF_SEVERAL, Curve, average_of
@@ -31,18 +31,25 @@ from bayescal.posterior.posterior import CalibrationPosterior
 __all__ = ["Averaging", "fit_average", "fit_curve"]
 
 
-def fit_curve(
-    problem: Problem, draws: int, engine: str, sampler: Mapping[str, Any]
-) -> CalibrationPosterior:
+def fit_curve(problem: Problem, draws: int, engine: str, sampler: Sampler) -> CalibrationPosterior:
     """The posterior of one curve.
 
     Parameters
     ----------
     engine : {"auto", "importance", "nuts"}
-    sampler : mapping
+    sampler : Sampler
         Options of NUTS.
     """
     independent = problem.clusters is None
+    beyond = problem.prior.beyond_fast_engines(problem.curve.coordinates)
+    if beyond and (engine == "importance" or not independent):
+        raise InputError(
+            f"{beyond}. Give it a Normal or StudentT of bayescal.priors"
+            + (", or use engine='nuts'." if independent else ", as cases are in clusters.")
+        )
+    if beyond and engine == "auto":
+        _warn(f"{beyond}, and does here.")
+        engine = "nuts"
     if engine == "nuts" and not independent:
         raise InputError(
             "engine='nuts' samples the PyMC model, whose cases are independent. With cluster= use "
@@ -60,7 +67,7 @@ def fit_curve(
             f"importance sampling is unreliable here (Pareto k-hat {sample.pareto_k:.2f} > 0.7)"
         )
         if engine == "auto" and independent:
-            options, clause = taking_over(sampler)
+            options, clause = sampler.taking_over()
             _warn(f"{message}; {clause}.")
             try:
                 return _by_nuts(problem, draws, options)
@@ -76,7 +83,7 @@ def fit_curve(
     return CalibrationPosterior([Part.of_sample(problem, sample)])
 
 
-def _by_nuts(problem: Problem, draws: int, sampler: Mapping[str, Any]) -> CalibrationPosterior:
+def _by_nuts(problem: Problem, draws: int, sampler: Sampler) -> CalibrationPosterior:
     posterior = CalibrationPosterior([sample_curve_nuts(problem, draws, sampler)])
     verdict = posterior.diagnostics["verdict"]
     if verdict != "ok":
@@ -167,6 +174,12 @@ def fit_average(
         Prior probability of each family, identity included.
     engine : {"auto", "importance", "nuts"}
     """
+    beyond = problem.prior.beyond_fast_engines(problem.curve.coordinates)
+    if beyond:
+        raise InputError(
+            f"{beyond}, and it samples one family of curves. Name it, such as curve='beta', or "
+            "give the prior a Normal or StudentT of bayescal.priors."
+        )
     asked = {"engine='nuts'": engine == "nuts", "sampler": sampler is not None}
     for name, given in asked.items():
         if given:

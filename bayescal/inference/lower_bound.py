@@ -19,6 +19,7 @@ from bayescal.core.errors import InputError, as_count, as_level
 from bayescal.data.doors import CaseRoles, door, table_of
 from bayescal.data.table import CalibrationData
 from bayescal.inference.curve import fit_curve
+from bayescal.inference.nuts import Sampler
 from bayescal.model.curves import Curve
 from bayescal.model.problem import prepare
 
@@ -230,7 +231,7 @@ def _signs(
         with warnings.catch_warnings():  # poor draws make a bound lower, and not wrong
             warnings.simplefilter("ignore")
             problem = prepare(table, curve=curve, random_state=seed)
-            post = fit_curve(problem, SIGN_DRAWS, "importance", {})
+            post = fit_curve(problem, SIGN_DRAWS, "importance", Sampler())
         mean = post.tables[0].curve(data.score).mean(axis=0)
         signs[:, block] = np.sign(mean - data.score)
     return signs

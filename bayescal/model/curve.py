@@ -109,6 +109,8 @@ class Curve:
         Whether it has a shift and a slope for each cell of its frame.
     per_score : bool
         Whether it has an error of its own at each of its frame's scores.
+    has_prior : bool
+        Whether there is a prior of its coordinates.
     priors : tuple of (str, Normal, StudentT or Rate) pairs
         Prior of each coordinate that is not one of `shift`, `log_slope`, `asymmetry` and the
         deviations, unless the user's prior names it.
@@ -133,6 +135,7 @@ class Curve:
     sized: Callable[[Curve, Frame], Curve] = _as_it_is
     in_cells: bool = False
     per_score: bool = False
+    has_prior: bool = True
     priors: tuple[tuple[str, Distribution], ...] = ()
     in_average: Callable[[Floats, Frame], dict[str, Floats]] | None = None
     meaning: str = ""

@@ -16,6 +16,7 @@ from bayescal.model.lapse.family import LAPSE, NOISE
 from bayescal.model.pieces import PIECES
 from bayescal.model.saturated.family import SATURATED
 from bayescal.model.spline import SPLINE
+from bayescal.model.traced import TRACED
 
 __all__ = [
     "AVERAGE",
@@ -156,4 +157,6 @@ def updates(names: Iterable[str] | None = None, up_to: str | None = None) -> dic
 
 def stored_curve(name: str, families: Iterable[str] = ()) -> Curve:
     """The family a stored posterior names, which may be an average of these families."""
+    if name == TRACED.name:
+        return TRACED
     return average_of(families) if name == AVERAGE.name else as_curve(name)

@@ -20,6 +20,7 @@ __all__ = [
     "CHAINS",
     "SAMPLE_STATS",
     "Averaged",
+    "OneOf",
     "Part",
     "at_centre",
     "one_table",
@@ -69,6 +70,32 @@ class Averaged:
 
 
 @dataclass(frozen=True, eq=False)
+class OneOf:
+    """Which of several curves a part is of.
+
+    Attributes
+    ----------
+    title : str
+        The level's name, or what stands in its place.
+    key : dict
+        Which it is, as JSON has it: at some levels, the average, a new level, or each case with its
+        own.
+    several : Any
+        All curves, whose `tree` is stored with it.
+    is_new : bool
+        Whether it is of a level that has not been seen: then it is not estimated but predicted.
+    has_outcomes : bool
+        Whether those of the part's table were observed.
+    """
+
+    title: str
+    key: Mapping[str, Any]
+    several: Any
+    is_new: bool = False
+    has_outcomes: bool = True
+
+
+@dataclass(frozen=True, eq=False)
 class Part:
     """Draws of the curve of one table, and what was fitted.
 
@@ -84,9 +111,12 @@ class Part:
     of_several : float, optional
         Of one of several curves, the probability that it is exactly calibrated, as in some draws.
     rows : Problem, optional
-        Where functionals are evaluated, if not at the rows of the problem.
+        Where functionals are evaluated, if not at the rows of the problem: those of cases of which
+        each has the curve of its own group.
     law : Bootstrap, optional
         Of the weights of rows, where it is not that of the cases or clusters of the table.
+    one_of : OneOf, optional
+        Which of several curves this is.
     """
 
     problem: Problem
@@ -99,6 +129,7 @@ class Part:
     of_several: float | None = None
     rows: Problem | None = None
     law: Any = None
+    one_of: OneOf | None = None
 
     @classmethod
     def of_sample(cls, problem: Problem, sample: Sample, averaged: Averaged | None = None) -> Part:

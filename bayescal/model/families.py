@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import logit
 
 from bayescal.core.arrays import Floats
+from bayescal.core.symbolic import functions_for, logit_of
 from bayescal.model.curve import Curve, Frame
 from bayescal.model.prior import Normal
 
@@ -26,9 +27,9 @@ __all__ = [
 
 def line_basis(score: Floats, frame: Frame) -> tuple[Floats, Floats]:
     """Offset and basis of a shift at the centre and a slope on the log-odds."""
-    centre = logit(frame.centre)
-    columns = np.column_stack([np.ones(score.size), logit(score) - centre])
-    return np.full(score.size, centre), columns
+    of, centre = functions_for(score), logit(frame.centre)
+    one = of.ones_like(score)
+    return centre * one, of.stack([one, logit_of(score) - centre], axis=-1)
 
 
 def slope_of(u: dict[str, Any], frame: Frame, exp: Any) -> dict[str, Any]:
@@ -37,7 +38,7 @@ def slope_of(u: dict[str, Any], frame: Frame, exp: Any) -> dict[str, Any]:
 
 
 def _identity_basis(score: Floats, frame: Frame) -> tuple[Floats, Floats]:
-    return logit(score), np.empty((score.size, 0))
+    return logit_of(score), functions_for(score).zeros((score.shape[0], 0))
 
 
 IDENTITY = Curve(
@@ -54,7 +55,7 @@ IDENTITY = Curve(
 
 
 def _intercept_basis(score: Floats, frame: Frame) -> tuple[Floats, Floats]:
-    return logit(score), np.ones((score.size, 1))
+    return logit_of(score), functions_for(score).ones_like(score)[:, None]
 
 
 INTERCEPT = Curve(
@@ -71,7 +72,7 @@ INTERCEPT = Curve(
 
 
 def _temperature_basis(score: Floats, frame: Frame) -> tuple[Floats, Floats]:
-    return np.zeros(score.size), logit(score)[:, None]
+    return functions_for(score).zeros_like(score), logit_of(score)[:, None]
 
 
 def _through_one_half(u: Floats, frame: Frame) -> dict[str, Floats]:
@@ -118,13 +119,10 @@ NEAR_CURVE = replace(
 
 
 def _beta_basis(score: Floats, frame: Frame) -> tuple[Floats, Floats]:
-    m = frame.centre
-    columns = [
-        np.ones(score.size),
-        np.log(score) - np.log(m),
-        np.log1p(-m) - np.log1p(-score),
-    ]
-    return np.full(score.size, logit(m)), np.column_stack(columns)
+    of, m = functions_for(score), frame.centre
+    one = of.ones_like(score)
+    columns = [one, of.log(score) - np.log(m), np.log1p(-m) - of.log1p(-score)]
+    return logit(m) * one, of.stack(columns, axis=-1)
 
 
 def _beta_derived(u: dict[str, Any], frame: Frame, exp: Any) -> dict[str, Any]:

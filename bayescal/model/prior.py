@@ -19,9 +19,12 @@ from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, check_choice, check_type
 from bayescal.core.text import shortened
 from bayescal.model.lapse.rate import Rate
+from bayescal.model.other_law import OtherLaw, is_foreign, law_of
 
 __all__ = ["CLINICAL", "Distribution", "JointPrior", "Normal", "Prior", "StudentT"]
 
+PYMC = "pymc."
+"""What the stored name of a distribution of PyMC begins with."""
 LARGEST = 1e300
 """Numbers beyond it are no parameter of a prior: their squares are not finite."""
 
@@ -158,9 +161,11 @@ class StudentT:
         return pm.StudentT(name, nu=self.nu, mu=self.mu, sigma=self.sigma)
 
 
-Distribution = Normal | StudentT | Rate
+Distribution = Normal | StudentT | Rate | OtherLaw
 
 _KINDS: dict[str, type[Distribution]] = {law.__name__: law for law in (Normal, StudentT, Rate)}
+SAME: dict[str, Any] = {"Normal": Normal, "StudentT": StudentT}
+"""Distributions of PyMC that are one of ours, with the same parameters."""
 
 
 # Nine scales in place of three: in a trial with twenty knots, finer scales (.55, 1 and 1.8 for .3,
@@ -186,11 +191,11 @@ class Prior:
 
     Parameters
     ----------
-    shift : Normal or StudentT
+    shift : Normal, StudentT, or distribution of PyMC or PreliZ
         Log-odds by which the curve lies above (+) or below (-) the diagonal at the centre.
-    log_slope : Normal or StudentT
+    log_slope : the same
         Logarithm of the curve's slope on the log-odds scale; negative is overconfident.
-    asymmetry : Normal or StudentT
+    asymmetry : the same
         log(alpha / beta) of the beta family: how differently low and high scores behave.
     roughness : tuple of (tau, weight) pairs
         Prior of the spline's scale tau, the standard deviation of its departure from a line in
@@ -202,6 +207,12 @@ class Prior:
     others : tuple of (str, Normal, StudentT or Rate) pairs
         Priors of coordinates that only some other family has, by name. A family states its own;
         what stands here goes before them.
+
+    Notes
+    -----
+    A distribution of PyMC, such as `pm.Laplace.dist(0, 0.3)`, or of PreliZ, such as
+    `pz.maxent(pz.Normal(), -0.5, 0.5, 0.9)`, is kept by its name and numbers. Any but a normal and
+    a Student-t one is sampled by NUTS.
 
     Examples
     --------
@@ -221,10 +232,17 @@ class Prior:
 
     def __post_init__(self) -> None:
         for coordinate in ("shift", "log_slope", "asymmetry"):
-            if not isinstance(getattr(self, coordinate), (Normal, StudentT)):
+            law = getattr(self, coordinate)
+            if is_foreign(law):
+                law = law_of(law)
+                own = SAME.get(law.name)
+                law = law if own is None else own(*law.parameters)
+                object.__setattr__(self, coordinate, law)
+            if not isinstance(law, (Normal, StudentT, OtherLaw)):
                 raise InputError(
-                    f"the prior of {coordinate} must be a Normal or StudentT of bayescal.priors, "
-                    f"got {shortened(repr(getattr(self, coordinate)))}."
+                    f"the prior of {coordinate} must be a distribution: Normal or StudentT of "
+                    "bayescal.priors, one of PyMC, such as pm.Laplace.dist(0, 0.3), or one of "
+                    f"PreliZ, got {shortened(repr(law))}."
                 )
         try:
             taus = np.array(self.roughness, dtype=np.float64)
@@ -250,6 +268,14 @@ class Prior:
         named = dict(self.others)
         missing = tuple((name, prior) for name, prior in others if name not in named)
         return replace(self, others=self.others + missing) if missing else self
+
+    def beyond_fast_engines(self, coordinates: tuple[str, ...]) -> str:
+        """A clause on the first of these coordinates that only NUTS can sample; or nothing."""
+        for name in ("shift", "log_slope", "asymmetry"):
+            law = getattr(self, name)
+            if name in coordinates and isinstance(law, OtherLaw):
+                return f"the prior of {name} is {law!r}, which only NUTS can sample"
+        return ""
 
     def of(self, coordinate: str) -> Distribution:
         """The distribution of one coordinate; of a deviation only once tau is fixed by `at`."""
@@ -368,12 +394,18 @@ class JointPrior:
 
 
 def _described(distribution: Distribution) -> dict[str, Any]:
+    if isinstance(distribution, OtherLaw):
+        of_pymc = f"{PYMC}{distribution.name}"
+        return {"distribution": of_pymc, "parameters": list(distribution.parameters)}
     kind: dict[str, Any] = {"distribution": type(distribution).__name__}
     return kind | {name: float(value) for name, value in asdict(distribution).items()}
 
 
 def _distribution(described: Mapping[str, Any]) -> Distribution:
     arguments = dict(described)
+    if str(described["distribution"]).startswith(PYMC):
+        name = str(described["distribution"]).removeprefix(PYMC)
+        return OtherLaw(name, tuple(map(float, described["parameters"])))
     return _KINDS[arguments.pop("distribution")](**arguments)
 
 

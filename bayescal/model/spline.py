@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import logit
 
 from bayescal.core.arrays import Floats
+from bayescal.core.symbolic import functions_for, is_symbolic, logit_of
 from bayescal.core.versions import one_blas_thread
 from bayescal.model.curve import Curve, Frame
 from bayescal.model.families import line_basis, slope_of
@@ -53,10 +54,19 @@ _deviations = lru_cache(maxsize=8)(_natural_splines)
 """The splines of a frame's deviations, which a fit evaluates at several sets of scores."""
 
 
-def _straight_beyond(spline: CubicSpline, x: Floats, knots: tuple[float, ...]) -> Floats:
+def _straight_beyond(spline: CubicSpline, x: Any, knots: tuple[float, ...]) -> Any:
     """Values of natural splines, straight beyond the outer knots."""
-    inside = np.clip(x, knots[0], knots[-1])
-    return np.asarray(spline(inside) + (x - inside)[:, None] * spline(inside, 1))
+    inside = functions_for(x).clip(x, knots[0], knots[-1])
+    if not is_symbolic(x):
+        return np.asarray(spline(inside) + (x - inside)[:, None] * spline(inside, 1))
+    import pytensor.tensor as pt
+
+    inner = np.array(knots[1:-1])
+    piece = (inside[:, None] >= inner).sum(axis=1)
+    a, b, c, d = (pt.as_tensor(each)[piece] for each in spline.c)
+    h = (inside - pt.as_tensor(np.array(knots))[piece])[:, None]
+    slope = (3 * a * h + 2 * b) * h + c
+    return ((a * h + b) * h + c) * h + d + (x - inside)[:, None] * slope
 
 
 def _hats(knots: tuple[float, ...]) -> tuple[Floats, Floats]:
@@ -122,11 +132,12 @@ def _line(x: Floats) -> Floats:
     return np.column_stack([np.ones_like(x), x])
 
 
-def deviation_columns(score: Floats, frame: Frame) -> Floats:
+def deviation_columns(score: Any, frame: Frame) -> Any:
     """The deviations of a fit at `score`, of shape (rows, deviations)."""
+    of = functions_for(score)
     if not frame.deviations:
-        return np.zeros((score.size, 0))
-    x = np.clip(logit(score), -REACH, REACH)
+        return of.zeros((score.shape[0], 0))
+    x = of.clip(logit_of(score), -REACH, REACH)
     return _straight_beyond(_deviations(frame.knots, frame.deviations), x, frame.knots)
 
 
@@ -148,7 +159,8 @@ def with_deviations(curve: Curve, frame: Frame) -> Curve:
 
 def _basis(score: Floats, frame: Frame) -> tuple[Floats, Floats]:
     offset, line = line_basis(score, frame)
-    return offset, np.hstack([line, deviation_columns(score, frame)])
+    columns = [line, deviation_columns(score, frame)]
+    return offset, functions_for(score).concatenate(columns, axis=-1)
 
 
 SPLINE = Curve(

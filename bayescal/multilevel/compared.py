@@ -83,11 +83,17 @@ def parts_of(
     return [Part(joint, ", ".join(cell), dict(zip(chosen, cell, strict=True))) for cell in ordered]
 
 
-def subgroups_of(table: CrossedTable, of: str = "all") -> list[Part]:
-    """The levels of every factor, then the cells that occur; `of` may choose either."""
+def subgroups_of(table: Any, of: str = "all") -> list[Part]:
+    """The levels of every factor, then the cells that occur; `of` may choose either.
+
+    Parameters
+    ----------
+    table : CrossedTable or MultilevelProblem
+    """
     check_choice(of, KINDS_OF_SUBGROUPS, "of")
-    levels = parts_of(table.levels, table.cells)
-    cells = parts_of(table.levels, table.cells, table.names)
+    axes = table.levels if isinstance(table, CrossedTable) else table.axes
+    levels = parts_of(axes, table.cells)
+    cells = parts_of(axes, table.cells, list(axes))
     return levels * (of != "cells") + cells * (of != "levels")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +15,11 @@ from bayescal.multilevel.robust import PROB_UNLIKE, SHARE_UNLIKE, unlike_scales
 from bayescal.posterior.checks.verdict import verdict_of
 
 __all__ = ["MultilevelDraws", "effects_of_prior", "sites_of_prior"]
+
+AXIS_OF_DRAWS = {
+    "average": 0, "groups": 1, "scales": 1, "correlation": 0, "following": 0, "explanation": 0,
+    "share_unlike": 0, "unlike": 1,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -140,59 +146,28 @@ class MultilevelDraws:
 
     def at_diagonal(self) -> MultilevelDraws:
         """As many draws in which every curve is exactly calibrated, and a new one will be."""
-        still = self.from_diagonal()
-        none = None if self.unlike is None else np.zeros_like(self.unlike)
-        nobody = None if self.share_unlike is None else np.zeros_like(self.share_unlike)
-        average, groups, scales = (0 * each for each in (still.average, still.groups, still.scales))
-        following = None if still.following is None else 0 * still.following
-        return replace(
-            still,
-            average=average,
-            groups=groups,
-            scales=scales,
-            following=following,
-            share_unlike=nobody,
-            unlike=none,
-        )
+        none = self._with(lambda _, values: np.zeros_like(values))
+        return replace(none, correlation=self.correlation, explanation=self.explanation)
 
     def taken(self, rows: NDArray[np.intp]) -> MultilevelDraws:
         """Some of the draws, in this order."""
-
-        def some(values: Any) -> Any:
-            return None if values is None else values[rows]
-
-        return replace(
-            self,
-            average=self.average[rows],
-            groups=self.groups[:, rows],
-            scales=self.scales[:, rows],
-            correlation=some(self.correlation),
-            effects=tuple(each[:, rows] for each in self.effects),
-            following=some(self.following),
-            explanation=some(self.explanation),
-            share_unlike=some(self.share_unlike),
-            unlike=None if self.unlike is None else self.unlike[:, rows],
-        )
+        some = self._with(lambda name, values: np.take(values, rows, AXIS_OF_DRAWS[name]))
+        return replace(some, effects=tuple(each[:, rows] for each in self.effects))
 
     def beside(self, other: MultilevelDraws) -> MultilevelDraws:
         """These draws, then those of another fit of the same groups."""
-
-        def both(name: str, axis: int = 0) -> Any:
-            pair = [getattr(each, name) for each in (self, other)]
-            return None if pair[0] is None else np.concatenate(pair, axis)
-
-        return replace(
-            self,
-            average=both("average"),
-            groups=both("groups", 1),
-            scales=both("scales", 1),
-            correlation=both("correlation"),
-            effects=(),
-            following=both("following"),
-            explanation=both("explanation"),
-            share_unlike=both("share_unlike"),
-            unlike=both("unlike", 1),
+        both = self._with(
+            lambda name, values: np.concatenate([values, getattr(other, name)], AXIS_OF_DRAWS[name])
         )
+        return replace(both, effects=())
+
+    def _with(self, of: Callable[[str, NDArray[Any]], NDArray[Any]]) -> MultilevelDraws:
+        """The same, with what `of` makes of the name and the values of every array of draws."""
+        known = {name: getattr(self, name) for name in AXIS_OF_DRAWS}
+        changed: dict[str, Any] = {
+            name: of(name, values) for name, values in known.items() if values is not None
+        }
+        return replace(self, **changed)
 
     def of_new_level(self, axis: str) -> Floats:
         """Coordinates (draws, d) of a group with a level of an axis that has not been seen.

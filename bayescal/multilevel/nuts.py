@@ -1,23 +1,19 @@
-"""Several related curves as one PyMC model, sampled by NUTS: the reference for the fast engines."""
+"""Several related curves in a PyMC model, sampled by NUTS: the reference for the fast engines."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import expit, logit
 
 from bayescal.core.arrays import Floats
-from bayescal.core.versions import sample_nuts
 from bayescal.data.rows import Rows
-from bayescal.inference.nuts import as_sampler
-from bayescal.model.draws import CHAINS
-from bayescal.model.likelihood.binomial import BINOMIAL
-from bayescal.model.likelihood.times.pymc import observe_times
+from bayescal.inference.nuts import Sampler, sample_model
 from bayescal.model.problem import Problem
-from bayescal.model.pymc.model import coordinates_of_model
+from bayescal.model.pymc.model import model_of
+from bayescal.model.pymc.rows import Observations, joined_rows
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.problem import MOST_SITE_ROWS, MultilevelProblem
 from bayescal.multilevel.robust import LOG_ODDS_UNLIKE, draw_shares, shares_unlike, unlike_scale
@@ -27,117 +23,124 @@ from bayescal.posterior.checks.verdict import convergence
 
 if TYPE_CHECKING:
     import pymc as pm
+    import xarray as xr
 
-__all__ = ["multilevel_model", "sample_terms_nuts"]
+__all__ = ["draws_of_trace", "model_of_terms", "sample_terms_nuts"]
 
 
-def multilevel_model(problem: MultilevelProblem, *, merged: bool = True) -> pm.Model:
+def model_of_terms(
+    problem: MultilevelProblem, rows: Observations | None = None, *, named: bool = False
+) -> pm.Model:
     """The PyMC model of several curves, not centred: effects are scaled standard normals.
+
+    It has the scales `sd_shift` and `sd_log_slope` by `term`; of a robust term the
+    `log_ratio_unlike` of each level, and the potential `robust`, which sums over whether each level
+    is unlike the others; and a potential for each site that is known by its summaries.
 
     Parameters
     ----------
-    merged : bool
-        Whether neighbouring rows of a group's table are merged past 64 of them, but for those of
-        times to an event.
-
-    Returns
-    -------
-    pymc.Model
-        With coordinates `site` (or `period`, or `cell`) and `row`, and data `site_of_row`; scales
-        `sd_shift` and `sd_log_slope`, with the number of the term where there are several; of a
-        robust term the `log_ratio_unlike` of each level, and the potential `robust`, which sums
-        over whether each level is unlike the others; and a potential for each site that is known by
-        its summaries.
+    rows : Observations, optional
+        What is observed; by default the rows of all groups, of which neighbouring ones of a group
+        are merged past 64, but for those of times to an event.
+    named : bool
+        As in `model_of`.
     """
-    import pymc as pm
-    import pytensor.tensor as pt
+    if rows is None:
+        of_times, tables = problem.pooled.of_times, problem.tables
+        of_groups: list[Problem | Rows] = [
+            group.table if of_times else replace(group, most_rows=MOST_SITE_ROWS)
+            for group in tables.values()
+        ]
+        rows = joined_rows(of_groups, [problem.labels.index(label) for label in tables])
+    return model_of(problem.pooled, rows, _Curves(problem), named=named)
 
-    pooled, curve, dim = problem.pooled, problem.pooled.curve, problem.dim
-    merged = merged and not pooled.of_times
-    tables: list[Problem | Rows] = [
-        replace(group, most_rows=MOST_SITE_ROWS) if merged else group.table
-        for group in problem.tables.values()
-    ]
-    score, trials, hits = (
-        np.concatenate([np.empty(0), *(getattr(table, name) for table in tables)])
-        for name in ("score", "trials", "hits")
-    )
-    indices = [problem.labels.index(label) for label in problem.tables]
-    group = np.repeat(np.array(indices, np.intp), [table.score.size for table in tables])
-    offset, basis = curve.basis(score, pooled.frame)
-    with pm.Model() as model:
-        model.add_coord(dim, list(problem.labels))
-        model.add_coord("row", np.arange(score.size))
-        of_row = pm.Data(f"{dim}_of_row", group, dims="row")
-        each = dict(zip(curve.coordinates, coordinates_of_model(pooled), strict=True))
-        moved = {name: each[name] for name in problem.varying}
+
+@dataclass(frozen=True)
+class _Curves:
+    """The curves of a problem's groups, as `model_of` asks for them."""
+
+    problem: MultilevelProblem
+
+    @property
+    def dim(self) -> str:
+        return self.problem.dim
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.problem.labels
+
+    @property
+    def tables(self) -> dict[str, Problem]:
+        return self.problem.tables
+
+    @property
+    def is_flattened(self) -> bool:
+        return bool(self.problem.adjustments)
+
+    def moved(self, average: dict[str, Any]) -> dict[str, Any]:
+        """The coordinates that effects move, by group."""
+        import pymc as pm
+
+        problem = self.problem
+        moved = {name: average[name] for name in problem.varying}
+        pm.modelcontext(None).add_coord("term", [term.name for term in problem.terms])
+        scales = {name: _scales(problem, name) for name in problem.varying}
         for number, term in enumerate(problem.terms):
-            for name, effect in _effects(problem, term, _suffix(problem, number)).items():
+            own = [scales[name][number] for name in problem.varying]
+            for name, effect in _effects(problem, term, _suffix(problem, number), own).items():
                 moved[name] = moved[name] + effect
         for name, of_group in moved.items():
-            each[name] = pm.Deterministic(f"{dim}_{name}", of_group, dims=dim)
+            moved[name] = pm.Deterministic(f"{self.dim}_{name}", of_group, dims=self.dim)
         for label, summary in problem.summaries.items():
             at = problem.labels.index(label)
-            own = [each[name][at] if name in moved else each[name] for name in each]
+            own = [moved[name][at] if name in moved else u for name, u in average.items()]
             pm.Potential(f"known_{label}", _known_log_likelihood(summary, own))
-        if not tables:
-            return model
-        by_row = [each[name][of_row] if name in moved else each[name] for name in each]
-        coefficients = curve.coefficients(by_row, pt.exp)
-        if problem.adjustments:
-            everywhere = np.zeros(len(problem.labels))
-            read = _in_clusters(
-                problem, curve.coefficients([u + everywhere for u in each.values()], pt.exp)
-            )
-            coefficients = [of_group[of_row] for of_group in read]
-        log_odds = offset + sum(
-            coefficient * column for coefficient, column in zip(coefficients, basis.T, strict=True)
-        )
-        if pooled.of_times:
-            observe_times(list(problem.tables.values()), log_odds)
-            return model
-        BINOMIAL.observe(
-            "hits", (pm.Data("trials", trials, dims="row"), log_odds, hits), dims="row"
-        )
-    return model
+        return moved
 
+    def flattened(self, coefficients: list[Any]) -> list[Any]:
+        """Coefficients by group at which the likelihood of independent cases is read.
 
-def _in_clusters(problem: MultilevelProblem, coefficients: list[Any]) -> list[Any]:
-    """Coefficients by group at which the likelihood of independent cases is read.
+        A potential adds what clusters add beside it.
+        """
+        import pymc as pm
 
-    A potential adds what clusters add beside it.
-    """
-    import pymc as pm
-
-    size = len(problem.labels)
-    k = len(coefficients)
-    top, linear, contraction = np.zeros((k, size)), np.zeros((k, size)), np.zeros((k, k, size))
-    contraction += np.eye(k)[..., None]
-    for group, adjustment in problem.adjustments.items():
-        top[:, group], contraction[..., group] = adjustment.top, adjustment.contraction
-        linear[:, group] = adjustment.linear
-    away = [each - at for each, at in zip(coefficients, top, strict=True)]
-    pm.Potential("clusters", sum((by * off).sum() for by, off in zip(linear, away, strict=True)))
-    return [
-        at + sum(by * off for by, off in zip(row, away, strict=True))
-        for at, row in zip(top, contraction, strict=True)
-    ]
+        size = len(self.labels)
+        k = len(coefficients)
+        top, linear, contraction = np.zeros((k, size)), np.zeros((k, size)), np.zeros((k, k, size))
+        contraction += np.eye(k)[..., None]
+        for group, adjustment in self.problem.adjustments.items():
+            top[:, group], contraction[..., group] = adjustment.top, adjustment.contraction
+            linear[:, group] = adjustment.linear
+        away = [each - at for each, at in zip(coefficients, top, strict=True)]
+        told = sum((by * off).sum() for by, off in zip(linear, away, strict=True))
+        pm.Potential("clusters", told)
+        return [
+            at + sum(by * off for by, off in zip(row, away, strict=True))
+            for at, row in zip(top, contraction, strict=True)
+        ]
 
 
 def _suffix(problem: MultilevelProblem, number: int) -> str:
     return f"_{number}" if len(problem.terms) > 1 else ""
 
 
-def _effects(problem: MultilevelProblem, term: Term, suffix: str) -> dict[str, Any]:
+def _scales(problem: MultilevelProblem, name: str) -> Any:
+    """Of each term, the scale of its effects on a coordinate."""
+    import pymc as pm
+
+    priors = [term.prior for term in problem.terms]
+    nu, sigma = (np.array([getattr(each, of) for each in priors]) for of in ("nu", name))
+    return pm.HalfStudentT(f"sd_{name}", nu=nu, sigma=sigma, dims="term")
+
+
+def _effects(
+    problem: MultilevelProblem, term: Term, suffix: str, scales: list[Any]
+) -> dict[str, Any]:
     """Effects of a term on each coordinate that differs, by group."""
     import pymc as pm
     import pytensor.tensor as pt
 
     prior = term.prior
-    scales = [
-        pm.HalfStudentT(f"sd_{name}{suffix}", nu=prior.nu, sigma=getattr(prior, name))
-        for name in problem.varying
-    ]
     standard: list[Any] = [
         pm.Normal(f"standard_{name}{suffix}", shape=term.innovations) for name in problem.varying
     ]
@@ -182,35 +185,36 @@ def _known_log_likelihood(summary: Summary, u: list[Any]) -> Any:
     return summary.log_likelihood(mean, pt.dot(coefficients, summary.line), pt.log, pt.log1p)
 
 
-def sample_terms_nuts(
-    problem: MultilevelProblem, draws: int, sampler: Mapping[str, Any] | None = None
+def sample_terms_nuts(problem: MultilevelProblem, draws: int, sampler: Sampler) -> MultilevelDraws:
+    """Posterior draws of several curves; so many in all, over the chains."""
+    seed = int(problem.pooled.rng("nuts").integers(2**31))
+    return draws_of_trace(problem, *sample_model(model_of_terms(problem), draws, seed, sampler))
+
+
+def draws_of_trace(
+    problem: MultilevelProblem, posterior: xr.Dataset, stats: xr.Dataset
 ) -> MultilevelDraws:
-    """Posterior draws of several curves from four chains; so many in all."""
-    posterior, stats, _ = sample_nuts(
-        multilevel_model(problem),
-        draws=draws // CHAINS,
-        chains=CHAINS,
-        seed=int(problem.pooled.rng("nuts").integers(2**31)),
-        **as_sampler(sampler),
-    )
-    varying = problem.varying
+    """The draws of several curves that a trace of their PyMC model holds."""
+    varying, chains = problem.varying, posterior.sizes["chain"]
 
     def values(name: str) -> Floats:
         drawn = posterior[name].transpose("chain", "draw", ...).to_numpy()
         return np.asarray(drawn.reshape(-1, *drawn.shape[2:]), np.float64)
 
     average = np.column_stack([values(name) for name in problem.pooled.curve.coordinates])
-    kept = [str(name) for name in posterior.data_vars if not str(name).startswith("standard_")]
+    by_group = [f"{problem.dim}_{name}" for name in varying]
+    kept = [*problem.pooled.curve.coordinates, *by_group, *(f"sd_{name}" for name in varying)]
+    kept += [name for name in ("correlation", "log_ratio_unlike") if name in posterior]
     numbers = convergence(posterior[kept]) | {"divergences": float(stats["diverging"].sum())}
-    suffixes = [_suffix(problem, number) for number in range(len(problem.terms))]
-    scales = np.stack([np.column_stack([values(f"sd_{n}{s}") for n in varying]) for s in suffixes])
+    scales = np.stack([values(f"sd_{name}") for name in varying], axis=-1).transpose(1, 0, 2)
     if not problem.terms[0].correlated:
         effects = []
-        for term, suffix, scale in zip(problem.terms, suffixes, scales, strict=True):
+        for number, (term, scale) in enumerate(zip(problem.terms, scales, strict=True)):
+            suffix = _suffix(problem, number)
             standard = [values(f"standard_{name}{suffix}") @ term.design.T for name in varying]
             effects.append((np.stack(standard, axis=-1) * scale[:, None]).transpose(1, 0, 2))
         drawn = MultilevelDraws.of_effects(
-            problem, average, scales, tuple(effects), "nuts", CHAINS, numbers
+            problem, average, scales, tuple(effects), "nuts", chains, numbers
         )
         if problem.robust_term is None:
             return drawn
@@ -228,5 +232,5 @@ def sample_terms_nuts(
         unlike = rng.random(log_ratio.shape) < expit(logit(share) + log_ratio)
         robust = {"share_unlike": share, "unlike": unlike}
     return MultilevelDraws(
-        *(problem, average, groups, scales, CHAINS, "nuts", numbers, correlation), **robust
+        *(problem, average, groups, scales, chains, "nuts", numbers, correlation), **robust
     )

@@ -6,31 +6,21 @@ O/E, is that of the pooled curve, where errors of groups cancel; distances are n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError
 from bayescal.data.table import CalibrationData
 from bayescal.model.problem import Problem
-from bayescal.multilevel.view import CurveView
-from bayescal.posterior.evaluation import FunctionalCalls
-from bayescal.posterior.functionals import usual_functionals
 from bayescal.posterior.populations.bootstrap import Bootstrap, dirichlet
 from bayescal.posterior.populations.clusters import ClusterBootstrap
 
-__all__ = ["OwnProblem", "OwnView"]
-
-NEEDS_ONE_CURVE = {
-    "emax": "the largest error of any group grows with their number: read it of each group",
-    "cutoff_error": "patients of one score are not told apart: read it of the pooled curve, at()",
-}
-"""Functionals that are not of patients with their own group, and why."""
+__all__ = ["OwnProblem"]
 
 
 @dataclass(frozen=True)
@@ -135,42 +125,3 @@ class _Shares(NamedTuple):
     def worth(self, values: Floats) -> float:
         """One: cases are independent."""
         return 1.0
-
-
-class OwnView(CurveView):
-    """These patients, each with the curve of their own group: functionals of them, and no curve."""
-
-    def summary(self, *args: Any, names: Sequence[str] | None = None, **options: Any) -> Any:
-        """As of one curve, without what needs one for all patients."""
-        asked = (
-            [name for name in usual_functionals() if name not in NEEDS_ONE_CURVE]
-            if names is None
-            else names
-        )
-        return super().summary(*args, names=asked, **options)
-
-    def _values(self, wanted: FunctionalCalls, population: str) -> dict[str, Floats]:
-        for name, _ in wanted:
-            if name in NEEDS_ONE_CURVE:
-                raise InputError(
-                    f"{name} is not of patients with their own group: {NEEDS_ONE_CURVE[name]}."
-                )
-        return super()._values(wanted, population)
-
-    def _over(self, population: Any) -> Any:
-        of, kind = super()._over(population)
-        return _refused("a population of other scores") if kind == "beta" else (of, kind)
-
-    def _with(self, parts: Any) -> NoReturn:
-        _refused("a population of other scores, or another prevalence,")
-
-    def _performances(self, *args: Any, **options: Any) -> NoReturn:
-        _refused("performance")
-
-
-def _refused(what: str) -> NoReturn:
-    """Refuse what needs one curve for all scores."""
-    raise InputError(
-        f"{what} is of one curve, and these patients have one for each group. Ask the pooled "
-        "curve, at(), or each group."
-    )

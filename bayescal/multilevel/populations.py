@@ -9,27 +9,27 @@ import numpy as np
 from bayescal.core.arrays import Floats
 from bayescal.core.text import excludes
 from bayescal.data.table import CalibrationData
-from bayescal.multilevel.drift import DriftPosterior
 from bayescal.multilevel.own import OwnProblem
 from bayescal.multilevel.posterior import MultilevelPosterior
-from bayescal.multilevel.sites import HierarchicalPosterior
-from bayescal.multilevel.view import CurveView
 from bayescal.posterior.posterior import CalibrationPosterior
 
-__all__ = ["clearly_off", "clearly_off_of", "own_error", "views_of"]
+__all__ = ["LEAST_OF_NEXT", "clearly_off", "clearly_off_of", "own_error", "views_of"]
+
+LEAST_OF_NEXT = 5
+"""Groups from which on something is said of one that has not been seen."""
 
 
-def views_of(post: MultilevelPosterior) -> dict[str, CurveView]:
+def views_of(post: MultilevelPosterior) -> dict[str, CalibrationPosterior]:
     """The populations that a fit of several curves tells apart, its own cases first.
 
     Of groups: these patients, the average group, and of five groups or more the next one. Of
     ordered periods: these patients, the last period and the next. Of subgroups by several factors:
     these patients and the average subgroup.
     """
-    if isinstance(post, DriftPosterior):
+    if post.problem.kind == "periods":
         return {"these": post.at(), "now": post.now(), "next": post.new()}
     views = {"these": post.at(), "average": post.average()}
-    if isinstance(post, HierarchicalPosterior) and not post.is_of_few:
+    if post.problem.kind == "sites" and len(post.labels) >= LEAST_OF_NEXT:
         views["next"] = post.new()
     return views
 
@@ -92,7 +92,7 @@ def clearly_off_of(post: MultilevelPosterior, ci_prob: float) -> dict[str, dict[
 
     A cell is left out if one of its levels is named and off on the same side.
     """
-    levels = {view.title: view for view in (post.at(part.levels) for part in post.parts())}
+    levels = {view._title: view for view in (post.at(part.levels) for part in post.parts())}
     off = clearly_off(levels, ci_prob)
     if len(post.levels) == 1:
         return off
@@ -100,9 +100,9 @@ def clearly_off_of(post: MultilevelPosterior, ci_prob: float) -> dict[str, dict[
     for part in post.parts(list(post.levels)):
         view = post.at(part.levels)
         too_few = view.estimate("observed_expected") > 1
-        within = (post.at({axis: level}).title for axis, level in part.levels.items())
+        within = (post.at({axis: level})._title for axis, level in part.levels.items())
         if not any((label, too_few) in above for label in within):
-            cells[view.title] = view
+            cells[view._title] = view
     return _furthest_first(off | clearly_off(cells, ci_prob))
 
 

@@ -18,6 +18,7 @@ from bayescal.data.doors import CaseRoles, table_of
 from bayescal.data.roles import Periods, in_order, read_periods
 from bayescal.data.table import CalibrationData, CrossedTable
 from bayescal.inference.clusters import Adjustment
+from bayescal.model.draws import one_table
 from bayescal.model.heterogeneity import VARYING, Heterogeneity
 from bayescal.model.priors import PRESETS, Normal, Prior, as_prior
 from bayescal.model.problem import Problem, prepare
@@ -95,6 +96,15 @@ class MultilevelProblem:
         """What a group is, as trees and models name their dimension: site, period or cell."""
         names = list(self.axes)
         return names[0] if names in (["site"], ["period"]) else "cell"
+
+    @property
+    def kind(self) -> str:
+        """What a fit of these terms is of: sites, periods, subgroups, or periods beside others."""
+        if self.terms[0].correlated:
+            return "sites"
+        if self.walk is None:
+            return "subgroups"
+        return "periods" if self.is_walk else "terms"
 
     @property
     def is_walk(self) -> bool:
@@ -241,6 +251,14 @@ class MultilevelProblem:
             tuple(Term.from_dict(each) for each in json.loads(attributes["terms"])),
             tuple(KnownSite.from_dict(site) for site in known),
         )
+
+
+def problem_of_all(each: Sequence[MultilevelProblem]) -> MultilevelProblem:
+    """The problem that has the tables of all imputations, with the settings of the first."""
+    if len(each) == 1:
+        return each[0]
+    data = CalibrationData.from_imputations([one.data for one in each])
+    return replace(each[0], data=data, pooled=one_table([one.pooled for one in each]))
 
 
 def prepare_terms(

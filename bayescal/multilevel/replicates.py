@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +17,11 @@ from scipy.special import logit
 
 from bayescal.core.arrays import Floats, blocks
 from bayescal.data.times import FollowUp
-from bayescal.model.draws import Part
+from bayescal.model.draws import OneOf, Part
 from bayescal.model.likelihood.times.steps import Steps
 from bayescal.model.likelihood.times.told import told_of
 from bayescal.model.problem import Problem
-from bayescal.multilevel.draws import MultilevelDraws
-from bayescal.multilevel.view import CurveView
-
-if TYPE_CHECKING:
-    import xarray as xr
+from bayescal.posterior.posterior import CalibrationPosterior
 
 __all__ = [
     "DERIVATIVE_STEP",
@@ -211,23 +207,17 @@ def mass_of(problem: Problem, score: Floats, weights: Iterator[tuple[slice, Floa
 
 
 def replicate_view(
-    title: str,
-    problem: Problem,
-    u: Floats,
-    mass: Floats,
-    post: WithTree,
-    drawn: MultilevelDraws | Part,
-) -> CurveView:
-    """The view whose draws are replicates, each over patients of its own weights."""
-    law = Given(mass / mass.sum(axis=1, keepdims=True))
-    return CurveView.of_curve(
-        *(title, problem, u, u, None, drawn, {}, lambda: post.tree), weights=law
-    )
+    title: str, problem: Problem, u: Floats, mass: Floats, several: Any, drawn: Any
+) -> CalibrationPosterior:
+    """The view whose draws are replicates, each over patients of its own weights.
 
-
-class WithTree(Protocol):
-    """A posterior, of one curve or of several."""
-
-    @property
-    def tree(self) -> xr.DataTree:
-        """What it was read from, or can be stored as."""
+    Parameters
+    ----------
+    several : Any
+        What has a tree of all curves.
+    drawn : MultilevelDraws or Part
+        Chains, engine and statistics of the draws.
+    """
+    law, which = Given(mass / mass.sum(axis=1, keepdims=True)), OneOf(title, {}, several)
+    about = drawn.chains, drawn.engine, drawn.stats
+    return CalibrationPosterior([Part(problem, u, *about, prior=u, law=law, one_of=which)])

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import roots_jacobi, softmax
 
 from bayescal.core.arrays import Floats, blocks
+from bayescal.model.other_law import OtherLaw
 from bayescal.model.prior import Normal, Prior, StudentT
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def unlike_scale(prior: Prior, name: str, scale: Any) -> Any:
         Standard deviation between levels that are like each other.
     """
     law = prior.of(name)
-    assert isinstance(law, Normal | StudentT)  # only a shift and slopes vary
+    assert isinstance(law, Normal | StudentT | OtherLaw)  # only a shift and slopes vary
     return (law.sigma**2 + (FARTHER * scale) ** 2) ** 0.5
 
 

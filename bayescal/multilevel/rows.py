@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import expit, logit
 
-from bayescal.core.arrays import Floats
+from bayescal.core.arrays import Floats, blocks
 from bayescal.core.errors import InputError
 from bayescal.core.optimise import clipped, logistic_mle, maximise
 from bayescal.model.curves import as_curve
@@ -15,56 +15,111 @@ from bayescal.model.likelihood.times.entries import entries_of
 from bayescal.model.likelihood.times.given import rows_given_steps
 from bayescal.model.likelihood.times.steps import steps_of
 from bayescal.model.problem import Problem
+from bayescal.multilevel.compared import off_by, shares_of_worst
 from bayescal.multilevel.problem import MultilevelProblem
-from bayescal.multilevel.view import CurveView
+from bayescal.posterior.posterior import CalibrationPosterior
 
-__all__ = ["RATIO_AND_SLOPE", "beside_raw", "known_of_group", "raw_estimates", "raw_of", "size_of"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["RATIO_AND_SLOPE", "known_of", "raw_estimates", "raw_of", "size_of", "table_of_curves"]
 
 RATIO_AND_SLOPE = ("observed_expected", "calibration_slope")
-RAW = (*RATIO_AND_SLOPE, "tce")
+RAW = ("tce", *RATIO_AND_SLOPE)
 NEAR_RAW, MOST_RAW = 1e-10, 20.0
 """A coefficient beyond it is of outcomes that scores separate, where there is no maximum."""
 
 
-def beside_raw(
-    view: CurveView,
-    size: Mapping[str, float],
-    raw: Mapping[str, float],
-    names: Sequence[str],
-    ci_prob: float = 0.95,
+def table_of_curves(post: Any, by: Any, delta: float, ci_prob: float) -> pd.DataFrame:
+    """The table of `MultilevelPosterior.table`.
+
+    Parameters
+    ----------
+    post : MultilevelPosterior
+    by, delta, ci_prob
+        As of that method.
+    """
+    import pandas as pd
+
+    several, kind = len(post.levels) > 1, post.problem.kind
+    parts = post.parts(by)
+    if by is None and several:
+        parts = parts + post.parts(list(post.levels))
+    rows, off = [], []
+    for part in parts:
+        # Of one axis there can be 2000 levels, whose evaluations are not kept.
+        view = post.at(part.levels) if several else post._view_alone({"at": part.levels})
+        row = _row(post.problem, part.level, view, ci_prob)
+        rows.append(row | {"prob_off": 1 - view.prob_below(delta)})
+        if kind == "sites":
+            rows[-1]["prob_differs"] = _share_off_average(view, delta)
+        off.append(off_by(view.values_of("tce"), "tce"))
+    names, keys = post._index(parts)
+    index = pd.MultiIndex.from_tuples(keys, names=names) if len(names) > 1 else None
+    table = pd.DataFrame(rows, pd.Index(keys, name=names[0]) if index is None else index)
+    worst = np.zeros(len(parts))
+    for factor in dict.fromkeys(part.factor for part in parts):
+        own = [k for k, part in enumerate(parts) if part.factor == factor]
+        worst[own] = shares_of_worst(np.stack([off[k] for k in own]))
+    table["prob_worst"] = worst
+    term = post.problem.robust_term
+    if term is not None and post._free.unlike is not None:
+        unlike = post.prob_unlike()
+        table["prob_unlike"] = [
+            unlike[part.level] if part.factor == term.name else np.nan for part in parts
+        ]
+    return table
+
+
+def _row(
+    problem: MultilevelProblem, label: str, view: CalibrationPosterior, ci_prob: float
 ) -> dict[str, float]:
-    """Cases and events; each functional with `_lower`, `_upper`, and first `_raw` if it has one."""
-    row, rows = dict(size), view._rows_of_summary(names, ci_prob)
-    for name in names:
-        if name in raw:
-            row[f"{name}_raw"] = raw[name]
+    """Cases and events; each functional with `_raw`, `_lower` and `_upper`.
+
+    What is not known, or has no estimate, is not a number.
+    """
+    row, raw = known_of(problem, label, view)
+    rows = view._rows_of_summary(RAW, ci_prob)
+    for name in RAW:
+        row[f"{name}_raw"] = raw.get(name, np.nan)
         estimate, *_, lower, upper = rows.get(name, (np.nan,) * 3)
         row[name], row[f"{name}_lower"], row[f"{name}_upper"] = estimate, lower, upper
     return row
 
 
-def known_of_group(
-    problem: MultilevelProblem, label: str, view: CurveView
+def known_of(
+    problem: MultilevelProblem, label: str, view: CalibrationPosterior
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Cases and events of a group, of which there is a view, and what they alone say.
-
-    What is not known, or has no estimate, is not a number.
-    """
-    if label in problem.summaries:
-        site = problem.summaries[label].site
-        known = {"cases": site.n, "events": site.observed}
-        return {name: np.nan if x is None else x for name, x in known.items()}, site.raw
-    raw = raw_of(view)
-    return size_of(view), {name: raw[name] for name in RATIO_AND_SLOPE}
+    """Cases and events of a group, and what it says by itself; not a number if not known."""
+    known = problem.summaries.get(label)
+    if known is None:
+        return size_of(view), raw_of(view)
+    size = {"cases": known.site.n, "events": known.site.observed}
+    return {name: np.nan if x is None else x for name, x in size.items()}, dict(known.site.raw)
 
 
-def size_of(view: CurveView) -> dict[str, float]:
+def _share_off_average(view: CalibrationPosterior, limit: float) -> float:
+    """Share of the draws in which a site's curve is further than a limit from the average's."""
+    shares = []
+    for part, own in zip(view._parts, view.tables, strict=True):
+        assert part.one_of is not None
+        average, site = part.one_of.several.drawn.average, part.problem
+        curves, share = site.curves_at(), site.trials / site.trials.sum()
+        distance = np.empty(len(average))
+        for some in blocks(len(average), share.size):
+            apart = own.observed[some] - curves.probability(average[some])
+            distance[some] = np.abs(apart) @ share
+        shares.append(np.mean(distance > limit))
+    return float(np.mean(shares))
+
+
+def size_of(view: CalibrationPosterior) -> dict[str, float]:
     """Cases and events: those of any imputation."""
     table = view.tables[0].problem.table
     return {"cases": float(table.trials.sum()), "events": float(table.hits.sum())}
 
 
-def raw_of(view: CurveView) -> dict[str, float]:
+def raw_of(view: CalibrationPosterior) -> dict[str, float]:
     """What the cases of a view say by themselves: of several imputations, on average."""
     each = [raw_estimates(part.problem) for part in view.tables]
     return {name: float(np.mean([one[name] for one in each])) for name in each[0]}

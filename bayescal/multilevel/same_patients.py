@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats
 from bayescal.model.problem import Problem
+from bayescal.multilevel.curves import Curves
 from bayescal.multilevel.followed import shared_steps
+from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.replicates import (
     DERIVATIVE_STEP,
     Patients,
@@ -28,20 +30,19 @@ from bayescal.multilevel.replicates import (
     replicate_view,
     slopes_of,
 )
-from bayescal.multilevel.sites import HierarchicalPosterior
-from bayescal.multilevel.view import CurveView
+from bayescal.posterior.posterior import CalibrationPosterior
 
 __all__ = ["SamePatients", "given_free"]
 
 
-def given_free(post: HierarchicalPosterior) -> HierarchicalPosterior:
+def given_free(post: MultilevelPosterior) -> MultilevelPosterior:
     """The same fit, given that nothing in it is exactly calibrated.
 
     Draws that are exactly calibrated have the outcomes that a model expects: in a difference of two
     models patients would have other outcomes for each.
     """
     stats = {name: value for name, value in post._free.stats.items() if name != "log_evidence"}
-    return HierarchicalPosterior.of_draws(replace(post._free, stats=stats))
+    return MultilevelPosterior([Curves(replace(post._free, stats=stats))])
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class SamePatients:
 
     Attributes
     ----------
-    posts : sequence of HierarchicalPosterior
+    posts : sequence of MultilevelPosterior
         One a model, by `given_free`, with equal numbers of draws, of the same patients.
     patients : Patients
         What was seen of each.
@@ -63,7 +64,7 @@ class SamePatients:
     seed : int
     """
 
-    posts: Sequence[HierarchicalPosterior]
+    posts: Sequence[MultilevelPosterior]
     patients: Patients
     scores: Sequence[Floats]
     weight: Floats
@@ -71,18 +72,18 @@ class SamePatients:
     unit: NDArray[Any]
     seed: int
 
-    def at(self, label: str | None) -> list[CurveView]:
+    def at(self, label: str | None) -> list[CalibrationPosterior]:
         """Replicates of the curve of one site, one a model; of all sites together for None."""
         names = self.labels if label is None else (label,)
         views = []
         for k, post in enumerate(self.posts):
-            like = post.at() if label is None else post.site(label)
+            like = post.at() if label is None else post.at(site=label)
             mass = self._mass_of(k, like.problem, names)
             u = np.concatenate([self._coordinates(k, name) for name in names], axis=1)
             views.append(self._view(like, post, u, mass))
         return views
 
-    def average(self) -> list[CurveView]:
+    def average(self) -> list[CalibrationPosterior]:
         """Replicates of the curve of the average site, one a model."""
         views = []
         for k, post in enumerate(self.posts):
@@ -91,7 +92,7 @@ class SamePatients:
             views.append(self._view(like, post, self._average(k), mass))
         return views
 
-    def new(self) -> list[CurveView]:
+    def new(self) -> list[CalibrationPosterior]:
         """Replicates of the curve of a new site, which is like one of those seen."""
         chosen = np.random.default_rng([self.seed, *b"new site"]).integers(
             len(self.labels), size=self._size
@@ -118,10 +119,10 @@ class SamePatients:
         return self.posts[0].draws
 
     def _view(
-        self, like: CurveView, post: HierarchicalPosterior, u: Floats, mass: Floats
-    ) -> CurveView:
+        self, like: CalibrationPosterior, post: MultilevelPosterior, u: Floats, mass: Floats
+    ) -> CalibrationPosterior:
         """The view whose draws are replicates."""
-        return replicate_view(like.title, like.problem, u, mass, post, post._free)
+        return replicate_view(like._title, like.problem, u, mass, post, post._free)
 
     def _members(self, label: str) -> NDArray[np.intp]:
         return np.flatnonzero(self.site == label)
@@ -196,4 +197,4 @@ class SamePatients:
         steps = shared_steps(post.problem).steps if post.problem.pooled.of_times else None
         score, weight = self.scores[model][members], self.weight[members]
         of_cases = (score, weight, self.patients, members, steps)
-        return slopes_of(post.site(label).problem, drawn, *of_cases)
+        return slopes_of(post.at(site=label).problem, drawn, *of_cases)

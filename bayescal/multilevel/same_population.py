@@ -21,7 +21,6 @@ from bayescal.multilevel.replicates import (
     replicate_view,
     slopes_of,
 )
-from bayescal.multilevel.view import CurveView
 from bayescal.posterior.posterior import CalibrationPosterior
 
 __all__ = ["SamePopulation"]
@@ -54,7 +53,7 @@ class SamePopulation:
     title: str
     seed: int
 
-    def replicates(self) -> list[CurveView]:
+    def replicates(self) -> list[CalibrationPosterior]:
         """Replicates of the curves, one a model."""
         views = []
         for post, score in zip(self.posts, self.scores, strict=True):

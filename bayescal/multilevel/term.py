@@ -257,6 +257,12 @@ class Term:
         return self.of or (self.name,)
 
     @property
+    def vary(self) -> Vary:
+        """The term as `bayescal.fit` takes it, with the default prior of scales."""
+        is_usual = len(self.axes) == 1 and self.robust == self.correlated
+        return Vary(self.axes, self.kind, None if is_usual else self.robust)
+
+    @property
     def innovations(self) -> int:
         """Number of independent standard normals behind the effects of one coordinate."""
         return len(self.levels) - (self.kind == "walk")

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
-from bayescal.core.versions import library_versions
 from bayescal.data.stored import reading_tree
 from bayescal.data.table import CalibrationData
 from bayescal.multilevel.calibrated import Explained, ProbCalibrated
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.problem import MultilevelProblem
-from bayescal.multilevel.view import key_of_view
-from bayescal.posterior.stored import as_dataset, with_chains
+from bayescal.posterior.observed import Observed
+from bayescal.posterior.stored import as_dataset, assembled, with_chains
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["is_multilevel_tree", "multilevel_tree", "read_draws", "read_explained"]
+__all__ = ["dataset_of", "multilevel_tree", "read_draws", "read_explained"]
 
 CHAIN_DRAW = ("chain", "draw")
 
@@ -42,27 +42,18 @@ def multilevel_tree(free: MultilevelDraws, explained: Explained) -> xr.DataTree:
         the same of the fit, in which none is.
         Attributes describe the terms.
     """
-    import xarray as xr
-
-    from bayescal.posterior.arviz_tree import PosteriorTree
-
     problem, drawn, exact = free.problem, explained.drawn, explained.prob_calibrated
     groups = {
-        "posterior": _dataset(drawn),
+        "posterior": dataset_of(drawn),
         "sample_stats": _stats(drawn),
-        "observed_data": xr.Dataset({"hits": ("row", problem.data.hits)}),
+        "observed_data": Observed(list(problem.tables.values())).data()["observed_data"],
         "constant_data": problem.data.to_xarray(),
     }
+    named: dict[str, Any] = {}
     if exact is not None:
-        groups["free"] = _dataset(free).merge(_stats(free))
-    tree = PosteriorTree.from_dict(groups)
-    versions = library_versions("bayescal", "numpy", "scipy", "arviz-stats")
-    named = {"inference_library": "bayescal", "engine": drawn.engine, "versions": versions}
-    if exact is not None:
+        groups["free"] = dataset_of(free).merge(_stats(free))
         named["prob_calibrated"] = exact._asdict()
-    tree.attrs.update(problem.to_attributes())
-    tree.attrs.update({key: json.dumps(value) for key, value in named.items()})
-    return tree
+    return assembled(groups, problem.to_attributes(), drawn.engine, named)
 
 
 def _stats(drawn: MultilevelDraws) -> xr.Dataset:
@@ -75,36 +66,41 @@ def _stats(drawn: MultilevelDraws) -> xr.Dataset:
     return stats
 
 
-def _dataset(drawn: MultilevelDraws) -> xr.Dataset:
+def _variables(
+    problem: MultilevelProblem,
+) -> Iterator[tuple[str, str | None, dict[str, int | None]]]:
+    """Each array of draws: its further dimension, and the column that each variable is of."""
+    coordinates, varying, dim = problem.pooled.curve.coordinates, problem.varying, problem.dim
+    at = {name: column for column, name in enumerate(coordinates)}
+    own, correlated = _own(problem), problem.terms[0].correlated
+    yield "average", None, {**at}
+    yield "groups", dim, {f"{dim}_{name}": at[name] for name in own}
+    if problem.walk is not None:
+        yield "following", None, {f"next_{name}": column for name, column in at.items()}
+    if problem.is_walk:
+        yield "explanation", None, {"explanation": None}
+    else:
+        yield "scales", "term", {f"sd_{name}": column for column, name in enumerate(varying)}
+    if correlated and len(varying) > 1:
+        yield "correlation", None, {"correlation": None}
+    if correlated and problem.terms[0].robust:
+        yield "share_unlike", None, {"share_unlike": None}
+    if problem.robust_term is not None:
+        yield "unlike", dim, {f"{dim}_unlike": None}
+
+
+def dataset_of(drawn: MultilevelDraws) -> xr.Dataset:
     """Draws by chain and draw."""
-    problem, chains, dim = drawn.problem, drawn.chains, drawn.problem.dim
-    values: dict[str, Any] = {}
-    for column, name in enumerate(problem.pooled.curve.coordinates):
-        values[name] = with_chains(drawn.average[:, column], chains)
-        if name in _own(problem):
-            by_group = with_chains(drawn.groups[:, :, column].T, chains)
-            values[f"{dim}_{name}"] = ((*CHAIN_DRAW, dim), by_group)
-        if drawn.following is not None:
-            values[f"next_{name}"] = with_chains(drawn.following[:, column], chains)
-    for column, name in enumerate(problem.varying if len(drawn.scales) else ()):
-        by_term = with_chains(drawn.scales[:, :, column].T, chains)
-        values[f"sd_{name}"] = ((*CHAIN_DRAW, "term"), by_term)
-    if drawn.correlation is not None and len(problem.varying) > 1:
-        values["correlation"] = with_chains(drawn.correlation, chains)
-    if drawn.share_unlike is not None:
-        values["share_unlike"] = with_chains(drawn.share_unlike, chains)
-    if drawn.unlike is not None:
-        unlike = with_chains(drawn.unlike.T.astype(np.int8), chains)
-        values[f"{dim}_unlike"] = ((*CHAIN_DRAW, dim), unlike)
-    if drawn.explanation is not None:
-        values["explanation"] = with_chains(drawn.explanation, chains)
-    coords = {dim: list(problem.labels), "term": [term.name for term in problem.terms]}
-    return as_dataset(values, coords, chains, drawn.size // chains)
-
-
-def is_multilevel_tree(tree: xr.DataTree) -> bool:
-    """Whether a tree is that of several related curves, or of a view on one of them."""
-    return "terms" in tree.attrs or key_of_view(tree) is not None
+    problem, values = drawn.problem, {}
+    for field, dim, columns in _variables(problem):
+        array = getattr(drawn, field)
+        array = array.astype(np.int8) if array.dtype == np.bool_ else array
+        for name, column in columns.items():
+            one = array if column is None else array[..., column]
+            by_chain = with_chains(one if dim is None else one.T, drawn.chains)
+            values[name] = by_chain if dim is None else ((*CHAIN_DRAW, dim), by_chain)
+    coords = {problem.dim: list(problem.labels), "term": [term.name for term in problem.terms]}
+    return as_dataset(values, coords, drawn.chains, drawn.size // drawn.chains)
 
 
 @reading_tree()
@@ -128,7 +124,7 @@ def _read(tree: xr.DataTree, group: str, problem: MultilevelProblem) -> Multilev
     """The draws of a group."""
     posterior = tree[group].to_dataset()
     stats = posterior if group == "free" else tree["sample_stats"].to_dataset()
-    names, varying, dim = problem.pooled.curve.coordinates, problem.varying, problem.dim
+    dim = problem.dim
     if tuple(map(str, posterior[dim].to_numpy())) != problem.labels:
         raise InputError(f"the {dim}s of the tree's {group} are not those of its data.")
 
@@ -139,40 +135,29 @@ def _read(tree: xr.DataTree, group: str, problem: MultilevelProblem) -> Multilev
             raise InputError(f"the tree's {group} holds draws that are not finite. Refit the data.")
         return values.reshape(-1, *values.shape[2:])
 
-    average = np.column_stack([draws(name) for name in names])
-    groups = np.repeat(average[None], len(problem.labels), axis=0)
-    for column, name in enumerate(names):
-        if name in _own(problem):
-            groups[:, :, column] = draws(f"{dim}_{name}").T
-    common = (
-        posterior.sizes["chain"],
-        str(json.loads(tree.attrs["engine"])),
-        {str(name): float(stats[name]) for name in stats.data_vars if not stats[name].dims},
-    )
-    following = None
-    if problem.walk is not None:
-        following = np.column_stack([draws(f"next_{name}") for name in names])
+    arrays: dict[str, Any] = {}
+    for field, of, columns in _variables(problem):
+        each = [draws(name) for name in columns]
+        array = each[0] if None in columns.values() else np.stack(each, axis=-1)
+        arrays[field] = array if of is None else array.swapaxes(0, 1)
+    average, own = arrays["average"], arrays["groups"]
+    columns_of_own = [problem.pooled.curve.coordinates.index(name) for name in _own(problem)]
+    arrays["groups"] = np.repeat(average[None], len(problem.labels), axis=0)
+    arrays["groups"][..., columns_of_own] = own
     if problem.is_walk:
-        return MultilevelDraws(
-            *(problem, average, groups, np.empty((0, len(average), len(varying))), *common),
-            following=following,
-            explanation=draws("explanation").astype(np.intp),
-            log_evidence=np.asarray(stats["explanation_log_evidence"], np.float64),
-        )
-    scales = np.stack([draws(f"sd_{name}") for name in varying], axis=-1).transpose(1, 0, 2)
-    correlation = None
-    if problem.terms[0].correlated:
-        correlation = draws("correlation") if len(varying) > 1 else np.zeros(len(average))
-    robust: dict[str, Any] = {}
-    if problem.robust_term is not None:
-        robust["unlike"] = draws(f"{dim}_unlike").T > 0
-    if problem.terms[0].robust and problem.terms[0].correlated:
-        robust["share_unlike"] = draws("share_unlike")
+        arrays["explanation"] = arrays["explanation"].astype(np.intp)
+        arrays["log_evidence"] = np.asarray(stats["explanation_log_evidence"], np.float64)
+        arrays["scales"] = np.empty((0, len(average), len(problem.varying)))
+    elif problem.terms[0].correlated:
+        arrays.setdefault("correlation", np.zeros(len(average)))
+    if "unlike" in arrays:
+        arrays["unlike"] = arrays["unlike"] > 0
     return MultilevelDraws(
-        *(problem, average, groups, scales, *common),
-        correlation=correlation,
-        following=following,
-        **robust,
+        problem,
+        **arrays,
+        chains=posterior.sizes["chain"],
+        engine=str(json.loads(tree.attrs["engine"])),
+        stats={str(name): float(stats[name]) for name in stats.data_vars if not stats[name].dims},
     )
 
 

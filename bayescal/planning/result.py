@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from bayescal.core.text import card, chance, count
+from bayescal.core.page import Figure, Page, Section
+from bayescal.core.table import Column, Table, chances, rows_of
+from bayescal.core.text import card, count
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.validation.batches import Arrays
 
@@ -25,8 +27,8 @@ METHODS_IN_WORDS = {
     "wald": "the usual frequentist interval",
 }
 CONCLUDED = {
-    "close enough": "the model is close enough to calibrated (TCE below {close:g})",
-    "miscalibrated": "the model is miscalibrated (TCE above {close:g})",
+    "close enough": "the model is close enough to calibrated (TCE below {limit:g})",
+    "miscalibrated": "the model is miscalibrated (TCE above {limit:g})",
     "update": "an update of the model is recommended",
 }
 
@@ -49,7 +51,7 @@ class Plan:
         Widest interval that is allowed; None where a conclusion was asked for.
     conclude : str or None
         The conclusion that was asked for.
-    close : float
+    limit : float
         Error that counts as close enough.
     assurance : float or None
         Probability with which the goal is reached; None for the mean width.
@@ -79,7 +81,7 @@ class Plan:
     of: str
     width: float | None
     conclude: str | None
-    close: float
+    limit: float
     assurance: float | None
     analysis: str
     ci_prob: float
@@ -99,7 +101,7 @@ class Plan:
     def goal(self) -> str:
         """What a study of this size reaches, as a clause."""
         if self.conclude is not None:
-            concluded = CONCLUDED[self.conclude].format(close=self.close)
+            concluded = CONCLUDED[self.conclude].format(limit=self.limit)
             return f"concludes with probability {self.assurance:g} that {concluded}"
         label, level = PLANNED_LABELS[self.of], 100 * self.ci_prob
         what = f"a {level:g} % interval of the {label}"
@@ -150,31 +152,60 @@ class Plan:
         within = "" if self.clusters is None else f" in {count(self.clusters, 'cluster')}"
         return f"{patients}{within}"
 
-    def __repr__(self) -> str:
-        error = f"Monte Carlo standard error {self.monte_carlo_error:.2g}"
+    def page(self) -> Page:
+        """The size, what it reaches, and what it rests on."""
+        error = count(round(self.monte_carlo_error), "patient")
         events = count(round(self.events), "event")
-        lines = [
-            f"Plan: {self._size()} (about {events}; {error})",
-            f"  {self.goal()}",
-            f"  analysis {self.analysis!r}; {self.described}",
-        ]
-        lines += [
-            f"  Riley's closed form: {count(round(size), 'patient')}"
+        answer = (
+            f"Include {self._size()} (about {events}).",
+            f"A study of this size {self.goal()}.",
+        )
+        columns = (
+            Column("events", "Events", lambda row: count(round(row["events"]))),
+            Column(
+                "width",
+                "Mean width",
+                lambda row: f"{row['width']:.3g}" if row["width"] == row["width"] else "",
+            ),
+            chances("reached", "Goal reached"),
+        )
+        labels = {at: count(n, "patient") for at, n in self.table["n"].items()}
+        rows = rows_of(self.table, labels)
+        table = Table("plan", "Simulated studies of each size", "Size", columns, rows)
+        figure = Figure("plan", self, {}, "Width and assurance by size")
+        closed = [
+            f"Riley's closed form, without assurance, asks for {count(round(size), 'patient')}."
             for size in self.closed_form.values()
         ]
-        return "\n".join(lines)
+        told = (f"Assumed: {self.described}.", f"Analysis: {METHODS_IN_WORDS[self.analysis]}.")
+        record = {
+            "n": self.n,
+            "events": self.events,
+            "seed": self.seed,
+            "described": self.described,
+        }
+        record |= {"monte_carlo_error": self.monte_carlo_error, "analysis": self.analysis}
+        record |= {"sizes": self.table.to_dict(orient="records"), "closed_form": self.closed_form}
+        return Page(
+            "Sample size",
+            f"Monte Carlo standard error of the size: {error}",
+            (*answer, *closed),
+            (
+                Section("Simulated sizes", (*told, figure, table)),
+                Section("For the protocol", (self.protocol(),)),
+            ),
+            (),
+            record,
+        )
+
+    def __repr__(self) -> str:
+        return f"Plan\n{self.page()}"
 
     def _repr_html_(self) -> str:
-        columns = ("events", "mean width", "goal reached")
-        rows = {
-            count(row["n"], "patient"): (
-                count(round(row["events"])),
-                f"{row['width']:.3g}" if row["width"] == row["width"] else "",
-                chance(row["reached"]),
-            )
-            for row in self.table.to_dict("records")
-        }
-        return card(repr(self), columns, rows)
+        page = self.page()
+        shown = page.tables["plan"].show()
+        rows = {line.label: line.cells for line in shown.lines}
+        return card("\n".join(page.answer), shown.heads[1:], rows)
 
 
 def as_plan(value: Any) -> Plan | None:

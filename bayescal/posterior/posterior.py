@@ -28,7 +28,7 @@ from bayescal.core.text import card, shortened
 from bayescal.data.cases import as_scores, as_vector
 from bayescal.data.table import CalibrationData
 from bayescal.model.clusters.design import Design, cluster_design
-from bayescal.model.draws import Averaged, Part, one_table
+from bayescal.model.draws import Averaged, OneOf, Part, one_table
 from bayescal.model.lapse.family import RATE_PRIORS
 from bayescal.model.problem import Problem
 from bayescal.posterior import performance as performing
@@ -36,6 +36,7 @@ from bayescal.posterior import stored
 from bayescal.posterior.checks.rates import learnt_rates
 from bayescal.posterior.checks.undefined import undefined_measures
 from bayescal.posterior.checks.verdict import diagnosed
+from bayescal.posterior.datatree import tree_for_arviz
 from bayescal.posterior.decisions.information import ROUNDING
 from bayescal.posterior.decisions.measures import information, net_benefits
 from bayescal.posterior.departures import (
@@ -81,6 +82,11 @@ __all__ = [
 ]
 
 SUMMARY = ["estimate", "mean", "median", "lower", "upper"]
+NEEDS_ONE_CURVE = {
+    "emax": "the largest error of any group grows with their number: read it of each group",
+    "cutoff_error": "patients of one score are not told apart: read it of the pooled curve, at()",
+}
+"""Functionals that are not of patients with their own group, and why."""
 
 
 class CalibrationPosterior:
@@ -89,7 +95,7 @@ class CalibrationPosterior:
     It holds draws of the curve and the table that was fitted; scores that were imputed several
     times give a table, and draws, for each imputation. Every number is read from these draws over
     the scores of a population. What was fitted and drawn is also in `tree`, an `xarray.DataTree` in
-    ArviZ's schema.
+    ArviZ's schema. One of several curves, such as that of a site, answers as any other.
 
     Parameters
     ----------
@@ -177,6 +183,16 @@ class CalibrationPosterior:
             raise InputError(f"imputation is {imputation!r}, and {told}.")
         return self.imputations[imputation - 1]
 
+    @property
+    def _one_of(self) -> OneOf | None:
+        """Which of several curves it is; None of one that was fitted by itself."""
+        return self._parts[0].one_of
+
+    @property
+    def _title(self) -> str:
+        """Of one of several curves the level's name, or what stands in its place."""
+        return "All cases" if self._one_of is None else self._one_of.title
+
     @cached_property
     def imputations(self) -> tuple[Self, ...]:
         """The posterior of each imputation; itself alone where nothing was imputed."""
@@ -228,6 +244,7 @@ class CalibrationPosterior:
 
     def _on(self, data: CalibrationData) -> Self:
         """The same, on a checked table whose outcomes stand for none."""
+        self._refuse_own("a population of other scores")
         if self._departure is not None:
             raise InputError(
                 "scores and a prevalence are told in the other order: "
@@ -245,7 +262,9 @@ class CalibrationPosterior:
             not isinstance(population, str) and hasattr(population, "__len__")
         ):
             return self._on(scores_alone(population, None, "population")), "bootstrap"
-        return self, check_choice(population, POPULATIONS, "population")
+        if check_choice(population, POPULATIONS, "population") == "beta":
+            self._refuse_own("a population of other scores")
+        return self, population
 
     def at_prevalence(self, prevalence: Any) -> Self:
         """The posterior where the event is as frequent as is told: after case-control sampling.
@@ -292,6 +311,14 @@ class CalibrationPosterior:
             raise InputError("the posterior is at a prevalence already. Ask the one before.")
         told = prevalences(prevalence, self.draws, self.problem.rng("prevalence"))
         return self._departing(AtPrevalence(told, keeps_scores=self._fitted is not None))
+
+    def _refuse_own(self, what: str) -> None:
+        """Refuse, of patients with their own group, what needs one curve for all scores."""
+        if self._parts[0].rows is not None:
+            raise InputError(
+                f"{what} is of one curve, and these patients have one for each group. Ask the "
+                "pooled curve, at(), or each group."
+            )
 
     def _departing(self, departure: Departure) -> Self:
         """The posterior of cases of which some have another curve; shares are of its rows."""
@@ -354,16 +381,48 @@ class CalibrationPosterior:
 
         Likelihoods, predictions and prior draws are added when this is first read. Of a posterior
         that is seen on other scores it is that of the fit, with these scores in the group `on`. Of
-        several imputations it has a group for each, and the draws of all, mixed.
+        several imputations it has a group for each, and the draws of all, mixed. One of several
+        curves has the tree of all in the group `several_curves`, from which it is read back.
         """
         if self._departure is not None:
             raise InputError(
                 "a posterior at another prevalence has no tree of its own. Save the one that it "
                 "was asked of, and ask at_prevalence again after loading."
             )
-        if self._fitted is None:
+        if self.has_outcomes:
             stored.complete(self._tree, self._parts)
         return self._tree
+
+    def to_datatree(self, derived: bool = False, scores: ArrayLike | None = None) -> xr.DataTree:
+        """The posterior as a tree for ArviZ, by the names that a trace of the PyMC model has.
+
+        Parameters
+        ----------
+        derived : bool
+            Whether the group posterior has `tce`, `observed_expected`, `calibration_slope` and
+            `event_prob` at a few scores, and of the coordinates those that a person reads.
+        scores : array-like of shape (k,), optional
+            Scores of `event_prob`; by default those that 5, 25, 50, 75 and 95 % of the cases are
+            below, rounded to two digits.
+
+        Returns
+        -------
+        xarray.DataTree
+            Groups posterior, sample_stats, log_likelihood, posterior_predictive, observed_data (`y`
+            by `obs`), constant_data (`score` and `trials` by `obs`), prior, prior_predictive and,
+            of one family, log_prior. Of an average `family` and `exactly_calibrated` of each draw
+            are coordinates of the draws, and a variable is NaN where the family of a draw does not
+            have it. ArviZ before version 1 takes `arviz.from_datatree(tree)`.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> y_true, y_prob = bc.simulate.sample("calibrated", 300, random_state=1)
+        >>> tree = bc.fit(y_true, y_prob, random_state=1).to_datatree(derived=True)
+        >>> list(tree["posterior"].data_vars)
+        ['tce', 'observed_expected', 'calibration_slope', 'event_prob']
+        """
+        return tree_for_arviz(self, as_flag(derived, "derived"), scores)
 
     def to_netcdf(self, path: str | PathLike[str]) -> None:
         """Write the whole tree to a NetCDF file; `bayescal.load` reads it back.
@@ -391,7 +450,8 @@ class CalibrationPosterior:
     @property
     def has_outcomes(self) -> bool:
         """Whether `data` has outcomes: those of a site that has not been seen are scores alone."""
-        return self._fitted is None and self._departure is None
+        is_seen = self._one_of is None or self._one_of.has_outcomes
+        return is_seen and self._fitted is None and self._departure is None
 
     @property
     def engine(self) -> str:
@@ -974,6 +1034,8 @@ class CalibrationPosterior:
         level = as_level(ci_prob)
         if names is None:
             names = usual_functionals(of_times=self.data.follow_up is not None)
+            if self._parts[0].rows is not None:
+                names = [name for name in names if name not in NEEDS_ONE_CURVE]
         asked = [check_choice(name, FUNCTIONALS, "names") for name in as_items(names, "names")]
         rows = self._rows_of_summary(asked, level, p=p, population=kind)
         told = told_beside(self, asked, list(rows))
@@ -1031,6 +1093,11 @@ class CalibrationPosterior:
 
     def _values(self, wanted: FunctionalCalls, population: str) -> dict[str, Floats]:
         """The draws that everything about each functional is read from, each of shape (draws,)."""
+        for name, _ in wanted if self._parts[0].rows is not None else ():
+            if name in NEEDS_ONE_CURVE:
+                raise InputError(
+                    f"{name} is not of patients with their own group: {NEEDS_ONE_CURVE[name]}."
+                )
         return read(self.tables, wanted, population)
 
     def _row(
@@ -1049,7 +1116,9 @@ class CalibrationPosterior:
         return estimate, mean, float(np.median(draws)), *ends
 
     def _is_read_off_mean_curve(self, name: str) -> bool:
-        return FUNCTIONALS[name].is_distance and self.prob_calibrated is None
+        """Not of a level that has not been seen, which is not its mean curve."""
+        is_new = self._one_of is not None and self._one_of.is_new
+        return FUNCTIONALS[name].is_distance and self.prob_calibrated is None and not is_new
 
     # Decisions
 
@@ -1312,6 +1381,7 @@ class CalibrationPosterior:
         self, thresholds: Any, population: Any, realised: Any
     ) -> tuple[Floats, str, Self, dict[str, Floats]]:
         """Thresholds, population, whose it is, and draws of every measure."""
+        self._refuse_own("performance")
         none = isinstance(thresholds, tuple) and not thresholds
         at = np.empty(0) if none else _as_thresholds(thresholds)
         realised = as_flag(realised, "realised")
@@ -1361,7 +1431,8 @@ class CalibrationPosterior:
         return xr.DataArray(shaped, axes | coords, ("chain", "draw", *coords), name)
 
     def __repr__(self) -> str:
-        return "\n  ".join(["CalibrationPosterior", *lines_of(self)])
+        title = type(self).__name__ if self._one_of is None else self._one_of.title
+        return "\n  ".join([title, *lines_of(self)])
 
     def _repr_html_(self) -> str:
         return card(repr(self), SUMMARY_COLUMNS, summary_rows(self.summary()))
@@ -1392,7 +1463,7 @@ def check_outcomes(post: CalibrationPosterior, what: str) -> None:
         raise InputError(
             f"{what} needs outcomes, and post has none: it is of scores alone, those of a site "
             "without patients or those of `on`. Pass that of a site with patients, "
-            "`post.site(name)`, or a fit of one curve."
+            "`post.at(site=name)`, or a fit of one curve."
         )
 
 
@@ -1413,4 +1484,6 @@ def as_seen(post: CalibrationPosterior, tree: xr.DataTree) -> CalibrationPosteri
 
 def versions_of(post: CalibrationPosterior) -> dict[str, str]:
     """Versions of the libraries that drew a posterior."""
+    if "_tree" not in vars(post):  # drawn here: a tree would be made for this alone
+        return stored.versions_here()
     return stored.versions_of(post._tree)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bayescal.core.text import chance, count, interval
+from bayescal.model.reversed import reversed_scores
 from bayescal.posterior.checks.ends import cautions_at_ends
 from bayescal.posterior.checks.undefined import undefined_measures
 from bayescal.posterior.departures import AtPrevalence
@@ -22,8 +23,12 @@ def lines_of(post: Any) -> list[str]:
     lower, upper = post.interval("tce")
     told = interval(post.estimate("tce"), lower, upper, 0.95)
     known = "exact calibration was not considered"
+    is_new = post._one_of is not None and post._one_of.is_new
+    is_new = is_new and post._fitted is None and post._departure is None
+    told_wrong = reversed_scores(post.data) if post.has_outcomes and not is_new else None
     return [
-        f"{several}{_cases(post)}",
+        *([] if is_new else [f"{several}{_cases(post)}"]),
+        *([] if told_wrong is None else [str(told_wrong)]),
         *([] if post.design is None else [str(post.design)]),
         f"{curve}, {problem.prior.name} prior, {post.engine}",
         f"TCE {told}; {known if atom is None else f'P(exactly calibrated) {chance(atom)}'}",

@@ -10,10 +10,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
+from scipy.special import ndtri
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, as_level, check_choice
-from bayescal.core.text import in_natural_order
+from bayescal.core.text import excludes, in_natural_order
 from bayescal.data.cases import as_scores
 from bayescal.data.stored import fingerprint
 from bayescal.data.table import CalibrationData, CrossedTable
@@ -31,11 +32,8 @@ from bayescal.inference import CurveComparison
 from bayescal.model.prior import Prior
 from bayescal.model.reversed import Reversed, reversed_scores
 from bayescal.multilevel.calibrated import prior_of
-from bayescal.multilevel.drift import DriftPosterior
-from bayescal.multilevel.factors import SubgroupPosterior
 from bayescal.multilevel.populations import clearly_off, clearly_off_of, own_error, views_of
 from bayescal.multilevel.posterior import MultilevelPosterior
-from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.multilevel.term import crossed
 from bayescal.posterior.intervals import share_below
 from bayescal.posterior.posterior import CalibrationPosterior, versions_of
@@ -62,6 +60,12 @@ if TYPE_CHECKING:
 __all__ = ["Facts", "Limit"]
 
 STANDARD_WORDS = Words()
+ROUND = (
+    *(0.001, 0.002, 0.005, 0.01, 0.02, 0.05),
+    *(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
+    *(0.95, 0.98, 0.99, 0.995),
+)
+FEWEST_SCORES = 3
 IDEAL_SLOPE, RIGHT_SPREAD = 1.0, (0.8, 1.25)
 ALONE: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "observed_expected": (observed_expected, observed_expected_interval),
@@ -269,7 +273,7 @@ class Facts:
         which the formulas hold; without an interval where the formula has none.
         """
         data = self.comparison.data
-        if data.follow_up is not None or "cluster" in data.roles or self.is_imputed:
+        if not self._is_independent:
             return {}
         rows = {}
         for name, (estimator, interval) in ALONE.items():
@@ -329,12 +333,17 @@ class Facts:
         """Whether there is a panel; of times to an event only if it was named."""
         return not self.posterior.problem.of_times or self.panel not in ((), PANEL)
 
+    @cached_property
+    def curve(self) -> tuple[Floats, Floats]:
+        """Round scores within the range of the data, and the curve there as `curve_at` gives it."""
+        at = round_scores(self.posterior.data.score)
+        return at, self.curve_at(at)
+
     def curve_at(self, scores: Floats) -> Floats:
         """The curve at some scores: posterior mean, and both ends, of shape (n_scores, 3)."""
         at = as_scores(scores, "scores")
-        draws = self.posterior.curve(at).to_numpy().reshape(-1, at.size)
-        ends = np.quantile(draws, [(1 - self.ci_prob) / 2, (1 + self.ci_prob) / 2], axis=0)
-        return np.column_stack([draws.mean(axis=0), *ends])
+        risks = self.posterior.risks(at, ci_prob=self.ci_prob)
+        return risks[["risk", "lower", "upper"]].to_numpy()
 
     def val_prob(self) -> pd.Series:
         """What R's `val.prob` prints, by its names; of the data, not of the posterior.
@@ -383,7 +392,7 @@ class Facts:
         """
         chosen = self.recommendation.choice
         views = {} if self.several is None else views_of(self.several)
-        if chosen in (None, "identity") or "next" not in views:
+        if chosen in (None, "identity") or "next" not in views or self.kind == "subgroup":
             return None
         return float(self._recommended(views["next"]).table["prob_better"][chosen])
 
@@ -470,35 +479,73 @@ class Facts:
 
     @cached_property
     def clearly_off(self) -> dict[str, dict[str, float]]:
-        """O/E of groups, periods or subgroups whose interval excludes 1, the furthest first."""
+        """O/E of groups, periods or subgroups that are clearly off, the furthest first.
+
+        Their interval excludes 1; or their own cases alone stand out from the others, which one fit
+        of all draws towards these: then it is O/E of these cases alone.
+        """
         if self.several is not None:
-            return clearly_off_of(self.several, self.ci_prob)
-        return clearly_off(self.groups, self.ci_prob) if self.has_own_curves else {}
+            off = self._standing_out | clearly_off_of(self.several, self.ci_prob)
+        else:
+            off = clearly_off(self.groups, self.ci_prob) if self.has_own_curves else {}
+        return dict(sorted(off.items(), key=lambda row: -abs(np.log(row[1]["estimate"]))))
+
+    @property
+    def _standing_out(self) -> dict[str, dict[str, float]]:
+        """Groups whose number of events is not that of the others, by a test of each.
+
+        The score test of O/E against that of all cases, at the level of one interval shared among
+        the groups, so that with random labels none is named in 95 % of data sets. Only of outcomes
+        that are known and independent.
+        """
+        groups, pooled = self.data.groups, self.comparison.data
+        if not groups or not self._is_independent or not 0 < pooled.events < pooled.n:
+            return {}
+        common = pooled.events / (pooled.trials @ pooled.score)
+        enough = ndtri(1 - (1 - self.ci_prob) / 2 / len(groups))
+        off = {}
+        for label in groups:
+            mine = self.data.select(label)
+            risk = np.clip(common * mine.score, 0, 1)
+            expected, events = float(mine.trials @ risk), float(mine.events)
+            spread = float(np.sqrt(mine.trials @ (risk * (1 - risk))))
+            if events and spread and abs(events - expected) > enough * spread:
+                ratio = events / float(mine.trials @ mine.score)
+                lower, upper = observed_expected_interval(mine, ci_prob=self.ci_prob)
+                if excludes(lower, upper, 1):
+                    off[label] = {"estimate": ratio, "lower": lower, "upper": upper}
+        return off
+
+    @property
+    def _is_independent(self) -> bool:
+        """Whether outcomes are known, independent and not imputed, as formulas ask for."""
+        data = self.comparison.data
+        return data.follow_up is None and "cluster" not in data.roles and not self.is_imputed
 
     @cached_property
-    def sites(self) -> HierarchicalPosterior | None:
+    def sites(self) -> MultilevelPosterior | None:
         """The groups as sites of one hierarchical fit of logistic curves.
 
         None of fewer than three groups, between which no spread can be seen, and of periods.
         """
         if len(self.data.groups) < LEAST_SITES or self.data.periods is not None:
             return None
-        return cast(HierarchicalPosterior, fit(self.data, **self._of_several))
+        return cast(MultilevelPosterior, fit(self.data, **self._of_several))
 
     @cached_property
-    def periods(self) -> DriftPosterior | None:
+    def periods(self) -> MultilevelPosterior | None:
         """The curves of ordered periods, of one fit; None without periods."""
         if self.data.periods is None or len(self.data.groups) < 2:
             return None
-        return cast(DriftPosterior, fit(self.data, **self._of_several))
+        return cast(MultilevelPosterior, fit(self.data, **self._of_several))
 
     @cached_property
-    def subgroups(self) -> SubgroupPosterior | None:
+    def subgroups(self) -> MultilevelPosterior | None:
         """The subgroups by several factors, of one fit of logistic curves; None without factors."""
         if self.crossed is None:
             return None
         table, terms = self.crossed, crossed(self.crossed.names)
-        return cast(SubgroupPosterior, fit(table.data, vary=terms, **self._of_several))
+        return cast(MultilevelPosterior, fit(table.data, vary=terms, **self._of_several))
 
     @property
     def _of_several(self) -> dict[str, Any]:
@@ -514,7 +561,7 @@ class Facts:
         a number of others, and where NUTS drew the curves, since it computes no evidence.
         """
         if self.periods is not None:
-            return float(self.periods.prob_changed)
+            return 1 - float(self.periods.explanations["constant"])
         if self.sites is None:
             return float("nan")
         post = self.sites
@@ -538,12 +585,17 @@ class Facts:
         patients, the last period and the next. Of several factors: these patients and the average
         subgroup.
         """
-        return None if self.several is None else populations_of(self.several, self.ci_prob)
+        if self.several is None:
+            return None
+        rows = populations_of(self.several, self.ci_prob)
+        return rows.drop(index="next", errors="ignore") if self.kind == "subgroup" else rows
 
     @cached_property
     def next_events(self) -> tuple[float, float] | None:
         """Events for 100 predicted to expect in the next group or period, as an interval."""
-        if self.populations is None or "next" not in self.populations.index:
+        if self.populations is None or self.kind == "subgroup":
+            return None
+        if "next" not in self.populations.index:
             return None
         low, high = (
             100 * float(self.populations[f"observed_expected_{end}"]["next"])
@@ -553,7 +605,7 @@ class Facts:
 
     @cached_property
     def by_subgroup(self) -> pd.DataFrame:
-        """Each level and each combination of levels; see `SubgroupPosterior.report`.
+        """Each level and each combination of levels; see `MultilevelPosterior.table`.
 
         Raises
         ------
@@ -564,4 +616,14 @@ class Facts:
             raise InputError(
                 "there are no subgroups. Pass subgroup= to assess, with two or more columns."
             )
-        return self.subgroups.report(ci_prob=self.ci_prob)
+        return self.subgroups.table(ci_prob=self.ci_prob)
+
+
+def round_scores(score: Floats) -> Floats:
+    """Round probabilities within the range of the scores, or some of the scores themselves."""
+    values = np.array([value for value in ROUND if score.min() <= value <= score.max()])
+    if values.size >= FEWEST_SCORES:
+        return values
+    distinct = np.unique(score)
+    index = np.linspace(0, distinct.size - 1, min(distinct.size, 5)).round().astype(int)
+    return np.asarray(distinct[index])

@@ -15,7 +15,6 @@ from bayescal.model.average import PRIOR_CALIBRATED
 from bayescal.multilevel.populations import views_of
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.rows import RATIO_AND_SLOPE, raw_of
-from bayescal.multilevel.view import CurveView
 from bayescal.posterior.functionals import main_functionals
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.report.performance import told
@@ -116,7 +115,7 @@ def group_table(groups: Mapping[str, CalibrationPosterior], ci_prob: float) -> p
         exact = np.nan if post.prob_calibrated is None else post.prob_calibrated
         numbers = post.data.counted() | _main_numbers(post, ci_prob)
         rows[name] = numbers | {"prob_calibrated": exact}
-        if isinstance(post, CurveView):
+        if post._one_of is not None:
             raw = raw_of(post)
             rows[name] |= {f"{each}_raw": raw[each] for each in RATIO_AND_SLOPE}
     table = pd.DataFrame.from_dict(rows, orient="index").astype(np.float64).rename_axis("group")

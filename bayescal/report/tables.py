@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal.core.arrays import Floats
 from bayescal.core.errors import check_choice
-from bayescal.core.table import MEDIA, NOT_TERMINAL, Column, Row, Table
-from bayescal.core.text import capitalised, chance, count, decimals, percent, ratio, shortened
-from bayescal.model.curves import CURVES
+from bayescal.core.table import MEDIA, NOT_TERMINAL, Column, Row, Table, chances, rows_of
+from bayescal.core.text import capitalised, chance, count, decimals, percent, shortened
 from bayescal.multilevel.compared import subgroups_of
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functional import SECTIONS
 from bayescal.posterior.functionals import FUNCTIONALS, heading, main_functionals
 from bayescal.report.facts import Facts
 from bayescal.report.followed import censoring_by_fifth, quarters, risks_words
+from bayescal.report.panel import no_panel
 from bayescal.report.performance import CLASSIFIED, OVERALL
 from bayescal.report.seen import Measured
 from bayescal.report.val_prob import VAL_PROB
@@ -32,12 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["Tables", "measured"]
 
 PAGE = MEDIA[:1]
-ROUND = (
-    *(0.001, 0.002, 0.005, 0.01, 0.02, 0.05),
-    *(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
-    *(0.95, 0.98, 0.99, 0.995),
-)
-FEWEST_SCORES = 3
 FIRST = {
     "observed_expected": "Observed / expected",
     "calibration_in_the_large": "Calibration in the large",
@@ -99,7 +92,7 @@ class Tables(Mapping[str, Table]):
             "classification": (True, classification_table),
             "curve": (True, curve_table),
             "estimators": (f.has_estimators, estimators_table),
-            "families": (f.several is None, families_table),
+            "families": (f.several is None, lambda f: f.comparison.families()),
             "diagnostics": (True, diagnostics_table),
             "imputations": (f.is_imputed, imputations_table),
             "val_prob": (not f.posterior.problem.of_times, val_prob_table),
@@ -147,11 +140,6 @@ def counts(name: str, head: str, **options: Any) -> Column:
     return Column(name, head, lambda row: count(row[name]), **options)
 
 
-def chances(name: str, head: str, **options: Any) -> Column:
-    """A probability."""
-    return Column(name, head, lambda row: chance(float(row[name])), **options)
-
-
 def texts(name: str, head: str, **options: Any) -> Column:
     """A text as it is."""
     return Column(name, head, lambda row: str(row[name]), is_text=True, **options)
@@ -165,10 +153,6 @@ def texts_right(name: str, head: str) -> Column:
 def as_fixed(value: float, places: int) -> str:
     """A number to some decimals, nought without a sign; `NOT_DEFINED` of NaN."""
     return NOT_DEFINED if math.isnan(value) else f"{round(value, places) + 0.0:.{places}f}"
-
-
-def _rows(frame: pd.DataFrame) -> list[Row]:
-    return [Row(str(name), str(name), row.to_dict()) for name, row in frame.iterrows()]
 
 
 # Table 1, and all measures
@@ -299,21 +283,10 @@ def _performance_rows(f: Facts) -> Iterator[Row]:
         )
 
 
-def round_scores(score: Floats) -> Floats:
-    """Round probabilities within the range of the scores, or some of the scores themselves."""
-    values = np.array([value for value in ROUND if score.min() <= value <= score.max()])
-    if values.size >= FEWEST_SCORES:
-        return values
-    distinct = np.unique(score)
-    index = np.linspace(0, distinct.size - 1, min(distinct.size, 5)).round().astype(int)
-    return np.asarray(distinct[index])
-
-
 def curve_table(f: Facts) -> Table:
     """The calibration curve at some predicted probabilities, with its interval."""
-    at = round_scores(f.posterior.data.score)
-    rows = []
-    for score, ends in zip(at, f.curve_at(at).tolist(), strict=True):
+    rows, (at, curve) = [], f.curve
+    for score, ends in zip(at, curve.tolist(), strict=True):
         values = dict(zip(("actual", "lower", "upper"), ends, strict=True))
         places = decimals(values["lower"], values["upper"])
         rows.append(Row(f"{score:.4g}", f"{score:.4g}", values, decimals=places))
@@ -341,7 +314,7 @@ def groups_table(f: Facts) -> Table:
         columns += [_alone("observed_expected", MEDIA), _alone("calibration_slope", PAGE)]
     rows = [
         Row(row.name, row.label, row.values, chosen=row.name in f.clearly_off)
-        for row in _rows(f.by_group)
+        for row in rows_of(f.by_group)
     ]
     head = capitalised(f.kind)
     return Table("groups", title, head, columns, rows, names_cases=True, stacks=True)
@@ -442,7 +415,7 @@ def followed_table(f: Facts) -> Table:
             *[counts("competing", "Competing events", short="Competing")] * (competing > 0),
             counts("censored", "Left before", short="Left"),
             *(
-                counts(f"at_risk_{n}", f"At risk at {time:.3g}", media=NOT_TERMINAL)
+                counts(f"at_risk_{n}", f"At risk at {time:.3g}", media=PAGE)
                 for n, time in enumerate(quarters(horizon), 1)
             ),
             counts("at_risk", f"Followed to {at}", short="Followed"),
@@ -527,7 +500,7 @@ def estimators_table(f: Facts) -> Table:
         is_larger = row["prob_exceeds"] < RARE
         return "larger than chance explains" if is_larger else "within chance"
 
-    known = f.estimators.dropna(subset=["estimate"])
+    known = f.estimators[f.estimators["estimate"].notna()] if len(f.panel) else no_panel()
     ends = zip(known["calibrated_lower"], known["calibrated_upper"], strict=True)
     places = max((decimals(*each) for each in ends), default=3)
     rows = [
@@ -550,30 +523,6 @@ def estimators_table(f: Facts) -> Table:
     return Table("estimators", title, "Estimator", columns, rows, stacks=True)
 
 
-def families_table(f: Facts) -> Table:
-    """The families of curves: how probable, and how well each predicts."""
-
-    def posterior(row: Row) -> str:
-        return chance(row["posterior_prob"]) if row["prior"] else "not averaged"
-
-    def elpd(row: Row) -> str:
-        return f"{as_fixed(row['elpd_diff'], 1)} ({row['elpd_diff_error']:.1f})"
-
-    rows = [
-        Row(str(name), str(name), row.to_dict(), hint=CURVES[str(name)].meaning)
-        for name, row in f.comparison.table.iterrows()
-    ]
-    columns = (
-        Column("prior", "Prior", lambda row: f"{row['prior']:.2f}"),
-        Column("posterior_prob", "Posterior", posterior),
-        Column("bayes_factor", "Bayes factor", lambda row: ratio(row["bayes_factor"])),
-        Column("elpd", "Elpd (s.e.)", elpd),
-        Column("stacking", "Stacking", lambda row: f"{row['stacking_weight']:.2f}"),
-    )
-    title = "Families of curves, from exact calibration to any smooth shape"
-    return Table("families", title, "Curve", columns, rows, stacks=True)
-
-
 def diagnostics_table(f: Facts) -> Table:
     """How far the draws can be trusted, family by family."""
     known = ("pareto_k", "log_evidence_error")
@@ -582,7 +531,7 @@ def diagnostics_table(f: Facts) -> Table:
         rows = [Row("logistic", f"logistic, one a {f.kind}", own)]
     else:
         table = f.comparison.table[list(known)]
-        rows = [row for row in _rows(table) if np.isfinite(row["pareto_k"])]
+        rows = [row for row in rows_of(table) if np.isfinite(row["pareto_k"])]
     columns = (
         Column("pareto_k", "Pareto k-hat (limit 0.7)", lambda row: as_fixed(row["pareto_k"], 2)),
         fixed("log_evidence_error", "Error of the log evidence"),

@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats, random_generator
 from bayescal.core.errors import MOST_DRAWS, InputError, as_count, as_flag, as_level
-from bayescal.core.text import card, chance, rounded, shortened
+from bayescal.core.page import Page, Section
+from bayescal.core.table import Table, chances, measured, rows_of
+from bayescal.core.text import card, shortened
 from bayescal.estimators.survival import NUMBERS_OF_TIMES, Followed
 from bayescal.estimators.uncertainty import (
     AlikeCases,
@@ -161,17 +163,29 @@ class Consistency:
     def __repr__(self) -> str:
         return f"Consistency({self.estimator} = {self.observed:.3g}: {self.verdict})"
 
+    def page(self) -> Page:
+        """The estimate beside what a calibrated model, and the fitted curve, would give."""
+        summary = self.summary()
+        labels = {name: _SOURCES[str(name)] for name in summary.index}
+        keys = ("mean", "lower", "upper")
+        columns = (
+            measured("mean", "Mean (95 % interval)", keys),
+            chances("prob_exceeds", "P(as large)"),
+        )
+        rows = rows_of(summary, labels)
+        table = Table("consistency", "Simulated data sets", "Simulated from", columns, rows)
+        told = f"{self.estimator} = {self.observed:.3g}: {self.verdict}."
+        record = {"estimator": self.estimator, "observed": self.observed, "verdict": self.verdict}
+        record |= {"simulated": summary.to_dict(orient="index")}
+        section = Section("Simulated data sets", (table,))
+        cases = f"{self.cases:.6g} cases"
+        return Page("Is an estimate larger than chance?", cases, (told,), (section,), (), record)
+
     def _repr_html_(self) -> str:
-        rows = {
-            _SOURCES[str(name)]: (
-                rounded((row["mean"],), row["lower"], row["upper"])[0],
-                " to ".join(rounded((row["lower"], row["upper"]), row["lower"], row["upper"])),
-                chance(float(row["prob_exceeds"])),
-            )
-            for name, row in self.summary().iterrows()
-        }
-        text = f"{self.estimator} = {self.observed:.3g}\n{self.verdict}"
-        return card(text, ("mean", "95 % interval", "P(as large)"), rows)
+        page = self.page()
+        shown = page.tables["consistency"].show()
+        rows = {line.label: line.cells for line in shown.lines}
+        return card(page.answer[0], shown.heads[1:], rows)
 
 
 def check_consistency(

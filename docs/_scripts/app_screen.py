@@ -15,7 +15,8 @@ from bayescal.cli.page.server import Server
 
 DOCS = Path(__file__).parents[1]
 DONE = (
-    "document.getElementById('command').value && document.getElementById('doing').innerText === ''"
+    "document.getElementById('python').value.includes('predictions.csv')"
+    " && document.getElementById('stop').hidden && !document.querySelector('#result.old')"
 )
 
 
@@ -26,26 +27,22 @@ def main() -> None:
     server = Server()
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    while not server.started:
-        time.sleep(0.05)
     died, risk = bc.simulate.sample("clinical-middle-overconfident", 894, random_state=3)
     table = pd.DataFrame({"died": died.astype(int), "risk": risk.round(4)})
+    table["hospital"] = [("North", "South", "West")[row % 3] for row in range(len(table))]
     with tempfile.TemporaryDirectory() as folder:
         table.to_csv(Path(folder) / "predictions.csv", index=False)
         browser = Browser(Path(folder) / "profile")
         tab = browser.tab(server.address)
         browser.size(tab, 1200, 1500)
+        limit = "const limit = document.getElementById('limit'); limit.value = 8;"
+        browser.value(tab, f"{limit} limit.dispatchEvent(new Event('input', {{bubbles: true}}))")
         browser.choose_file(tab, Path(folder) / "predictions.csv")
-        browser.wait(tab, DONE)
-        browser.value(tab, "document.forms[0].elements.seed.value = '1'")
-        browser.value(tab, "document.forms[0].elements.close.value = '0.05'")
-        browser.value(tab, "document.forms[0].dispatchEvent(new Event('input', {bubbles: true}))")
-        browser.wait(tab, "document.getElementById('command').value.includes('0.05')")
         browser.wait(tab, DONE)
         time.sleep(2)  # until the report is drawn
         browser.picture(tab, DOCS / "_static" / "app.png")
         browser.end()
-    server.stop()
+    server.shutdown()
     thread.join(10)
 
 

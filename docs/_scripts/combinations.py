@@ -182,6 +182,12 @@ def fitted(names: tuple[str, ...], *, is_first: bool = False) -> Any:
     return bc.fit(cases, draws=200, random_state=1, **given)
 
 
+def of_all_cases(names: tuple[str, ...]) -> Any:
+    """The posterior of one curve, of several that of all cases together."""
+    post = fitted(names)
+    return post.at() if hasattr(post, "average") else post
+
+
 def _of(door: Callable[..., Any], **fixed: Any) -> Callable[[tuple[str, ...]], Any]:
     """A door that takes cases."""
     return lambda names: door(table_of(names), random_state=1, **fixed, **options_of(door, names))
@@ -216,7 +222,7 @@ DOORS: dict[str, Callable[[tuple[str, ...]], Any]] = {
     "fit": fitted,
     "load": _loaded,
     "update": _updated,
-    "value_of_information": lambda names: fitted(names).value_of_information([0.3]),
+    "value_of_information": lambda names: of_all_cases(names).value_of_information([0.3]),
     "check_consistency": lambda names: bc.check_consistency(
         fitted(names), n_resamples=20, random_state=1
     ),
@@ -270,7 +276,7 @@ def numbers_of(result: Any) -> dict[str, Any]:
     if hasattr(result, "average"):
         told = {"heterogeneity": result.heterogeneity["mean"], "each": result.tce()}
         for of in (result.average(), result.at()):
-            told |= {f"{of.title}, {name}": each for name, each in numbers_of(of).items()}
+            told |= {f"{of._title}, {name}": each for name, each in numbers_of(of).items()}
         return told
     if hasattr(result, "functional"):
         shown = result.summary(names=["tce", "observed_expected", "signed_error"])
@@ -296,18 +302,27 @@ MARKS = {"works": "yes", "no keyword": "", "no fit": ""}
 
 
 def tables(record: Mapping[str, Mapping[str, str]]) -> str:
-    """The tables of the page: which pairs work, and why others do not."""
-    lines = [
-        f"| parts | {' | '.join(f'`{door}`' for door in DOORS)} |",
-        f"|---|{'---|' * len(DOORS)}",
-    ]
-    for names, row in record.items():
-        lines.append(f"| {names} | {' | '.join(MARKS.get(row[door], 'no') for door in DOORS)} |")
-    lines += ["", "What `fit` answers where it says no:", "", "| parts | answer |", "|---|---|"]
-    for names, row in record.items():
-        if row["fit"] not in MARKS:
-            lines.append(f"| {names} | {row['fit'].split('. ')[0].rstrip('.')}. |")
+    """The table of the page: what each function refuses, and what it has no option for."""
+    lines = ["| function | refuses | has no option for |", "|---|---|---|"]
+    for door in DOORS:
+        told = {names: row[door] for names, row in record.items()}
+        without = [names for names in PARTS if told.get(names) == "no keyword"]
+        refused = [names for names, answer in told.items() if answer not in MARKS]
+        alone = {names for names in refused if names in PARTS}
+        shown = [names for names in refused if names in PARTS or not alone & {*names.split(" + ")}]
+        lines.append(f"| `{door}` | {_listed(shown)} | {_listed(without)} |")
     return "\n".join(lines)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Parts and pairs; the pairs of one part together."""
+    firsts = dict.fromkeys(name.split(" + ")[0] for name in names)
+    told = []
+    for first in firsts:
+        others = [name.split(" + ")[1] for name in names if name.startswith(f"{first} + ")]
+        told += [first] * (first in names)
+        told += [f"{first} with {', '.join(others)}"] * bool(others)
+    return "; ".join(told) or "nothing"
 
 
 def with_tables(page: str, record: Mapping[str, Mapping[str, str]]) -> str:

@@ -12,9 +12,10 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.model_selection import train_test_split
 
-from bayescal.cli._demo import FEATURES, PATIENTS, STORED, TRAINED_ON, TREES
+from bayescal.cli.commands import DEMO
 
-SEED = 0
+FEATURES = ("texture", "smoothness", "compactness", "concavity", "symmetry")
+TREES, TRAINED_ON, PATIENTS, SEED = 200, 419, 150, 0
 
 
 def predictions() -> list[tuple[int, float]]:
@@ -45,4 +46,4 @@ def write(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    write(STORED)
+    write(DEMO)

@@ -68,13 +68,13 @@ def site_rows(seed: int, repeats: int) -> Iterator[Row]:
                 post = bc.fit(data, vary=bc.by("site"), draws=DRAWS, random_state=index)
                 told = {"sites": count, "spread": spread}
                 for k, label in enumerate(post.labels):
-                    mine, view = site == k, post.site(label)
+                    mine, view = site == k, post.at(site=label)
                     here = errors(true[mine], score[mine])
                     here["calibration_slope"] = np.exp(at[k, 1])
                     yield from of_these(view, here, what="each site", **told)
                 middle = np.array([0.25, -0.2]) * (index % 2)
                 centre = expit(MEAN + middle[0] + np.exp(middle[1]) * (x - MEAN))
-                average, new = post.average_site(), post.new_site()
+                average, new = post.average(), post.new()
                 yield from of_these(average, errors(centre, score), what="average site", **told)
                 ends = new.interval("observed_expected", population="sample")
                 for k in range(count, count + NEW_SITES):
@@ -122,14 +122,14 @@ def subgroups(seed: int, repeats: int) -> list[Row]:
                 told = {"subgroups": count, "differ": "yes" if spread else "no"}
                 for k, (name, code) in enumerate(factors.items()):
                     for level in range(shape[k]):
-                        view = post.subgroup({name: str(level)})
+                        view = post.at({name: str(level)})
                         true = errors(risk[code == level], score[code == level])
                         rows += of_these(view, true, what="levels", **told)
                 for c in range(count):
                     levels = np.unravel_index(c, shape)
                     where = {name: str(k) for name, k in zip(factors, levels, strict=True)}
                     true = errors(risk[cell == c], score[cell == c])
-                    rows += of_these(post.subgroup(where), true, what="combinations", **told)
+                    rows += of_these(post.at(where), true, what="combinations", **told)
     return means(rows, "what", "number", "subgroups", "differ")
 
 
@@ -407,7 +407,7 @@ def one_set(seed: int, repeats: int) -> list[Row]:
             options: dict[str, Any] = {"engine": "importance", "draws": DRAWS}
             post = bc.fit(data, vary="site", curve="logistic", random_state=index, **options)
             for k, label in enumerate(post.labels):
-                true, view = errors(risk[site == k], score[site == k]), post.site(label)
+                true, view = errors(risk[site == k], score[site == k]), post.at(site=label)
                 below = np.abs(view.values_of("signed_error")) > view.values_of("tce") + 1e-12
                 for name in ("tce", "observed_expected"):
                     ends = view.interval(name, population="sample")
@@ -457,7 +457,7 @@ def odd_cells(seed: int, repeats: int) -> list[Row]:
             vary = [*factors, bc.by(*factors)]
             options: dict[str, Any] = {"engine": "importance", "draws": DRAWS}
             post = bc.fit(data, vary=vary, curve="logistic", random_state=index, **options)
-            named = post.unlike_cells()
+            named = post.unlike()
             for part in post.parts(list(factors)):
                 levels = [int(part.levels[name]) for name in factors]
                 here = np.ravel_multi_index(levels, (2, 2, 3))

@@ -28,7 +28,7 @@ def main() -> None:
     post = bc.fit(test_y, scores, random_state=1)
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4.2), layout="constrained")
     bc.plots.reliability(post, ax=left)
-    bc.plots.tce(post, ax=right)
+    bc.plots.functional(post, ax=right)
     left.set_title("A. The calibration curve", loc="left")
     right.set_title("B. The true calibration error", loc="left")
     figure.savefig(Path(__file__).with_name("figure.png"), dpi=150)

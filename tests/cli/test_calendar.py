@@ -25,7 +25,7 @@ def frame(tmp_path, monkeypatch) -> pd.DataFrame:
 
 def drift(capsys, *arguments: str, file: str = "a.csv", fails: bool = False) -> str:
     with pytest.raises(SystemExit) as ended:
-        main(["drift", file, *NAMES, "--period", "date", *arguments])
+        main([file, *NAMES, "--period", "date", *arguments])
     shown = capsys.readouterr()
     assert bool(ended.value.code) == fails, shown.err
     return " ".join((shown.out + shown.err).split())
@@ -82,7 +82,7 @@ def test_times_to_an_event_by_quarter(capsys, frame) -> None:
     frame.rename(columns={"died": "event"}).to_csv("a.csv", index=False)
     told = ["--time", "years", "--event", "event", "--prob", "risk", "--horizon", "2"]
     with pytest.raises(SystemExit) as ended:
-        main(["drift", "a.csv", *told, "--period", "date", "--every", "quarter", "--seed", "1"])
+        main(["a.csv", *told, "--period", "date", "--every", "quarter", "--seed", "1"])
     shown = capsys.readouterr()
     assert not ended.value.code, shown.err
     assert "2024-Q1" in shown.out

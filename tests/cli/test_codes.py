@@ -42,7 +42,7 @@ def test_codes_of_missing_outcomes(refusal, frame, code, words) -> None:
     told = refusal(frame, "--outcome", "y", "--prob", "p", *event)
     assert f"{code if code in ('-99', '9') and not words else repr(code)} in 2 rows" in told
     assert "the first on line 5 of a.csv: this looks like a code of missing values" in told
-    assert "--drop-missing leaves their rows out, and bayescal missing keeps" in told
+    assert "--drop-missing leaves their rows out, and an empty cell keeps" in told
 
 
 @pytest.mark.parametrize("code", [".", "unknown", "-99", "999"])
@@ -56,7 +56,7 @@ def test_codes_of_missing_scores(refusal, frame, code) -> None:
 def test_plus_and_minus_are_two_outcomes(tmp_path, frame, capsys) -> None:
     path = tmp_path / "a.csv"
     frame.assign(y=frame["y"].map({0: "-", 1: "+"})).to_csv(path, index=False)
-    named = ("--outcome", "y", "--prob", "p", "--positive", "+", "--curve", "identity")
+    named = ("--outcome", "y", "--prob", "p", "--positive", "+")
     with pytest.raises(SystemExit) as left:
         main(["assess", str(path), *named])
     assert (left.value.code or 0) == 0
@@ -109,4 +109,4 @@ def test_the_place_stands_where_the_sense_may_pause(refusal, frame) -> None:
 def test_percentages_with_a_decimal_comma_are_read_by_their_option(refusal, frame) -> None:
     frame["p"] = [f"{100 * p:.1f} %".replace(".", ",") for p in frame["p"]]
     told = refusal(frame)
-    assert "is a percentage. Percentages are read with --percent." in told
+    assert "is a percentage. Percentages are read with --scale percent." in told

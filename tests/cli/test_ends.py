@@ -46,14 +46,14 @@ def test_the_event_is_one_and_a_case_that_left_nought(values, event, left, codes
 @pytest.mark.parametrize(
     ("values", "event", "left", "told"),
     [
-        (TWO, None, None, "holds alive, dead. Say which of these is the event, such as --cause"),
+        (TWO, None, None, "holds alive, dead. Say which of these is the event, such as --positive"),
         (THREE, "dead", None, "Say which of these is a case that left, such as --censored alive"),
         (THREE, None, None, "and which a case that left: --censored alive"),
-        (TWO, "Dead", None, "--cause Dead: no case has this in the column 'status' of --event"),
+        (TWO, "Dead", None, "--positive Dead: no case has this in the column 'status' of --event"),
         (TWO, "dead", "lost", "--censored lost: no case has this"),
-        (TWO, "dead", "dead", "--cause and --censored are both 'dead'"),
+        (TWO, "dead", "dead", "--positive and --censored are both 'dead'"),
         (TWO[:1], "dead", None, "holds dead alone"),
-        (NUMBERS, "x", None, "--cause x: no case has this"),
+        (NUMBERS, "x", None, "--positive x: no case has this"),
         (NUMBERS / 2, "1.5", None, "codes of events are whole numbers from 1"),
     ],
 )

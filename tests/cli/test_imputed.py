@@ -86,7 +86,7 @@ def test_it_is_the_assessment_of_the_imputations(long, tmp_path, run, refusal):
 
 
 def test_one_family(long, tmp_path, run, refusal):
-    result = run(long, "--curve", "logistic")
+    result = run(long)
     assert result.exit_code == 0
     assert "missing information" in result.output
 
@@ -95,7 +95,7 @@ def test_the_rows_of_the_imputations_may_alternate(long, tmp_path, run, refusal)
     files = tmp_path / "a.json", tmp_path / "b.json"
     alternating = long.sort_values([".id", ".imp"])
     for table, file in zip((long, alternating), files, strict=True):
-        assert run(table, "--curve", "logistic", "--json", str(file)).exit_code == 0
+        assert run(table, "--json", str(file)).exit_code == 0
     first, second = (json.loads(file.read_text())["functionals"] for file in files)
     assert first == second
 
@@ -104,7 +104,7 @@ def test_the_data_before_imputation_are_left_out(long, tmp_path, run, refusal):
     before = long[long[".imp"] == 1].assign(**{".imp": 0})
     before.loc[before.index[:5], "risk"] = np.nan
     both = pd.concat([before, long])
-    result = run(both, "--curve", "logistic")
+    result = run(both)
     assert result.exit_code == 0
     told = result.output
     assert f"{N} rows of imputation 0 left out: values are missing there" in told
@@ -113,13 +113,13 @@ def test_the_data_before_imputation_are_left_out(long, tmp_path, run, refusal):
 
 def test_imputations_counted_from_0_are_all_read(long, tmp_path, run, refusal):
     long[".imp"] -= 1
-    result = run(long, "--curve", "logistic")
+    result = run(long)
     assert f"{M} imputations of {N} cases" in result.output
 
 
 def test_outcomes_that_differ_were_imputed(long, tmp_path, run, refusal):
     long.iloc[N + 7, long.columns.get_loc("died")] ^= 1
-    result = run(long, "--curve", "logistic")
+    result = run(long)
     assert result.exit_code == 0
     assert "Outcomes were imputed too" in " ".join(result.output.split())
 
@@ -155,13 +155,13 @@ def test_sites_of_several_imputations(long, run):
 
 def test_cases_that_lack_a_score_in_every_imputation_are_left_out(long, tmp_path, run, refusal):
     long.loc[long[".id"] == 5, "risk"] = np.nan
-    result = run(long, "--curve", "logistic", "--drop-missing")
+    result = run(long, "--drop-missing")
     assert f"{M} imputations of {N - 1} cases" in result.output
 
 
 @pytest.mark.slow
 def test_a_running_table_keeps_imputations_and_clusters(long, tmp_path, run, refusal):
-    options = ("--curve", "logistic", "--cluster", ".id")
+    options = ("--cluster", ".id")
     long = long.assign(risk=long["risk"].round(6))  # read back the same by every version of pandas
     for part in (long[long[".id"] < 20], long[long[".id"] >= 20]):
         assert run(part, *options, "--update", str(tmp_path / "t.nc")).exit_code == 0

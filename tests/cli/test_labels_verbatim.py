@@ -11,6 +11,8 @@ from bayescal.cli.reading import Reading, read_predictions
 from bayescal.data.roles import read_periods
 from bayescal.errors import InputError
 
+pytestmark = pytest.mark.filterwarnings("ignore::bayescal.errors.SpellingWarning")
+
 RNG = np.random.default_rng(4)
 ROWS = 120
 RISK = RNG.uniform(0.1, 0.9, ROWS).round(3)

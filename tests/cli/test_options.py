@@ -1,89 +1,136 @@
-"""Options of the command line are the arguments of Python, by the same names or by one list."""
+"""Options: as few as one screen holds, named as in Python, and each refused in one line."""
 
 from __future__ import annotations
 
 import inspect
+import re
+from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
-import typer
 
 import bayescal as bc
-from bayescal.cli import main
-from bayescal.cli._options import PYTHON_NAMES
-from bayescal.cli.app import app
-from bayescal.fitting.unknown import KnownFit
+from bayescal.cli.commands import COMMANDS, FILES
+from bayescal.cli.options import OPTIONS, PYTHON_NAMES
 
-DOORS = {
-    "assess": (bc.assess, bc.fit, bc.CalibrationData, bc.Survival, bc.CalibrationPosterior.tce),
-    "compare": (bc.compare, bc.assess, bc.CalibrationData, bc.Survival),
-    "drift": (bc.fit, bc.assess, bc.CalibrationData, bc.Survival),
-    "gain": (
-        bc.recalibration_gain,
-        bc.Survival,
-        bc.cross_fit,
-        bc.RecalibrationGain.summary,
-        bc.CalibrationData,
-    ),
-    "missing": (bc.fit_known, bc.fit, bc.CalibrationData, KnownFit.verdicts),
-    "predict": (bc.fit, bc.CalibrationData, bc.Survival, bc.MultilevelPosterior.risks),
-    "recalibrate": (bc.CalibrationData, bc.fit, bc.CalibrationPosterior.summary),
-    "plan": (bc.plan, bc.simulate.scores, bc.fit),
-    "monitor": (bc.assess, bc.CalibrationData, bc.fit, bc.CalibrationPosterior.performance),
-}
-OF_FILES = {
-    "apply_to", "censored", "drop_missing", "encoding", "every", "force", "html", "ignore_column",
-    "in_sample", "independent", "json", "logit", "method", "output", "percent", "plot", "resume",
-    "sheet", "risk", "survival", "update", "word",
+SCREEN = range(24, 41)
+MOST_SLOTS = 98
+
+
+def test_there_are_few_slots() -> None:
+    """Of each command its own; the files of a page are declared once, by the runner."""
+    own = [name for each in COMMANDS.values() for name in each.options if name not in FILES]
+    with_files = [each for each in COMMANDS.values() if {*FILES} <= {*each.options}]
+    assert len(with_files) == len(COMMANDS) - 1  # `app` has a page of its own
+    assert len(own) + len(FILES) <= MOST_SLOTS
+    assert {*own, *FILES} == {*OPTIONS}
+
+
+def test_help_is_one_screen(run) -> None:
+    first = run("--help").out.splitlines()
+    assert len(first) in SCREEN
+    for name in COMMANDS:
+        assert f"  bayescal {'FILE' if name == 'assess' else name} " in "\n".join(first)
+        lines = run(name, "--help").out.splitlines()
+        assert len(lines) <= SCREEN[-1]
+        assert max(map(len, (*first, *lines))) <= 80
+    assert run("-h").out == run().out == run("--help").out
+    assert run("--version").out.startswith("bayescal 0.")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_all_options_are_in_the_whole_help(run, name) -> None:
+    told = run(name, "--help-all").out
+    assert re.findall(r"^  --([\w-]+)", told, re.M).sort() == [*COMMANDS[name].options].sort()
+    assert max(map(len, told.splitlines())) <= 80
+
+
+PLANNED = {name for name, _ in inspect.signature(bc.plan).parameters.items()}
+LAW = {name for name, _ in inspect.signature(bc.simulate.scores).parameters.items()}
+
+
+def test_options_of_a_plan_are_arguments_of_python() -> None:
+    own = {PYTHON_NAMES.get(name, name).replace("-", "_") for name in COMMANDS["plan"].options}
+    assert own - PLANNED - LAW == {*FILES, "y_true", "y_prob", "pos_label"}
+
+
+def test_options_of_an_assessment_are_arguments_of_python() -> None:
+    doors = (bc.assess, bc.read, bc.CalibrationData, bc.MultilevelPosterior.risks, bc.Survival)
+    known = {name for door in doors for name in inspect.signature(door).parameters}
+    own = {PYTHON_NAMES.get(name, name).replace("-", "_") for name in COMMANDS["assess"].options}
+    of_files = {
+        *FILES,
+        "positive",
+        "at",
+        "case",
+        "force",
+        "new",
+        "update",
+        "ignore_column",
+        "subgroup",
+    }
+    assert not own - known - of_files
+
+
+# Each with what nobody means
+
+SIZE, FEW, LONGEST = 40, 4, 1000
+READS = ("a.csv", "--outcome", "y", "--seed", "1")
+GIVEN: dict[str, tuple[str, ...]] = {
+    "assess": (*READS, "--prob", "p"),
+    "compare": (*READS, "--prob", "p", "--prob", "q"),
+    "recalibrate": (*READS, "--prob", "p", "--method", "logistic", "--output", "out.csv"),
+    "plan": ("--of", "calibration_slope", "--width", "0.5", "--analysis", "wald", "--prevalence",
+             "0.2", "--c-statistic", "0.75", "--simulations", "50"),
 }  # fmt: skip
-"""Options that say how a file is read or written, or that Python needs no argument for.
-
-`--risk` is the `y_prob` of `risks`, since `--prob` is that of the fit.
-"""
-
-COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+HOSTILE = (
+    "", "x", "nan", "inf", "-1", "1e308", "9" * 400, "-0.5", "nowhere/x.csv", "a.csv", "p", "%s",
+    "é\n\t", "empty.csv", "header.csv", "nul.csv", "digits.csv", "utf-16", ".",
+)  # fmt: skip
 
 
-def options(command: str) -> list[typer.core.TyperOption]:
-    return [each for each in COMMANDS[command].params if each.param_type_name == "option"]
+@pytest.fixture
+def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", SIZE, random_state=6)
+    table = pd.DataFrame({"y": y_true, "p": y_prob, "q": np.sqrt(y_prob)})
+    table.to_csv("a.csv", index=False)
+    Path("empty.csv").touch()
+    Path("header.csv").write_text("y,p\n")
+    Path("nul.csv").write_bytes(b"y,p\n\x000,1\n")
+    Path("digits.csv").write_text("y,p\n" + f"0,{'9' * 400}\n" * 9)
 
 
-def arguments(command: str) -> set[str]:
-    return {name for door in DOORS[command] for name in inspect.signature(door).parameters}
+def with_value(given: list[str], option: str, value: str) -> list[str]:
+    while option in given:
+        at = given.index(option)
+        given = given[:at] + given[at + 2 :]
+    return [*given, option, value]
 
 
-@pytest.mark.parametrize("command", sorted(DOORS))
-def test_every_option_is_an_argument_of_python(command: str) -> None:
-    own = {PYTHON_NAMES.get(each.name, each.name) for each in options(command)}
-    assert not own - arguments(command) - OF_FILES
-
-
-@pytest.mark.parametrize("command", sorted(COMMANDS))
-def test_options_have_the_name_of_python_too(command: str) -> None:
-    for each in options(command):
-        if each.name in PYTHON_NAMES:
-            assert "--" + PYTHON_NAMES[each.name].replace("_", "-") in each.opts
-
-
-def test_names_of_python_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    y, s = bc.simulate.sample("clinical-middle-overconfident", 60, random_state=1)
-    file = tmp_path / "cases.csv"
-    pd.DataFrame({"died": y, "risk": s}).to_csv(file, index=False)
-    shown = []
-    for names in (("--outcome", "--prob", "--seed"), ("--y-true", "--y-prob", "--random-state")):
-        told = [word for pair in zip(names, ("died", "risk", "3"), strict=True) for word in pair]
-        with pytest.raises(SystemExit) as ended:
-            main(["assess", str(file), "--curve", "logistic", *told])
-        assert not ended.value.code
-        shown.append(capsys.readouterr().out)
-    assert shown[0] == shown[1]
-    assert "Seed 3" in shown[0]
-
-
-def test_an_error_names_the_option_that_is_first(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["assess", "missing.csv", "--thresholds", "3"])
-    assert "--threshold must lie strictly between 0 and 1" in " ".join(
-        capsys.readouterr().err.split()
-    )
+@pytest.mark.slow
+@pytest.mark.usefixtures("_files", "quick")
+@pytest.mark.parametrize("name", GIVEN)
+def test_every_option_is_attacked(name: str, run) -> None:
+    command = COMMANDS[name]
+    owners = Counter(option for each in COMMANDS.values() for option in each.options)
+    table = Path("a.csv").read_bytes()
+    others = {name: python.replace("_", "-") for name, python in PYTHON_NAMES.items()}
+    wrong = []
+    for index, option in enumerate(each for each in command.options if OPTIONS[each].value):
+        for k in range(max(1, FEW // owners[option])):
+            value = HOSTILE[(5 * index + 7 * k) % len(HOSTILE)]
+            result = run(name, *with_value(list(GIVEN[name]), f"--{option}", value))
+            error = result.err[result.err.find("Error: ") :]
+            known = [option, option.replace("-", "_"), others.get(option, option)]
+            named = any(text and text in error for text in (*known, " ".join(value.split())))
+            if result.code not in (0, 2):
+                wrong.append(f"{option} {value!r}: code {result.code}")
+            elif result.code == 2 and (len(error) > LONGEST or error.count("\n") != 1):
+                wrong.append(f"{option} {value!r:.40}: more than a line: {error:.200}")
+            elif result.code == 2 and value and not named:
+                wrong.append(f"{option} {value!r:.40}: not named: {error:.200}")
+    assert not wrong
+    assert name == "plan" or Path("a.csv").read_bytes() == table  # a plan reads no file here

@@ -25,9 +25,9 @@ def refused(path: Path) -> str:
 @pytest.mark.parametrize(
     ("scores", "cure"),
     [
-        (("-1.5", "0.3", "2.2"), "log-odds, read them with --logit"),
-        (("16.7", "30", "80"), "percentages, read them with --percent"),
-        (("16.7%", "30%", "80%"), "with or without the sign, are read with --percent"),
+        (("-1.5", "0.3", "2.2"), "log-odds, read them with --scale logit"),
+        (("16.7", "30", "80"), "percentages, read them with --scale percent"),
+        (("16.7%", "30%", "80%"), "with or without the sign, are read with --scale percent"),
     ],
 )
 def test_scores_that_are_no_probabilities_get_a_hint(
@@ -66,9 +66,7 @@ def test_log_odds_and_percentages_are_read(tmp_path, scale, texts, guessed) -> N
     name = "x" if guessed and "%" not in texts[0] else "p"
     path = tmp_path / "a.csv"
     path.write_text("\n".join([f"y,{name}", *(f"{k % 2},{text}" for k, text in enumerate(texts))]))
-    read = read_predictions(
-        Reading(path, {"logit": scale is LOG_ODDS, "percent": scale is PERCENT})
-    )
+    read = read_predictions(Reading(path, {"scale": "logit" if scale is LOG_ODDS else "percent"}))
     np.testing.assert_allclose(read.data.score, PROBABILITIES, rtol=1e-14)
     assert read.source["scale"] == scale.name
 
@@ -79,7 +77,7 @@ def test_percentages_have_a_range(tmp_path, score) -> None:
     path.write_text(f"y,p\n1,20\n0,{score}\n")
     message = rf"column 'p': {score} is outside \[0, 100\] on line 3 of"
     with pytest.raises(InputError, match=message):
-        read_predictions(Reading(path, NAMES | {"percent": True}))
+        read_predictions(Reading(path, NAMES | {"scale": "percent"}))
 
 
 def test_the_sign_of_a_weight_is_no_reason_for_percent(tmp_path) -> None:
@@ -134,16 +132,16 @@ def test_percentages_beside_probabilities_are_refused(tmp_path, last) -> None:
     path.write_text(MIXED.format(last))
     message = r"column 'p': 0\.1434 on line 3 of .* has no percent sign, and 81% on line 2 has one"
     with pytest.raises(InputError, match=message):
-        read_predictions(Reading(path, NAMES | {"percent": True}))
+        read_predictions(Reading(path, NAMES | {"scale": "percent"}))
 
 
 def test_percentages_with_and_without_the_sign(tmp_path) -> None:
     path = tmp_path / "a.csv"
     path.write_text(MIXED.format("35"))
-    read = read_predictions(Reading(path, NAMES | {"percent": True}))
+    read = read_predictions(Reading(path, NAMES | {"scale": "percent"}))
     np.testing.assert_allclose(read.data.score, [0.001434, 0.35, 0.81])
     path.write_text("y,p\n1,81%\n0,0\n")
-    read = read_predictions(Reading(path, NAMES | {"percent": True}))
+    read = read_predictions(Reading(path, NAMES | {"scale": "percent"}))
     np.testing.assert_allclose(read.data.score, [0, 0.81])
 
 

@@ -37,19 +37,20 @@ def run(capsys, *arguments: str) -> tuple[int, str, str]:
 
 
 def test_a_column_of_hospitals_asks(capsys, file):
-    told = ["--outcome", "died", "--prob", "risk", "--curve", "logistic"]
+    told = ["--outcome", "died", "--prob", "risk"]
     code, _, err = run(capsys, "assess", str(file), *told)
     assert code == 2
     assert "column 'Hospital' has 6 values in 120 rows" in err
     assert "--site Hospital, or --cluster Hospital, or --ignore-column Hospital" in err
 
 
+@pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize(
     "answer",
     [["--ignore-column", "Hospital"], ["--cluster", "Hospital"], ["--independent"]],
 )  # fmt: skip
 def test_each_answer_is_taken(capsys, file, answer):
-    told = ["--outcome", "died", "--prob", "risk", "--curve", "logistic", "--seed", "1"]
+    told = ["--outcome", "died", "--prob", "risk", "--seed", "1"]
     code, out, _ = run(capsys, "assess", str(file), *told, *answer)
     assert code == 0
     assert "120" in out
@@ -101,7 +102,7 @@ def test_a_long_table_of_imputations_is_told_from_repeated_patients(capsys, file
     long = pd.concat([table.assign(**{".imp": k}) for k in (1, 2, 3)])
     path = file.with_name("imputed.csv")
     long.to_csv(path, index=False)
-    told = ("--outcome", "died", "--prob", "risk", "--curve", "logistic")
+    told = ("--outcome", "died", "--prob", "risk")
     code, _, err = run(capsys, "assess", str(path), *told)
     assert code == 2
     assert "If rows of one are its imputations, add --imputation .imp" in err

@@ -40,15 +40,15 @@ def cases(seed: int = 1) -> pd.DataFrame:
 def test_the_mark_of_the_file_itself_says_what_its_map_was_fitted_to(run) -> None:
     cases(1).to_csv("past.csv", index=False)
     cases(2).to_csv("base.csv", index=False)
-    fit = ("recalibrate", "past.csv", *NAMES, "--apply-to", "base.csv", "--output", "upd.csv")
+    fit = ("recalibrate", "past.csv", *NAMES, "--new", "base.csv", "--output", "upd.csv")
     assert run(*fit)[0] == 0
     assert run("recalibrate", "base.csv", *NAMES, "--output", "other.csv")[0] == 0
-    judge = ("--outcome", "died", "--before", "risk", "--after", "risk_recalibrated")
-    code, told = run("gain", "upd.csv", *judge)
+    judge = ("--outcome", "died", "--prob", "risk", "--prob", "risk_recalibrated")
+    code, told = run("compare", "upd.csv", *judge)
     assert code == 0
     assert "assumed to be fitted to other patients" in told
     Path("upd.csv.bayescal.json").unlink()
-    assert "other.csv.bayescal.json says" in run("gain", "upd.csv", *judge)[1]
+    assert "other.csv.bayescal.json says" in run("compare", "upd.csv", *judge)[1]
 
 
 @pytest.mark.slow
@@ -73,8 +73,8 @@ def test_separator_and_decimal_mark_are_those_of_the_source(
     made = pd.read_csv(output, sep=separator, decimal=decimal)
     pd.testing.assert_frame_equal(made[["died", "risk"]], cases(), check_dtype=False)
     assert made["risk_recalibrated"].between(0, 1).all()
-    judge = ("--outcome", "died", "--before", "risk", "--after", "risk_recalibrated")
-    assert run("gain", output, *judge)[0] == 0
+    judge = ("--outcome", "died", "--prob", "risk", "--prob", "risk_recalibrated")
+    assert run("compare", output, *judge)[0] == 0
 
 
 @pytest.mark.parametrize("apart", [False, True])
@@ -83,7 +83,7 @@ def test_rows_without_a_score_keep_empty_cells(run, apart) -> None:
     frame.to_csv("past.csv", index=False)
     frame["risk"] = frame["risk"].where(~frame.index.isin([2, 7]))
     frame.to_csv("gaps.csv", index=False)
-    files = ("past.csv", "--apply-to", "gaps.csv") if apart else ("gaps.csv",)
+    files = ("past.csv", "--new", "gaps.csv") if apart else ("gaps.csv",)
     how = (*NAMES, "--output", "out.csv")
     code, told = run("recalibrate", *files, *how)
     assert code == 2

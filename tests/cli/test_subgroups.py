@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import bayescal as bc
-from bayescal.cli.app import main
+from bayescal.cli import main
 
 N = 200
 COLUMNS = ("--outcome", "y", "--prob", "p", "--seed", "7")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +11,11 @@ import pytest
 import xarray as xr
 
 import bayescal as bc
-from bayescal.cli import main
 
 NAMES = ("--outcome", "y", "--prob", "p")
 IGNORED = ("--ignore-column", "site")
-FAST = (*NAMES, *IGNORED, "--curve", "logistic", "--seed", "1")
-Call = Callable[..., str]
+FAST = (*NAMES, *IGNORED, "--seed", "1")
+pytestmark = pytest.mark.usefixtures("quick")
 
 
 def cases(n: int, seed: int) -> pd.DataFrame:
@@ -37,31 +35,6 @@ def months(tmp_path, monkeypatch) -> list[pd.DataFrame]:
     return frames
 
 
-@pytest.fixture
-def done(capsys) -> Call:
-    def invoke(*arguments: str) -> str:
-        with pytest.raises(SystemExit) as left:
-            main(list(arguments))
-        captured = capsys.readouterr()
-        assert (left.value.code or 0, captured.err) == (0, "")
-        return captured.out
-
-    return invoke
-
-
-@pytest.fixture
-def refused(capsys) -> Call:
-    def invoke(*arguments: str) -> str:
-        with pytest.raises(SystemExit) as left:
-            main(list(arguments))
-        captured = capsys.readouterr()
-        assert left.value.code == 2
-        assert captured.err.count("\n") == 1
-        return captured.err
-
-    return invoke
-
-
 def table() -> bc.CalibrationData:
     return bc.CalibrationData.from_netcdf("t.nc")
 
@@ -77,7 +50,7 @@ def test_the_table_is_that_of_all_files(done, months) -> None:
     assert (record["cases"], record["source"]["additions"]) == (4500, 3)
     together.to_csv("all.csv", index=False)
     done("assess", "all.csv", *FAST, "--json", "all.json")
-    assert json.loads(Path("all.json").read_text())["functionals"] == record["functionals"]
+    assert json.loads(Path("all.json").read_text())["sha256"] == record["sha256"]
 
 
 @pytest.mark.slow
@@ -105,7 +78,7 @@ def test_the_same_cases_are_added_once(done, refused, months) -> None:
 def test_cases_of_another_model_are_refused(done, refused, months) -> None:
     done("assess", "0.csv", *FAST, "--update", "t.nc")
     months[1].rename(columns={"p": "risk"}).to_csv("1.csv", index=False)
-    other = (*IGNORED, "--outcome", "y", "--prob", "risk", "--curve", "logistic", "--seed", "1")
+    other = (*IGNORED, "--outcome", "y", "--prob", "risk", "--seed", "1")
     line = refused("assess", "1.csv", *other, "--update", "t.nc")
     assert "--prob of the cases in t.nc is 'p', and that of 1.csv is 'risk'" in line
     done("assess", "1.csv", *other, "--update", "t.nc", "--force")
@@ -113,34 +86,37 @@ def test_cases_of_another_model_are_refused(done, refused, months) -> None:
 
 
 @pytest.mark.parametrize("when", ["reading", "assessing", "writing"])
-def test_a_failure_leaves_the_table_as_it_was(done, refused, months, monkeypatch, when) -> None:
+def test_a_failure_leaves_the_table_as_it_was(
+    done, refused, run, months, monkeypatch, when
+) -> None:
     done("assess", "0.csv", *FAST, "--update", "t.nc")
     before = Path("t.nc").read_bytes()
     if when == "reading":
         months[1].assign(p=2).to_csv("1.csv", index=False)
-        refused("assess", "1.csv", *FAST, "--update", "t.nc")
+        assert run("assess", "1.csv", *FAST, "--update", "t.nc").code == 2
     else:
-        run = "bayescal.cli._analysis.Analysis.run"
-        target = run if when == "assessing" else "xarray.Dataset.to_netcdf"
+        target = "bayescal.report.assess" if when == "assessing" else "xarray.Dataset.to_netcdf"
 
         def fail(*arguments: object, **options: object) -> None:
             raise OSError(28, "No space left on device")
 
         monkeypatch.setattr(target, fail)
-        refused("assess", "1.csv", *FAST, "--update", "t.nc")
+        assert run("assess", "1.csv", *FAST, "--update", "t.nc").code == 2
     assert Path("t.nc").read_bytes() == before
     assert not list(Path.cwd().glob(".bayescal-*"))
 
 
-def test_a_table_that_changes_meanwhile_is_left(done, refused, months, monkeypatch) -> None:
+def test_a_table_that_changes_meanwhile_is_left(done, run, months, monkeypatch) -> None:
     done("assess", "0.csv", *FAST, "--update", "t.nc")
     other = Path("t.nc").read_bytes() + b"more"
 
     def meanwhile(*arguments: object, **options: object) -> None:
         Path("t.nc").write_bytes(other)
 
-    monkeypatch.setattr("bayescal.cli._analysis.Analysis.run", meanwhile)
-    assert "changed by another program" in refused("assess", "1.csv", *FAST, "--update", "t.nc")
+    monkeypatch.setattr("bayescal.cli.runner.write", meanwhile)
+    result = run("assess", "1.csv", *FAST, "--update", "t.nc")
+    assert result.code == 2
+    assert "changed by another program" in result.err
     assert Path("t.nc").read_bytes() == other
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bayescal.cli._write import write_table
+from bayescal.cli.files import write_table
 
 FIELD = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6)
 

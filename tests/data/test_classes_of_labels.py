@@ -94,9 +94,9 @@ def test_the_other_doors_take_a_matrix() -> None:
 def test_class_wise_is_one_hierarchical_fit() -> None:
     matrix = pd.DataFrame(PROBA, columns=NAMES)
     post = bc.fit(NAMES[INDEX], matrix, mode="class-wise", curve="intercept", **CHEAP)
-    assert isinstance(post, bc.HierarchicalPosterior)
+    assert post.problem.kind == "sites"
     assert post.labels == ("ant", "cat", "dog")
-    assert post.site("cat").data == bc.CalibrationData(INDEX == 1, PROBA[:, 1])
+    assert post.at({"class": "cat"}).data == bc.CalibrationData(INDEX == 1, PROBA[:, 1])
 
 
 ONE = PROBA[:, 0]

@@ -98,8 +98,8 @@ def test_views_on_what_was_not_observed_have_no_outcomes(cases):
     drift = bc.fit(y, s, period=np.repeat([1, 2, 3], 40), draws=400, random_state=0)
     alone = bc.fit(None, s, known=known, curve="logistic", draws=400, random_state=0)
     unseen = (
-        post.new_site(s[:30]), post.new_site(), post.site("D"), alone, alone.average_site(),
-        drift.next_period(), drift.next_period(s[:30]),
+        post.new(scores=s[:30]), post.new(), post.at(site="D"), alone, alone.average(),
+        drift.new(), drift.new(scores=s[:30]),
     )  # fmt: skip
     for view in unseen:
         assert not view.data.has_outcomes
@@ -112,7 +112,7 @@ def test_views_on_what_was_not_observed_have_no_outcomes(cases):
             with pytest.raises(ValueError, match="this table has no outcomes"):
                 door(view.data)
         assert view.data.trials.sum() == view.data.n > 0
-    for seen in (post.site("A"), post.average_site(), post, drift.now(), drift):
+    for seen in (post.at(site="A"), post.average(), post, drift.now(), drift):
         assert seen.data.has_outcomes
         assert seen.data.events > 0
-    assert bc.plots.reliability(post.new_site(s[:30]))
+    assert bc.plots.reliability(post.new(scores=s[:30]))

@@ -56,7 +56,7 @@ def test_each_model_keeps_its_own_posterior(comparison, cases):
         for measure, post in {"tce": alone, "observed_expected": given_free(alone)}.items():
             pairs = {
                 post.at(): comparison.at(),
-                post.site("H1"): comparison.at("H1"),
+                post.at(site="H1"): comparison.at("H1"),
                 post.average(): comparison.average(),
                 post.new(): comparison.new(),
             }

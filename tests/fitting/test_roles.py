@@ -68,7 +68,7 @@ WORKS = {
         "site", "period", "factors", "one factor", "cluster", "stratum", "imputation", "weights",
         "imputation and cluster", "imputation and site", "site and cluster", "period and cluster",
     },
-    "build_model": {"site", "weights"},
+    "build_model": {"site", "period", "factors", "one factor", "weights"},
 }  # fmt: skip
 
 

@@ -28,7 +28,7 @@ def estimates(post: Any) -> dict[str, Any]:
 
 def sites() -> dict[str, Any]:
     post = fitted("site", 5)
-    views = {"first": post.site("0"), "average": post.average_site(), "next": post.new_site()}
+    views = {"first": post.at(site="0"), "average": post.average(), "next": post.new()}
     return {name: estimates(view) for name, view in views.items()}
 
 

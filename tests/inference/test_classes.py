@@ -16,8 +16,8 @@ def test_a_class_wise_table_has_a_curve_for_each_class():
     data = bc.CalibrationData.from_multiclass(label, proba, mode="class-wise")
     post = bc.fit(data, curve="logistic", draws=1000, random_state=1)
     assert post.labels == ("0", "1", "2")
-    assert (post.sites["cases"] == 300).all()
-    assert post.sites["events"].sum() == 300
-    assert post.site("1").data.n == 300
+    assert (post.table()["cases"] == 300).all()
+    assert post.table()["events"].sum() == 300
+    assert post.at({"class": "1"}).data.n == 300
     with pytest.raises(InputError, match=r"class-wise.*fit\(data, curve='logistic'\)"):
         bc.assess(data)

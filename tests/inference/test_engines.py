@@ -105,9 +105,9 @@ def test_the_model_simulates_outcomes_from_its_prior():
     y, s = bc.simulate.sample("clinical-middle-shifted", 60, random_state=5)
     with bc.build_model(y, s, curve="beta"):
         drawn = pm.sample_prior_predictive(draws=20, random_seed=1)
-    hits = drawn.prior_predictive["hits"].to_numpy()
-    assert set(np.unique(hits)) == {0.0, 1.0}
-    assert hits.shape == (1, 20, 60)
+    events = drawn.prior_predictive["y"].to_numpy()
+    assert set(np.unique(events)) == {0.0, 1.0}
+    assert events.shape == (1, 20, 60)
 
 
 @pytest.mark.slow
@@ -145,18 +145,25 @@ def test_options_of_nuts_reach_it(monkeypatch):
         raise RuntimeError("seen")
 
     monkeypatch.setattr(nuts, "sample_nuts", spy)
-    options = {"tune": 300, "target_accept": 0.99, "cores": 1, "progress": True, "seconds": 9.0}
+    options = {
+        "nuts_sampler": "pymc", "chains": 2, "tune": 300, "draws": 70, "target_accept": 0.99,
+        "init": "adapt_diag", "cores": 1, "progressbar": True, "seconds": 9.0,
+    }  # fmt: skip
     with pytest.raises(RuntimeError, match="seen"):
         bc.fit(
             [0, 1, 1], [0.2, 0.7, 0.9], curve="beta", engine="nuts", sampler=options, random_state=0
         )
-    assert {name: seen[name] for name in options} == options
+    assert {name: getattr(seen["sampler"], name) for name in options} == options
 
 
 @pytest.mark.parametrize(
     ("sampler", "message"),
     [
-        ({"chains": 2}, "an option of sampler must be one of 'cores'"),
+        ({"chain": 2}, "an option of sampler must be one of 'chains'"),
+        ({"chains": 0}, "chains"),
+        ({"nuts_sampler": "stan"}, "nuts_sampler"),
+        ({"init": "adapt_diag", "nuts_sampler": "nutpie"}, "init is an option of PyMC's own"),
+        ({"seconds": 3, "nuts_sampler": "numpyro"}, "cannot be stopped"),
         ({"target_accept": 1.5}, "target_accept.*between 0 and 1"),
         ({"tune": 0}, "tune"),
         ({"cores": 2.5}, "cores"),

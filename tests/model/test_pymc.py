@@ -9,6 +9,7 @@ from scipy.special import expit, logit
 import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.model.priors import Normal, Prior
+from bayescal.model.problem import prepare
 
 pytestmark = [pytest.mark.slow, pytest.mark.engine]
 
@@ -43,31 +44,38 @@ def value(model, name):
     return model[name].eval({model[coordinate]: at for coordinate, at in POINT.items()})
 
 
-def test_the_curve_is_named_by_row_and_every_case_knows_its_row():
+def test_every_case_is_an_observation_in_its_place():
     model = bc.build_model(OUTCOME, SCORE, curve="logistic", prior=PRIOR)
     assert logp(model) == pytest.approx(logp(by_hand(0)))
-    assert model.named_vars_to_dims["log_odds"] == ("row",)
-    assert model.named_vars_to_dims["event_prob"] == ("row",)
+    for name in ("score", "trials", "log_odds", "event_prob", "y"):
+        assert model.named_vars_to_dims[name] == ("obs",)
     expected = 0.3 + np.exp(-0.2) * logit(SCORE)
-    row = model["row_of_obs"].get_value()
-    np.testing.assert_allclose(value(model, "log_odds")[row], expected)
-    np.testing.assert_allclose(value(model, "event_prob")[row], expit(expected))
-    assert (np.diff(model["score"].get_value()) > 0).all()
+    np.testing.assert_allclose(value(model, "log_odds"), expected)
+    np.testing.assert_allclose(value(model, "event_prob"), expit(expected))
+    np.testing.assert_array_equal(model["score"].get_value(), SCORE)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_an_offset_of_numbers_splits_rows_of_equal_scores(weighted):
+def test_an_offset_of_numbers_and_weights(weighted):
     weight = RNG.uniform(0.5, 2, 40) if weighted else None
     model = bc.build_model(
         OUTCOME, SCORE, curve="logistic", prior=PRIOR, offset=0.7 * COVARIATE, sample_weight=weight
     )
     scale = 1.0 if weight is None else weight * weight.sum() / (weight**2).sum()
     assert logp(model) == pytest.approx(logp(by_hand(0.7 * COVARIATE, scale)))
-    row = model["row_of_obs"].get_value()
-    assert model["score"].get_value().size == len({*zip(SCORE, COVARIATE, strict=True)})
-    np.testing.assert_allclose(model["score"].get_value()[row], SCORE)
-    np.testing.assert_allclose(model["offset"].get_value()[row], 0.7 * COVARIATE)
-    assert model["trials"].get_value().sum() == pytest.approx(np.sum(scale * np.ones(40)))
+    assert ("weight" in model.named_vars) == weighted
+    if weighted:
+        model["weight"].set_value(np.zeros(40))
+        assert logp(model) == pytest.approx(logp(by_hand(0, 0.0)))
+
+
+def test_weights_that_are_counts_are_cases():
+    count = RNG.integers(1, 4, 40)
+    model = bc.build_model(
+        OUTCOME, SCORE, curve="logistic", prior=PRIOR, sample_weight=count, weight_type="counts"
+    )
+    assert logp(model) == pytest.approx(logp(by_hand(0, count)))
+    np.testing.assert_array_equal(model["trials"].get_value(), count)
 
 
 def test_an_offset_of_zeros_changes_nothing():
@@ -77,11 +85,14 @@ def test_an_offset_of_zeros_changes_nothing():
     assert logp(plain, point) == pytest.approx(logp(zeros, point))
 
 
-def test_an_offset_by_row_of_a_table():
+def test_a_table_has_its_cases_and_beside_an_offset_its_rows():
     data = bc.CalibrationData(OUTCOME, SCORE)
+    cases = bc.build_model(data, curve="logistic", prior=PRIOR)
+    assert len(cases.coords["obs"]) == 40
+    assert logp(cases) == pytest.approx(logp(by_hand(0)))
     shift = np.linspace(-1, 1, data.score.size)
     model = bc.build_model(data, curve="logistic", prior=PRIOR, offset=shift)
-    assert "row_of_obs" not in model.named_vars
+    assert len(model.coords["obs"]) == data.score.size
     of_case = shift[np.searchsorted(data.score, SCORE)]
     assert logp(model) == pytest.approx(logp(by_hand(of_case)))
 
@@ -102,13 +113,57 @@ def test_effects_of_sites_enter_as_a_variable():
     np.testing.assert_allclose(model["score"].get_value(), SCORE)
 
 
-def test_a_compressed_table_still_knows_the_row_of_each_case():
-    score = RNG.uniform(0.01, 0.99, 3000)
-    model = bc.build_model(RNG.random(3000) < score, score, curve="logistic", prior=PRIOR)
-    row = model["row_of_obs"].get_value()
-    trials = model["trials"].get_value()
-    np.testing.assert_array_equal(np.bincount(row, minlength=trials.size), trials)
-    assert np.abs(model["score"].get_value()[row] - score).max() < 0.01
+def test_many_cases_are_rows_of_equal_scores():
+    score = np.round(RNG.uniform(0.01, 0.99, 6000), 2)
+    model = bc.build_model(RNG.random(6000) < score, score, curve="logistic", prior=PRIOR)
+    assert model["trials"].get_value().sum() == 6000
+    assert len(model.coords["obs"]) == np.unique(score).size
+
+
+@pytest.mark.parametrize(
+    "curve",
+    ["identity", "intercept", "temperature", "logistic", "noise", "beta", "lapse", "spline"],
+)
+def test_data_that_are_set_reach_the_curve(curve):
+    """The curve at new scores is that of the family at them, whichever it is."""
+    import pymc as pm
+
+    data = bc.CalibrationData(OUTCOME, SCORE)
+    model = bc.build_model(data, curve=curve, prior=PRIOR)
+    problem = prepare(data, curve=curve, prior=PRIOR, random_state=0)
+    new = np.array([0.02, 0.4, 0.77, 0.98 if curve == "identity" else 1.0])
+    with model:
+        pm.set_data({"score": new, "trials": [1, 1, 5, 2]}, coords={"obs": range(4)})
+    named = [*coordinates(model, problem.curve), model["event_prob"]]
+    *u, prob = pm.draw(named, 20, random_seed=1)
+    columns = np.column_stack(u) if u else np.empty((20, 0))
+    np.testing.assert_allclose(prob, problem.probability(columns, new), rtol=1e-6)
+
+
+def coordinates(model, curve):
+    """The working coordinates of a family as variables of its model."""
+    at = {name: (stem, k) for stem, of in curve.variables.items() for k, name in enumerate(of)}
+    return [
+        model[stem][k] if name not in model.named_vars else model[name]
+        for name, (stem, k) in at.items()
+    ]
+
+
+def test_sites_in_the_order_of_the_cases_beside_an_offset():
+    import pymc as pm
+
+    model = bc.build_model(
+        OUTCOME, SCORE, site=SITE, curve="logistic", offset=0.7 * COVARIATE,
+        vary=bc.by("site", robust=False),
+    )  # fmt: skip
+    np.testing.assert_array_equal(model["site_of_obs"].get_value(), SITE)
+    assert model.named_vars_to_dims["site_shift"] == ("site",)
+    assert model.named_vars_to_dims["sd_shift"] == ("term",)
+    of_site = model["site_shift"][SITE] + COVARIATE * 0.7
+    drawn = pm.draw([model["log_odds"], of_site, model["site_log_slope"][SITE]], random_seed=1)
+    x = logit(SCORE) - logit(SCORE).mean()
+    expected = drawn[1] + np.exp(drawn[2]) * x + logit(SCORE).mean()
+    np.testing.assert_allclose(drawn[0], expected)
 
 
 @pytest.mark.parametrize(

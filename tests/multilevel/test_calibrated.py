@@ -13,8 +13,10 @@ import bayescal as bc
 import bayescal.multilevel.calibrated as module
 from bayescal.core.errors import DiagnosticWarning
 from bayescal.multilevel.calibrated import explained, identity_log_likelihood
+from bayescal.multilevel.curves import Curves
 from bayescal.multilevel.engine import draw_terms
 from bayescal.multilevel.factorised.density import PopulationDensity
+from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.problem import prepare_terms
 from bayescal.posterior.intervals import equal_tailed
 
@@ -93,7 +95,12 @@ def test_of_calibrated_sites_no_view_is_surely_above_zero():
     lower = []
     for seed in range(20):
         post = fitted(seed, "intercept", sites=5 if seed % 2 else 15, n=60)
-        views = post.average_site(), post.new_site(), post.at(), *map(post.site, post.labels[:3])
+        views = (
+            post.average(),
+            post.new(),
+            post.at(),
+            *(post.at(site=label) for label in post.labels[:3]),
+        )
         lower += [view.interval("tce")[0] for view in views]
     assert np.mean(np.array(lower) <= 0.003) >= 0.9
 
@@ -102,14 +109,14 @@ def test_sites_that_differ_round_a_calibrated_average():
     post = fitted(2, sites=12, n=300, sd=0.5)
     assert post.prob_calibrated["every_site"] < 1e-3
     assert post.prob_calibrated["average_site"] > 0.1
-    assert post.average_site().interval("tce")[0] == 0
-    assert post.new_site().interval("tce")[0] > 0
-    assert min(post.interval("tce")["lower"]) > 0
+    assert post.average().interval("tce")[0] == 0
+    assert post.new().interval("tce")[0] > 0
+    assert post.table()["tce_lower"].min() > 0
 
 
 def test_the_studies_differ_and_so_will_a_new_one(impact):
     """The average study may be calibrated."""
-    new, average = impact.new_site(), impact.average_site()
+    new, average = impact.new(), impact.average()
     assert impact.prob_calibrated["every_site"] < 1e-20
     np.testing.assert_allclose(new.interval("tce", population="sample"), (0.005, 0.115), atol=0.01)
     assert average.prob_calibrated > 0.6
@@ -118,7 +125,7 @@ def test_the_studies_differ_and_so_will_a_new_one(impact):
 
 @pytest.mark.parametrize("view", ["average", "new", "at", "site"])
 def test_everything_about_a_distance_is_read_from_its_draws(calibrated, view):
-    view = calibrated.site("2") if view == "site" else getattr(calibrated, view)()
+    view = calibrated.at(site="2") if view == "site" else getattr(calibrated, view)()
     draws = view.tce().to_numpy().ravel()
     assert view.prob_calibrated is not None
     assert view.interval("tce") == equal_tailed(draws, 0.95)
@@ -133,7 +140,7 @@ def test_everything_about_a_distance_is_read_from_its_draws(calibrated, view):
 @pytest.mark.parametrize("sd", [0.0, 0.3])
 def test_no_draw_contradicts_itself(sd):
     post = fitted(4, sites=5, sd=sd, shift=0.2)
-    for view in (post.average_site(), post.new_site(), post.at(), post.site("0")):
+    for view in (post.average(), post.new(), post.at(), post.at(site="0")):
         error, signed, ratio, largest = (
             view.functional(name).to_numpy().ravel()
             for name in ("tce", "signed_error", "observed_expected", "emax")
@@ -152,7 +159,7 @@ def test_draws_are_of_three_components():
     on = [np.mean(~curve.any(axis=1)) for curve in (drawn.average, *drawn.groups)]
     assert on[0] == pytest.approx(average, abs=1e-3)
     np.testing.assert_allclose(on[1:], every, atol=1e-3)
-    new = post.new_site().tables[0].u
+    new = post.new().tables[0].u
     assert np.mean(~new.any(axis=1)) == pytest.approx(every, abs=1e-3)
 
 
@@ -183,7 +190,7 @@ def test_factors_know_exact_calibration():
     assert 0.02 < post.prob_calibrated["every_site"] < post.prob_calibrated["average_site"]
     for view in (post.at(), post.at(sex="F"), post.at(sex="M", age="a"), post.new("age")):
         assert view.interval("tce")[0] < 0.005
-    assert (post.report()["tce_lower"] < post.report()["tce"]).all()
+    assert (post.table()["tce_lower"] < post.table()["tce"]).all()
 
 
 def test_periods_begin_calibrated_and_some_stay_so():
@@ -193,7 +200,7 @@ def test_periods_begin_calibrated_and_some_stay_so():
     y = (rng.random(x.size) < expit(x + 1.2 * (period > 2))).astype(int)
     post = bc.fit(y, expit(x), period=period, curve="logistic", draws=400, random_state=1)
     assert post.prob_calibrated["every_site"] < 1e-6 < post.prob_calibrated["average_site"]
-    lower = post.interval("tce")["lower"].to_numpy()
+    lower = post.table()["tce_lower"].to_numpy()
     assert lower[:2].max() == 0
     assert lower[2:].min() > 0.05
     assert post.new().interval("tce")[0] > 0.05
@@ -209,9 +216,9 @@ def test_periods_begin_calibrated_and_some_stay_so():
 def test_nothing_is_said_where_no_evidence_was_computed(calibrated):
     numbers = {"r_hat": 1.0, "ess_bulk": 400.0, "ess_tail": 400.0, "divergences": 0.0}
     drawn = replace(calibrated._free, engine="nuts", stats=numbers)
-    post = bc.HierarchicalPosterior.of_draws(drawn)
+    post = MultilevelPosterior([Curves(drawn)])
     assert post.prob_calibrated is None
-    for view in (post.average_site(), post.new_site(), post.site("1")):
+    for view in (post.average(), post.new(), post.at(site="1")):
         assert view.prob_calibrated is None
         assert view.interval("tce") == equal_tailed(view.tce().to_numpy(), 0.95)
         assert view.interval("tce")[0] > 0
@@ -225,18 +232,18 @@ def test_they_are_read_back(calibrated, tmp_path):
         again.tree["posterior"]["shift"], calibrated.tree["posterior"]["shift"]
     )
     assert again.prob_calibrated == calibrated.prob_calibrated
-    assert again.new_site().interval("tce") == calibrated.new_site().interval("tce")
-    calibrated.site("3").to_netcdf(tmp_path / "site.nc")
+    assert again.new().interval("tce") == calibrated.new().interval("tce")
+    calibrated.at(site="3").to_netcdf(tmp_path / "site.nc")
     site = bc.load(tmp_path / "site.nc")
-    np.testing.assert_array_equal(site.tce(), calibrated.site("3").tce())
+    np.testing.assert_array_equal(site.tce(), calibrated.at(site="3").tce())
 
 
 def test_a_tree_of_an_earlier_version_computes_them(calibrated):
     tree = calibrated.tree.copy()
     tree["posterior"] = tree["free"]
     del tree["free"]
-    again = bc.HierarchicalPosterior(tree)
-    assert again.site("3").interval("tce") == calibrated.site("3").interval("tce")
+    again = MultilevelPosterior(tree)
+    assert again.at(site="3").interval("tce") == calibrated.at(site="3").interval("tce")
 
 
 def test_an_uncertain_evidence_is_a_warning(calibrated, monkeypatch):
@@ -254,7 +261,7 @@ def test_imputations_of_a_site_mix_its_draws():
         bc.fit(y, np.clip(s + off, 0.01, 0.99), site=label, draws=400, random_state=1)
         for off in (0.0, 0.01)
     ]
-    views = [post.site("1") for post in posts]
+    views = [post.at(site="1") for post in posts]
     both = bc.combine_imputations(views)
     assert both.prob_calibrated is not None
     assert both.prob_calibrated == np.mean([view.prob_calibrated for view in views])

@@ -13,10 +13,11 @@ from bayescal.inference.scales import prior_covariance
 from bayescal.model.clusters.sandwich import sandwich
 from bayescal.model.likelihood.rows import every_row
 from bayescal.model.problem import prepare
+from bayescal.model.pymc.rows import joined_rows
 from bayescal.multilevel.clusters import _BetweenGroups, _FittedGroup
 from bayescal.multilevel.factorised.likelihood import SITE_NODES, of_tables
 from bayescal.multilevel.followed import densities_of
-from bayescal.multilevel.nuts import multilevel_model
+from bayescal.multilevel.nuts import model_of_terms
 from bayescal.multilevel.problem import prepare_terms
 from free import given_free
 
@@ -113,7 +114,7 @@ def test_patients_that_differ_widen_what_their_visits_share(plain, clustered):
 
 def test_a_cluster_for_each_case_changes_nothing(plain):
     single = bc.fit(table(site=SITE, cluster=np.arange(SITE.size)), vary="site", **OPTIONS)
-    pd.testing.assert_frame_equal(single.sites, plain.sites)
+    pd.testing.assert_frame_equal(single.table(), plain.table())
 
 
 @pytest.mark.parametrize(
@@ -203,7 +204,8 @@ def test_the_likelihood_and_its_derivatives_agree():
 @pytest.mark.slow
 def test_the_pymc_model_has_the_same_likelihood():
     made = problem(site=SITE, cluster=PATIENT)
-    model = multilevel_model(made, merged=False)
+    rows = joined_rows([group.table for group in made.tables.values()], range(SITES))
+    model = model_of_terms(made, rows)
     parts = [*model.observed_RVs, model["clusters"]]
     logp = model.compile_logp(parts, mode="FAST_COMPILE")
     named = model.replace_rvs_by_values([model["site_shift"], model["site_log_slope"]])
@@ -239,7 +241,7 @@ def test_sites_of_one_patient_and_without_events_have_curves():
     assert np.diff(post.at(site="4").interval("signed_error")) > np.diff(
         alone.at(site="4").interval("signed_error")
     )
-    assert np.isfinite(post.sites.select_dtypes("number")[["tce"]]).all(axis=None)
+    assert np.isfinite(post.table().select_dtypes("number")[["tce"]]).all(axis=None)
     assert np.isfinite(post.new("site").interval("tce")).all()
     assert post.diagnostics["pareto_k"] < 0.7
 

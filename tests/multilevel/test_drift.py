@@ -10,6 +10,7 @@ from scipy.stats import norm
 
 import bayescal as bc
 from bayescal.errors import InputError
+from bayescal.multilevel.changed import steps_of
 from bayescal.multilevel.changes import PROB_CONSTANT, change_prior, explanation_prior
 from bayescal.multilevel.problem import prepare_terms
 from bayescal.multilevel.term import walk
@@ -118,7 +119,7 @@ def test_the_present_may_be_what_the_last_month_shows():
     shown = outcome[-1].mean() / score.mean()
     lower, upper = post.now().interval("observed_expected", population="sample")
     assert lower < outcome[0].mean() / score.mean() < shown + 0.04 < upper
-    before = post.period("0").interval("observed_expected", population="sample")
+    before = post.at(period="0").interval("observed_expected", population="sample")
     assert before[1] < shown
 
 
@@ -150,23 +151,23 @@ def test_a_category_is_added_after_the_last():
 
 def test_a_large_sudden_change_is_placed():
     post = bc.fit(*year(size=1.2)[:2], period=year()[2], curve="logistic", random_state=1)
-    assert post.prob_changed > 0.99
+    assert (1 - post.explanations["constant"]) > 0.99
     assert post.explanations["sudden"] > post.explanations["gradual"]
     when = post.when_changed()
     assert when["if_sudden"].idxmax() == "6"
     assert when.loc["6", "within_one"] > 0.95
-    assert post.period("5").interval("tce")[0] < 0.05 < post.now().interval("tce")[0]
+    assert post.at(period="5").interval("tce")[0] < 0.05 < post.now().interval("tce")[0]
 
 
 def test_without_a_change_the_present_is_near_one_fit():
     outcome, score, month = year(patients=200)
     post = bc.fit(outcome, score, period=month, curve="logistic", random_state=1)
-    assert post.prob_changed < 1 - PROB_CONSTANT
+    assert (1 - post.explanations["constant"]) < 1 - PROB_CONSTANT
     single = bc.fit(outcome, score, curve="logistic", random_state=1)
     assert given_free(post).now().estimate("observed_expected") == pytest.approx(
         single.estimate("observed_expected"), abs=0.02
     )
-    one = post.single_curve()
+    one = post.average()
     assert one.estimate("tce") == pytest.approx(single.estimate("tce"), abs=0.003)
 
 
@@ -176,7 +177,7 @@ def test_equal_periods_say_that_nothing_changed_where_it_could_have():
     twice = [np.tile(each, 2) for each in (outcome, score)]
     post = bc.fit(*twice, period=np.repeat([1, 2], outcome.size), curve="logistic", random_state=1)
     assert post.explanations["constant"] > PROB_CONSTANT + 0.1
-    steps = post._steps[0]
+    steps = steps_of(post._drawn)[0]
     assert (steps[post._drawn.explanation == 0] == 0).all()
 
 
@@ -189,7 +190,7 @@ def test_hard_periods_have_an_answer(curve):
     month = np.concatenate([month, np.repeat([3, 4, 5], [8, 3, 1])])
     post = bc.fit(outcome, score, period=month, curve=curve, random_state=1)
     assert post.diagnostics["verdict"] == "ok"
-    table = post.periods
+    table = post.table()
     assert np.isnan(table.loc["3", "calibration_slope_raw"])
     assert ((table["tce_lower"] <= table["tce"]) & (table["tce"] <= table["tce_upper"])).all()
 

@@ -11,7 +11,8 @@ from scipy.special import expit
 import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.multilevel.changes import explanation_prior, explanation_probabilities
-from bayescal.multilevel.drift import DriftPosterior
+from bayescal.multilevel.curves import Curves
+from bayescal.multilevel.posterior import MultilevelPosterior
 from free import given_free
 
 MONTHS = tuple(f"2024-{k:02}" for k in range(1, 7))
@@ -29,7 +30,7 @@ def post():
 
 def test_periods_answer_as_any_posterior_does(post):
     assert post.labels == MONTHS
-    assert post.now() is post.period("2024-06")
+    assert post.now() is post.at(period="2024-06")
     now = post.now()
     assert now.data.n == 120
     assert now.summary(names=["tce"]).loc["tce", "estimate"] == now.estimate("tce")
@@ -45,15 +46,15 @@ def test_periods_answer_as_any_posterior_does(post):
 
 
 def test_the_next_period_is_now_but_for_one_step(post):
-    following = post.next_period()
+    following = post.new()
     moved = post._drawn.following != post._drawn.in_order()[-1]
     gradual = post._drawn.explanation == len(MONTHS)
     np.testing.assert_array_equal(moved.any(axis=1), gradual)
     now, then = post.now().curve([0.3]), following.curve([0.3])
     assert then.std() > now.std()
-    other = post.next_period([0.9, 0.95])
+    other = post.new(scores=[0.9, 0.95])
     assert float(other.functional("observed_expected").mean()) < 1.2
-    assert following.title == "The next period"
+    assert following._title == "The next period"
 
 
 def test_the_largest_step_is_somewhere_if_there_was_one(post):
@@ -61,7 +62,7 @@ def test_the_largest_step_is_somewhere_if_there_was_one(post):
     assert list(when.index) == list(MONTHS[1:])
     drawn = (post._drawn.explanation > 0).mean()
     assert when["prob"].sum() == pytest.approx(drawn)
-    assert post.prob_changed == pytest.approx(drawn, abs=0.02)
+    assert (1 - post.explanations["constant"]) == pytest.approx(drawn, abs=0.02)
     assert when["by_then"].iloc[-1] == pytest.approx(1)
     assert when["by_then"].is_monotonic_increasing
     assert when["if_sudden"].sum() == pytest.approx(1)
@@ -78,7 +79,7 @@ def test_when_is_asked_with_all_periods_alike(post):
         log_evidence=np.zeros(len(MONTHS) + 1),
         explanation=np.where(walk, 0, post._drawn.explanation),
     )
-    alike = given_free(DriftPosterior.of_draws(flat)).when_changed()
+    alike = given_free(MultilevelPosterior([Curves(flat)])).when_changed()
     np.testing.assert_allclose(alike["if_sudden"], 1 / len(alike))
     np.testing.assert_allclose(alike["prob"], alike["prob"].mean())
     by_prior = explanation_probabilities(post._drawn)[1:-1]
@@ -92,12 +93,6 @@ def test_steps_up_to_delta_are_not_counted(post):
     assert shares == sorted(shares, reverse=True)
     assert shares[-1] == 0
     assert post.when_changed(0.5)["by_then"].isna().all()
-
-
-def test_the_present_error_is_above_a_limit(post):
-    drawn = post.now().functional("tce")
-    assert post.prob_now_above(0.05) == pytest.approx(float((drawn > 0.05).mean()))
-    assert post.prob_now_above(1.0, "observed_expected") > 0.9
 
 
 def test_the_gain_of_updating_is_that_of_the_mean_curve(post):
@@ -117,7 +112,7 @@ def test_the_gain_of_updating_is_that_of_the_mean_curve(post):
 
 
 def test_the_table_has_a_row_a_period(post):
-    table = post.periods
+    table = post.table()
     assert list(table.index) == list(MONTHS)
     assert (table["cases"] == 120).all()
     assert (table["observed_expected_lower"] < table["observed_expected"]).all()
@@ -127,13 +122,15 @@ def test_the_table_has_a_row_a_period(post):
 def test_it_is_read_back_from_a_file(post, tmp_path):
     post.to_netcdf(tmp_path / "drift.nc")
     again = bc.load(tmp_path / "drift.nc")
-    assert isinstance(again, DriftPosterior)
+    assert again.problem.kind == "periods"
     assert repr(again) == repr(post)
     assert again.when_changed().equals(post.when_changed())
     assert again.gain_of_updating().equals(post.gain_of_updating())
-    assert again.next_period().summary().equals(post.next_period().summary())
-    np.testing.assert_array_equal(again.single_curve().tce(), post.single_curve().tce())
-    assert again.period("2024-02")._prior[0].u == pytest.approx(post.period("2024-02")._prior[0].u)
+    assert again.new().summary().equals(post.new().summary())
+    np.testing.assert_array_equal(again.average().tce(), post.average().tce())
+    assert again.at(period="2024-02")._prior[0].u == pytest.approx(
+        post.at(period="2024-02")._prior[0].u
+    )
 
 
 def test_an_edited_tree_is_refused(post):
@@ -142,15 +139,15 @@ def test_an_edited_tree_is_refused(post):
     values["period_shift"][0, 0, 0] = np.nan
     tree["posterior"] = type(tree)(values)
     with pytest.raises(InputError, match="not finite"):
-        DriftPosterior(tree)
+        MultilevelPosterior(tree)
     renamed = post.tree["posterior"].to_dataset().assign_coords(period=list(MONTHS[::-1]))
     tree["posterior"] = type(tree)(renamed)
     with pytest.raises(InputError, match="periods of the tree"):
-        DriftPosterior(tree)
+        MultilevelPosterior(tree)
 
 
 def test_prior_draws_change_as_often_as_the_prior_says(post):
-    prior = post._prior
+    prior = post._fits[0].prior
     periods, following = prior.in_order(), prior.following
     assert periods.shape == post._drawn.in_order().shape
     moved = (periods[-1] != periods[0]).any(axis=1)
@@ -165,18 +162,6 @@ def test_prior_draws_change_as_often_as_the_prior_says(post):
     assert spread[-1] > spread[0] == pytest.approx(1.0, abs=0.1)
 
 
-def test_what_is_not_defined_has_a_reason():
-    options = {"sample_weight": np.linspace(0.5, 1.5, 60), "weight_type": "sampling"}
-    score = np.tile([0.2, 0.4, 0.6], 20)
-    outcome, month = np.tile([0, 1, 1, 0, 0, 1], 10), np.repeat([1, 2, 3], 20)
-    post = bc.fit(
-        *(outcome, score), period=month, curve="logistic", draws=400, random_state=1, **options
-    )
-    assert list(post.refused) == ["lower_bound"]
-    assert post.lower_bound is None
-    assert "lower bound" in post.refused["lower_bound"]
-
-
 def test_what_is_printed(post):
     shown = repr(post)
     assert "6 periods, 2024-01 to 2024-06, 720 cases" in shown
@@ -187,12 +172,10 @@ def test_what_is_printed(post):
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda post: post.period("2024-07"), "label"),
-        (lambda post: post.period(3), "label"),
-        (lambda post: post.next_period([1.2]), "y_prob"),
+        (lambda post: post.at(period="2024-07"), "level of period"),
+        (lambda post: post.at(period=3), "level of period"),
+        (lambda post: post.new(scores=[1.2]), "scores"),
         (lambda post: post.when_changed("much"), "delta"),
-        (lambda post: post.prob_now_above(None), "limit"),
-        (lambda post: post.prob_now_above(0.05, "ece"), "name"),
         (lambda post: post.gain_of_updating(2), "ci_prob"),
         (lambda post: post.functional("ece"), "name"),
         (lambda post: post.at(month="2024-01"), "the role of a level must be one of 'period'"),

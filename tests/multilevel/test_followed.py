@@ -15,7 +15,7 @@ from bayescal.model.likelihood.times.entries import entries_of
 from bayescal.model.likelihood.times.given import partial_of_group, rows_given_steps
 from bayescal.multilevel.factorised.likelihood import of_tables
 from bayescal.multilevel.followed import densities_of, log_over_steps, shared_steps
-from bayescal.multilevel.nuts import multilevel_model
+from bayescal.multilevel.nuts import model_of_terms
 from bayescal.multilevel.problem import prepare_terms
 
 SITES, PATIENTS = 4, 100
@@ -106,7 +106,7 @@ def test_without_leaving_it_is_the_likelihood_of_known_outcomes(curve):
 def test_without_leaving_the_summaries_are_those_of_known_outcomes():
     _, event, risk = study(leaving=0)
     ours, plain = bc.fit(table("site", leaving=0), **FAST), bc.fit(event, risk, site=SITE, **FAST)
-    np.testing.assert_allclose(ours.sites, plain.sites, atol=1e-5)
+    np.testing.assert_allclose(ours.table(), plain.table(), atol=1e-5)
     known = plain.summary()
     np.testing.assert_allclose(ours.summary().loc[known.index], known, atol=1e-5)
     assert ours.prob_calibrated == pytest.approx(plain.prob_calibrated, abs=1e-5)
@@ -172,7 +172,7 @@ def test_information_of_those_who_came_late_is_positive():
     information = part.derivatives(u)[1].transpose(0, 3, 1, 2)
     assert (np.linalg.eigvalsh(information) > -1e-9).all()
     post = bc.fit(late, **FAST)
-    assert np.isfinite(post.sites["observed_expected"]).all()
+    assert np.isfinite(post.table()["observed_expected"]).all()
 
 
 def test_few_nodes_are_as_good_as_every_entry():
@@ -199,7 +199,7 @@ def test_few_nodes_are_as_good_as_every_entry():
 
 def joint_density(made):
     """PyMC's log density of the curves of all sites and of the steps of Q: a function of both."""
-    model = multilevel_model(made)
+    model = model_of_terms(made)
     return model, model.compile_logp()
 
 
@@ -250,21 +250,21 @@ def test_pymc_has_the_same_density_given_the_steps():
 
 
 def test_single_sites_the_average_and_the_next(of_sites):
-    shown = of_sites.sites
+    shown = of_sites.table()
     assert shown.loc["s0", "observed_expected_lower"] > 1
     time, event, _ = study(shift=SHIFT)
     events = [np.sum(event & (time <= 5) & (site == SITE)) for site in shown.index]
     assert shown["events"].tolist() == events
     widths = [
         np.ptp(view.summary().loc["observed_expected", ["lower", "upper"]])
-        for view in (of_sites.average(), of_sites.new_site())
+        for view in (of_sites.average(), of_sites.new())
     ]
     assert widths[1] > widths[0]
 
 
 def test_raw_estimates_count_who_left_only_as_long_as_they_were_followed(of_sites):
-    raw = of_sites.sites["observed_expected_raw"]
-    known = of_sites.sites["events"] / [
+    raw = of_sites.table()["observed_expected_raw"]
+    known = of_sites.table()["events"] / [
         study(shift=SHIFT)[2][site == SITE].sum() for site in raw.index
     ]
     assert (raw > 1.15 * known).all()
@@ -276,15 +276,15 @@ def test_raw_estimates_count_who_left_only_as_long_as_they_were_followed(of_site
 def test_a_saved_fit_of_sites_is_the_same(of_sites, tmp_path):
     of_sites.to_netcdf(tmp_path / "post.nc")
     again = bc.load(tmp_path / "post.nc")
-    np.testing.assert_allclose(again.sites, of_sites.sites)
+    np.testing.assert_allclose(again.table(), of_sites.table())
 
 
 def test_periods_say_that_the_curve_has_changed(of_periods):
-    assert of_periods.prob_changed > 0.9
-    now = of_periods.period("2024-04").summary().loc["observed_expected"]
+    assert (1 - of_periods.explanations["constant"]) > 0.9
+    now = of_periods.at(period="2024-04").summary().loc["observed_expected"]
     assert now["upper"] < 0.8
     same = bc.fit(table("period", MONTH), **FAST)
-    assert same.prob_changed < 0.7
+    assert (1 - same.explanations["constant"]) < 0.7
 
 
 def test_factors_and_competing_events():

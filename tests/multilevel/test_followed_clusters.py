@@ -23,7 +23,7 @@ from bayescal.multilevel.followed import (
     log_over_steps,
     shared_steps,
 )
-from bayescal.multilevel.nuts import multilevel_model
+from bayescal.multilevel.nuts import model_of_terms
 from bayescal.multilevel.problem import prepare_terms
 
 SITES, PATIENTS, VISITS = 4, 40, 3
@@ -88,7 +88,7 @@ def test_without_leaving_the_likelihood_of_each_group_is_that_of_known_outcomes(
 def test_without_leaving_the_posterior_is_that_of_known_outcomes():
     roles = {"site": SITE, "cluster": PATIENT}
     ours, theirs = bc.fit(table(leaving=False, **roles), **FAST), bc.fit(known(**roles), **FAST)
-    pd.testing.assert_frame_equal(ours.sites, theirs.sites, atol=1e-5)
+    pd.testing.assert_frame_equal(ours.table(), theirs.table(), atol=1e-5)
     assert ours.loo.elpd == pytest.approx(theirs.loo.elpd, abs=1e-5)
 
 
@@ -123,14 +123,14 @@ def test_exact_calibration_has_the_likelihood_that_it_has_without_clusters():
 
 def test_a_cluster_for_each_case_changes_nothing():
     one = bc.fit(table(site=SITE, cluster=np.arange(SITE.size)), **FAST)
-    pd.testing.assert_frame_equal(one.sites, bc.fit(table(site=SITE), **FAST).sites)
+    pd.testing.assert_frame_equal(one.table(), bc.fit(table(site=SITE), **FAST).table())
 
 
 def test_order_and_the_names_of_clusters_do_not_matter(clustered):
     order = np.random.default_rng(0).permutation(SITE.size)
     names = np.array([f"patient {997 * k % 1009}" for k in PATIENT])
     other = bc.fit(table(site=SITE, cluster=names, order=order), **FAST)
-    pd.testing.assert_frame_equal(other.sites, clustered.sites, rtol=1e-6)
+    pd.testing.assert_frame_equal(other.table(), clustered.table(), rtol=1e-6)
 
 
 def test_exchanged_names_exchange_the_sites(clustered):
@@ -173,7 +173,7 @@ def test_a_table_and_a_fit_are_kept(clustered, tmp_path):
     data.to_netcdf(tmp_path / "table.nc")
     assert bc.CalibrationData.from_netcdf(tmp_path / "table.nc") == data
     clustered.to_netcdf(tmp_path / "fit.nc")
-    pd.testing.assert_frame_equal(bc.load(tmp_path / "fit.nc").sites, clustered.sites)
+    pd.testing.assert_frame_equal(bc.load(tmp_path / "fit.nc").table(), clustered.table())
     alone = table(cluster=PATIENT, order=np.flatnonzero(SITE == "s2"))
     assert data.select(site="s2").without("stratum") == alone
 
@@ -184,7 +184,7 @@ def test_an_update_is_one_fit_of_all(clustered):
     roles = {"site": SITE, "cluster": PATIENT}
     first = bc.fit(table(order=early, **roles), **FAST)
     both = bc.update(first, table(order=late, **roles))
-    pd.testing.assert_frame_equal(both.sites, clustered.sites, rtol=1e-6)
+    pd.testing.assert_frame_equal(both.table(), clustered.table(), rtol=1e-6)
 
 
 @pytest.mark.slow
@@ -196,11 +196,11 @@ def test_imputations_of_scores_beside_sites(beside):
     options = {"horizon": 5, "site": SITE, **beside, **FAST}
     both = bc.fit(outcome, imputation=risks, **options)
     each = [bc.fit(outcome, risk, **options) for risk in risks]
-    mean = np.mean([one.sites["observed_expected"] for one in each], axis=0)
-    np.testing.assert_allclose(both.sites["observed_expected"], mean, atol=0.03)
+    mean = np.mean([one.table()["observed_expected"] for one in each], axis=0)
+    np.testing.assert_allclose(both.table()["observed_expected"], mean, atol=0.03)
     same = bc.fit(outcome, imputation=np.stack([RISK, RISK]), **options)
     one = bc.fit(outcome, RISK, **options)
-    ours, theirs = (float(post.sites["observed_expected"].mean()) for post in (same, one))
+    ours, theirs = (float(post.table()["observed_expected"].mean()) for post in (same, one))
     assert ours == pytest.approx(theirs, abs=0.02)
 
 
@@ -209,7 +209,7 @@ def test_imputations_without_leaving_are_those_of_known_outcomes():
     options = {"site": SITE, "cluster": PATIENT, "imputation": expit(X + noise), **FAST}
     ours = bc.fit(bc.Survival(COMES, HAD), horizon=5, **options)
     theirs = bc.fit(HAD.astype(int), **options)
-    pd.testing.assert_frame_equal(ours.sites, theirs.sites, atol=1e-5)
+    pd.testing.assert_frame_equal(ours.table(), theirs.table(), atol=1e-5)
 
 
 def test_months_and_factors_have_repeated_patients():
@@ -263,7 +263,7 @@ def test_pymc_has_the_same_density_of_clusters_given_the_steps():
         curve="logistic",
         random_state=0,
     )
-    model, shared = multilevel_model(made), shared_steps(made)
+    model, shared = model_of_terms(made), shared_steps(made)
     log_density = model.compile_logp(sum=True)
     point, k = model.initial_point(), shared.steps.at.size // 2
     point |= {"step": shared.steps.at[:k], "step_by_score": shared.steps.at[k:]}

@@ -31,11 +31,11 @@ def test_measures_have_a_dimension_of_sites(post):
 
 
 def test_a_view_answers_as_its_site_does(post):
-    view = post.site("south")
+    view = post.at(site="south")
     np.testing.assert_array_equal(view.tce(), post.tce().sel(site="south"))
     assert view.data.n == 300
-    assert view.estimate("tce") == post.sites.loc["south", "tce"]
-    assert post.site("south") is view
+    assert view.estimate("tce") == post.table().loc["south", "tce"]
+    assert post.at(site="south") is view
     assert str(view).startswith("south\n")
 
 
@@ -44,19 +44,19 @@ def test_probabilities_of_sites(post):
     single = (post.tce() > 0.05).mean(("chain", "draw"))
     joint = post.prob_any_above(0.05)
     assert float(single.max()) <= joint <= min(1.0, float(single.sum()))
-    near, far = post.prob_differs_from_average(0.01), post.prob_differs_from_average(0.2)
+    near, far, any_at_all = (post.table(delta=each)["prob_differs"] for each in (0.01, 0.2, 0))
     assert (near >= far).all()
     assert (far < 0.05).all()
-    assert (post.prob_differs_from_average(0) == 1).all()
+    assert (any_at_all == 1).all()
 
 
 def test_a_new_site_is_less_certain_than_the_average_site(post):
-    new, average = post.new_site(), post.average_site()
+    new, average = post.new(), post.average()
     widths = [np.subtract(*each.interval("tce")[::-1]) for each in (new, average)]
     assert widths[0] > widths[1]
     assert new.estimate("tce") == float(new.tce().to_numpy().mean())
     assert "cases" not in str(new)
-    given = post.new_site([0.2, 0.3, 0.3, 0.6])
+    given = post.new(scores=[0.2, 0.3, 0.3, 0.6])
     assert given.data.n == 4
     assert given.curve([0.3]).to_numpy() == pytest.approx(new.curve([0.3]).to_numpy())
 
@@ -64,9 +64,9 @@ def test_a_new_site_is_less_certain_than_the_average_site(post):
 def test_it_is_stored_and_read_back(post, tmp_path):
     post.to_netcdf(tmp_path / "sites.nc")
     again = bc.load(tmp_path / "sites.nc")
-    assert isinstance(again, bc.HierarchicalPosterior)
+    assert again.problem.kind == "sites"
     np.testing.assert_array_equal(again.tce(), post.tce())
-    np.testing.assert_array_equal(again.new_site().tce(), post.new_site().tce())
+    np.testing.assert_array_equal(again.new().tce(), post.new().tce())
     assert again.diagnostics == post.diagnostics
     assert str(again) == str(post)
     assert again.heterogeneity.equals(post.heterogeneity)
@@ -77,29 +77,29 @@ def test_an_edited_tree_is_refused(post, tmp_path):
     tree = bc.load(tmp_path / "sites.nc").tree
     tree["posterior"]["site_shift"][0, 0, 0] = np.nan
     with pytest.raises(InputError, match="not finite"):
-        bc.HierarchicalPosterior(tree)
+        bc.MultilevelPosterior(tree)
     del tree["posterior"]["site_shift"]
     with pytest.raises(InputError, match="edited or damaged"):
-        bc.HierarchicalPosterior(tree)
+        bc.MultilevelPosterior(tree)
 
 
 def test_prior_of_a_site_is_wider_than_that_of_the_average(post):
     prior = [
         view.functional("calibration_in_the_large", group="prior").std()
-        for view in (post.average_site(), post.site("north"))
+        for view in (post.average(), post.at(site="north"))
     ]
     assert float(prior[1]) > float(prior[0])
 
 
 def test_names_that_are_unknown_are_refused(post):
     with pytest.raises(InputError, match="'north', 'south', 'west'"):
-        post.site("east")
+        post.at(site="east")
     with pytest.raises(InputError, match="name"):
         post.functional("nosuch")
-    with pytest.raises(InputError, match="not that of a SubgroupPosterior"):
-        bc.SubgroupPosterior(post.tree)
+    with pytest.raises(InputError, match="not that of several curves"):
+        bc.MultilevelPosterior(post.average().tree)
     with pytest.raises(InputError, match=r"outside|between"):
-        post.new_site([0.2, 1.2])
+        post.new(scores=[0.2, 1.2])
 
 
 def test_labels_are_untrusted_text(post):
@@ -107,13 +107,13 @@ def test_labels_are_untrusted_text(post):
     hostile = bc.fit(y, s, site=np.resize(["<script>", "b"], 60), random_state=1)
     assert "<script>" in hostile.labels
     assert "<script>" not in hostile._repr_html_()
-    assert "HierarchicalPosterior" in post._repr_html_()
+    assert "MultilevelPosterior" in post._repr_html_()
 
 
 def test_a_site_that_has_not_been_seen_has_no_outcomes(post):
-    assert post.site("north").has_outcomes
-    assert post.average_site().has_outcomes
-    for new in (post.new_site(), post.new_site([0.2, 0.3, 0.3, 0.6])):
+    assert post.at(site="north").has_outcomes
+    assert post.average().has_outcomes
+    for new in (post.new(), post.new(scores=[0.2, 0.3, 0.3, 0.6])):
         assert not new.has_outcomes
         with pytest.raises(InputError, match="check_consistency needs outcomes"):
             bc.check_consistency(new)
@@ -124,7 +124,7 @@ def test_a_site_that_has_not_been_seen_has_no_outcomes(post):
 
 
 def test_a_figure_without_outcomes_shows_no_made_up_ones(post):
-    new = post.new_site([0.2, 0.3, 0.3, 0.6])
+    new = post.new(scores=[0.2, 0.3, 0.3, 0.6])
     ax = bc.plots.reliability(new)
     assert ax.get_title(loc="left").endswith("\n4 scores, without outcomes")
     assert not ax.containers  # error bars of observed proportions
@@ -133,6 +133,6 @@ def test_a_figure_without_outcomes_shows_no_made_up_ones(post):
     assert (
         min(path.get_data()[0][np.isfinite(path.get_data()[0])].min() for path in strip.patches) > 0
     )
-    both = bc.plots.reliability({"north": post.site("north"), "new": new})
+    both = bc.plots.reliability({"north": post.at(site="north"), "new": new})
     sides = [child for child in both.child_axes if child.get_label() == "scores"]
     assert sorted(len(each.texts) for each in sides) == [1, 2]

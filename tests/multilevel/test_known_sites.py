@@ -40,7 +40,7 @@ def test_they_stand_among_the_others(post):
     assert post.tce().sizes["site"] == 5
     assert "5 sites, 400 cases" in str(post)
     assert "3 sites known by their summaries" in str(post)
-    table = post.sites
+    table = post.table()
     assert table.loc["<b>", ["cases", "events"]].tolist() == [80, 30]
     assert table.loc["<b>", "observed_expected_raw"] == pytest.approx(30 / 22)
     assert table.loc["far", "observed_expected_raw"] == 0.8
@@ -52,14 +52,14 @@ def test_they_stand_among_the_others(post):
 
 
 def test_a_view_has_scores_and_no_outcomes(post):
-    view = post.site("<b>")
+    view = post.at(site="<b>")
     assert not view.has_outcomes
     assert view.data.n == 400
     assert view.data.score @ view.data.trials / 400 == pytest.approx(22 / 80)
     assert "400 scores, without outcomes" in str(view)
-    assert post.site("north").has_outcomes
-    assert post.average_site().has_outcomes
-    assert post.average_site().data.n == 400
+    assert post.at(site="north").has_outcomes
+    assert post.average().has_outcomes
+    assert post.average().data.n == 400
     with pytest.raises(InputError, match="needs outcomes"):
         bc.check_consistency(view)
 
@@ -67,10 +67,10 @@ def test_a_view_has_scores_and_no_outcomes(post):
 def test_summaries_alone(alone):
     assert not alone.has_outcomes
     assert "3 sites known by their summaries, at 40 scores" in str(alone)
-    for view in (alone.average_site(), alone.new_site(), alone.site("far")):
+    for view in (alone.average(), alone.new(), alone.at(site="far")):
         assert not view.has_outcomes
         assert 0 <= view.interval("tce")[0] < view.interval("tce")[1] < 1
-    given = alone.new_site([0.1, 0.2])
+    given = alone.new(scores=[0.1, 0.2])
     assert given.data.n == 2
 
 
@@ -82,20 +82,20 @@ def test_they_are_stored_and_read_back(which, tmp_path, request):
     assert again.problem.known == post.problem.known
     assert again.labels == post.labels
     np.testing.assert_array_equal(again.tce(), post.tce())
-    np.testing.assert_array_equal(again.new_site().tce(), post.new_site().tce())
+    np.testing.assert_array_equal(again.new().tce(), post.new().tce())
     assert str(again) == str(post)
 
 
 @pytest.mark.parametrize("which", ["post", "alone"])
 def test_they_are_drawn(which, request):
     post = request.getfixturevalue(which)
-    ax = bc.plots.sites(post)
+    (ax,) = bc.plots.forest(post)
     names = [text.get_text() for text in ax.get_yticklabels()]
-    assert set(names) == {*post.labels, "Average site", "New site"}
+    assert set(names) == {*post.labels, "Average site", "Next site"}
     assert np.isfinite([line.get_markersize() for line in ax.lines]).all()
     titles = [each.get_title(loc="left") for each in bc.plots.site_curves(post)]
     assert titles[:2] == ["<b> (80 cases, summary)", "far (summary)"]
-    assert bc.plots.reliability(post.site("far")) is not None
+    assert bc.plots.reliability(post.at(site="far")) is not None
 
 
 def test_more_precise_summaries_say_more():
@@ -108,7 +108,7 @@ def test_more_precise_summaries_say_more():
             "n": [n] * 2,
         }
         post = bc.fit(None, scores, known=known, curve="intercept", random_state=1)
-        lower, upper = post.site("A").interval("observed_expected", population="sample")
+        lower, upper = post.at(site="A").interval("observed_expected", population="sample")
         assert lower < 1.2 < upper
         widths.append(upper - lower)
     assert widths[0] > 1.5 * widths[1] > 2.25 * widths[2]

@@ -78,10 +78,10 @@ def test_the_view_of_a_mixture_is_consistent():
     y, s = bc.simulate.sample("clinical-middle-overconfident", 800, random_state=3)
     factors = {"a": np.resize(["x", "y"], 800), "b": (s > np.median(s)).astype(int)}
     post = bc.fit(y, s, subgroup=factors, curve="logistic", draws=400, random_state=3)
-    view = post.subgroup(a="x")
+    view = post.at(a="x")
     total = expected = 0.0
     for level in ("0", "1"):
-        cell = post.subgroup(a="x", b=level)
+        cell = post.at(a="x", b=level)
         curve = cell.curve(cell.problem.score).to_numpy()
         total = total + (curve * cell.problem.trials).sum(axis=-1)
         expected += cell.problem.trials @ cell.problem.score

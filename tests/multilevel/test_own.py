@@ -52,14 +52,14 @@ def test_no_draw_contradicts_itself(post):
 
 
 def test_over_the_sample_it_is_the_mean_of_the_sites(post):
-    each = [post.site(label).values_of("tce", "sample") for label in post.labels]
+    each = [post.at(site=label).values_of("tce", "sample") for label in post.labels]
     np.testing.assert_allclose(post.own().values_of("tce", "sample"), np.mean(each, axis=0))
 
 
 def test_sampling_weights_say_how_much_a_site_counts():
     weight = np.where(SITE == 0, 5.0, 1.0)
     post = fitted(sample_weight=weight, weight_type="sampling")
-    each = np.stack([post.site(label).values_of("tce", "sample") for label in post.labels])
+    each = np.stack([post.at(site=label).values_of("tce", "sample") for label in post.labels])
     share = np.bincount(SITE, weight) / weight.sum()
     np.testing.assert_allclose(post.own().values_of("tce", "sample"), share @ each)
     np.testing.assert_allclose(
@@ -98,7 +98,6 @@ def test_cells_and_periods_have_it_and_files_keep_it(tmp_path):
         (lambda own: own.on([0.1, 0.2]), "these patients have one for each group"),
         (lambda own: own.tce(population="beta"), "these patients have one for each group"),
         (lambda own: own.performance(), "Ask the pooled curve, at"),
-        (lambda own: own.at_prevalence(0.1), "Ask the pooled curve, at"),
         (lambda own: own.values_of("emax"), "grows with their number"),
         (lambda own: own.values_of("cutoff_error"), "patients of one score"),
     ],
@@ -113,3 +112,22 @@ def test_sites_known_by_summaries_alone_have_no_patients():
     post = bc.fit(None, [0.1, 0.2, 0.3], known=known, curve="intercept", random_state=1)
     with pytest.raises(InputError, match=r"own\(\) is of patients"):
         post.own()
+
+
+def test_patients_of_one_hospital_have_the_curve_of_their_own_month(tmp_path):
+    month, data = np.arange(SITE.size) % 2, {"site": SITE // 3, "period": np.arange(SITE.size) % 2}
+    cases = bc.CalibrationData(Y, expit(X), **data)
+    post = bc.fit(cases, **OPTIONS | {"vary": ["site", bc.walk("period")]})
+    share = np.array([np.sum((SITE // 3 == 0) & (month == each)) for each in (0, 1)]) / 450
+    cells = [post.at(site=0, period=each).values_of("tce", "sample") for each in (0, 1)]
+    own = post.own(site=0)
+    np.testing.assert_allclose(own.values_of("tce", "sample"), share @ np.stack(cells))
+    assert own.data.n == 450
+    assert str(own).startswith("The patients of 0, with their own curves")
+    both = post.own({"site": 0, "period": 1})
+    np.testing.assert_array_equal(both.values_of("tce"), post.at(site=0, period=1).values_of("tce"))
+    own.to_netcdf(tmp_path / "own.nc")
+    again = bc.load(tmp_path / "own.nc")
+    np.testing.assert_array_equal(again.values_of("tce"), own.values_of("tce"))
+    with pytest.raises(InputError, match="level of site must be one of"):
+        post.own(site="X")

@@ -12,7 +12,6 @@ from scipy.stats import beta, multivariate_normal, norm
 from scipy.stats import t as student
 
 import bayescal as bc
-from bayescal.assessment.findings import Findings
 from bayescal.errors import InputError
 from bayescal.multilevel.draws import levels_round
 from bayescal.multilevel.factorised.density import PopulationDensity
@@ -119,36 +118,25 @@ def test_an_outlying_site_is_named_and_does_not_move_the_others(one_unlike):
     prob = one_unlike.prob_unlike()
     assert prob["00"] > 0.9
     assert prob.drop("00").max() < 0.3
-    assert list(one_unlike.unlike_sites()) == ["00"]
+    assert list(one_unlike.unlike()) == ["00"]
     assert "unlike the others: 00 (" in repr(one_unlike)
     assert "before the data 0.1" in repr(one_unlike)
-    np.testing.assert_array_equal(one_unlike.sites["prob_unlike"], prob)
+    np.testing.assert_array_equal(one_unlike.table()["prob_unlike"], prob)
     y, s, site = simulated([1.6] + [0.0] * 11, 300)
     normal = fitted(y, s, site, bc.by("site", robust=False), draws=1000)
-    clear = one_unlike.new_site().prob_below(0.05)
-    assert clear > normal.new_site().prob_below(0.05) + 0.15
+    clear = one_unlike.new().prob_below(0.05)
+    assert clear > normal.new().prob_below(0.05) + 0.15
     spread = one_unlike.heterogeneity.loc["shift", "median"]
     assert spread < 0.5 * normal.heterogeneity.loc["shift", "median"]
-    assert not normal.is_robust
-    assert "prob_unlike" not in normal.sites
+    assert "prob_unlike" not in normal.table()
     with pytest.raises(InputError, match="effects are normal"):
         normal.prob_unlike()
 
 
 def test_of_few_sites_none_is_named():
     post = fitted(*simulated([1.5, 0.0, 0.1, 0.0], 300), draws=400)
-    assert post.unlike_sites() == {}
+    assert post.unlike() == {}
     assert "unlike" not in repr(post)
-
-
-def test_the_report_names_unlike_groups_beside_the_prior(one_unlike):
-    from bayescal.assessment.text.sites import _unlike
-
-    findings = Findings.__new__(Findings)
-    findings.__dict__["ci_prob"] = 0.95
-    (told,) = _unlike(findings, one_unlike)
-    assert told.startswith("Unlike the others: 00 (probability ")
-    assert "Before the data the probability is 0.1 for each group." in told
 
 
 def test_other_labels_of_outcomes_and_another_order_of_sites_change_nothing(one_unlike):
@@ -164,7 +152,7 @@ def test_it_is_stored_and_an_update_keeps_the_kind_of_effects(one_unlike, tmp_pa
     one_unlike.to_netcdf(tmp_path / "sites.nc")
     again = bc.load(tmp_path / "sites.nc")
     assert again.prob_unlike().equals(one_unlike.prob_unlike())
-    assert again.new_site().prob_below(0.05) == one_unlike.new_site().prob_below(0.05)
+    assert again.new().prob_below(0.05) == one_unlike.new().prob_below(0.05)
     assert again.vary == (bc.by("site"),)
     y, s, site = simulated([0.0] * 3, 60)
     normal = fitted(y, s, site, bc.by("site", robust=False), draws=200)

@@ -16,7 +16,7 @@ from bayescal.errors import InputError
 from bayescal.multilevel.blocks.density import EffectsDensity
 from bayescal.multilevel.blocks.sample import draw_effects
 from bayescal.multilevel.draws import effects_of_prior
-from bayescal.multilevel.nuts import multilevel_model
+from bayescal.multilevel.nuts import model_of_terms
 from bayescal.multilevel.problem import prepare_terms
 
 CELLS = list(product("FM", ["old", "young"]))
@@ -163,10 +163,10 @@ def test_a_bad_cell_is_named_and_its_interval_is_its_own(one_bad):
     raw = y[cell == 0].sum() / expit(x[cell == 0]).sum()
     off = [abs(post.at(bad).estimate("observed_expected") - raw) for post in (one_bad, normal)]
     assert off[0] < off[1]
-    table = one_bad.subgroups["prob_unlike"]
+    table = one_bad.table()["prob_unlike"]
     assert table.loc["sex x age", "F, old"] == prob["F, old"]
     assert table.loc["sex"].isna().all()
-    assert "prob_unlike" not in normal.subgroups
+    assert "prob_unlike" not in normal.table()
 
 
 @pytest.mark.slow
@@ -194,7 +194,7 @@ def test_the_pymc_model_has_the_sum_over_all_sets_of_unlike_cells():
     import pymc as pm
 
     data, *_ = simulated(n=20)
-    model = multilevel_model(prepared(data, curve="logistic"))
+    model = model_of_terms(prepared(data, curve="logistic"))
     log_ratio, told = pm.draw([model["log_ratio_unlike"], model["robust"]], 20, random_seed=1)
     assert log_ratio.shape == (20, 4)
     np.testing.assert_allclose(told, np.log(0.9 + 0.1 * np.exp(log_ratio)).sum(axis=1), rtol=1e-9)

@@ -39,7 +39,7 @@ def post():
 
 @pytest.mark.slow
 def test_every_level_and_every_cell_is_a_subgroup(post):
-    table = post.subgroups
+    table = post.table()
     assert table.index.names == ["factor", "level"]
     counts = table.index.get_level_values("factor").value_counts()
     assert counts.to_dict() == {
@@ -55,15 +55,14 @@ def test_every_level_and_every_cell_is_a_subgroup(post):
         assert (table[f"{name}_lower"] <= table[name]).all()
         assert (table[name] <= table[f"{name}_upper"]).all()
     assert table["prob_off"].between(0, 1).all()
-    wider = post.report(ci_prob=0.99, of="levels")
-    assert (wider["tce_upper"] >= table["tce_upper"].iloc[:7]).all()
-    assert (post.report(0.2, of="levels")["prob_off"] <= table["prob_off"].iloc[:7]).all()
+    assert (post.table(ci_prob=0.99)["tce_upper"] >= table["tce_upper"]).all()
+    assert (post.table(delta=0.2)["prob_off"] <= table["prob_off"]).all()
 
 
 def test_raw_estimates_are_those_of_the_subgroup_alone(post):
     y, s, frame = patients()
     mine = (frame["sex"] == "F").to_numpy()
-    row = post.subgroups.loc[("sex", "F")]
+    row = post.table().loc[("sex", "F")]
     assert row["observed_expected_raw"] == pytest.approx(y[mine].sum() / s[mine].sum(), rel=1e-3)
     slope = bc.estimators.calibration_slope(y[mine], s[mine])
     assert row["calibration_slope_raw"] == pytest.approx(slope, abs=0.01)
@@ -111,10 +110,10 @@ def test_the_effect_is_seen_where_it_is(post):
 
 
 def test_small_subgroups_are_drawn_towards_the_others(post):
-    table = post.report(of="cells")
+    table = post.table(list(post.levels))
     small = table[table["cases"] < 60]
     assert len(small) == 4
-    average = post.report(of="levels")["observed_expected"].loc["sex"]
+    average = post.table("sex")["observed_expected"].loc["sex"]
     of_sex = [average[level.split(", ")[0]] for level in small.index.get_level_values("level")]
     shrunk = np.abs(small["observed_expected"] - of_sex)
     raw = np.abs(small["observed_expected_raw"] - of_sex)
@@ -122,8 +121,8 @@ def test_small_subgroups_are_drawn_towards_the_others(post):
 
 
 def test_a_view_answers_as_any_posterior_does(post):
-    women = post.subgroup(sex="F")
-    assert women is post.subgroup({"sex": "F"})
+    women = post.at(sex="F")
+    assert women is post.at({"sex": "F"})
     assert str(women).startswith("sex F\n")
     assert women.curve([0.1, 0.5]).dims == ("chain", "draw", "score")
     assert women.predict([0.2]).sizes["obs"] == 1
@@ -133,11 +132,11 @@ def test_a_view_answers_as_any_posterior_does(post):
         assert 0 <= women.estimate("tce", population=population) < 0.3
     prior = women.functional("observed_expected", group="prior").std()
     assert prior > women.functional("observed_expected").std()
-    cell = post.subgroup({"age group": "80+"}, sex="M", device="A")
-    assert cell is post.subgroup({"device": "A", "sex": "M", "age group": "80+"})
-    assert cell.title == "sex M, age group 80+, device A"
-    assert cell.data.n == post.subgroups.loc["sex x age group x device"].loc["M, 80+, A", "cases"]
-    assert post.subgroup().data.n == N
+    cell = post.at({"age group": "80+"}, sex="M", device="A")
+    assert cell is post.at({"device": "A", "sex": "M", "age group": "80+"})
+    assert cell._title == "sex M, age group 80+, device A"
+    assert cell.data.n == post.table().loc["sex x age group x device"].loc["M, 80+, A", "cases"]
+    assert post.at().data.n == N
 
 
 def test_joint_probabilities_are_those_of_the_draws(post):
@@ -147,18 +146,18 @@ def test_joint_probabilities_are_those_of_the_draws(post):
     single = (levels > 0.05).mean(("chain", "draw"))
     joint = post.prob_any_above(0.05)
     assert float(single.max()) <= joint <= min(1.0, float(single.sum()))
-    by_one = [post.prob_any_above(0.05, by=factor) for factor in post.factors]
+    by_one = [post.prob_any_above(0.05, by=factor) for factor in post.levels]
     assert max(by_one) <= joint <= sum(by_one)
-    cells = post.functional("tce", by=list(post.factors))
+    cells = post.functional("tce", by=list(post.levels))
     off = float((cells > 0.05).any("subgroup").mean())
-    assert post.prob_any_above(0.05, by=list(post.factors)) == off
+    assert post.prob_any_above(0.05, by=list(post.levels)) == off
     assert post.prob_any_above(-1) == 1
     assert post.prob_worst("sex").sum() == pytest.approx(1)
     worst = post.prob_worst()
     assert worst.sum() == pytest.approx(1)
     assert worst.index.names == ["factor", "level"]
     assert worst.index.tolist() == [(each.factor, each.level) for each in post.parts()]
-    assert len(post.prob_worst(list(post.factors))) == 12
+    assert len(post.prob_worst(list(post.levels))) == 12
     ratio = post.functional("observed_expected") - 1
     off = float((np.abs(ratio) > 0.1).any("subgroup").mean())
     assert post.prob_any_above(0.1, "observed_expected") == off
@@ -168,15 +167,13 @@ def test_joint_probabilities_are_those_of_the_draws(post):
 def test_it_is_stored_and_read_back(post, tmp_path):
     post.to_netcdf(tmp_path / "subgroups.nc")
     again = bc.load(tmp_path / "subgroups.nc")
-    assert isinstance(again, bc.SubgroupPosterior)
-    assert again.factors == post.factors
-    pd.testing.assert_frame_equal(again.report(of="levels"), post.report(of="levels"))
+    assert again.problem.kind == "subgroups"
+    assert again.levels == post.levels
+    pd.testing.assert_frame_equal(again.table(delta=0.1), post.table(delta=0.1))
     assert again.heterogeneity.equals(post.heterogeneity)
     assert again.diagnostics == post.diagnostics
     assert str(again) == str(post)
-    prior = [
-        each.subgroup(sex="M").functional("tce", group="prior").to_numpy() for each in (post, again)
-    ]
+    prior = [each.at(sex="M").functional("tce", group="prior").to_numpy() for each in (post, again)]
     np.testing.assert_array_equal(*prior)
 
 
@@ -185,25 +182,23 @@ def test_an_edited_tree_is_refused(post, tmp_path):
     tree = bc.load(tmp_path / "subgroups.nc").tree
     tree["posterior"]["cell_shift"][0, 0, 0] = np.nan
     with pytest.raises(InputError, match="not finite"):
-        bc.SubgroupPosterior(tree)
+        bc.MultilevelPosterior(tree)
     del tree["posterior"]["cell_shift"]
     with pytest.raises(InputError, match="edited or damaged"):
-        bc.SubgroupPosterior(tree)
+        bc.MultilevelPosterior(tree)
 
 
 def test_what_is_unknown_is_refused(post):
     with pytest.raises(InputError, match="'age group', 'device', 'sex'"):
-        post.subgroup(ward="3")
+        post.at(ward="3")
     with pytest.raises(InputError, match="level of sex must be one of 'F', 'M'"):
-        post.subgroup(sex="X")
+        post.at(sex="X")
     with pytest.raises(InputError, match="levels must be a level for each"):
-        post.subgroup(["F"])
+        post.at(["F"])
     with pytest.raises(InputError, match="first must be one of"):
         post.prob_differs("sex", "X", "M")
     with pytest.raises(InputError, match="first and second go together"):
         post.prob_differs("sex", "F")
-    with pytest.raises(InputError, match="of must be one of"):
-        post.report(of="everyone")
     with pytest.raises(InputError, match="by must be one of 'age group', 'device', 'sex'"):
         post.prob_any_above(0.05, by="everyone")
 
@@ -214,9 +209,9 @@ def test_combinations_that_do_not_occur():
     s = rng.uniform(0.1, 0.9, 300)
     y = (rng.random(300) < s).astype(int)
     post = bc.fit(y, s, subgroup={"sex": sex, "ward": ward}, curve="intercept", draws=1000)
-    assert len(post.table.cells) == 3
+    assert len(post.problem.cells) == 3
     with pytest.raises(InputError, match="no case has sex='F', ward='z'"):
-        post.subgroup(sex="F", ward="z")
+        post.at(sex="F", ward="z")
     assert post.heterogeneity.index.tolist() == [
         (term, "shift") for term in ("sex", "ward", "sex x ward")
     ]
@@ -231,11 +226,11 @@ def test_labels_are_untrusted_text():
         "$\\frac{": np.resize([0, 0, 1], 80),
     }
     post = bc.fit(y, s, subgroup=hostile, curve="logistic", draws=1000, random_state=1)
-    assert "<script>" in post.factors["<b>"]
+    assert "<script>" in post.levels["<b>"]
     shown = post._repr_html_()
     assert "<script>" not in shown
     assert "<b>" not in shown.replace("</b>", "")
-    bc.plots.subgroups(post, of="all").figure.canvas.draw()
+    bc.plots.forest(post)[0].figure.canvas.draw()
     a = bc.assess(y, s, subgroup=hostile, draws=1000, random_state=1)
     assert "\x1b" not in str(a)
 
@@ -245,7 +240,7 @@ def test_one_column_is_a_fit_of_sites():
     labels = np.resize(["a", "b", "c"], 120)
     options = {"curve": "logistic", "draws": 1000, "random_state": 1}
     frame = bc.fit(y, s, subgroup=pd.DataFrame({"ward": labels}), **options)
-    assert isinstance(frame, bc.HierarchicalPosterior)
+    assert frame.problem.kind == "sites"
     np.testing.assert_array_equal(frame.tce(), bc.fit(y, s, site=labels, **options).tce())
 
 
@@ -260,7 +255,7 @@ def test_weights_and_the_order_of_cases_do_not_matter():
     post = bc.fit(y, s, subgroup=factors, **options)
     order = rng.permutation(200)
     again = bc.fit(y[order], s[order], subgroup=factors.iloc[order], **options)
-    pd.testing.assert_frame_equal(again.subgroups, post.subgroups)
+    pd.testing.assert_frame_equal(again.table(), post.table())
     twice = np.tile(np.arange(200), 2)
     repeated = bc.fit(y[twice], s[twice], subgroup=factors.iloc[twice], **options)
     counted = bc.fit(

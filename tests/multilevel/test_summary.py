@@ -157,8 +157,8 @@ def test_summaries_of_five_studies_stand_in_for_their_patients(impact):
         one, other = full.heterogeneity.loc[name], part.heterogeneity.loc[name]
         np.testing.assert_allclose(one, other, atol=0.02, err_msg=name)
     for one, other in (
-        (full.new_site(), part.new_site()),
-        (full.average_site(), part.average_site()),
+        (full.new(), part.new()),
+        (full.average(), part.average()),
     ):
         for name, atol in (
             ("tce", 0.008),
@@ -169,11 +169,11 @@ def test_summaries_of_five_studies_stand_in_for_their_patients(impact):
             assert one.estimate(name) == pytest.approx(other.estimate(name), abs=atol / 2)
     for name, atol in (("tce", 0.003), ("observed_expected", 0.006), ("calibration_slope", 0.03)):
         np.testing.assert_allclose(
-            part.sites.loc[first, name], full.sites.loc[first, name], atol=atol
+            part.table().loc[first, name], full.table().loc[first, name], atol=atol
         )
     np.testing.assert_allclose(
-        part.sites.loc[first, "observed_expected_raw"],
-        full.sites.loc[first, "observed_expected_raw"],
+        part.table().loc[first, "observed_expected_raw"],
+        full.table().loc[first, "observed_expected_raw"],
         rtol=1e-9,
     )
 
@@ -196,7 +196,7 @@ def test_published_validations_agree_with_a_random_effects_meta_analysis(shared_
     assert post.heterogeneity.loc["shift", "median"] == pytest.approx(0.444, abs=0.03)
     average, new = (
         np.quantile(view.functional("observed_expected"), [0.5, 0.025, 0.975])
-        for view in (post.average_site(), post.new_site())
+        for view in (post.average(), post.new())
     )
     np.testing.assert_allclose(average, (1.108, 0.900, 1.363), rtol=0.05)
     np.testing.assert_allclose(new, (1.108, 0.430, 2.856), rtol=0.12)
@@ -212,7 +212,7 @@ def test_published_validations_agree_with_a_random_effects_meta_analysis(shared_
         }
     )
     again = given_free(bc.fit(None, scores, known=intervals, **options))
-    got = again.average_site().interval("observed_expected")
+    got = again.average().interval("observed_expected")
     np.testing.assert_allclose(got, average[1:], rtol=0.04)
 
 
@@ -253,7 +253,7 @@ def test_the_model_for_pymc_has_a_term_for_each_known_site():
     model = bc.build_model(None, SCORES, known=known, curve="logistic")
     assert model.coords["site"] == ("A", "B")
     assert {term.name for term in model.potentials} == {"known_A", "known_B", "robust"}
-    assert "hits" not in model.named_vars
+    assert "y" not in model.named_vars
 
 
 @pytest.mark.slow

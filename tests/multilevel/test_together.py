@@ -68,14 +68,14 @@ def test_sites_and_periods_have_a_curve_each():
 
 def test_now_is_the_last_period_of_all_sites():
     post = both()
-    assert post.now().title == "2024-05"
+    assert post.now()._title == "2024-05"
     assert post.now().data.n == SITES * EACH
     assert ratio(post.now()) > ratio(post.at(period="2024-01")) + 0.15
 
 
 def test_the_average_and_a_new_site_are_those_of_now():
     post = both()
-    assert post.average().title == "The average of 6 sites, in 2024-05"
+    assert post.average()._title == "The average of 6 sites, in 2024-05"
     average, new = post.average(), post.new("site")
     at = {name: float(view.curve([0.3]).mean()) for name, view in (("a", average), ("n", new))}
     last = float(post.now().curve([0.3]).mean())
@@ -87,7 +87,7 @@ def test_the_average_and_a_new_site_are_those_of_now():
 def test_the_next_period_is_a_step_on():
     post = both()
     following = post.new("period")
-    assert following.title == "The next period"
+    assert following._title == "The next period"
     assert following.data.n == SITES * EACH
     assert float(following.curve([0.3]).std()) > float(post.average().curve([0.3]).std())
     step = (post._drawn.following - post._drawn.average)[:, 0] / post._drawn.scales[1][:, 0]
@@ -112,7 +112,7 @@ def test_a_factor_that_tells_the_time_is_a_walk_by_its_own_name():
     )
     np.testing.assert_allclose(mine, other, atol=0.02)
     assert post.problem.walk.elapsed == both().problem.walk.elapsed == (0.25, 0.5, 0.25)
-    assert post.at(site="A", month="2024-04").title == "A, month 2024-04"
+    assert post.at(site="A", month="2024-04")._title == "A, month 2024-04"
     with pytest.raises(InputError, match="site holds 'A'"):
         bc.fit(table(), vary=bc.walk("site"), **OPTIONS)
 
@@ -143,7 +143,7 @@ def test_three_terms_and_sites_with_a_factor():
     all_three = bc.fit(data, vary=["site", bc.by("sex"), bc.walk("period")], **OPTIONS)
     assert all_three.at(site="A", sex="1").data.n > 50
     two = bc.fit(data, vary=["site", bc.by("sex")], **OPTIONS)
-    assert isinstance(two, bc.SubgroupPosterior)
+    assert two.problem.kind == "subgroups"
     for post in (all_three, two):
         apart = ratio(post.at(sex="1")) - ratio(post.at(sex="0"))
         assert 0.02 < apart < 0.4

@@ -99,7 +99,7 @@ def test_every_view_answers_every_question_before_and_after_it_is_saved(read_bac
 def test_every_view_is_drawn_and_its_tree_is_that_of_one_curve(read_back, title):
     view, again = read_back[title]
     assert type(view) is type(again)
-    assert (view.title, view.is_new) == (again.title, again.is_new)
+    assert (view._title, view._one_of.is_new) == (again._title, again._one_of.is_new)
     bc.plots.reliability(view).figure.canvas.draw()
     posterior = view.tree["posterior"].to_dataset()
     assert posterior.sizes["chain"] * posterior.sizes["draw"] == view.draws
@@ -130,7 +130,6 @@ def test_questions_of_all_curves_are_those_of_each(posteriors, kind):
     each = [post.at({axis: label}) for label in labels]
     for k, view in enumerate(each):
         np.testing.assert_array_equal(ratio[..., k], view.functional("observed_expected"))
-        assert tuple(post.interval("tce", by=axis).iloc[k]) == view.interval("tce")
     values = ratio.to_numpy().reshape(-1, len(labels))
     assert post.prob_any_above(0.1, "observed_expected", by=axis) == np.mean(
         (np.abs(values - 1) > 0.1).any(axis=1)
@@ -153,7 +152,6 @@ def test_questions_of_all_curves_are_those_of_each(posteriors, kind):
     }
     assert post.predict([0.2, 0.3], by=axis).sizes["obs"] == 2
     assert post.net_benefit([0.3], by=axis)["model"].sizes[dim] == len(labels)
-    assert post.value_of_information([0.3], by=axis)["evpi"].sizes[dim] == len(labels)
     assert (post.heterogeneity[["lower", "mean", "upper"]].diff(axis=1).iloc[:, 1:] >= 0).all(
         axis=None
     )
@@ -217,7 +215,7 @@ def test_views_of_several_imputations_are_combined(cases, title, tmp_path):
     again = bc.load(tmp_path / "combined.nc")
     assert type(again) is type(post)
     np.testing.assert_array_equal(again.tce(), post.tce())
-    assert again.imputations[0].title == views[0].title
+    assert again.imputations[0]._title == views[0]._title
     assert again.summary().equals(post.summary())
 
 

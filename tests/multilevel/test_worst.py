@@ -37,7 +37,7 @@ def posteriors(cases):
 
 
 def worst_of(post, name, side):
-    of = ("hospital",) if hasattr(post, "factors") else ()
+    of = ("hospital",) if len(post.levels) > 1 else ()
     return post.prob_worst(*of, name=name, side=side)
 
 

@@ -27,7 +27,7 @@ def closed():
 def test_lines_and_bars_are_those_of_the_tables(post, name):
     above, below = bc.plots.drift(post, name, limit=0.07)
     curve = next(line for line in above.lines if line.get_marker() == "o")
-    np.testing.assert_allclose(curve.get_ydata(), post.periods[name])
+    np.testing.assert_allclose(curve.get_ydata(), post.table()[name])
     bars = [bar.get_height() for bar in below.patches]
     np.testing.assert_allclose(bars, post.when_changed()["prob"])
     assert [text.get_text() for text in below.get_xticklabels()] == list(post.labels)
@@ -58,3 +58,11 @@ def test_errors_teach(post, options, message):
 def test_other_posteriors_are_refused():
     with pytest.raises(InputError, match="period="):
         bc.plots.drift(bc.fit([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4], curve="beta"))
+
+
+def test_a_forest_of_periods_keeps_their_order(post):
+    (ax,) = bc.plots.forest(post)
+    names = [text.get_text() for text in ax.get_yticklabels()]
+    assert names == [*post.labels, "Next period"]
+    drawn = [float(line.get_xdata()[0]) for line in ax.get_lines() if line.get_marker() == "o"]
+    np.testing.assert_allclose(drawn, post.periods["observed_expected"])

@@ -48,7 +48,7 @@ def labelled(ax: Axes, label: str):
 
 
 def test_tce_draws_interval_and_estimate(average, ax) -> None:
-    assert bc.plots.tce(average, ax, close=0.02) is ax
+    assert bc.plots.functional(average, ax=ax, close=0.02) is ax
     values = average.tce().to_numpy().ravel()
     bar = labelled(ax, "95 % credible interval")
     assert tuple(bar.get_xdata()) == pytest.approx(average.interval("tce"))
@@ -63,7 +63,7 @@ def test_tce_draws_interval_and_estimate(average, ax) -> None:
 
 
 def test_one_family_has_no_stem(post, ax) -> None:
-    bc.plots.tce(post, ax, p=2, ci_prob=0.9)
+    bc.plots.functional(post, ax=ax, p=2, ci_prob=0.9)
     assert "Exactly calibrated" not in [item.get_label() for item in ax.collections]
     lower, upper = np.quantile(post.tce(2), [0.05, 0.95])
     estimate = post.estimate("tce", 0.9, p=2)
@@ -91,7 +91,7 @@ def test_a_region_far_from_the_draws_is_in_the_picture(post, ax) -> None:
 
 
 def test_perfect_calibration_is_a_stem_alone(cmp, ax) -> None:
-    bc.plots.tce(bc.fit(cmp.data, curve="identity", random_state=0), ax)
+    bc.plots.functional(bc.fit(cmp.data, curve="identity", random_state=0), ax=ax)
     (stem,) = [item for item in ax.collections if item.get_label() == "Exactly calibrated"]
     assert stem.get_segments()[0].tolist() == [[0, 0], [0, 1]]
 
@@ -99,7 +99,7 @@ def test_perfect_calibration_is_a_stem_alone(cmp, ax) -> None:
 def test_draws_without_error_are_a_stem_with_their_share(ax) -> None:
     cases = bc.simulate.sample("clinical-middle-calibrated", 2000, random_state=2)
     average = bc.compare(*cases, draws=400, random_state=1).posterior
-    bc.plots.tce(average, ax)
+    bc.plots.functional(average, ax=ax)
     draws = average.tce().to_numpy()
     (stem,) = [item for item in ax.collections if item.get_label().startswith("No error")]
     told = float(stem.get_label().split()[2])
@@ -112,7 +112,7 @@ def test_titles_change_with_the_data() -> None:
     for truth in ("clinical-middle-calibrated", "clinical-middle-overconfident"):
         y_true, y_prob = bc.simulate.sample(truth, 2000, random_state=2)
         actual = bc.compare(y_true, np.round(y_prob, 2), draws=2000, random_state=2)
-        errors.append(bc.plots.tce(actual.posterior, close=0.04).get_title("left"))
+        errors.append(bc.plots.functional(actual.posterior, close=0.04).get_title("left"))
         family, curve = bc.plots.comparison(actual)
         families.append(family.get_title("left"))
         curves.append(curve.get_title("left"))
@@ -241,8 +241,8 @@ def test_elpd_difference_is_that_of_arviz() -> None:
     """Under identity each patient's density is known; the draws of logistic differ by chance."""
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 400, random_state=5)
     actual = bc.compare(y_true, y_prob, random_state=3)
-    tree = bc.fit(y_true, y_prob, curve="logistic", random_state=4).tree
-    score = tree["constant_data"]["case_score"].to_numpy()
+    tree = bc.fit(y_true, y_prob, curve="logistic", random_state=4).to_datatree()
+    score = tree["constant_data"]["score"].to_numpy()
     outcome = tree["observed_data"]["y"].to_numpy()
     logistic = arviz_stats.loo(tree, pointwise=True).elpd_i.to_numpy()
     difference = logistic - np.log(np.where(outcome == 1, score, 1 - score))
@@ -345,15 +345,34 @@ def test_prior_posterior_takes_names(post, average, ax) -> None:
 
 
 @pytest.fixture(scope="module")
-def sites() -> bc.HierarchicalPosterior:
+def sites() -> bc.MultilevelPosterior:
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 150, random_state=2)
     names = np.resize(["North Hospital, ward 1", "North Hospital, ward 2", "S"], 150)
     return bc.fit(y_true, y_prob, site=names, curve="logistic", draws=400, random_state=1)
 
 
-def test_a_forest_of_several_curves_is_refused_by_name(sites) -> None:
-    with pytest.raises(InputError, match=r"post holds several curves.*post\.average\(\)"):
-        bc.plots.forest(sites)
+def test_a_forest_of_sites_is_sorted_and_ends_with_the_next_one(sites) -> None:
+    (ax,) = bc.plots.forest(sites)
+    names = [text.get_text() for text in ax.get_yticklabels()]
+    estimates = {name: sites.at(site=name).estimate("observed_expected") for name in sites.labels}
+    assert names == [*sorted(estimates, key=estimates.get), "Average site", "Next site"]
+    drawn = {line.get_marker(): line for line in ax.get_lines() if line.get_marker() in "oD"}
+    lower, upper = sites.new().interval("observed_expected")
+    filled = drawn["D"].get_markerfacecolor() != "white"
+    assert filled == (not lower <= 1 <= upper)
+    bars = [tuple(line.get_xdata()) for line in ax.get_lines() if line.get_linewidth() == 2]
+    assert bars[-1] == pytest.approx((lower, upper))
+    assert ax.get_xscale() == "log"
+    header, *numbers = [text.get_text() for text in ax.texts][::-1]
+    assert header == "O/E (95 % CrI)"
+    assert len(numbers) == len(names)
+    plt.close("all")
+
+
+def test_one_measure_sorts_the_sites_in_every_panel(sites) -> None:
+    panels = bc.plots.forest(sites, names=["calibration_slope", "tce"])
+    one, other = ([text.get_text() for text in ax.get_yticklabels()] for ax in panels)
+    assert one == other
     assert bc.plots.forest(sites.average())
     plt.close("all")
 

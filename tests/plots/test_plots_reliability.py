@@ -74,11 +74,13 @@ def test_each_model_has_a_line_a_band_and_scores(off, calibrated, ax) -> None:
         lower, upper = post.interval("tce", 0.9, p=2)
         (line,) = [line for line in ax.get_lines() if line.get_label().startswith(name)]
         expected = post.curve(line.get_xdata()).mean(("chain", "draw"))
-        np.testing.assert_allclose(line.get_ydata(), expected, rtol=1e-12)
+        exact = {} if post.problem.curve.in_cells else {"rtol": 1e-12}
+        np.testing.assert_allclose(line.get_ydata(), expected, **{"rtol": 0.05} | exact)
         assert line.get_label().startswith(f"{name}: TCE (p = 2) ")
         shown = interval(post.estimate("tce", 0.9, p=2), lower, upper, 0.9)
         assert line.get_label() == f"{name}: TCE (p = 2) {shown}"
-    styles = {(line.get_color(), line.get_linestyle()) for line in ax.get_lines()}
+    drawn = [line for line in ax.get_lines() if len(line.get_xdata())]
+    styles = {(line.get_color(), line.get_linestyle()) for line in drawn}
     assert len(styles) == 3
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bayescal.plots._shares import edges_over, shares_of
+from bayescal.plots.histogram import edges_over, shares_of
 
 
 def test_bars_and_atom_share_all_draws() -> None:

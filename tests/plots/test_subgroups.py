@@ -18,35 +18,36 @@ def post():
 
 
 @pytest.mark.parametrize("name", ["observed_expected", "tce", "signed_error"])
-def test_marks_are_the_numbers_of_the_table(post, name):
-    ax = bc.plots.subgroups(post, name, of="all")
-    dots = [line for line in ax.get_lines() if line.get_marker() == "o"]
-    squares = [line for line in ax.get_lines() if line.get_marker() == "s"]
-    drawn = [float(line.get_xdata()[0]) for line in dots]
-    table = post.report()
+@pytest.mark.parametrize("by", [None, ["sex", "age"]])
+def test_marks_are_the_numbers_of_the_table(post, name, by):
+    (ax,) = bc.plots.forest(post, names=name, by=by)
+    drawn = [float(line.get_xdata()[0]) for line in ax.get_lines() if line.get_marker() == "o"]
+    parts, table = post.parts(by), post.table()
+    np.testing.assert_allclose(drawn, [post.at(part.levels).estimate(name) for part in parts])
+    keys = [(part.factor, part.level) for part in parts]
     if name in table:
-        np.testing.assert_allclose(drawn, table[name])
-        raw = [float(line.get_xdata()[0]) for line in squares]
-        np.testing.assert_allclose(raw, table[f"{name}_raw"])
-    else:
-        assert drawn[0] == post.subgroup(sex="F").estimate(name)
-        assert not squares
-    heights = [float(line.get_ydata()[0]) for line in dots]
-    assert heights == sorted(set(heights))
+        np.testing.assert_allclose(drawn, table.loc[keys, name])
+    alone = [float(line.get_xdata()[0]) for line in ax.get_lines() if line.get_marker() == "s"]
+    raw = table.loc[keys, f"{name}_raw"] if name == "observed_expected" else []
+    np.testing.assert_allclose(alone, raw)
     plt.close(ax.figure)
 
 
 def test_factors_are_blocks(post):
-    ax = bc.plots.subgroups(post)
+    (ax,) = bc.plots.forest(post)
     names = [text.get_text() for text in ax.get_yticklabels()]
-    assert names == ["sex", "F", "M", "age", "<60", "60+"]
+    assert names == ["sex", "F", "M", "age", "<60", "60+", "All cases"]
     bold = [text.get_text() for text in ax.get_yticklabels() if text.get_fontweight() == "bold"]
     assert bold == ["sex", "age"]
     plt.close(ax.figure)
 
 
 def test_what_cannot_be_drawn_is_refused(post):
-    with pytest.raises(InputError, match="two columns or more"):
-        bc.plots.subgroups(post.subgroup(sex="F"))
-    with pytest.raises(InputError, match="of must be one of"):
-        bc.plots.subgroups(post, of="sex")
+    with pytest.raises(InputError, match="by must be one of"):
+        bc.plots.forest(post, by="colour")
+    with pytest.raises(InputError, match="by is of several curves"):
+        bc.plots.forest(post.at(sex="F"), by="sex")
+    with pytest.raises(InputError, match="names must be one of"):
+        bc.plots.forest(post, names="ece")
+    with pytest.raises(InputError, match="estimators stand beside one curve"):
+        bc.plots.forest(post, estimators={"ece": 0.1})

@@ -360,14 +360,14 @@ def sites(kind: str, count: int, rng: np.random.Generator, seed: int) -> Said:
         for a in (np.array(centre), *at[count:])
     ]
     names = ("observed_expected", "calibration_slope")
-    average = post.average_site().summary(names=names)
-    next_site = post.new_site().summary(names=names)
+    average = post.average().summary(names=names)
+    next_site = post.new().summary(names=names)
     new = {
         name: (*next_site.loc[name, ["lower", "upper"]], np.array([one[name] for one in over[1:]]))
         for name in names
     }
     above = np.array(
-        [1 - post.site(label).prob_below(0.05, population="sample") for label in labels]
+        [1 - post.at(site=label).prob_below(0.05, population="sample") for label in labels]
     )
     return Said(
         of_each(table, labels, each)
@@ -404,7 +404,7 @@ def periods(kind: str, count: int, rng: np.random.Generator, seed: int) -> Said:
     }
     return Said(
         of_each(table, [str(k) for k in range(count)], each) | named("now", from_table(now, last)),
-        {"changed": (post.prob_changed, form != "constant")},
+        {"changed": (1 - post.explanations["constant"], form != "constant")},
     )
 
 

@@ -5,42 +5,170 @@ from __future__ import annotations
 import json
 import re
 import secrets
-import socket
+import socketserver
 from collections.abc import Callable
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from urllib.parse import parse_qs
 
-import uvicorn
-from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
-from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import Route
-
-from bayescal.cli.page.guard import Guard
-from bayescal.cli.page.tabs import Tab, Tabs, Worker
-
-if TYPE_CHECKING:
-    from starlette.requests import Request
+from bayescal.cli.page.guard import HEADERS, PAGE_POLICY, REPORT_POLICY, refusal
+from bayescal.cli.page.tabs import Stopped, Tab, Tabs, Worker
+from bayescal.core.errors import InputError
 
 __all__ = ["LARGEST_FILE", "WORD", "Server"]
 
 LARGEST_FILE = 256 * 1024**2
-LARGEST_OPTIONS = 64 * 1024
+LARGEST_CHOICES = 64 * 1024
 STATIC = {
-    "": ("page.html", "text/html"),
-    "page.css": ("page.css", "text/css"),
-    "page.js": ("page.js", "text/javascript"),
+    "": ("page.html", "text/html; charset=utf-8"),
+    "page.css": ("page.css", "text/css; charset=utf-8"),
+    "page.js": ("page.js", "text/javascript; charset=utf-8"),
 }
 WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-REPORT_POLICY = (
-    "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; "
-    "script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
-)
-"""Beside the report's own policy, which names its one script: the narrower of the two holds."""
+PLAIN = "text/plain; charset=utf-8"
 
 
-class Server:
+class Refused(Exception):
+    """A request that is not answered, with the status and the reason."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """One request; every answer closes its connection, so that nothing can hide behind a body."""
+
+    server: Server
+    timeout = 60  # seconds for the next bytes of a request
+
+    def do_GET(self) -> None:
+        """The page, its parts, and the last report."""
+        report = dict.fromkeys(("report.html", "report.json"), self._report)
+        self._answer(dict.fromkeys(STATIC, self._static) | report)
+
+    def do_POST(self) -> None:
+        """A file, what is asked of it, and the end of a tab."""
+        asked = dict.fromkeys(("look", "answer", "word"), self._asked)
+        self._answer({"file": self._file, "stop": self._stop, "close": self._close, **asked})
+
+    def _answer(self, known: dict[str, Callable[[], None]]) -> None:
+        server = self.server
+        path, _, query = self.requestline.split()[1].partition("?")
+        guarded = self.command, path, self.headers, server.port
+        try:
+            if server.once is not None and refusal(*guarded, server.once) is None:
+                server.once = None
+                return self._send(303, b"", Location=f"/{server.token}/")
+            refused = refusal(*guarded, server.token)
+            if refused is not None:
+                raise Refused(*refused)
+            self.name = path.removeprefix(f"/{server.token}/")
+            self.query = {key: values[-1] for key, values in parse_qs(query).items()}
+            if self.name not in known:
+                raise Refused(404, "There is no such page.")
+            known[self.name]()
+        except Refused as error:
+            self.send_error(*error.args)
+        except InputError as error:
+            self.send_error(422, str(error))
+        except Stopped:
+            self.send_error(409, "Stopped.")
+
+    def _static(self) -> None:
+        name, kind = STATIC[self.name]
+        self._send(200, files("bayescal.cli.page").joinpath("static", name).read_bytes(), kind)
+
+    def _report(self) -> None:
+        answer = self._tab.answer
+        if answer is None:
+            raise Refused(404, "There is no report yet.")
+        page = self.name.endswith("html")
+        kind = "text/html; charset=utf-8" if page else "application/json"
+        more = {"Content-Security-Policy": REPORT_POLICY}
+        if "save" in self.query:
+            more["Content-Disposition"] = f'attachment; filename="{self.name}"'
+        self._send(200, (answer.page if page else answer.record).encode(), kind, **more)
+
+    def _file(self) -> None:
+        tab = self._tab
+        content = self._body(LARGEST_FILE, "Files of up to 256 MB are read here; read larger ones "
+                             "in Python, with bayescal.read.")  # fmt: skip
+        self._tell(tab.open(_plain_name(self.query.get("name", "")), content))
+
+    def _asked(self) -> None:
+        tab = self._tab
+        content = self._body(LARGEST_CHOICES, "What was chosen is too long.")
+        try:
+            choices = json.loads(content)
+            if not isinstance(choices, dict):
+                raise ValueError("not an object")
+        except (ValueError, RecursionError):
+            raise Refused(400, "What was chosen is not a JSON object.") from None
+        told = tab.ask(self.name, choices)
+        if self.name == "word":
+            self._send(200, told, WORD)
+        else:
+            self._tell(told.told if self.name == "answer" else told)
+
+    def _stop(self) -> None:
+        self._tab.stop()
+        self._send(204, b"")
+
+    def _close(self) -> None:
+        self.server.tabs.close(self._tab_name)
+        self._send(204, b"")
+
+    @property
+    def _tab_name(self) -> str:
+        name = self.query.get("tab", "")
+        if not re.fullmatch(r"[0-9a-f]{32}", name):
+            raise Refused(400, "A tab has a name of 32 hexadecimal digits.")
+        return name
+
+    @property
+    def _tab(self) -> Tab:
+        return self.server.tabs.at(self._tab_name)
+
+    def _body(self, most: int, too_long: str) -> bytes:
+        """What was sent, unless it is longer than this; what is announced as longer is not read."""
+        lengths = self.headers.get_all("Content-Length", [])
+        if len(lengths) != 1 or "Transfer-Encoding" in self.headers:
+            raise Refused(411, "Say how long the body is.")
+        if not re.fullmatch("[0-9]{1,12}", lengths[0]):
+            raise Refused(400, "The length of the body is no number.")
+        if int(lengths[0]) > most:
+            raise Refused(413, too_long)
+        content = self.rfile.read(int(lengths[0]))
+        if len(content) != int(lengths[0]):
+            raise Refused(400, "The body ends too early.")
+        return content
+
+    def _tell(self, told: Any) -> None:
+        self._send(200, json.dumps(told).encode(), "application/json")
+
+    def _send(self, status: int, content: bytes, kind: str = PLAIN, **more: str) -> None:
+        given = {"Content-Type": kind, "Content-Length": str(len(content)), "Connection": "close"}
+        given |= HEADERS | {"Content-Security-Policy": PAGE_POLICY} | more
+        self.send_response_only(status)
+        for name, value in given.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(content)
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """Say why not, in plain text."""
+        text = message or self.responses.get(code, ("Refused.",))[0]
+        self.close_connection = True
+        with suppress(OSError):
+            self._send(code, f"{text}\n".encode(errors="replace"))
+            self.connection.settimeout(0.1)
+            self.rfile.read1(LARGEST_CHOICES)  # what was not read would break the connection
+
+    def log_message(self, *told: object) -> None:
+        """Nothing: the terminal has the address alone."""
+
+
+class Server(socketserver.ThreadingTCPServer):
     """The server of the page.
 
     Parameters
@@ -53,168 +181,41 @@ class Server:
     Attributes
     ----------
     address : str
-        What the browser opens; its secret part changes with every start.
+        Of the page; its secret part changes with every start.
     """
 
-    def __init__(self, port: int = 0, start: Callable[[], Worker] = Worker) -> None:
-        self._socket = socket.create_server(("127.0.0.1", port))
-        self.port = int(self._socket.getsockname()[1])
-        token = secrets.token_urlsafe(32)
-        self.address = f"http://127.0.0.1:{self.port}/{token}/"
-        self._tabs = Tabs(start)
-        config = uvicorn.Config(
-            Guard(_routes(self._tabs), token, self.port),
-            log_level="warning",
-            access_log=False,
-            lifespan="off",
-            ws="none",
-            http="h11",
-            server_header=False,
-            timeout_graceful_shutdown=1,
-        )
-        self._server = uvicorn.Server(config)
+    daemon_threads = True
 
-    @property
-    def started(self) -> bool:
-        """Whether it answers."""
-        return self._server.started
+    def __init__(self, port: int = 0, start: Callable[[], Worker] = Worker) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
+        self.tabs = Tabs(start)
+        self.port = int(self.server_address[1])
+        self.token = secrets.token_urlsafe(32)
+        self.once: str | None = None
+        self.address = f"http://127.0.0.1:{self.port}/{self.token}/"
+
+    def opening(self) -> str:
+        """An address that leads to the page once.
+
+        A browser is started with it, and every user of a computer sees with what a program was
+        started.
+        """
+        self.once = secrets.token_urlsafe(32)
+        return f"http://127.0.0.1:{self.port}/{self.once}/"
 
     def run(self) -> None:
         """Serve until it is interrupted; then nothing is left of any file."""
+        self.tabs.prepare()
         try:
-            self._server.run(sockets=[self._socket])
+            self.serve_forever(0.1)
         except KeyboardInterrupt:
             pass
         finally:
-            self._tabs.end()
-            self._socket.close()
+            self.tabs.end()
+            self.server_close()
 
-    def stop(self) -> None:
-        """Let `run` return."""
-        self._server.should_exit = True
-
-
-def _routes(tabs: Tabs) -> Starlette:
-    async def static(request: Request) -> Response:
-        name, kind = STATIC[request.path_params["name"]]
-        content = files("bayescal.cli.page").joinpath("static", name).read_bytes()
-        return Response(content, media_type=kind)
-
-    async def state(request: Request) -> Response:
-        return JSONResponse((await _tab(tabs, request)).shown())
-
-    async def take_file(request: Request) -> Response:
-        tab = await _tab(tabs, request)
-        content = await _body(request, LARGEST_FILE, "Files of up to 256 MB are read here; for "
-                              "larger ones use the command `bayescal assess`.")  # fmt: skip
-        name = _plain_name(request.query_params.get("name", ""))
-        await run_in_threadpool(tab.open, name, content)
-        return JSONResponse(tab.shown())
-
-    async def assess(request: Request) -> Response:
-        tab = await _tab(tabs, request)
-        content = await _body(request, LARGEST_OPTIONS, "These options are too long.")
-        try:
-            options = json.loads(content)
-            if not isinstance(options, dict):
-                raise ValueError("not an object")
-        except (ValueError, RecursionError):
-            raise HTTPException(400, "The options are not a JSON object.") from None
-        try:
-            await run_in_threadpool(tab.assess, options)
-        except ValueError:
-            raise HTTPException(409, "There is no file yet: choose one first.") from None
-        return JSONResponse(tab.shown())
-
-    async def word(request: Request) -> Response:
-        tab = await _tab(tabs, request)
-        try:
-            await run_in_threadpool(tab.word)
-        except ValueError:
-            raise HTTPException(409, "There is no report yet.") from None
-        return JSONResponse(tab.shown())
-
-    async def document(request: Request) -> Response:
-        content = (await _tab(tabs, request)).document
-        if content is None:
-            raise HTTPException(404, "There is no Word document yet.")
-        headers = {"Content-Disposition": 'attachment; filename="report.docx"'}
-        return Response(content, media_type=WORD, headers=headers)
-
-    async def stop(request: Request) -> Response:
-        tab = await _tab(tabs, request)
-        await run_in_threadpool(tab.stop)
-        return JSONResponse(tab.shown())
-
-    async def close(request: Request) -> Response:
-        await run_in_threadpool(tabs.close, _tab_name(request))
-        return Response(status_code=204)
-
-    async def report(request: Request) -> Response:
-        result = (await _tab(tabs, request)).result
-        if result is None:
-            raise HTTPException(404, "There is no report yet.")
-        headers = {"Content-Security-Policy": REPORT_POLICY}
-        kind = request.path_params["kind"]
-        if "save" in request.query_params:
-            headers["Content-Disposition"] = f'attachment; filename="report.{kind}"'
-        if kind == "json":
-            return Response(result.record, media_type="application/json", headers=headers)
-        return Response(result.page, media_type="text/html", headers=headers)
-
-    async def refused(request: Request, error: Exception) -> Response:
-        assert isinstance(error, HTTPException)
-        return PlainTextResponse(error.detail, error.status_code)
-
-    return Starlette(
-        routes=[
-            Route("/state", state),
-            Route("/file", take_file, methods=["POST"]),
-            Route("/assess", assess, methods=["POST"]),
-            Route("/word", word, methods=["POST"]),
-            Route("/report.docx", document),
-            Route("/stop", stop, methods=["POST"]),
-            Route("/close", close, methods=["POST"]),
-            *(Route(f"/report.{kind}", _with(report, kind)) for kind in ("html", "json")),
-            *(Route(f"/{name}", _with(static, name, "name")) for name in STATIC),
-        ],
-        exception_handlers={HTTPException: refused},
-    )
-
-
-def _with(answer: Any, value: str, name: str = "kind") -> Any:
-    """An answer to one fixed path."""
-
-    async def fixed(request: Request) -> Response:
-        request.path_params[name] = value
-        response: Response = await answer(request)
-        return response
-
-    return fixed
-
-
-def _tab_name(request: Request) -> str:
-    name = request.query_params.get("tab", "")
-    if not re.fullmatch(r"[0-9a-f]{32}", name):
-        raise HTTPException(400, "A tab has a name of 32 hexadecimal digits.")
-    return name
-
-
-async def _tab(tabs: Tabs, request: Request) -> Tab:
-    return await run_in_threadpool(tabs.at, _tab_name(request))
-
-
-async def _body(request: Request, most: int, too_long: str) -> bytes:
-    """What was sent, unless it is longer than this; what is announced as longer is not read."""
-    announced = request.headers.get("content-length", "0")
-    if not announced.isdigit() or int(announced) > most:
-        raise HTTPException(413, too_long)
-    content = bytearray()
-    async for part in request.stream():
-        content += part
-        if len(content) > most:
-            raise HTTPException(413, too_long)
-    return bytes(content)
+    def handle_error(self, *told: object) -> None:
+        """Nothing: who asked has gone, or sent what is no request."""
 
 
 def _plain_name(name: str) -> str:

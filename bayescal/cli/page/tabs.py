@@ -1,19 +1,27 @@
-"""Tabs of the browser: each with its own file, its own worker and its own results."""
+"""Tabs of the browser: each with its own file, its own process and its own answer."""
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import threading
-import time
 from collections.abc import Callable
+from contextlib import suppress
+from importlib.resources import files
 from multiprocessing.connection import Connection
 from typing import Any
 
-from bayescal.cli.page.worker import Result, work
+from bayescal.cli.page.worker import Answer, work
+from bayescal.core.errors import InputError
 
-__all__ = ["MOST_TABS", "Tab", "Tabs", "Worker"]
+__all__ = ["MOST_TABS", "Stopped", "Tab", "Tabs", "Worker"]
 
 MOST_TABS = 8
+DEMO = "demo.csv"
+
+
+class Stopped(Exception):
+    """What was asked is not wanted any more."""
 
 
 class Worker:
@@ -28,137 +36,115 @@ class Worker:
         theirs.close()
 
     def end(self) -> None:
-        """End the process now."""
+        """End the process now; whoever waits for it gets an `EOFError`."""
         self.process.kill()
         self.process.join()
-        self.connection.close()
 
 
 class Tab:
-    """What one tab of the browser works on.
+    """What one tab of the browser works on: at first the demo.
 
     Parameters
     ----------
-    worker : Worker
-        That does it.
     start : callable
-        Starts another, when this one was ended.
+        Starts a worker.
 
     Attributes
     ----------
-    state : dict
-        What the page shows: phase, what is being done, columns, error, the last result's words.
-    result : Result or None
+    answer : Answer or None
         The last one.
-    document : bytes or None
-        The last result as a Word document, once it was asked for.
     """
 
-    def __init__(self, worker: Worker, start: Callable[[], Worker] = Worker) -> None:
-        self._worker = worker
+    def __init__(self, start: Callable[[], Worker] = Worker) -> None:
         self._start = start
-        self._lock = threading.Lock()
-        self._file: tuple[str, bytes] | None = None
-        self._task = 0
-        self._began = 0.0
-        self.state: dict[str, Any] = {"phase": "empty"}
-        self.result: Result | None = None
-        self.document: bytes | None = None
-        self.last_asked = time.monotonic()
+        self._worker = start()
+        self._turn = threading.Lock()
+        self._holds = self._ended = False
+        self._told: dict[str, tuple[str, Any]] = {}
+        self._first: tuple[Any] | None = None  # limit of the first answer, that is not forgotten
+        self._file = DEMO, files("bayescal.cli").joinpath(DEMO).read_bytes()
+        self.answer: Answer | None = None
 
-    def open(self, name: str, content: bytes) -> None:
-        """Take a file in place of the former one, and find out about its columns."""
-        self._file, self.result, self.document = (name, content), None, None
+    def prepare(self) -> None:
+        """Assess the demo, before anybody asks."""
+        with suppress(InputError, Stopped):  # the page asks again, and is told
+            self.ask("look", {})
+            self.ask("answer", {})
+
+    def open(self, name: str, content: bytes) -> Any:
+        """Take a file in place of the former one, and say what its columns may be."""
         self.stop()
-        self.state = {"phase": "reading", "file": name, "doing": "Reading the file"}
-        self._ask("open", (name, content))
+        with self._turn:
+            self._file, self._holds, self.answer = (name, content), False, None
+            self._first = None
+            self._told.clear()
+        return self.ask("look", {})
 
-    def assess(self, options: dict[str, Any]) -> None:
-        """Assess the file with these options, in place of what is being done."""
-        if self._file is None:
-            raise ValueError("there is no file yet")
-        if self.state["phase"] in {"reading", "working"}:
-            self.stop()
-        self.state |= {"phase": "working", "doing": "Reading the file", "error": None}
-        self._ask("assess", options)
+    def ask(self, what: str, choices: dict[str, Any]) -> Any:
+        """What the worker tells of the file, of which this was said; one thing after the other.
 
-    def word(self) -> None:
-        """Write the last result as a Word document; the state says when it is there."""
-        if self.result is None or self.state["phase"] == "working":
-            raise ValueError("there is no report yet")
-        if self.document is None:
-            self.state |= {"phase": "working", "doing": "Writing the Word document", "error": None}
-            self._ask("word", None)
+        The last thing of each kind is kept: that of the demo is asked for when a page is opened.
+        """
+        key = json.dumps(choices, sort_keys=True)
+        with self._turn:
+            if self._ended:
+                self._renew()
+            try:
+                if not self._holds:
+                    self._hold(choices)
+                if self._told.get(what, ("",))[0] != key:
+                    self._told[what] = key, self._asked(what, choices)
+            except (EOFError, OSError):
+                if self._ended:
+                    raise Stopped from None
+                self._renew()
+                raise InputError(
+                    "the analysis ended unexpectedly; perhaps memory ran out."
+                ) from None
+            told = self._told[what][1]
+            if what == "answer":
+                self.answer, self._first = told, self._first or (choices.get("limit"),)
+            return told
 
     def stop(self) -> None:
-        """End what is being done; a new worker is ready for the same file."""
-        with self._lock:
-            self._task += 1
-            busy = self.state["phase"] in {"reading", "working"}
-        if busy:
+        """End what is being done."""
+        if self._turn.locked():
+            self._ended = True
             self._worker.end()
-            self._worker = self._start()
-            if self._file is not None:
-                self._worker.connection.send(("keep", self._file))
-            self.state |= {"phase": "stopped", "doing": None}
 
     def end(self) -> None:
         """Forget everything."""
-        self._task += 1
+        self._ended = True
         self._worker.end()
-        self._file = self.result = self.document = None
+        self._file, self.answer = ("", b""), None
+        self._told.clear()
 
-    def shown(self) -> dict[str, Any]:
-        """The state, with the seconds that the present work has taken."""
-        self.last_asked = time.monotonic()
-        state = dict(self.state)
-        if state["phase"] in {"reading", "working"}:
-            state["seconds"] = round(time.monotonic() - self._began, 1)
-        return state
-
-    def _ask(self, what: str, of: Any) -> None:
-        with self._lock:
-            self._task += 1
-            task, worker = self._task, self._worker
-        self._began = time.monotonic()
-        threading.Thread(target=self._follow, args=(task, worker, what, of), daemon=True).start()
-
-    def _follow(self, task: int, worker: Worker, what: str, of: Any) -> None:
-        """Send work to the worker and take what it says, until it is done or nobody waits."""
+    def _hold(self, choices: dict[str, Any]) -> None:
+        """Give the file to a new worker."""
+        self._holds = True
         try:
-            worker.connection.send((what, of))
-            while True:
-                kind, told = worker.connection.recv()
-                with self._lock:
-                    if task != self._task:
-                        return
-                    self._take(kind, told)
-                if kind != "doing":
-                    return
-        except (EOFError, OSError, BrokenPipeError):
-            with self._lock:
-                if task == self._task:
-                    self._worker = self._start()
-                    self._worker.connection.send(("keep", self._file))
-                    self._take("error", "The analysis ended unexpectedly; perhaps memory ran out.")
+            self._told["look"] = "{}", self._asked("open", (*self._file, self._first))
+        except InputError:
+            if not choices or not self._holds:
+                raise  # else it may be read with what was said of it
 
-    def _take(self, kind: str, told: Any) -> None:
-        if kind == "doing":
-            self.state["doing"] = told
-        elif kind == "columns":
-            self.state |= {"phase": "ready", "doing": None, "columns": told}
-        elif kind == "result":
-            self.result, self.document = told, None
-            self.state |= {"phase": "done", "doing": None, "result": told.words, "word": False}
-        elif kind == "word":
-            self.document = told
-            self.state |= {"phase": "done", "doing": None, "word": True}
-        else:
-            self.state |= {"phase": "failed", "doing": None, "error": told}
+    def _asked(self, what: str, of: Any) -> Any:
+        self._worker.connection.send((what, of))
+        kind, told = self._worker.connection.recv()
+        if kind == "ends":
+            self._renew()
+        if kind != "told":
+            raise InputError(told)
+        return told
+
+    def _renew(self) -> None:
+        self._worker.end()
+        self._worker = self._start()
+        self._holds = self._ended = False
 
 
 class Tabs:
-    """All tabs, by the name that each gave itself; a worker is kept ready for the next.
+    """All tabs, by the name that each gave itself; one is kept ready for the next.
 
     Parameters
     ----------
@@ -169,24 +155,30 @@ class Tabs:
     def __init__(self, start: Callable[[], Worker] = Worker) -> None:
         self._start = start
         self._tabs: dict[str, Tab] = {}
-        self._spare: Worker | None = start()
+        self._spare = Tab(start)
         self._lock = threading.Lock()
+
+    def prepare(self) -> None:
+        """Assess the demo for the next tab."""
+        threading.Thread(target=self._spare.prepare, daemon=True).start()
 
     def at(self, name: str) -> Tab:
         """The tab of this name, which is made if there is none.
 
-        The tab that was silent for longest is forgotten when there are too many.
+        Raises
+        ------
+        InputError
+            If there are too many.
         """
         with self._lock:
-            tab = self._tabs.get(name)
-            if tab is None:
+            if name not in self._tabs:
                 if len(self._tabs) >= MOST_TABS:
-                    oldest = min(self._tabs, key=lambda key: self._tabs[key].last_asked)
-                    self._tabs.pop(oldest).end()
-                worker, self._spare = self._spare or self._start(), None
-                tab = self._tabs[name] = Tab(worker, self._start)
-                self._spare = self._start()
-            return tab
+                    raise InputError(
+                        f"{MOST_TABS} pages are open, which is the most. Close one, and load this "
+                        "one again."
+                    )
+                self._tabs[name], self._spare = self._spare, Tab(self._start)
+            return self._tabs[name]
 
     def close(self, name: str) -> None:
         """Forget a tab."""
@@ -198,9 +190,6 @@ class Tabs:
     def end(self) -> None:
         """Forget all tabs, and end all workers."""
         with self._lock:
-            for tab in self._tabs.values():
+            for tab in (*self._tabs.values(), self._spare):
                 tab.end()
             self._tabs.clear()
-            if self._spare is not None:
-                self._spare.end()
-                self._spare = None

@@ -6,17 +6,18 @@ import gzip
 import zipfile
 import zlib
 from io import BytesIO
+from pathlib import PurePath
 
 from bayescal.core.errors import InputError
-from bayescal.data.files import PARQUET, is_workbook
+from bayescal.data.files import PARQUET, STATISTICAL, is_workbook, read_statistical
 
-__all__ = ["LARGEST_UNPACKED", "MOST_UPLOADED_CELLS", "Upload"]
+__all__ = ["LARGEST_UNPACKED", "Upload"]
 
 LARGEST_UNPACKED = 1024**3
-"""Bytes of text, or of a workbook's parts."""
-MOST_UPLOADED_CELLS = 400_000_000
-"""Of Parquet, which packs a column of one value to a few bytes."""
+"""Bytes: of text, of a workbook's parts, or of cells where columns are packed."""
 UNPACKED_BLOCK = 1024**2
+CELL = 8
+"""Bytes of a number."""
 
 
 class Upload:
@@ -37,23 +38,16 @@ class Upload:
 
     def __init__(self, name: str, content: bytes) -> None:
         self.name = name
+        self.suffix = PurePath(name).suffix
         self._content = content
-        lower = name.lower()
-        if lower.endswith(".gz"):
-            self._check_gzip()
-        elif is_workbook(self):
-            self._check_workbook()
-        elif lower.endswith(PARQUET):
-            self._check_parquet()
+        if self._unpacked() > LARGEST_UNPACKED:
+            raise InputError(
+                f"{name} is too large to be read here when it is unpacked. Read it in Python, with "
+                "bayescal.read."
+            )
 
     def __str__(self) -> str:
         return self.name
-
-    @property
-    def suffix(self) -> str:
-        """The end of its name, with the point."""
-        _, point, end = self.name.rpartition(".")
-        return point + end if point else ""
 
     def exists(self) -> bool:
         """Whether there is such a file."""
@@ -71,41 +65,46 @@ class Upload:
         """Its content, from the beginning."""
         return BytesIO(self._content)
 
-    def _check_gzip(self) -> None:
+    def _unpacked(self) -> int:
+        """Bytes that it becomes, as far as that must be known; 0 of a broken file.
+
+        The reader says what is wrong with that one.
+        """
+        lower = self.name.lower()
+        try:
+            if lower.endswith(".gz"):
+                return self._of_gzip()
+            if is_workbook(self):
+                with zipfile.ZipFile(self.open()) as parts:
+                    return sum(part.file_size for part in parts.infolist())
+            if lower.endswith(PARQUET):
+                return self._of_parquet()
+            if self.suffix.lower() in STATISTICAL:
+                return self._of_statistics()
+        except (EOFError, ImportError, OSError, ValueError, zlib.error, zipfile.BadZipFile):
+            pass
+        return 0
+
+    def _of_gzip(self) -> int:
         total = 0
-        try:
-            with gzip.open(self.open()) as file:
-                while block := file.read(UNPACKED_BLOCK):
-                    total += len(block)
-                    if total > LARGEST_UNPACKED:
-                        raise self._too_large()
-        except (EOFError, OSError, zlib.error):
-            return  # the reader says what is wrong with it
+        with gzip.open(self.open()) as file:
+            while total <= LARGEST_UNPACKED and (block := file.read(UNPACKED_BLOCK)):
+                total += len(block)
+        return total
 
-    def _check_workbook(self) -> None:
-        try:
-            with zipfile.ZipFile(self.open()) as parts:
-                total = sum(part.file_size for part in parts.infolist())
-        except zipfile.BadZipFile:
-            return
-        if total > LARGEST_UNPACKED:
-            raise self._too_large()
+    def _of_parquet(self) -> int:
+        """Rows by columns: a column of one value is packed to a few bytes."""
+        import pyarrow.parquet as parquet
 
-    def _check_parquet(self) -> None:
-        try:
-            import pyarrow as pa
-            import pyarrow.parquet as parquet
-        except ImportError:
-            return
-        try:
-            described = parquet.ParquetFile(self.open()).metadata
-        except (pa.ArrowException, OSError):
-            return
-        if described.num_rows * described.num_columns > MOST_UPLOADED_CELLS:
-            raise self._too_large()
+        told = parquet.ParquetFile(self.open()).metadata
+        return int(told.num_rows) * int(told.num_columns) * CELL
 
-    def _too_large(self) -> InputError:
-        return InputError(
-            f"{self.name} is too large to be read here when it is unpacked. Use the command "
-            "`bayescal assess` for it."
+    def _of_statistics(self) -> int:
+        """Rows by the width of a row, which SPSS and SAS pack."""
+        _, told = read_statistical(self, metadataonly=True)
+        rows = told.number_rows
+        if rows is None or rows < 0:  # not said: what packs is taken to be an attack
+            return LARGEST_UNPACKED + 1 if self.suffix.lower() == ".zsav" else 0
+        return int(rows) * sum(
+            max(int(each), CELL) for each in told.variable_storage_width.values()
         )

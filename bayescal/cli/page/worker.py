@@ -1,273 +1,390 @@
-"""What one tab's process does: read the table, and assess it with the options of the page."""
+"""What is done with one file: look at its columns, assess it, write the report.
+
+Nothing here needs a server, a thread or another process: `work` alone speaks with one.
+"""
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
-from importlib import import_module
-from multiprocessing.connection import Connection
+import json
+import warnings
+from collections.abc import Mapping
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass, fields, replace
+from io import StringIO
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bayescal.cli.page.upload import Upload
-from bayescal.core.errors import InputError, as_count
+from bayescal.core.errors import InputError, WeightWarning
 
 if TYPE_CHECKING:
-    from bayescal.assessment import Assessment
-    from bayescal.cli.reading import Reading
+    from multiprocessing.connection import Connection
 
-__all__ = ["Result", "work"]
+    import pandas as pd
 
-COLUMN_FIELDS = ("outcome", "prob", "sample_weight", "site", "cluster")
-CHOSEN_FROM = {"scale": ("", "logit", "percent"), "weight_type": ("", "counts", "sampling")}
-TEXT_FIELDS = (*COLUMN_FIELDS, "positive", "prior", "encoding", "sheet")
-NUMBER_FIELDS = ("close", "ci_prob", "seed")
-TICKED = ("drop_missing", "independent")
+    from bayescal.core.page import Page
+    from bayescal.data.columns import Columns, Request
+    from bayescal.data.guesses import Guess
+    from bayescal.data.reading import Cases
+    from bayescal.report import Assessment
+
+__all__ = ["ROLES", "Answer", "Desk", "columns_of", "work"]
+
+ROLES = {
+    "": "Not used",
+    "outcome": "Outcome",
+    "prob": "Prediction, 0 to 1",
+    "percent": "Prediction, per cent",
+    "logit": "Prediction, log-odds",
+    "survival": "Survival, 0 to 1",
+    "site": "Hospital or site",
+    "period": "Date or period",
+    "cluster": "Patient id",
+    "subgroup": "Subgroup",
+    "sample_weight": "Weight",
+    "imputation": "Imputation number",
+    "time": "Time",
+    "event": "What ended the time",
+    "entry": "Time of entry",
+}
+"""What a column may be, as the page calls it."""
+SCALES = {"prob": "probability", "percent": "percent", "logit": "logit", "survival": "survival"}
+SEVERAL = ("subgroup", "ignore")
+FIELDS = {
+    "independent": "Rows are independent, though ids repeat",
+    "drop_missing": "Leave out rows with a missing value",
+    "every": "Dates are taken by",
+    "weight_type": "Weights are",
+    "horizon": "Predictions are for the time until",
+    "cause": "Code of the event",
+    "censored": "Code of leaving",
+    "encoding": "Encoding of the text",
+    "sheet": "Sheet of the workbook",
+}
+"""What else the page asks, as it calls it."""
+MOST_SHOWN = 30
+"""Columns on the page; those with a role come first, and each other can be asked for."""
+ROWS_SHOWN = 10
+LONGEST_CELL = 40
+MOST_EVENTS = 10
+"""Values of an outcome, of which one is chosen as the event."""
 
 
-@dataclass(frozen=True)
-class Result:
+class Answer(NamedTuple):
     """What an assessment gave.
 
     Attributes
     ----------
     page : str
-        The report.
+        The report as HTML.
     record : str
-        All numbers, as JSON.
-    words : dict
-        What the page shows of it: headline, command and seed.
+        All numbers as JSON.
+    told : dict
+        What the page shows of it: the headline and the line of Python.
     """
 
     page: str
     record: str
-    words: dict[str, Any]
-
-
-class Assessed(NamedTuple):
-    """The last assessment, from which a Word document is written when it is asked for."""
-
-    assessment: Assessment
-    source: dict[str, Any]
+    told: dict[str, Any]
 
 
 def work(connection: Connection) -> None:
     """Do what is asked, one thing after the other, until nobody asks any more."""
-    import_module("bayescal.assessment")  # now, so that the first answer does not wait for it
-    import_module("bayescal.cli._averaged")
-    import_module("bayescal.data.reading")
+    import bayescal.report  # noqa: F401  # now, so that the first answer does not wait for it
 
-    upload: Upload | None = None
-    last: Assessed | None = None
-    answer: tuple[str, Any]
-
-    def doing(what: str) -> None:
-        connection.send(("doing", what))
-
+    desk = Desk()
     while True:
         try:
             asked, of = connection.recv()
         except (EOFError, KeyboardInterrupt):
             return
         try:
-            with _silent():
-                if asked in {"keep", "open"}:
-                    upload, last = Upload(*of), None
-                if asked == "keep":
-                    continue
-                if asked == "word":
-                    answer = "word", word_of(last)
-                else:
-                    assert upload is not None
-                    if asked == "open":
-                        answer = "columns", columns_of(upload)
-                    else:
-                        result, last = analysed(upload, of, doing)
-                        answer = "result", result
+            with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+                told = desk.open(*of) if asked == "open" else getattr(desk, asked)(of)
         except InputError as error:
-            answer = ("error", str(error))
+            connection.send(("error", str(error)))
         except MemoryError:
-            answer = ("error", "This table needs more memory than there is.")
+            connection.send(("ends", "This table needs more memory than there is."))
+            return  # an allocator gives nothing back; a new process starts small
         except Exception as error:  # the page says so; a worker that ends says nothing
-            answer = ("error", f"This is a fault of bayescal, please report it: {error!r}.")
-        connection.send(answer)
+            connection.send(("error", f"This is a fault of bayescal, please report it: {error!r}."))
+        else:
+            connection.send(("told", told))
 
 
-@contextmanager
-def _silent() -> Iterator[None]:
-    """The terminal belongs to whoever started the server."""
-    before = sys.stdout, sys.stderr
-    with open(os.devnull, "w", encoding="utf-8") as nowhere:
-        sys.stdout = sys.stderr = nowhere
+@dataclass
+class Desk:
+    """One file with the answers that were given of it.
+
+    What is said of the file is a mapping: `columns`, the role of each column that a person has
+    chosen; `positive`, the value that is the event; the further fields of the page; `limit`, and
+    `thresholds`.
+    """
+
+    upload: Upload | None = None
+    _first: tuple[float | None] | None = None
+    """The limit with which the file was assessed first; each other one was set after a result."""
+    _made: tuple[dict[str, Any], Assessment, Cases] | None = None
+
+    def open(
+        self, name: str, content: bytes, first: tuple[float | None] | None = None
+    ) -> dict[str, Any]:
+        """Take a file, and look at its columns."""
+        self.upload, self._first, self._made = None, first, None
+        self.upload = Upload(name, content)
+        return columns_of(self.upload)
+
+    def look(self, choices: Mapping[str, Any]) -> dict[str, Any]:
+        """What the columns may be, and all that is open."""
+        return columns_of(self._file, choices)
+
+    def answer(self, choices: Mapping[str, Any]) -> Answer:
+        """The page of the assessment."""
+        from bayescal.report.render import html, json_of
+
+        page, cases = self._page(choices)
+        asked = {"limit": _number(choices, "limit"), "thresholds": _risks(choices)}
+        line = as_python(cases, {name: value for name, value in asked.items() if value})
+        record = json.dumps(json_of(page), indent=2, allow_nan=False) + "\n"
+        return Answer(html(page), record, {"headline": page.answer[0], "python": line})
+
+    def word(self, choices: Mapping[str, Any]) -> bytes:
+        """The same as a Word document."""
+        from bayescal.report.word import word
+
+        return word(self._page(choices)[0])
+
+    @property
+    def _file(self) -> Upload:
+        if self.upload is None:
+            raise InputError("there is no file yet. Choose one first.")
+        return self.upload
+
+    def _page(self, choices: Mapping[str, Any]) -> tuple[Page, Cases]:
+        limit = _number(choices, "limit")
+        rest = {name: choice for name, choice in choices.items() if name != "limit"}
+        first = self._first or (limit,)
+        if self._made is None or self._made[0] != rest:
+            self._made = rest, *_assessed(self._file, rest, first[0])
+            self._first = first
+        _, assessment, cases = self._made
+        if limit != first[0]:
+            assessment = assessment.with_limit(limit)
+        columns = cases.columns
+        source = {
+            "File": self._file.name,
+            "Probability": columns.prob,
+            "Outcome": columns.outcome or columns.event,
+            "Event": cases.request.pos_label or cases.request.cause or "1",
+            "Rows read": cases.rows,
+            "Rows dropped": cases.dropped,
+        }
+        page = assessment.page(source=source)
+        return replace(page, notes=(*page.notes, *cases.remarks)), cases
+
+
+def _assessed(
+    upload: Upload, choices: Mapping[str, Any], limit: float | None
+) -> tuple[Assessment, Cases]:
+    """The assessment of a file, of which all is known."""
+    from bayescal.data.reading import read_cases
+    from bayescal.report import assess
+
+    thresholds = _risks(choices)
+    _, made, request = _guessed(upload, choices)
+    made.answered()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("error", WeightWarning)
         try:
-            yield
-        finally:
-            sys.stdout, sys.stderr = before
+            cases = read_cases(request)
+            data = cases.table()
+        except WeightWarning as warning:
+            raise InputError(
+                f"column {request.columns.sample_weight!r} holds whole numbers that can be "
+                f"{warning.types}. Say which with {_choice('weight_type')}."
+            ) from None
+        return assess(data, limit=limit, thresholds=thresholds), cases
 
 
-def columns_of(upload: Upload, options: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The columns of a table, and which of them are outcome and score, where that is clear.
+def columns_of(upload: Upload, choices: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The first rows of a file, what each column may be and why, and all that is open.
 
     Returns
     -------
     dict
-        names; outcome and score, None where there is a choice; question, what is to be chosen.
+        names of all columns; columns, those that are shown, each with name, role, reason and
+        cells; events, values of the outcome, with the one that is taken and why; questions.
+    """
+    frame, made, request = _guessed(upload, choices or {})
+    columns = request.columns
+    roles = {name: role for role, name in columns.named}
+    if columns.prob is not None:
+        roles[columns.prob] = {scale: role for role, scale in SCALES.items()}[request.scale]
+    reasons = {name: made.reasons.get(role, "") for role, name in columns.named}
+    names = [str(name) for name in frame.columns]
+    first = {*roles, _text(choices or {}, "shown")}
+    shown = sorted(range(len(names)), key=lambda at: names[at] not in first)[:MOST_SHOWN]
+    missing = [] if request.drop_missing else _missing(frame, columns)
+    return {
+        "file": upload.name,
+        "roles": ROLES,
+        "rows": len(frame),
+        "names": names,
+        "columns": [
+            {
+                "name": names[at],
+                "role": roles.get(names[at], ""),
+                "reason": reasons.get(names[at], ""),
+                "cells": [_cell(value) for value in frame.iloc[:ROWS_SHOWN, at].tolist()],
+            }
+            for at in sorted(shown)
+        ],
+        "events": _values(frame, columns.outcome),
+        "positive": request.pos_label or "",
+        "questions": [*made.questions, *missing],
+    }
+
+
+def _guessed(upload: Upload, choices: Mapping[str, Any]) -> tuple[pd.DataFrame, Guess, Request]:
+    """The table, what was guessed of it, and all that is then known.
+
+    What a guess only proposes is taken here, since the page shows it to be corrected.
     """
     from bayescal.data.guesses import guess
     from bayescal.data.reading import open_as
 
-    request = _reading(upload, options or {}).request()
-    frame = open_as(request).load()
-    told: dict[str, Any] = {"names": list(map(str, frame.columns)), "rows": len(frame)}
-    made = guess(frame, request)
-    chosen = {"outcome": made.columns.outcome, "prob": made.columns.prob}
-    return told | chosen | {"question": made.question or None}
+    request = _request(upload, choices)
+    frame = open_as(request).load(request.columns.labelled)
+    first = guess(frame, request)
+    proposed: dict[str, Any] = {role: value for role, (value, _) in first.proposed.items()}
+    if request.scale != "probability" or request.columns.prob is not None:
+        proposed.pop("scale", None)
+    columns = {role: name for role, name in proposed.items() if role in first.columns._fields}
+    others = {name: value for name, value in proposed.items() if name not in columns}
+    request = replace(request, columns=first.columns._replace(**columns), **others)
+    made = guess(frame, request) if proposed else first
+    made.reasons |= first.reasons | {role: first.proposed[role][1] for role in proposed}
+    for role, more in (("prob", "scale"), ("outcome", "pos_label")):
+        if more in made.reasons and role in made.reasons:
+            made.reasons[role] += f"; {made.reasons[more]}"
+    return frame, made, replace(request, columns=made.columns)
 
 
-def word_of(last: Assessed | None) -> bytes:
-    """The last report as a Word document."""
-    from bayescal.assessment.word import document
+def _request(upload: Upload, choices: Mapping[str, Any]) -> Request:
+    """What a person has said, as the reader takes it."""
+    from bayescal.data.columns import Columns, Door, Request
 
-    if last is None:
-        raise InputError("The report is out of date. Change a setting, and it is made again.")
-    return document(last.assessment, source=last.source)
-
-
-def assessed(upload: Upload, options: Mapping[str, Any], doing: Callable[[str], None]) -> Result:
-    """What `analysed` shows."""
-    return analysed(upload, options, doing)[0]
-
-
-def analysed(
-    upload: Upload, options: Mapping[str, Any], doing: Callable[[str], None]
-) -> tuple[Result, Assessed]:
-    """Assess a table, as the command line does with the same options.
-
-    Parameters
-    ----------
-    options : mapping
-        From the page, by the names of the command's options.
-    doing : callable
-        Is told what is being done.
-    """
-    from bayescal.assessment.html import render
-    from bayescal.cli._averaged import Averaged, record_of
-    from bayescal.cli._write import record_text, source_lines
-    from bayescal.cli.reading import read_predictions
-
-    given = checked(options)
-    doing("Reading the file")
-    reading = _reading(upload, given)
-    analysis = Averaged(
-        prior=given["prior"] or "neutral",
-        close=given["close"],
-        ci_prob=0.95 if given["ci_prob"] is None else given["ci_prob"],
-        seed=given["seed"],
-        thresholds=given["thresholds"],
+    chosen = choices.get("columns") or {}
+    if not isinstance(chosen, dict):
+        raise InputError("columns must be an object.")
+    named: dict[str, Any] = {name: [] for name in SEVERAL}
+    scale = "probability"
+    for column, role in chosen.items():
+        if role not in list(ROLES):
+            raise InputError(f"column {column!r}: there is no role {role!r}.")
+        if role in SCALES:
+            scale, role = SCALES[role], "prob"
+        if (role or "ignore") in SEVERAL:
+            named[role or "ignore"].append(column)
+        elif role in named:
+            raise InputError(f"two columns are chosen as “{ROLES[role]}”. Choose one.")
+        else:
+            named[role] = column
+    ignored, subgroups = (tuple(named.pop(name)) for name in ("ignore", "subgroup"))
+    texts = ("every", "weight_type", "cause", "censored", "encoding", "sheet")
+    text: dict[str, Any] = {name: _text(choices, name) for name in texts}
+    return Request(
+        upload,
+        Columns(**named, subgroup=subgroups),
+        pos_label=_text(choices, "positive"),
+        horizon=_number(choices, "horizon"),
+        scale=scale,
+        drop_missing=bool(choices.get("drop_missing")),
+        independent=bool(choices.get("independent")),
+        ignore=ignored,
+        door=Door(
+            _choice,
+            "In Python, bayescal.compare_models",
+            "bayescal.fit_known, in Python,",
+            lambda path, columns: "bayescal.fit_known, in Python.",
+        ),
+        **text,
     )
-    predictions = read_predictions(reading)
-    doing("Fitting the families of curves")
-    assessment, notes = analysis.assessed(predictions.data)
-    doing("Computing what is printed")
-    headline = assessment.headline()
-    record = record_text(record_of(assessment, notes, predictions.source))
-    doing("Drawing the report")
-    source = source_lines(predictions.source)
-    page = render(assessment, source=source)
-    told = {
-        "headline": headline,
-        "seed": assessment.seed,
-        "command": command(upload.name, given | {"seed": assessment.seed}, reading),
-    }
-    return Result(page, record, told), Assessed(assessment, source)
 
 
-def checked(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The page's options with their types; what is empty is None."""
-    given: dict[str, Any] = {}
-    for name in TEXT_FIELDS:
-        value = options.get(name)
-        if value is not None and not isinstance(value, str):
-            raise InputError(f"{name} must be a text, got {value!r}.")
-        given[name] = value or None
-    for name, allowed in CHOSEN_FROM.items():
-        value = options.get(name) or ""
-        if value not in allowed:
-            raise InputError(f"{name} must be one of {', '.join(filter(None, allowed))}.")
-        given[name] = value or None
-    for name in NUMBER_FIELDS:
-        given[name] = _number(options.get(name), name)
-    seed = given["seed"]
-    if seed is not None:
-        given["seed"] = as_count(int(seed) if seed.is_integer() else seed, "seed", 0)
-    given["ignore_column"] = list(map(str, _listed(options, "ignore_column")))
-    thresholds = _listed(options, "thresholds")
-    given["thresholds"] = [_number(each, "threshold") for each in thresholds]
-    for name in TICKED:
-        given[name] = bool(options.get(name))
-    return given
+def _choice(name: str, value: Any = None) -> str:
+    """What is chosen on the page, in its words."""
+    if name == "pos_label":
+        return "the event beneath “Outcome”" if value is None else f"“{value}”"
+    if name in FIELDS:
+        chosen = "" if value is None or value is True else f": {value}"
+        return f"“{FIELDS[name]}”{chosen}"
+    role = {"ignore": "", "scale": value}.get(name, name)
+    above = "" if value is None or name == "scale" else f" above {value!r}"
+    return f"“{ROLES.get(role, role)}”{above}"
 
 
-def _listed(options: Mapping[str, Any], name: str) -> list[Any]:
-    value = options.get(name) or []
-    if not isinstance(value, list):
-        raise InputError(f"{name} must be a list, got {value!r}.")
-    return value
+def _missing(frame: pd.DataFrame, columns: Columns) -> list[str]:
+    """Whether rows lack a value that is needed, as a question."""
+    lacking = frame[columns.needed].isna()
+    rows = int(lacking.any(axis=1).sum())
+    if not rows or columns.imputation is not None:
+        return []
+    each = ", ".join(f"{int(n):,} in {name!r}" for name, n in lacking.sum().items() if n)
+    return [
+        f"{rows:,} of {len(frame):,} rows lack a value: {each}. Fill them in, or choose "
+        f"{_choice('drop_missing')}."
+    ]
 
 
-def _number(value: Any, name: str) -> float | None:
+def _values(frame: pd.DataFrame, outcome: str | None) -> list[str]:
+    """The values of the outcome, if they are few."""
+    if outcome is None:
+        return []
+    few = frame[outcome].dropna().drop_duplicates().head(MOST_EVENTS + 1).tolist()
+    return sorted({_cell(value).strip() for value in few}) if len(few) <= MOST_EVENTS else []
+
+
+def _cell(value: Any) -> str:
+    """A value as the table shows it."""
+    if value is None or value != value:
+        return ""
+    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= LONGEST_CELL else f"{text[: LONGEST_CELL - 1]}…"
+
+
+def _text(choices: Mapping[str, Any], name: str) -> str | None:
+    value = choices.get(name)
+    if value is not None and not isinstance(value, str):
+        raise InputError(f"{name} must be a text, got {value!r}.")
+    return value or None
+
+
+def _number(choices: Mapping[str, Any], name: str) -> float | None:
+    value = choices.get(name)
     if value is None or value == "":
         return None
     try:
-        number = float(value)
+        return float(value)
     except (TypeError, ValueError):
-        raise InputError(f"{name} must be a number, got {value!r}.") from None
-    if not abs(number) < 2**63:
-        raise InputError(f"{name} must be a number, got {value!r}.")
-    return number
+        raise InputError(f"{FIELDS.get(name, name)} must be a number, got {value!r}.") from None
 
 
-def _reading(upload: Upload, given: Mapping[str, Any]) -> Reading:
-    """The options of reading, as the command takes them."""
-    from bayescal.cli.reading import Reading
-
-    same = (
-        "outcome",
-        "prob",
-        "positive",
-        "sample_weight",
-        "weight_type",
-        "encoding",
-        "sheet",
-        "site",
-        "cluster",
-        "ignore_column",
-    )
-    options: dict[str, Any] = {name: given.get(name) for name in same}
-    options |= {name: given.get(name, False) for name in TICKED}
-    options |= {name: given.get("scale") == name for name in ("logit", "percent")}
-    return Reading(upload, options)
+def _risks(choices: Mapping[str, Any]) -> list[Any]:
+    """Risks from which a patient is treated, as they were typed: 0.1, 0.2."""
+    typed = (_text(choices, "thresholds") or "").split(",")
+    return [_number({"thresholds": each}, "thresholds") for each in typed if each.strip()]
 
 
-def _typed(value: str | float) -> str:
-    return value if isinstance(value, str) else repr(value)
-
-
-def command(name: str, given: Mapping[str, Any], reading: Reading) -> str:
-    """The command that gives the same report and the same numbers."""
-    from bayescal.cli._terminal import as_command
-
-    words = ["bayescal", "assess", name]
-    for option in (*COLUMN_FIELDS, "positive", "weight_type", "prior", "close", "ci_prob", "seed"):
-        value = given[option]
-        if value is not None:
-            words += [f"--{option.replace('_', '-')}", _typed(value)]
-    for risk in given["thresholds"]:
-        words += ["--threshold", _typed(risk)]
-    for column in given["ignore_column"]:
-        words += ["--ignore-column", column]
-    words += [f"--{flag.replace('_', '-')}" for flag in TICKED if given[flag]]
-    words += [*reading.words, "--html", "report.html", "--json", "report.json"]
-    return as_command(words)
+def as_python(cases: Cases, options: Mapping[str, Any]) -> str:
+    """The line of Python that gives the same numbers, in the folder of the file."""
+    request, columns = cases.request, cases.columns
+    choices: dict[str, Any] = {role: name for role, name in columns.named if role != "subgroup"}
+    choices |= {"subgroup": columns.subgroup} if columns.subgroup else {}
+    for option in fields(request):
+        given = getattr(request, option.name)
+        if option.name not in ("path", "columns", "others", "asks", "door"):
+            choices |= {option.name: given} if given != option.default else {}
+    read = "".join(f", {name}={value!r}" for name, value in choices.items())
+    more = "".join(f", {name}={value!r}" for name, value in options.items())
+    return f"bc.assess(bc.read({str(request.path)!r}{read}){more})"

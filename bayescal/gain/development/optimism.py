@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.arrays import Floats, RandomState, random_generator
 from bayescal.core.errors import InputError, as_count, as_draws, as_level, check_callable
-from bayescal.core.text import card, cases_and_events, interval, rounded, shortened
+from bayescal.core.page import Figure, Page, Section
+from bayescal.core.table import Column, Table, measured, rows_of
+from bayescal.core.text import card, cases_and_events, rounded, shortened
 from bayescal.data.cases import as_outcomes, as_scores, check_same_length
 from bayescal.data.roles import Roles, as_roles, read_groups
 from bayescal.fitting import compare, fit
@@ -24,9 +26,9 @@ from bayescal.gain.development.folds import (
     seeded,
 )
 from bayescal.gain.development.resampled import MEASURES_RESAMPLED, Resampled, resample_model
-from bayescal.multilevel.sites import HierarchicalPosterior, as_hierarchical
+from bayescal.multilevel.posterior import MultilevelPosterior, as_multilevel
 from bayescal.posterior.checks.undefined import NOT_DEFINED
-from bayescal.posterior.functionals import main_functionals
+from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
@@ -56,7 +58,7 @@ class Optimism:
         Probabilities out of fold; with groups one row, of models that saw no case of the group.
     resampled : Resampled or None
         The bootstrap of the model; None with n_resamples=0.
-    by_group : HierarchicalPosterior or None
+    by_group : MultilevelPosterior or None
         With groups, the posterior of the curve of each, of the average and of a new one.
     """
 
@@ -64,7 +66,7 @@ class Optimism:
     apparent: CalibrationPosterior
     predictions: Floats
     resampled: Resampled | None
-    by_group: HierarchicalPosterior | None = None
+    by_group: MultilevelPosterior | None = None
 
     def summary(self, ci_prob: float = 0.95) -> pd.DataFrame:
         """Apparent calibration, what new patients will meet, and the bootstrap's correction.
@@ -103,22 +105,38 @@ class Optimism:
             table[f"bootstrap{column}"] = np.where(table["estimate"].isna(), np.nan, values)
         return table.rename_axis("functional")
 
+    def page(self) -> Page:
+        """Apparent calibration, and what new patients will meet."""
+        data, summary = self.apparent.data, self.summary()
+        whom = "new patients" if self.by_group is None else "a new group"
+        columns = (
+            Column("apparent", "Apparent", lambda row: _shown(row["apparent"])),
+            measured("estimate", f"In {whom} (95 % interval)"),
+            Column("bootstrap", "By bootstrap", lambda row: _shown(row["bootstrap"])),
+        )
+        rows = rows_of(summary, {name: FUNCTIONALS[str(name)].title for name in summary.index})
+        table = Table("optimism", "Apparent, and corrected", "Measure", columns, rows, stacks=True)
+        told = []
+        for name in ("calibration_slope", "tce"):
+            before, estimate, lower, upper = (float(summary[key][name]) for key in OPTIMISM_COLUMNS)
+            if not np.isnan([before, estimate]).any():
+                middle, low, high, apparent = rounded(
+                    (estimate, lower, upper, before), lower, upper
+                )
+                short = FUNCTIONALS[name].short
+                told.append(f"{short} {middle} ({low} to {high}), and apparent {apparent}")
+        figure = Figure("reliability", self.posterior, {}, f"Calibration curve in {whom}")
+        return Page(
+            "Optimism of a model",
+            f"Developed on {cases_and_events(data.n, data.events, data.n)}; {self._how}",
+            (f"In {whom}: {'; '.join(told) or NOT_DEFINED}.",),
+            (Section("Apparent, and in new patients", (figure, table)),),
+            (),
+            {"optimism": summary.to_dict(orient="index")},
+        )
+
     def __repr__(self) -> str:
-        data, table = self.apparent.data, self.summary()
-        lines = [
-            "Optimism",
-            f"  developed on {cases_and_events(data.n, data.events, data.n)}; {self._how}",
-        ]
-        new_patients = "new patients" if self.by_group is None else "new group"
-        for name in filter(main_functionals().__contains__, MEASURES_RESAMPLED):
-            before, estimate, lower, upper = (float(table[key][name]) for key in OPTIMISM_COLUMNS)
-            if np.isnan([before, estimate]).any():
-                lines.append(f"  {name}: {NOT_DEFINED}")
-                continue
-            (apparent,) = rounded((before,), lower, upper)
-            new = interval(estimate, lower, upper, 0.95)
-            lines.append(f"  {name}: apparent {apparent}, {new_patients} {new}")
-        return "\n".join(lines)
+        return f"Optimism\n{self.page()}"
 
     @property
     def _how(self) -> str:
@@ -129,6 +147,10 @@ class Optimism:
 
     def _repr_html_(self) -> str:
         return card(repr(self))
+
+
+def _shown(value: float) -> str:
+    return NOT_DEFINED if np.isnan(value) else f"{value:.2f}"
 
 
 def optimism(
@@ -274,8 +296,8 @@ def optimism(
     apparent = compare(outcome, score, **fixed).posterior
     if group is not None:
         of_sites = fit(outcome, predictions[0], site=roles.columns["site"], **fixed)
-        by_group = as_hierarchical(of_sites)
-        return Optimism(by_group.new_site(), apparent, predictions, resampled, by_group)
+        by_group = as_multilevel(of_sites, "sites")
+        return Optimism(by_group.new(), apparent, predictions, resampled, by_group)
     repeats = [compare(outcome, row, **fixed).posterior for row in predictions]
     posterior = repeats[0] if len(repeats) == 1 else combine_imputations(repeats)
     return Optimism(posterior, apparent, predictions, resampled)

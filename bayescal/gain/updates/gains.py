@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from bayescal.core.arrays import Floats
 from bayescal.core.versions import one_blas_thread
-from bayescal.fitting.imputed.comparison import ImputedComparison
 from bayescal.gain._terms import brier_gains, net_benefit_name
 from bayescal.gain.updates.optimism import optimism_of
 from bayescal.inference import CurveComparison
@@ -66,11 +66,11 @@ def gains_of(
     """
     post = comparison.posterior if of is None else of
     curves = [part.distances for part in post.tables]
-    if not isinstance(comparison, ImputedComparison):
+    if len(curves) == 1:
         return gains_on(curves[0], comparison, thresholds, up_to)
     each = [
         gains_on(part, one, thresholds, up_to)
-        for part, one in zip(curves, comparison.comparisons, strict=True)
+        for part, one in zip(curves, comparison.imputations, strict=True)
     ]
     return {
         measure: {
@@ -109,9 +109,10 @@ def gains_on(
     compared = updates(comparison.prior_prob, up_to)
     gains = {each: {name: np.zeros(len(of.u)) for name in compared} for each in measures}
     drawn = {name: comparison.of_family(name) for name in compared if name != "identity"}
+    # the same rows: those of a part are merged to fewer than those of all cases
+    like: dict[str, Any] = {"data": of.problem.data, "most_rows": of.problem.most_rows}
     fitted = {
-        name: CurvesOfTable(replace(problem, data=of.problem.data), u)
-        for name, (problem, u) in drawn.items()
+        name: CurvesOfTable(replace(problem, **like), u) for name, (problem, u) in drawn.items()
     }
     after = {name: family.observed.mean(axis=0) for name, family in fitted.items()}
     treated = {}

@@ -12,7 +12,7 @@ from bayescal.inference import CurveComparison
 from bayescal.model.curves import CURVES
 from bayescal.multilevel.populations import views_of
 from bayescal.multilevel.posterior import MultilevelPosterior
-from bayescal.multilevel.view import CurveView
+from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -120,7 +120,7 @@ class SeveralRecommendations(Recommendation):
             row = advice.table.loc[name]
             numbers = {end: row[f"{self.measure}_{end}"] for end in ("gain", "lower", "upper")}
             rows.append({"choice": advice.choice, **numbers, "prob_better": row["prob_better"]})
-        table = pd.DataFrame(rows, pd.Index([view.title for view in views], name="curve"))
+        table = pd.DataFrame(rows, pd.Index([view._title for view in views], name="curve"))
         table.attrs["update"] = name
         return table
 
@@ -152,17 +152,17 @@ class SeveralRecommendations(Recommendation):
         return self.post
 
     @property
-    def _levels(self) -> list[CurveView]:
+    def _levels(self) -> list[CalibrationPosterior]:
         return [self._several.at(part.levels) for part in self._several.parts()]
 
-    def _of(self, view: CurveView) -> Recommendation:
+    def _of(self, view: CalibrationPosterior) -> Recommendation:
         assert self.comparison is not None  # given by `recommendations`
         return recommendation(self.comparison, self.thresholds, self.ci_prob, of=view)
 
 
-def _named(name: str, view: CurveView) -> str:
+def _named(name: str, view: CalibrationPosterior) -> str:
     """What a population is called in a sentence."""
-    title = view.title if name == "now" else view.title[0].lower() + view.title[1:]
+    title = view._title if name == "now" else view._title[0].lower() + view._title[1:]
     return title
 
 

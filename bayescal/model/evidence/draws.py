@@ -30,7 +30,7 @@ def from_posterior(post: Any, site: str = NEW_SITE, *, name: str | None = None) 
 
     Parameters
     ----------
-    post : HierarchicalPosterior or CalibrationPosterior
+    post : MultilevelPosterior or CalibrationPosterior
         As `bayescal.fit` returns. Of one curve, the posterior itself becomes the prior.
     site : str
         Of several sites: "new site", a site that has not been seen; "average site"; or the name
@@ -116,7 +116,7 @@ def _view(post: Any, site: Any) -> tuple[Any, str]:
     """The posterior of one curve, and what it is called."""
     if not isinstance(site, str):
         raise InputError(f"site must be the name of a site, got {shortened(repr(site))}.")
-    if not hasattr(post, "new_site"):
+    if not hasattr(post, "average"):
         if not hasattr(post, "coordinates") or not hasattr(post, "problem"):
             raise InputError(
                 f"post must be a posterior, as bayescal.fit returns, got {shortened(repr(post))}."
@@ -125,13 +125,14 @@ def _view(post: Any, site: Any) -> tuple[Any, str]:
             raise InputError(f"site is {shortened(repr(site))}, but the posterior is of one curve.")
         return post, "posterior"
     if site == NEW_SITE:
-        return post.new_site(), site
+        return post.new(), site
     if site == AVERAGE_SITE:
-        return post.average_site(), site
+        return post.average(), site
     if site not in post.labels:
         known = ", ".join(map(repr, (NEW_SITE, AVERAGE_SITE, *post.labels)))
         raise InputError(f"site must be one of {known}, got {shortened(repr(site))}.")
-    return post.site(site), site
+    (axis,) = post.levels
+    return post.at({axis: site}), site
 
 
 def _coordinates(view: Any) -> dict[str, Floats]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,37 +33,43 @@ class Binomial(Likelihood):
         """Log probability of the outcome of one case, of shape (n, rows)."""
         return -self.cost_near(-log_odds if hit else log_odds.copy())
 
-    def observe(self, name: str, rows: tuple[Any, Any, Any], **options: Any) -> None:
-        """Observe rows in the open PyMC model.
+    def observe(self, name: str, seen: Sequence[Any], hits: Floats, **options: Any) -> None:
+        """Observe events in the open PyMC model.
 
         Parameters
         ----------
         name : str
-        rows : tuple of (trials, log-odds, hits)
-            Data, variables and numbers of shape (rows,).
+        seen : sequence of PyMC variables of shape (n,)
+            Trials, log-odds and, where there are any, weights.
+        hits : ndarray of shape (n,)
         **options
             Such as `dims`.
         """
         import pymc as pm
 
-        trials, log_odds, hits = rows
         pm.CustomDist(
             name,
-            *(trials, log_odds),
+            *seen,
             logp=self.pymc_log_density,
             random=self._pymc_draw,
             observed=hits,
             **options,
         )
 
-    def pymc_log_density(self, hits: Any, trials: Any, log_odds: Any) -> Any:
+    def pymc_log_density(self, hits: Any, trials: Any, log_odds: Any, weight: Any = 1) -> Any:
         """The log density of each row as a PyTensor expression; finite at any log-odds."""
         import pytensor.tensor as pt
 
-        return hits * log_odds - trials * pt.softplus(log_odds)
+        return weight * (hits * log_odds - trials * pt.softplus(log_odds))
 
     def _pymc_draw(
-        self, trials: Floats, log_odds: Floats, *, rng: np.random.Generator, size: Any = None
+        self,
+        trials: Floats,
+        log_odds: Floats,
+        weight: Any = None,
+        *,
+        rng: np.random.Generator,
+        size: Any = None,
     ) -> Floats:
         """Events of each row, for prior and posterior predictive draws of PyMC."""
         cases = np.rint(trials).astype(np.int64)

@@ -1,100 +1,232 @@
-"""The curve and the data as a PyMC model: the reference."""
+"""One curve or several as a PyMC model: the reference of the fast engines, and one to extend."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
+from bayescal.core.optimise import EDGE
+from bayescal.core.symbolic import is_symbolic
+from bayescal.data.rows import Edges
+from bayescal.model.curve import Curve, Frame
 from bayescal.model.lapse.bounds import RATES
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.times.pymc import observe_times
 from bayescal.model.problem import Problem
-from bayescal.model.pymc.rows import ModelRows
+from bayescal.model.pymc.rows import Observations
 
 if TYPE_CHECKING:
     import pymc as pm
 
-__all__ = ["coordinates_of_model", "model_of"]
+__all__ = ["SeveralCurves", "Source", "model_of", "remembered", "source_of"]
 
 
-def model_of(problem: Problem, rows: ModelRows | None = None, *, by_row: bool = False) -> pm.Model:
-    """The PyMC model of a problem.
+class SeveralCurves(Protocol):
+    """Curves whose coordinates differ, as `model_of` asks for them."""
+
+    @property
+    def dim(self) -> str:
+        """What a curve is of, as the model names its dimension."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the curves."""
+
+    @property
+    def tables(self) -> dict[str, Problem]:
+        """The problem of each curve with patients."""
+
+    def moved(self, average: dict[str, Any]) -> dict[str, Any]:
+        """The coordinates that differ, by curve, added to the open model."""
+
+    def flattened(self, coefficients: list[Any]) -> list[Any]:
+        """Coefficients by curve at which the likelihood of independent cases is read."""
+
+    @property
+    def is_flattened(self) -> bool:
+        """Whether they are other ones."""
+
+
+def model_of(
+    problem: Problem,
+    rows: Observations | None = None,
+    several: SeveralCurves | None = None,
+    *,
+    named: bool = False,
+) -> pm.Model:
+    """The PyMC model of a problem, or of several curves.
 
     Parameters
     ----------
-    rows : ModelRows, optional
-        By default those of the problem.
-    by_row : bool
-        Whether to keep the curve by row as deterministic variables.
+    problem : Problem
+        Of several curves, that of all patients.
+    rows : Observations, optional
+        What is observed; by default the rows of the problem.
+    several : SeveralCurves, optional
+    named : bool
+        Whether it is one to look at: with `log_odds` and `event_prob` as deterministic variables,
+        and in the model whose context is open, if there is one.
     """
-    if problem.curve.per_score:
-        raise InputError(
-            f"curve={problem.curve.name!r} has no PyMC model: a risk that is exactly its score has "
-            "no density. Its posterior is known in closed form: use bayescal.fit with "
-            "engine='auto'."
-        )
-    if problem.curve.in_cells:
-        raise InputError(
-            f"curve={problem.curve.name!r} has no PyMC model: its posterior is an exact sum over "
-            "partitions of the scores, whose edges no gradient reaches. Use bayescal.fit with "
-            "engine='auto', or curve='spline' for a flexible curve in PyMC."
-        )
+    _refuse_without_density(problem.curve)
     import pymc as pm
     import pytensor.tensor as pt
 
-    if problem.of_times:
-        rows = _rows_of_times(problem, rows)
-    curve, frame = problem.curve, problem.frame
-    rows = ModelRows(problem.score, problem.trials, problem.hits) if rows is None else rows
-    offset, basis = curve.basis(rows.score, frame)
-    if rows.is_symbolic and pm.Model.get_context(error_if_none=False) is None:
+    if rows is None:
+        of = problem.table if problem.of_times else problem
+        rows = Observations(of.score, of.trials, of.hits)
+    if problem.of_times and rows.offset is not None:
+        raise InputError(
+            "offset was given beside times to an event, whose model has no offset. Leave it out."
+        )
+    opened = pm.Model.get_context(error_if_none=False) if named else None
+    if is_symbolic(rows.offset) and opened is None:
         raise InputError(
             "offset is a PyMC variable of no open model: call build_model inside the `with` block "
             "of the model that the variable belongs to."
         )
-    with pm.modelcontext(None) if rows.is_symbolic else pm.Model() as model:
-        model.add_coord("row", np.arange(rows.score.size))
+    curve, frame = problem.curve, problem.frame
+    with pm.Model(model=None) if opened is None else opened as model:
+        model.add_coord("obs", np.arange(rows.score.size))
         for name, dim in curve.dims.items():
             model.add_coord(dim, np.arange(1, len(curve.variables[name]) + 1))
-        pm.Data("score", rows.score, dims="row")
-        u = coordinates_of_model(problem)
-        named = dict(zip(curve.coordinates, u, strict=True))
-        for name, value in curve.derived(named, frame, pt.exp).items():
+        score = _inside(problem.edges, pm.Data("score", rows.score, dims="obs"))
+        each = dict(zip(curve.coordinates, _coordinates(problem), strict=True))
+        for name, value in curve.derived(each, frame, pt.exp).items():
             pm.Deterministic(name, value)
-        log_odds = offset + sum(
-            coefficient * column
-            for coefficient, column in zip(curve.coefficients(u, pt.exp), basis.T, strict=True)
-        )
-        if curve.is_bounded:
-            log_odds = _bounded(log_odds, *(named[name] for name in RATES))
-        if rows.is_symbolic:
-            log_odds = log_odds + rows.offset
-        elif rows.offset is not None:
-            log_odds = log_odds + pm.Data("offset", rows.offset, dims="row")
-        if by_row:
-            log_odds = pm.Deterministic("log_odds", pt.as_tensor(log_odds), dims="row")
-            pm.Deterministic("event_prob", pm.math.sigmoid(log_odds), dims="row")
-        if rows.of_obs is not None:
-            model.add_coord("obs", np.arange(rows.of_obs.size))
-            pm.Data("row_of_obs", rows.of_obs, dims="obs")
-        trials = pm.Data("trials", rows.trials, dims="row")
-        if problem.of_times:
-            observe_times([problem], log_odds)
+        own = each
+        if several is not None:
+            model.add_coord(several.dim, list(several.labels))
+            moved = several.moved(each)
+            if not rows.score.size:
+                return model
+            of_obs = pm.Data(f"{several.dim}_of_obs", rows.group, dims="obs")
+            own = each | {name: by_curve[of_obs] for name, by_curve in moved.items()}
+        if several is not None and several.is_flattened:
+            everywhere = np.zeros(len(several.labels))
+            of_curves = [u + everywhere for u in (each | moved).values()]
+            read = several.flattened(curve.coefficients(of_curves, pt.exp))
+            coefficients = [by_curve[of_obs] for by_curve in read]
         else:
-            BINOMIAL.observe("hits", (trials, log_odds, rows.hits), dims="row")
+            coefficients = curve.coefficients([own[name] for name in curve.coordinates], pt.exp)
+        offset, basis = _basis(curve, score, frame)
+        log_odds = offset
+        if coefficients:
+            log_odds = offset + (basis * pt.stack(coefficients, axis=-1)).sum(axis=-1)
+        if curve.is_bounded:
+            log_odds = _bounded(log_odds, *(own[name] for name in RATES))
+        if rows.offset is not None:
+            more = rows.offset
+            log_odds += more if is_symbolic(more) else pm.Data("offset", more, dims="obs")
+        if named:
+            log_odds = pm.Deterministic("log_odds", log_odds, dims="obs")
+            pm.Deterministic("event_prob", pm.math.sigmoid(log_odds), dims="obs")
+        if problem.of_times:
+            tables: Sequence[Problem] = [problem]
+            if several is not None:
+                tables = list(several.tables.values())
+            observe_times(tables, score, log_odds)
+            return model
+        seen: list[Any] = [pm.Data("trials", rows.trials, dims="obs"), log_odds]
+        if rows.weight is not None:
+            seen.append(pm.Data("weight", rows.weight, dims="obs"))
+        BINOMIAL.observe("y", seen, rows.hits, dims="obs")
     return model
 
 
-def _rows_of_times(problem: Problem, rows: ModelRows | None) -> ModelRows:
-    """Every row of the table, of times to an event."""
-    if rows is not None and rows.offset is not None:
+class Source(NamedTuple):
+    """What a model was built of.
+
+    Attributes
+    ----------
+    problem : Problem, or that of several curves
+    rows : Observations or None
+        What it observes; None of times to an event.
+    """
+
+    problem: Any
+    rows: Observations | None
+
+
+def remembered(model: pm.Model, problem: Any, rows: Observations | None) -> pm.Model:
+    """The model, which knows what it was built of."""
+    model._bayescal = Source(problem, rows)
+    return model
+
+
+def source_of(model: Any) -> Source | None:
+    """What a model was built of; None of one that was written by hand."""
+    source: Source | None = getattr(model, "_bayescal", None)
+    return source
+
+
+def _refuse_without_density(curve: Curve) -> None:
+    if curve.per_score:
         raise InputError(
-            "offset was given beside times to an event, whose model has no offset. Leave it out."
+            f"curve={curve.name!r} has no PyMC model: a risk that is exactly its score has "
+            "no density. Its posterior is known in closed form: use bayescal.fit with "
+            "engine='auto'."
         )
-    table = problem.table
-    return ModelRows(table.score, table.trials, table.hits)
+    if curve.in_cells:
+        raise InputError(
+            f"curve={curve.name!r} has no PyMC model: its posterior is an exact sum over "
+            "partitions of the scores, whose edges no gradient reaches. Use bayescal.fit with "
+            "engine='auto', or curve='spline' for a flexible curve in PyMC."
+        )
+
+
+def _inside(edges: Edges, score: Any) -> Any:
+    """Scores strictly inside (0, 1), as `Edges.inside` reads them."""
+    import pytensor.tensor as pt
+
+    if edges.given:
+        return pt.clip(score, edges.low, edges.high)
+    low, high = (EDGE, 1 - EDGE) if edges.moved else (0.0, 1.0)
+    return pt.switch(score <= low, edges.low, pt.switch(score >= high, edges.high, score))
+
+
+def _basis(curve: Curve, score: Any, frame: Frame) -> tuple[Any, Any]:
+    """Offset and basis of a family at scores that are data of a model.
+
+    A family of the user's may be written for arrays alone: it is then called as it is whenever the
+    data change, since no gradient goes through the scores.
+    """
+    offset: Any = None
+    basis: Any = None
+    with suppress(Exception):  # whatever NumPy and SciPy raise where they meet a variable
+        offset, basis = curve.basis(score, frame)
+    if is_symbolic(offset) and is_symbolic(basis):
+        return offset, basis
+    made: tuple[Any, Any] = _array_basis()(curve, frame)(score)
+    return made
+
+
+@cache
+def _array_basis() -> Any:
+    """The operation of PyTensor that calls the basis of a family on arrays."""
+    import pytensor.tensor as pt
+    from pytensor.graph.basic import Apply
+    from pytensor.graph.op import Op
+
+    class ArrayBasis(Op):  # type: ignore[misc]
+        __props__ = ("curve", "frame")
+
+        def __init__(self, curve: Curve, frame: Frame) -> None:
+            self.curve, self.frame = curve, frame
+
+        def make_node(self, score: Any) -> Any:
+            return Apply(self, [pt.as_tensor(score)], [pt.dvector(), pt.dmatrix()])
+
+        def perform(self, node: Any, inputs: list[Floats], outputs: list[list[Any]]) -> None:
+            offset, basis = self.curve.basis(inputs[0], self.frame)
+            outputs[0][0], outputs[1][0] = np.asarray(offset), np.asarray(basis)
+
+    return ArrayBasis
 
 
 def _bounded(log_odds: Any, guess: Any, lapse: Any) -> Any:
@@ -106,7 +238,7 @@ def _bounded(log_odds: Any, guess: Any, lapse: Any) -> Any:
     return event - other
 
 
-def coordinates_of_model(problem: Problem) -> list[Any]:
+def _coordinates(problem: Problem) -> list[Any]:
     """The working coordinates as PyMC variables, tau of the deviations summed out."""
     names = problem.curve.coordinates
     rough = [name for name in names if name.startswith("deviation")]
@@ -122,11 +254,11 @@ def _deviations(problem: Problem, size: int) -> list[Any]:
     """
     import pymc as pm
 
+    dim = problem.curve.dims["deviation"]
     taus, weights = zip(*problem.prior.roughness, strict=True)
-    direction = pm.Normal("direction", shape=size)
+    direction = pm.Normal("direction", dims=dim)
     lengths = [pm.Gamma.dist(alpha=size / 2, beta=1 / (2 * tau**2)) for tau in taus]
     squared_length = pm.Mixture("squared_length", np.array(weights), lengths)
     scale = (squared_length / (direction**2).sum()) ** 0.5
-    dim = problem.curve.dims["deviation"]
     deviations = pm.Deterministic("deviation", scale * direction, dims=dim)
     return [deviations[k] for k in range(size)]

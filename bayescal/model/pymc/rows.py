@@ -1,87 +1,95 @@
-"""Rows of the PyMC model: cases that share a score, and an offset where there is one."""
+"""What a PyMC model observes: cases one by one, or rows of cases with equal scores."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
+from bayescal.core.symbolic import is_symbolic
 from bayescal.data.cases import as_vector
-from bayescal.data.read import paired
-from bayescal.data.rows import add_up
-from bayescal.model.problem import Problem
+from bayescal.data.table import CalibrationData
 
-__all__ = ["ModelRows", "rows_of"]
+__all__ = [
+    "MOST_CASES",
+    "Observations",
+    "cases_of_table",
+    "checked_offset",
+    "joined_rows",
+    "weighted",
+]
+
+MOST_CASES = 5000
+"""Most cases that stand in a model, or in the tree of a posterior, one by one."""
 
 
-@dataclass(frozen=True)
-class ModelRows:
-    """What a PyMC model observes, by row.
+class Observations(NamedTuple):
+    """What a PyMC model observes.
 
     Attributes
     ----------
-    score, trials, hits : ndarray of shape (rows,)
-        Scores inside (0, 1), and effective numbers of cases and of events.
-    offset : ndarray of shape (rows,), PyMC variable, or None
+    score, trials, hits : ndarray of shape (n,)
+        Scores as they were stated or moved inside (0, 1), cases and events.
+    weight : ndarray of shape (n,), optional
+        By which the log likelihood of each is multiplied.
+    offset : ndarray of shape (n,) or PyMC variable, optional
         Added to the log-odds.
-    of_obs : ndarray of shape (n,) or None
-        Row of each case, in the order they were given, or -1 of a case of weight 0; None of a
-        table.
+    group : ndarray of int of shape (n,), optional
+        Of several curves, whose it is.
     """
 
     score: Floats
     trials: Floats
     hits: Floats
+    weight: Floats | None = None
     offset: Any = None
-    of_obs: NDArray[np.intp] | None = None
-
-    @property
-    def is_symbolic(self) -> bool:
-        """Whether the offset is a variable rather than numbers."""
-        return self.offset is not None and not isinstance(self.offset, np.ndarray)
+    group: NDArray[np.intp] | None = None
 
 
-def rows_of(
-    problem: Problem, cases: tuple[Any, Any, Any] | None, offset: Any, pos_label: Any = None
-) -> ModelRows:
-    """Rows of a problem's table, or of its cases where an offset sets them apart.
+def cases_of_table(data: CalibrationData) -> tuple[NDArray[np.intp], NDArray[np.int8]] | None:
+    """Row and outcome of each case of a table, events first in a row; None of rows that stay.
+
+    Rows stay rows where they are of weights, of times, or of more than `MOST_CASES` cases.
+    """
+    if data.is_pseudo or data.follow_up is not None or data.n > MOST_CASES:
+        return None
+    trials, hits = data.trials.astype(np.int64), data.hits.astype(np.int64)
+    row = np.repeat(np.arange(trials.size), trials)
+    start = np.cumsum(trials) - trials
+    return row, (np.arange(row.size) - start[row] < hits[row]).astype(np.int8)
+
+
+def joined_rows(tables: Sequence[Any], groups: Sequence[int]) -> Observations:
+    """The rows of several tables, one after the other, each of a group."""
+    score, trials, hits = (
+        np.concatenate([np.empty(0), *(getattr(table, name) for table in tables)])
+        for name in ("score", "trials", "hits")
+    )
+    group = np.repeat(np.array(groups, np.intp), [table.score.size for table in tables])
+    return Observations(score, trials, hits, group=group)
+
+
+def weighted(rows: Observations, weight: Floats, tables: Sequence[CalibrationData]) -> Observations:
+    """Cases that count as several, or with sampling weights, on the scale of effective cases.
 
     Parameters
     ----------
-    cases : tuple of (y_true, y_prob, sample_weight), or None
-        None when a table was given.
-    offset : array-like or PyMC variable of shape (n,), or (rows,) of a table; or None
+    tables : sequence of CalibrationData
+        That of each group, or one.
     """
-    symbolic = hasattr(offset, "owner")
-    if cases is None:
-        table = problem.table
-        numbers = _as_offset(offset, table.score.size, "row of the table", symbolic)
-        return ModelRows(table.score, table.trials, table.hits, numbers)
-    outcomes, scores, weights = paired(*cases, pos_label=pos_label)
-    if offset is None:
-        of_obs = problem.data.rows_of(scores)
-        if weights is not None:
-            of_obs[weights == 0] = -1  # such a case is in no row
-        table = problem.table
-        return ModelRows(table.score, table.trials, table.hits, None, of_obs)
-    trials = np.ones(scores.size) if weights is None else weights
-    trials = trials * problem.data.weight_scale
-    numbers = _as_offset(offset, scores.size, "case", symbolic)
-    inside = problem.inside(scores)
-    if symbolic:
-        return ModelRows(inside, trials, trials * outcomes, numbers, np.arange(scores.size))
-    pairs, row = np.unique(np.column_stack([inside, numbers]), axis=0, return_inverse=True)
-    of_obs = row.ravel()
-    hits = add_up(of_obs, trials * outcomes)
-    return ModelRows(pairs[:, 0], add_up(of_obs, trials), hits, pairs[:, 1].copy(), of_obs)
+    if not any(data.is_pseudo for data in tables):
+        return rows._replace(trials=weight, hits=weight * rows.hits)
+    scale = np.array([data.weight_scale for data in tables])
+    return rows._replace(weight=weight * scale[0 if rows.group is None else rows.group])
 
 
-def _as_offset(offset: Any, size: int, each: str, symbolic: bool) -> Any:
-    if offset is None or symbolic:
+def checked_offset(offset: Any, size: int, each: str) -> Any:
+    """An offset of numbers, one for each observation; a variable is taken as it is."""
+    if offset is None or is_symbolic(offset):
         return offset
     values = as_vector(offset, "offset")
     try:

@@ -39,11 +39,11 @@ def test_a_line_says_so_and_the_draws_are_kept_if_time_runs_out(monkeypatch):
     assert "NUTS samples instead, which takes longer: at most 120 s" in told[0]
     assert told[1] == ("NUTS had not ended after 9 s. The draws are those of importance sampling.")
     fit(sampler={"seconds": 7})
-    assert [options["seconds"] for options in seen] == [120, 7]
-    assert not any(options["progress"] for options in seen)
+    assert [options["sampler"].seconds for options in seen] == [120, 7]
+    assert not any(options["sampler"].progressbar for options in seen)
     with pytest.raises(bc.errors.OutOfTimeError, match="9 s"):
         fit(engine="nuts")
-    assert seen[-1]["seconds"] is None
+    assert seen[-1]["sampler"].seconds is None
 
 
 def test_groups_keep_their_draws_as_well(monkeypatch):

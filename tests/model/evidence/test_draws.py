@@ -20,14 +20,14 @@ def post():
 
 def test_a_new_site_is_where_the_next_hospital_starts(post) -> None:
     prior = bc.priors.from_posterior(post, "new site")
-    drawn = post.new_site().coordinates
+    drawn = post.new().coordinates
     for name in ("shift", "log_slope"):
         fitted = prior.of(name).sample(np.random.default_rng(0), 40_000)
         levels = [0.1, 0.5, 0.9]
         assert np.quantile(fitted, levels) == pytest.approx(
             np.quantile(drawn[name], levels), abs=0.03
         )
-    assert prior.centre == post.centre
+    assert prior.centre == post.problem.pooled.frame.centre
     assert prior.asymmetry == post.problem.pooled.prior.asymmetry
 
 

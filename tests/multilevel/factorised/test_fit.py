@@ -66,7 +66,7 @@ def test_fifteen_studies_agree_with_an_independent_sampler(studies):
         got = table.loc[name, ["median", "lower", "upper"]]
         np.testing.assert_allclose(got, expected, atol=0.025, err_msg=name)
     posterior = studies.tree["posterior"].to_dataset()
-    assert logit(studies.centre) == pytest.approx(-1.3603, abs=1e-4)
+    assert logit(studies.problem.pooled.frame.centre) == pytest.approx(-1.3603, abs=1e-4)
     got = quantiles(posterior["shift"])
     np.testing.assert_allclose(got, (0.012, -0.171, 0.195), atol=0.015)
     got = quantiles(np.exp(posterior["log_slope"]))
@@ -75,7 +75,7 @@ def test_fifteen_studies_agree_with_an_independent_sampler(studies):
 
 def test_a_sixteenth_study_agrees_with_an_independent_sampler(studies):
     studies = given_free(studies)
-    new = studies.new_site()
+    new = studies.new()
     got = quantiles(new.tce(population="sample"))
     np.testing.assert_allclose(got, (0.041, 0.007, 0.126), atol=0.006)
     assert new.prob_below(0.05, population="sample") == pytest.approx(0.62, abs=0.02)
@@ -85,7 +85,7 @@ def test_a_sixteenth_study_agrees_with_an_independent_sampler(studies):
     got = quantiles(new.functional("calibration_slope", population="sample"))
     np.testing.assert_allclose(got, (0.966, 0.671, 1.414), atol=0.04)
     np.testing.assert_allclose(quantiles(new.curve([0.5]))[1:], (0.293, 0.740), atol=0.03)
-    average = studies.average_site()
+    average = studies.average()
     np.testing.assert_allclose(quantiles(average.curve([0.5]))[1:], (0.434, 0.560), atol=0.01)
     score, cases = studies.data.score, studies.data.trials
     drawn = np.asarray(average.curve(score)).reshape(-1, score.size)
@@ -147,7 +147,7 @@ def test_other_labels_turn_shifts_round():
 
 def test_sites_are_drawn_towards_each_other():
     y, s, site = simulated(sites=8, n=60, sd=0.3, seed=4)
-    table = bc.fit(y, s, site=site, curve="logistic", random_state=1).sites
+    table = bc.fit(y, s, site=site, curve="logistic", random_state=1).table()
     raw, shrunk = table["observed_expected_raw"], table["observed_expected"]
     assert shrunk.std() < 0.8 * raw.std()
     assert np.corrcoef(raw, shrunk)[0, 1] > 0.9
@@ -171,7 +171,7 @@ def test_hard_sites_have_an_answer(curve):
     more = np.repeat(["single", "no event", "events", "one score"], [1, 8, 3, 3])
     post = bc.fit(y, s, site=np.concatenate([site, more]), curve=curve, random_state=1)
     assert post.diagnostics["verdict"] == "ok"
-    table = post.sites
+    table = post.table()
     assert table.loc["single", "cases"] == 1
     assert np.isnan(table.loc["no event", "calibration_slope_raw"])
     assert table[["tce", "tce_lower", "tce_upper", "prob_differs"]].notna().all(axis=None)
@@ -184,7 +184,7 @@ def test_one_site_is_fitted_and_its_spread_is_the_prior():
     alone = bc.fit(y, s, curve="logistic", prior="clinical", random_state=1)
     median = post.heterogeneity.loc["shift", "median"]
     assert median == pytest.approx(0.765 * 0.18, abs=0.03)  # of a half-t law with 3 degrees
-    assert post.site("site 0").estimate("tce") == pytest.approx(alone.estimate("tce"), abs=0.015)
+    assert post.at(site="site 0").estimate("tce") == pytest.approx(alone.estimate("tce"), abs=0.015)
 
 
 @pytest.mark.parametrize(
@@ -228,8 +228,6 @@ def test_the_model_for_pymc_has_the_same_variables():
     assert model.coords["site"] == ("site 0", "site 1", "site 2")
     names = {variable.name for variable in model.free_RVs}
     assert {"shift", "log_slope", "asymmetry", "sd_shift", "sd_log_slope"} <= names
-    with pytest.raises(InputError, match="offset"):
-        bc.build_model(y, s, site=site, offset=np.zeros(60))
 
 
 def test_sites_known_by_their_counts_alone(shared_data):
@@ -250,7 +248,7 @@ def test_sites_known_by_their_counts_alone(shared_data):
     assert post.heterogeneity.loc["shift", "median"] == pytest.approx(0.444, abs=0.04)
     average, new = (
         quantiles(view.functional("observed_expected"))
-        for view in (given_free(post).average_site(), given_free(post).new_site())
+        for view in (given_free(post).average(), given_free(post).new())
     )
     np.testing.assert_allclose(average, (1.108, 0.900, 1.363), rtol=0.05)
     np.testing.assert_allclose(new, (1.108, 0.430, 2.856), rtol=0.12)

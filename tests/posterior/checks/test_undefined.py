@@ -118,7 +118,7 @@ def test_sites_and_imputations_have_no_slope_either():
     site = np.arange(400) % 4
     s[(site == 3) & (s == 1)] = 0.9
     post = bc.fit(y, s, site=site, curve="logistic", draws=400, random_state=0)
-    assert post.sites["calibration_slope"].isna().tolist() == [True, True, True, False]
+    assert post.table()["calibration_slope"].isna().tolist() == [True, True, True, False]
     assert "nan" not in repr(post)
     imputed = bc.fit(y, curve="beta", imputation=[s.clip(0, 0.99), s], draws=400, random_state=0)
     told = imputed.summary().attrs["undefined"]["calibration_slope"]

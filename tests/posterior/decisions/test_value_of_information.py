@@ -37,7 +37,7 @@ def post(request, cases):
     if request.param == "average":
         return bc.compare(y_true, y_prob, **options).posterior
     sites = bc.fit(y_true, y_prob, site=np.arange(y_true.size) % 3, **options)
-    return sites.new_site()
+    return sites.new()
 
 
 def test_bounds_and_growth(post, population) -> None:
@@ -177,12 +177,10 @@ def test_the_same_when_asked_twice_and_after_loading(cases, tmp_path) -> None:
 def test_sites(cases) -> None:
     y_true, y_prob = cases
     sites = bc.fit(y_true, y_prob, site=np.arange(y_true.size) % 3, draws=400, random_state=0)
-    worth = sites.value_of_information(AT, 100)
-    assert worth.sizes == {"site": 3, "threshold": 4, "strategy": 4}
-    own = sites.site("1").value_of_information(AT, 100)
-    np.testing.assert_array_equal(worth["evsi"].sel(site="1"), own["evsi"])
-    with pytest.raises(ValueError, match="not been seen"):
-        sites.new_site().value_of_information(AT, method="cells")
+    own = sites.at(site="1").value_of_information(AT, 100)
+    assert own.sizes == {"threshold": 4, "strategy": 4}
+    with pytest.raises(ValueError, match="these are scores alone"):
+        sites.new().value_of_information(AT, method="cells")
 
 
 @pytest.mark.parametrize("n_more", [0, -1, 2.5, "many", [10, 0], [], 10**10, True])

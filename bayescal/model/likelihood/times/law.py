@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import logit
 
 from bayescal.core.arrays import Floats
+from bayescal.core.symbolic import functions_for
 from bayescal.data.table import CalibrationData
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.law import Likelihood
@@ -64,9 +65,10 @@ class TimeToEvent(Likelihood):
         """Number of intervals."""
         return len(self.cuts) - 1
 
-    def standardised(self, log_odds: Floats) -> Floats:
+    def standardised(self, log_odds: Any) -> Any:
         """The z of scores, by their log-odds."""
-        return np.clip((log_odds - self.centre) / self.spread, -FARTHEST_Z, FARTHEST_Z)
+        z = (log_odds - self.centre) / self.spread
+        return functions_for(z).clip(z, -FARTHEST_Z, FARTHEST_Z)
 
     def located(self, step: Any) -> tuple[Any, Floats]:
         """Interval of each time after 0, and how far into it, in (0, 1]."""

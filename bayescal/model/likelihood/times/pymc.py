@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bayescal.core.symbolic import logit_of
 from bayescal.model.likelihood.times.entries import entries_of, joined, law_of
 from bayescal.model.problem import Problem
 
@@ -16,23 +17,23 @@ STEP_NAMES = ("step", "competing_step")
 """Coordinates of the steps of events, and of competing ones."""
 
 
-def observe_times(problems: Sequence[Problem], log_odds: Any) -> None:
+def observe_times(problems: Sequence[Problem], score: Any, log_odds: Any) -> None:
     """Add the steps of Q and the likelihood to the open model.
 
     Parameters
     ----------
     problems : sequence of Problem
         One, or those of several groups that have their steps in common.
-    log_odds : PyTensor variable of shape (rows,)
-        Of the curve, at the rows of the problems' tables, one table after the other.
+    score, log_odds : PyTensor variables of shape (rows,)
+        Scores inside (0, 1), and log-odds of the curve, at the rows of the problems' tables, one
+        table after the other.
     """
     import pymc as pm
     import pytensor.tensor as pt
 
     entries, law = joined([entries_of(problem) for problem in problems]), law_of(problems[0])
     model = pm.modelcontext(None)
-    score = np.concatenate([problem.table.score for problem in problems])
-    z = law.standardised(np.log(score) - np.log1p(-score))
+    z = law.standardised(logit_of(score))
     partial, shares = entries.partial, []
     own = law.standardised(partial.x)
     trials = entries.events + entries.free

@@ -1,0 +1,563 @@
+"""The six commands: which function of the library each calls, and with which options."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayescal.cli.answer import Answer
+from bayescal.cli.options import COLUMNS, FIT, PLANNED, READ, Command, Parsed
+from bayescal.cli.reading import (
+    Reading,
+    Times,
+    checked,
+    labels_of,
+    predictions_of,
+    read_from,
+    read_predictions,
+)
+from bayescal.cli.terminal import BOLD, DIM, Terminal, counting, working
+from bayescal.core.errors import InputError, as_level
+from bayescal.core.text import shortened
+
+if TYPE_CHECKING:
+    from bayescal.cli.reading import Predictions
+    from bayescal.cli.running import RunningTable
+    from bayescal.core.arrays import Floats
+    from bayescal.data.reading import Cases
+
+__all__ = ["COMMANDS"]
+
+DEMO = Path(__file__).with_name("demo.csv")
+DEFAULT_SEED = 0
+"""So that equal files give equal answers."""
+FILES = ("html", "word", "json", "plot")
+READING = ("outcome", "prob", "positive", "sample-weight", "weight-type", "scale", "drop-missing",
+           "encoding", "sheet")  # fmt: skip
+PILOT = "pilot"
+
+
+def assess(given: Parsed, terminal: Terminal) -> Answer:
+    """Assess a model, or several, or answer for single cases or new ones."""
+    if len(given["prob"]) > 1:
+        return compare(given, terminal)
+    how, thresholds = _how(given, None), _thresholds(given)
+    limit = None if given["limit"] is None else as_level(given["limit"], "limit")
+    if given["force"] and given["update"] is None:
+        raise InputError("--force goes with --update, the file of a running table.")
+    if given["at"] is not None and not given["case"]:
+        raise InputError("--at goes with --case: it is where the case is.")
+    reading = _reading(given, ASSESS)
+    times = Times.of(reading, given["update"], takes_several=True)
+    if given["case"] or given["new"] is not None:
+        how = _how(given)
+        return _ahead(given, terminal, reading, times, {**how, "thresholds": thresholds})
+    options = {"limit": limit, "thresholds": thresholds, "edge": given["edge"], **how}
+    if times is not None and len(times.horizons) > 1:
+        return _of_horizons(reading, times, options, terminal)
+    running = None
+    if given["update"] is not None:
+        from bayescal.cli.running import RunningTable
+
+        running = RunningTable.open(given["update"])
+    cases = _read(reading, times)
+    if _are_unknown(cases):
+        of_fit = {**_fit(_how(given)), "edge": given["edge"]}
+        answer = _of_unknown(cases, reading, of_fit, terminal)
+        return replace(answer, of_page={"limit": limit, "ci_prob": how["ci_prob"]})
+    return _of_table(predictions_of(cases, reading, times), running, given, options, terminal)
+
+
+def _of_table(
+    predictions: Predictions,
+    running: RunningTable | None,
+    given: Parsed,
+    options: dict[str, Any],
+    terminal: Terminal,
+) -> Answer:
+    """Assess cases, with those of a running table."""
+    from bayescal.report import assess as assessed
+
+    data, source = predictions.data, predictions.source
+    if running is not None:
+        running = running.with_cases(predictions, force=given["force"])
+        data, source = running.cases, source | running.source
+    _introduce(predictions, terminal)
+    if running is not None:
+        terminal.say(running.introduce())
+    with working("Fitting the families of curves"):
+        result = assessed(data, **options)
+    answer = Answer(result, predictions.title, source)
+    return answer if running is None else replace(answer, finish=running.write)
+
+
+def _of_horizons(
+    reading: Reading, times: Times, options: dict[str, Any], terminal: Terminal
+) -> Answer:
+    """Assess the risks by several horizons."""
+    read = read_from(reading, times)
+    import pandas as pd
+
+    from bayescal.report import assess as assessed
+
+    told = ", ".join(
+        f"{shortened(name)} by {at:g}" for name, at in zip(times.probs, times.horizons, strict=True)
+    )
+    title = f"{told}, outcome {shortened(times.event)}"
+    _introduce_cases(read, title, terminal)
+    roles = {"sample_weight": read.weight, "weight_type": reading["weight_type"]}
+    roles |= {"cluster": labels_of(read, "cluster"), "stratum": labels_of(read, "stratum")}
+    risks = pd.DataFrame({name: read.probs[name] for name in times.probs})
+    with checked(read), working("Fitting the families of curves at each horizon"):
+        result: Any = assessed(read.outcome, risks, horizon=times.horizons, **options, **roles)
+    source = {"file": str(reading.file), "rows_read": read.rows, "rows_dropped": read.dropped}
+    source |= {"time": times.time, "event": times.event, "scores": ", ".join(times.probs)}
+    return Answer(result, title, source)
+
+
+def _read(reading: Reading, times: Times | None) -> Cases:
+    """The cases of a file, where outcomes may be empty: of one group, without times."""
+    grouped = any(reading[name] for name in ("site", "period", "subgroup", "imputation"))
+    return read_from(
+        reading, times, keeps_unknown=times is None and not grouped and not reading["drop_missing"]
+    )
+
+
+def _are_unknown(cases: Cases) -> bool:
+    """Whether some outcomes are empty."""
+    import pandas as pd
+
+    unknown = pd.isna(cases.outcome) if cases.request.keeps_unknown else None
+    if unknown is not None and unknown.all():
+        raise InputError(
+            f"every outcome is missing in {cases.request.path}. One at least must be known."
+        )
+    return unknown is not None and bool(unknown.any())
+
+
+def _of_unknown(cases: Cases, reading: Reading, how: dict[str, Any], terminal: Terminal) -> Answer:
+    """Assess all cases, where the outcomes of some are not known."""
+    import numpy as np
+    import pandas as pd
+
+    from bayescal.fitting import fit_known
+
+    unknown = np.asarray(pd.isna(cases.outcome))
+    predictions = predictions_of(_some_of(cases, ~unknown), reading)
+    _introduce(predictions, terminal)
+    roles = {name: labels_of(cases, name) for name in cases.roles}
+    roles |= cases.request.of_table | {"sample_weight": cases.weight}
+    outcome = np.where(unknown, None, cases.outcome.astype(object))
+    with working("Fitting the curve"):
+        result = fit_known(outcome, cases.prob, **how, **roles)
+    return Answer(result, predictions.title, predictions.source)
+
+
+def _some_of(cases: Cases, kept: Any) -> Cases:
+    """Some of the cases of a file."""
+    return replace(
+        cases,
+        outcome=cases.outcome[kept],
+        probs={name: values[kept] for name, values in cases.probs.items()},
+        weight=None if cases.weight is None else cases.weight[kept],
+        roles={name: labels_of(cases, name)[kept] for name in cases.roles},
+        at=cases.at[kept],
+    )
+
+
+def _ahead(
+    given: Parsed, terminal: Terminal, reading: Reading, times: Times | None, how: dict[str, Any]
+) -> Answer:
+    """What to expect of cases whose outcomes are not known: of single ones, or of a file."""
+    from bayescal.data.reading import read_scores
+
+    scores, new = given["case"], given["new"]
+    if scores and new is not None:
+        raise InputError("--case and --new are both of cases without outcomes. Take one.")
+    if len(reading.roles.keys() & {"site", "period"}) + len(reading.subgroups) > 1:
+        raise InputError("--site, --period and --subgroup each say whose case it is. Take one.")
+    if given["at"] is not None and "site" not in reading.roles and not reading.subgroups:
+        raise InputError("--at goes with --site or --subgroup, whose level it is.")
+    if new is not None and reading.subgroups:
+        raise InputError("--subgroup names no new cases. Take --site or --period, or neither.")
+    of_cases: Any = _as_probabilities(scores, reading.scale) if scores else None
+    predictions = read_predictions(reading, times)
+    if new is not None:
+        of_cases = read_scores(predictions.cases.request, new, str(predictions.columns.prob))
+        of_cases = of_cases[of_cases == of_cases]
+    from bayescal.fitting.ahead import expect, predict
+
+    _introduce(predictions, terminal)
+    with working("Fitting the curve"):
+        if new is None:
+            result: Any = predict(predictions.data, of_cases, at=given["at"], **how)
+        else:
+            result = expect(predictions.data, of_cases, **how)
+    source = predictions.source | ({} if new is None else {"new": str(new)})
+    return Answer(result, predictions.title, source)
+
+
+def _as_probabilities(scores: list[float], scale: Any) -> Floats:
+    """Scores that were typed on the scale of a file, as probabilities."""
+    import numpy as np
+
+    from bayescal.data.cases import OVERSHOOT
+
+    rounding = OVERSHOOT * (scale.highest - scale.lowest)
+    for score in scores:
+        if not scale.lowest - rounding <= score <= scale.highest + rounding:
+            other = " Percentages are read with --scale percent, in the file and here."
+            raise InputError(
+                f"--case {score:g} is outside [{scale.lowest:g}, {scale.highest:g}]; scores are "
+                f"{scale.name}.{other * (scale.name == 'probabilities')}"
+            )
+    typed = np.clip(np.asarray(scores, float), scale.lowest, scale.highest)
+    probabilities: Floats = scale.to_probability(typed)
+    return probabilities
+
+
+def compare(given: Parsed, terminal: Terminal) -> Answer:
+    """Compare models on the same cases; of one model, families of curves."""
+    how, names = _how(given), given["prob"]
+    thresholds = _thresholds(given)
+    of_models = ("threshold", "site")
+    several = len(names) > 1
+    reading = _reading(given, [each for each in COMPARE if several or each not in of_models])
+    times = Times.of(reading)
+    if not several:
+        _refuse(given, "the second --prob of a comparison of models", *of_models)
+        predictions = read_predictions(reading, times)
+        from bayescal.fitting import compare as compared
+
+        _introduce(predictions, terminal)
+        with working("Fitting the families of curves"):
+            families = compared(predictions.data, **_fit(how))
+        return Answer(families, predictions.title, predictions.source)
+    if len({*names}) < len(names):
+        raise InputError("--prob names the same column twice. Name each model once.")
+    read = read_from(reading, times, prob=names[0], others=[("prob", name) for name in names])
+    title = f"{' and '.join(map(shortened, names))} in {shortened(reading.file.name)}"
+    _introduce_cases(read, title, terminal)
+    roles: dict[str, Any] = {"site": labels_of(read, "site")}
+    roles |= {"cluster": labels_of(read, "cluster"), "sample_weight": read.weight}
+    if times is None:
+        roles["pos_label"] = reading.positive
+    else:
+        roles["horizon"] = times.one_horizon
+    source: dict[str, Any] = {"file": str(reading.file), "models": ", ".join(names)}
+    source |= {"rows_read": read.rows, "rows_dropped": read.dropped}
+    source |= {k: v for k, v in read.columns.told.items() if k != "prob"} | reading.source
+    if len(names) == 2 and _is_map(*read.probs.values()):
+        return replace(_gain(read, given, roles, how, thresholds), title=title, source=source)
+    if thresholds:
+        raise InputError(
+            "--threshold goes with a second --prob that is a map of the first. Of other models "
+            "the net benefit is told by bayescal.compare_models in Python: net_benefit()."
+        )
+    from bayescal.fitting import compare_models
+
+    called = {f"models[{shortened(name)!r}]": name for name in names}
+    models = {name: read.probs[name] for name in names}
+    with working("Fitting each model"), checked(read, **called):
+        result = compare_models(read.outcome, models, **roles, **_fit(how))
+    return Answer(result, title, source)
+
+
+def _is_map(before: Floats, after: Floats) -> bool:
+    """Whether predictions rise, or fall, throughout with those before: a recalibration of them."""
+    import numpy as np
+
+    order = np.argsort(before, kind="stable")
+    steps, equal = np.diff(after[order]), np.diff(before[order]) == 0
+    return bool(((steps >= 0).all() or (steps <= 0).all()) and not steps[equal].any())
+
+
+def _gain(
+    read: Cases, given: Parsed, roles: dict[str, Any], how: dict[str, Any], thresholds: Any
+) -> Answer:
+    """What a map of the first predictions to the second gains."""
+    import warnings
+
+    from bayescal.cli.recalibrated import find_mark
+    from bayescal.gain import recalibration_gain
+
+    (of_before, before), (of_after, after) = read.probs.items()
+    mark = None if "horizon" in roles else find_mark(read.request.path, read, of_after)
+    with working("Computing the gain"), checked(read, before=of_before, after=of_after):
+        warnings.filterwarnings("ignore", "after was fitted to these patients")
+        result = recalibration_gain(
+            read.outcome,
+            before,
+            after,
+            thresholds=thresholds,
+            in_sample=bool(given.get("in_sample")) or mark is not None,
+            **roles,
+            **_fit(how),
+        )
+    told = () if mark is None else (f"{mark.name} says that the map was fitted to these cases.",)
+    return Answer(result, "", {}, told)
+
+
+def recalibrate(given: Parsed, terminal: Terminal) -> Answer:
+    """Fit a map, write what it makes of scores, and say what an update gains."""
+    how, thresholds, method = _how(given), _thresholds(given), given["method"] or "bayesian"
+    output, folds = given["output"], given["folds"]
+    if given["new"] is not None and output is None:
+        raise InputError("--new goes with --output: name the file to write its new scores to.")
+    if given["method"] is not None and output is None and folds is None:
+        raise InputError("--method goes with --output or --folds: the map is fitted for these.")
+    predictions = read_predictions(_reading(given, RECALIBRATE))
+    recalibrator, made = None, None
+    if output is not None or folds is not None:
+        from bayescal.cli.recalibrated import Recalibrated, recalibrator_of
+
+        recalibrator = recalibrator_of(method, how["prior"], how["random_state"])
+    if output is not None:
+        made = Recalibrated.of(predictions, given["new"], output, recalibrator)
+    if folds is not None:
+        _check_folds(predictions, folds)
+    _introduce(predictions, terminal)
+    if folds is None:
+        from bayescal.gain import recommend
+
+        with working("Comparing updates"):
+            result: Any = recommend(predictions.data, thresholds=thresholds, **how)
+    else:
+        result = _cross_fitted(predictions, folds, recalibrator, how, thresholds)
+    answer = Answer(result, predictions.title, predictions.source)
+    if made is None:
+        return answer
+    with working("Fitting"):
+        made.recalibrator.fit(predictions.data)
+    with counting("Recalibrating", "rows") as progress:
+        made.compute(how["ci_prob"], progress)
+    notes = tuple(made.notes(method, is_own=given["new"] is None))
+    return replace(answer, notes=notes, finish=made.writer(predictions, method))
+
+
+def _cross_fitted(
+    predictions: Predictions, folds: int, recalibrator: Any, how: dict[str, Any], thresholds: Any
+) -> Any:
+    """What fitting a map gains, by maps that were fitted to other cases."""
+    from bayescal.data.cases import as_outcomes
+    from bayescal.gain import cross_fit, recalibration_gain
+
+    read = predictions.cases
+    outcome = as_outcomes(read.outcome, pos_label=predictions.reading.positive)
+    seed, weight = how["random_state"], read.weight
+    with counting("Fitting on all folds but one", "fits") as progress:
+        after = cross_fit(
+            outcome,
+            read.prob,
+            recalibrator,
+            n_folds=folds,
+            sample_weight=weight,
+            random_state=seed,
+            progress=progress,
+        )
+    weight_type = predictions.reading["weight_type"]
+    with working("Computing the gain"):
+        return recalibration_gain(
+            outcome,
+            read.prob,
+            after,
+            thresholds=thresholds,
+            sample_weight=weight,
+            weight_type=weight_type,
+            **_fit(how),
+        )
+
+
+def _check_folds(predictions: Predictions, folds: int) -> None:
+    """Refuse more folds than there are events, or cases without one."""
+    from bayescal.core.errors import as_count
+    from bayescal.core.text import count
+    from bayescal.data.cases import as_outcomes
+
+    as_count(folds, "folds", 2)
+    read = predictions.cases
+    outcome = as_outcomes(read.outcome, pos_label=predictions.reading.positive)
+    events = int(outcome.sum())
+    others = outcome.size - events
+    fewest = min(events, others)
+    if folds <= fewest:
+        return
+    cure = f"Give --folds at most {fewest}."
+    if fewest < 2:
+        cure = (
+            "No number of folds works: the map is fitted to all folds but one, and needs events "
+            "and cases without one there. Collect more cases."
+        )
+    raise InputError(
+        f"--folds {folds}: column {read.columns.outcome!r} has {count(events, 'event')} and "
+        f"{count(others, 'case')} without one, and every fold needs one of each. {cure}"
+    )
+
+
+def plan(given: Parsed, terminal: Terminal) -> Answer:
+    """Say how many patients a validation study needs."""
+    level = 0.95 if given["ci_prob"] is None else as_level(given["ci_prob"])
+    setting = {"prevalence": given["prevalence"], "c_statistic": given["c_statistic"]}
+    truth: Any = given["truth"] or "clinical"
+    scores: Any
+    if given.file is not None:
+        _refuse(given, "no pilot: leave them out, or the pilot", *setting)
+        predictions = read_predictions(_reading(given, PLAN))
+        _introduce(predictions, terminal)
+        scores, source = predictions.data, predictions.source
+        if truth == PILOT:
+            from bayescal.fitting import fit
+
+            truth = fit(predictions.data, curve="beta", random_state=given["seed"] or DEFAULT_SEED)
+    elif None in setting.values():
+        raise InputError("--prevalence and --c-statistic are missing; or name the file of a pilot.")
+    elif truth == PILOT:
+        raise InputError("--truth pilot needs the file of a pilot.")
+    else:
+        from bayescal.validation.simulate import scores as law
+
+        scores, source = law(**setting), setting
+    from bayescal.planning import plan as planned
+
+    named = ("of", "width", "conclude", "limit", "assurance", "analysis", "icc", "cluster_size")
+    options = {name: given[name] for name in named if given[name] is not None}
+    if given["simulations"] is not None:
+        options["n_simulations"] = given["simulations"]
+    with counting("Simulating studies", "studies") as progress:
+        result = planned(
+            truth=truth,
+            scores=scores,
+            ci_prob=level,
+            random_state=given["seed"] or DEFAULT_SEED,
+            progress=progress,
+            **options,
+        )
+    return Answer(result, "Plan of a validation study", source)
+
+
+def demo(given: Parsed, terminal: Terminal) -> Answer:
+    """Assess boosted trees on real patients; the data are part of the package."""
+    from bayescal.data.table import CalibrationData
+    from bayescal.report import assess as assessed
+
+    with DEMO.open(newline="", encoding="utf-8") as file:
+        patients = list(csv.DictReader(file))
+    malignant = [int(patient["malignant"]) for patient in patients]
+    data = CalibrationData(malignant, [float(patient["risk"]) for patient in patients])
+    terminal.say(
+        "Is this breast tumour malignant? Boosted trees (200 of them, too many) learned from 419 "
+        "patients of the Wisconsin data that come with scikit-learn. Their risks for the other "
+        f"{len(patients)} patients are assessed here. Your own: bayescal predictions.csv",
+        DIM,
+    )
+    terminal.say("")
+    with working("Fitting the families of curves"):
+        result = assessed(data, random_state=DEFAULT_SEED)
+    source = {"data": "scikit-learn breast cancer", "event": "malignant"}
+    return Answer(result, "Calibration of boosted trees: is this tumour malignant?", source)
+
+
+def app(given: Parsed, terminal: Terminal) -> None:
+    """Open a page in the browser that assesses the file you drop on it."""
+    from bayescal.cli._app import app_command
+
+    app_command(port=given["port"] or 0, no_browser=given["no_browser"])
+
+
+# What commands share
+
+
+def _how(given: Parsed, seed: int | None = DEFAULT_SEED) -> dict[str, Any]:
+    """Options of the fit, checked before the file is read.
+
+    Parameters
+    ----------
+    seed : int or None
+        Unless one is given; None where the result has its own.
+    """
+    from bayescal.model.priors import as_prior
+
+    level = 0.95 if given["ci_prob"] is None else as_level(given["ci_prob"])
+    prior = as_prior(given["prior"] or "neutral")
+    edge = given.get("edge")
+    if edge is not None and not 0 < edge < 0.5:
+        raise InputError(f"edge must lie strictly between 0 and 0.5, got {edge!r}.")
+    chosen = seed if given["seed"] is None else given["seed"]
+    return {"prior": prior, "ci_prob": level, "random_state": chosen}
+
+
+def _fit(how: dict[str, Any]) -> dict[str, Any]:
+    """Options of a fit, whose intervals are asked for later."""
+    return {name: value for name, value in how.items() if name != "ci_prob"}
+
+
+def _thresholds(given: Parsed) -> tuple[float, ...]:
+    return tuple(as_level(risk, "threshold") for risk in given["threshold"])
+
+
+def _refuse(given: Parsed, goes_with: str, *names: str) -> None:
+    """Say no to options that would have no effect."""
+    for name in names:
+        if given[name] not in (None, []):
+            raise InputError(f"--{name.replace('_', '-')} goes with {goes_with}.")
+
+
+def _reading(given: Parsed, options: Iterable[str]) -> Reading:
+    """What was typed of the file; of several models the first."""
+    takes = tuple(name.replace("-", "_") for name in options)
+    typed = {name: given[name] for name in takes if name in given}
+    return Reading(given.file, typed | {"prob": given["prob"][:1]}, takes)
+
+
+def _introduce(predictions: Predictions, terminal: Terminal) -> None:
+    """Say what is read as what, before anything is computed."""
+    terminal.say(predictions.title, BOLD)
+    for line in predictions.lines:
+        terminal.say(line, DIM)
+    for text in predictions.cases.remarks:
+        terminal.note(text)
+
+
+def _introduce_cases(cases: Cases, title: str, terminal: Terminal) -> None:
+    """The same of cases with several predictions."""
+    terminal.say(title, BOLD)
+    if cases.dropped:
+        terminal.say(f"{cases.dropped} of {cases.rows} rows left out: a value is missing.", DIM)
+    for text in cases.remarks:
+        terminal.note(text)
+
+
+ASSESS = (
+    *COLUMNS, *READ, "limit", "threshold", "case", "at", "new", *FILES, "update", "force", *FIT,
+)  # fmt: skip
+COMPARE = (
+    *READING, "site", "cluster", "imputation", "time", "event", "entry", "horizon", "censored",
+    "ignore-column", "independent", "threshold", "in-sample", *FILES, "prior", "ci-prob", "seed",
+)  # fmt: skip
+RECALIBRATE = (
+    *READING,
+    "threshold",
+    "new",
+    "method",
+    "folds",
+    "output",
+    *FILES,
+    "prior",
+    "ci-prob",
+    "seed",
+)
+PLAN = ("outcome", "prob", "positive", *PLANNED, "limit", *FILES, "ci-prob", "seed")
+COMMANDS = {
+    command.name: command
+    for command in (
+        Command("assess", "how well calibrated are the predictions of a file?", ASSESS, assess),
+        Command("compare", "models on the same cases, or families of curves", COMPARE, compare),
+        Command("recalibrate", "fit a map, apply it, say what it gains", RECALIBRATE, recalibrate),
+        Command("plan", "how many patients a validation study needs", PLAN, plan, "[PILOT]"),
+        Command("app", "a page in the browser, without typing", ("port", "no-browser"), app, ""),
+        Command("demo", "the answer for real patients, without a file", FILES, demo, ""),
+    )
+}
