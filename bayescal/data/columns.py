@@ -53,11 +53,6 @@ class Role(NamedTuple):
     line: str
     groups: bool = False
 
-    @property
-    def option(self) -> str:
-        """Its option on a command line."""
-        return f"--{self.name.replace('_', '-')}"
-
 
 ROLES = {
     role.name: role
