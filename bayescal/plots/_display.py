@@ -8,11 +8,12 @@ import numpy as np
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, as_count, as_flag, as_level, check_choice
+from bayescal.core.text import percent, shortened
 from bayescal.data.cases import aligned, as_outcomes, as_scores, as_vector
 from bayescal.fitting import fit
 from bayescal.plots import style
 from bayescal.plots._numbers import curve_bands
-from bayescal.plots.text import label, percent, shortened
+from bayescal.plots.text import label
 from bayescal.posterior.posterior import as_posterior
 
 if TYPE_CHECKING:
@@ -54,6 +55,9 @@ class BayesianCalibrationDisplay:
         Mean scores and proportions of the event in the bins that were asked for.
     prob_lower, prob_upper : ndarray of shape (points,)
         Ends of the band.
+    smoothed : bool
+        Whether curves were smoothed over the nearest cases, as in `bayescal.plots.reliability`:
+        of families that can have steps.
     line_ : matplotlib.lines.Line2D
         The curve, once drawn.
     band_ : matplotlib.collections.PolyCollection
@@ -93,10 +97,10 @@ class BayesianCalibrationDisplay:
         self.y_prob = as_vector(y_prob, "y_prob")
         self.ci_prob = as_level(ci_prob)
         self.estimator_name, self.pos_label = estimator_name, pos_label
-        bands = curve_bands(self.posterior, [self.ci_prob])
+        bands = curve_bands(self.posterior, [self.ci_prob], smoothed=True)
         self.prob_pred, self.prob_true = bands.score, bands.mean
         self.prob_lower, self.prob_upper = bands.lower[0], bands.upper[0]
-        self.bins = None
+        self.bins, self.smoothed = None, bool(bands.share)
 
     @classmethod
     def from_estimator(
@@ -297,7 +301,7 @@ class BayesianCalibrationDisplay:
         if with_diagonal and REFERENCE not in present:
             axes.plot([0, 1], [0, 1], "k:", label=REFERENCE)
         (self.line_,) = axes.plot(self.prob_pred, self.prob_true, **look)
-        band = f"{percent(self.ci_prob)} band"
+        band = f"{percent(self.ci_prob)} band" + ", smoothed" * self.smoothed
         self.band_ = axes.fill_between(
             self.prob_pred,
             self.prob_lower,

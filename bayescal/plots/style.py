@@ -54,7 +54,7 @@ THIN = 0.8
 """Width of the thinnest line: what prints in a column of a journal."""
 SMALLEST_LETTERS = 7.0
 """Size of the smallest letters, in points, for the same reason."""
-BAND = 0.22
+BAND_SHADE = 0.22
 """Opacity of a band."""
 TICKS = 8
 """Most steps between ticks; a number that follows the size of the axes would move their labels."""
@@ -227,7 +227,7 @@ def round_ticks(scale: Scale, low: float, high: float) -> list[float]:
     Examples
     --------
     >>> round_ticks("root", 0, 0.15)
-    [0.0, 0.005, 0.02, 0.05, 0.1]
+    [0, 0.01, 0.05, 0.1]
     """
     floor = low if low > 0 else 1e-6 * high
     powers = range(int(np.floor(np.log10(floor))), int(np.ceil(np.log10(high))) + 1)

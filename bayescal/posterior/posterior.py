@@ -24,18 +24,19 @@ from bayescal.core.errors import (
     check_type,
 )
 from bayescal.core.optimise import clipped
+from bayescal.core.page import Page
 from bayescal.core.text import card, shortened
 from bayescal.data.cases import as_scores, as_vector
 from bayescal.data.table import CalibrationData
 from bayescal.model.clusters.design import Design, cluster_design
-from bayescal.model.draws import Averaged, Part, Place, one_table
-from bayescal.model.lapse.family import RATE_PRIORS
+from bayescal.model.draws import Averaged, OneOf, Part, one_table
 from bayescal.model.problem import Problem
 from bayescal.posterior import performance as performing
 from bayescal.posterior import stored
-from bayescal.posterior.checks.rates import learnt_rates
+from bayescal.posterior.checks.rates import rates_table
 from bayescal.posterior.checks.undefined import undefined_measures
 from bayescal.posterior.checks.verdict import diagnosed
+from bayescal.posterior.datatree import tree_for_arviz
 from bayescal.posterior.decisions.information import ROUNDING
 from bayescal.posterior.decisions.measures import information, net_benefits
 from bayescal.posterior.departures import (
@@ -45,7 +46,14 @@ from bayescal.posterior.departures import (
     prevalences,
     scores_alone,
 )
-from bayescal.posterior.evaluation import CurvesOfTable, FunctionalCalls, evaluate, read
+from bayescal.posterior.evaluation import (
+    CurvesOfTable,
+    FunctionalCalls,
+    by_imputation,
+    evaluate,
+    means_of,
+    read,
+)
 from bayescal.posterior.functionals import FUNCTIONALS, usual_functionals
 from bayescal.posterior.imputed import (
     in_turn,
@@ -63,6 +71,7 @@ from bayescal.posterior.intervals import (
     sure_region,
 )
 from bayescal.posterior.lost import LOST, lost_options
+from bayescal.posterior.paged import page_of_posterior
 from bayescal.posterior.patients import risk_table
 from bayescal.posterior.population import POPULATIONS
 from bayescal.posterior.words import lines_of, told_beside
@@ -82,8 +91,8 @@ __all__ = [
 
 SUMMARY = ["estimate", "mean", "median", "lower", "upper"]
 NEEDS_ONE_CURVE = {
-    "emax": "the largest error of any group grows with their number: read it of each group",
-    "cutoff_error": "patients of one score are not told apart: read it of the pooled curve, at()",
+    "emax": "the largest error of any group grows with their number",
+    "cutoff_error": "patients of one score are not told apart",
 }
 """Functionals that are not of patients with their own group, and why."""
 
@@ -183,14 +192,14 @@ class CalibrationPosterior:
         return self.imputations[imputation - 1]
 
     @property
-    def _place(self) -> Place | None:
+    def _one_of(self) -> OneOf | None:
         """Which of several curves it is; None of one that was fitted by itself."""
-        return self._parts[0].place
+        return self._parts[0].one_of
 
     @property
     def _title(self) -> str:
         """Of one of several curves the level's name, or what stands in its place."""
-        return "All cases" if self._place is None else self._place.title
+        return "All cases" if self._one_of is None else self._one_of.title
 
     @cached_property
     def imputations(self) -> tuple[Self, ...]:
@@ -311,11 +320,11 @@ class CalibrationPosterior:
         told = prevalences(prevalence, self.draws, self.problem.rng("prevalence"))
         return self._departing(AtPrevalence(told, keeps_scores=self._fitted is not None))
 
-    def _refuse_own(self, what: str) -> None:
+    def _refuse_own(self, what: str, why: str = "") -> None:
         """Refuse, of patients with their own group, what needs one curve for all scores."""
         if self._parts[0].rows is not None:
             raise InputError(
-                f"{what} is of one curve, and these patients have one for each group. Ask the "
+                f"{what} is of one curve, and these patients have one for each group{why}. Ask the "
                 "pooled curve, at(), or each group."
             )
 
@@ -392,6 +401,47 @@ class CalibrationPosterior:
             stored.complete(self._tree, self._parts)
         return self._tree
 
+    def to_datatree(self, derived: bool = False, scores: ArrayLike | None = None) -> xr.DataTree:
+        """The posterior as a tree for ArviZ, by the names that a trace of the PyMC model has.
+
+        Parameters
+        ----------
+        derived : bool
+            Whether the group posterior has `tce`, `observed_expected`, `calibration_slope` and
+            `event_prob` at a few scores, and of the coordinates those that a person reads.
+        scores : array-like of shape (k,), optional
+            Scores of `event_prob`; by default those that 5, 25, 50, 75 and 95 % of the cases are
+            below, rounded to two digits.
+
+        Returns
+        -------
+        xarray.DataTree
+            Groups posterior, sample_stats, log_likelihood, posterior_predictive, observed_data (`y`
+            by `obs`), constant_data (`score` and `trials` by `obs`), prior, prior_predictive and,
+            of one family, log_prior. Of an average `family` and `exactly_calibrated` of each draw
+            are coordinates of the draws, and a variable is NaN where the family of a draw does not
+            have it. ArviZ before version 1 takes `arviz.from_datatree(tree)`.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> y_true, y_prob = bc.simulate.sample("calibrated", 300, random_state=1)
+        >>> tree = bc.fit(y_true, y_prob, random_state=1).to_datatree(derived=True)
+        >>> list(tree["posterior"].data_vars)
+        ['tce', 'observed_expected', 'calibration_slope', 'event_prob']
+        """
+        return tree_for_arviz(self, as_flag(derived, "derived"), scores)
+
+    def page(self) -> Page:
+        """What it tells, as every result does: error and slope, all measures, and the curve.
+
+        Returns
+        -------
+        Page
+            Printed as text; with the table and the figure for the other renderers.
+        """
+        return page_of_posterior(self)
+
     def to_netcdf(self, path: str | PathLike[str]) -> None:
         """Write the whole tree to a NetCDF file; `bayescal.load` reads it back.
 
@@ -418,7 +468,7 @@ class CalibrationPosterior:
     @property
     def has_outcomes(self) -> bool:
         """Whether `data` has outcomes: those of a site that has not been seen are scores alone."""
-        is_seen = self._place is None or self._place.has_outcomes
+        is_seen = self._one_of is None or self._one_of.has_outcomes
         return is_seen and self._fitted is None and self._departure is None
 
     @property
@@ -504,12 +554,7 @@ class CalibrationPosterior:
     @cached_property
     def _means(self) -> tuple[CurvesOfTable, ...]:
         """The same of the posterior mean of the curve, over all imputations: what is drawn."""
-        if len(self.tables) == 1:
-            return (self.tables[0].of_mean(),)
-        curves = [table.mean_curve for table in self.tables]
-        at = np.unique(np.concatenate([log_odds for log_odds, _ in curves]))
-        mean = np.mean([np.interp(at, *curve) for curve in curves], axis=0)
-        return tuple(table.of_mean((at, mean)) for table in self.tables)
+        return means_of(self.tables)
 
     def curve(self, scores: Any = None) -> xr.DataArray:
         """Draws of the calibration curve g.
@@ -656,16 +701,7 @@ class CalibrationPosterior:
         >>> bc.fit(y_true, y_prob, curve="lapse", random_state=1).floor_and_ceiling().index.tolist()
         ['ceiling']
         """
-        import pandas as pd
-
-        level = as_level(ci_prob)
-        prior = self.problem.prior.with_others(RATE_PRIORS)
-        rows = {
-            title: (risk.mean(), *equal_tailed(risk, level))
-            for title, risk in learnt_rates(self.coordinates, prior, level).items()
-        }
-        columns = ["estimate", "lower", "upper"]
-        return pd.DataFrame.from_dict(rows, orient="index", columns=columns, dtype=np.float64)
+        return rates_table(self.coordinates, self.problem.prior, as_level(ci_prob))
 
     def off_diagonal(self, ci_prob: float = 0.95) -> xr.DataArray:
         """Scores where the curve leaves the diagonal, as one joint statement.
@@ -827,12 +863,10 @@ class CalibrationPosterior:
             If the name, the population or the group is unknown.
         """
         check_choice(name, FUNCTIONALS, "name")
-        check_choice(group, ("posterior", "prior"), "group")
         of, kind = self._over(population)
-        if group == "prior":
-            values = read(of._prior, [(name, options)], kind, is_widened=False)
-        else:
-            values = of._values([(name, options)], kind)
+        if check_choice(group, ("posterior", "prior"), "group") == "posterior":
+            return of._array(of.values_of(name, kind, **options), name)
+        values = read(of._prior, [(name, options)], kind, is_widened=False)
         return of._array(values[name], name)
 
     def values_of(self, name: str, population: Any = "bootstrap", **options: Any) -> Floats:
@@ -1052,20 +1086,13 @@ class CalibrationPosterior:
         if len(self._parts) == 1:
             raise InputError("nothing was imputed, so that no information is missing.")
         undefined = undefined_measures([part.problem for part in self._parts])
-        wanted: FunctionalCalls = [
-            (name, {}) for name in usual_functionals() if name not in undefined
-        ]
-        each = [table.values(wanted, "bootstrap") for table in self.tables]
-        stacked = {name: np.stack([values[name] for values in each]) for name, _ in wanted}
-        return missing_information(stacked, "functional")
+        names = [name for name in usual_functionals() if name not in undefined]
+        return missing_information(by_imputation(self.tables, names), "functional")
 
     def _values(self, wanted: FunctionalCalls, population: str) -> dict[str, Floats]:
         """The draws that everything about each functional is read from, each of shape (draws,)."""
-        for name, _ in wanted if self._parts[0].rows is not None else ():
-            if name in NEEDS_ONE_CURVE:
-                raise InputError(
-                    f"{name} is not of patients with their own group: {NEEDS_ONE_CURVE[name]}."
-                )
+        for name in {name for name, _ in wanted} & NEEDS_ONE_CURVE.keys():
+            self._refuse_own(name, f": {NEEDS_ONE_CURVE[name]}")
         return read(self.tables, wanted, population)
 
     def _row(
@@ -1085,7 +1112,7 @@ class CalibrationPosterior:
 
     def _is_read_off_mean_curve(self, name: str) -> bool:
         """Not of a level that has not been seen, which is not its mean curve."""
-        is_new = self._place is not None and self._place.is_new
+        is_new = self._one_of is not None and self._one_of.is_new
         return FUNCTIONALS[name].is_distance and self.prob_calibrated is None and not is_new
 
     # Decisions
@@ -1245,17 +1272,8 @@ class CalibrationPosterior:
         """
         at = _as_thresholds(thresholds)
         of, kind = self._over(population)
-        if of._departure is not None:
-            raise InputError(
-                "value_of_information is of the prevalence that was fitted. Ask the posterior "
-                "before at_prevalence."
-            )
-        if isinstance(method, str) and method == "cells" and not of.has_outcomes:
-            raise InputError(
-                "method='cells' counts patients with outcomes, and these are scores alone. Use "
-                "method='curve'."
-            )
-        return information(of.tables, at, n_more, method, kind)
+        told = {"has_outcomes": of.has_outcomes}
+        return information(of.tables, at, n_more, method, kind, **told)
 
     def performance(
         self, thresholds: Any = (), population: Any = "bootstrap", *, realised: bool = False
@@ -1399,7 +1417,7 @@ class CalibrationPosterior:
         return xr.DataArray(shaped, axes | coords, ("chain", "draw", *coords), name)
 
     def __repr__(self) -> str:
-        title = type(self).__name__ if self._place is None else self._place.title
+        title = type(self).__name__ if self._one_of is None else self._one_of.title
         return "\n  ".join([title, *lines_of(self)])
 
     def _repr_html_(self) -> str:
@@ -1452,4 +1470,6 @@ def as_seen(post: CalibrationPosterior, tree: xr.DataTree) -> CalibrationPosteri
 
 def versions_of(post: CalibrationPosterior) -> dict[str, str]:
     """Versions of the libraries that drew a posterior."""
+    if "_tree" not in vars(post):  # drawn here: a tree would be made for this alone
+        return stored.versions_here()
     return stored.versions_of(post._tree)

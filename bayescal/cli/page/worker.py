@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from bayescal.core.page import Page
-    from bayescal.data.columns import Columns, Request
+    from bayescal.data.columns import Request
     from bayescal.data.guesses import Guess
     from bayescal.data.reading import Cases
     from bayescal.report import Assessment
@@ -61,7 +61,6 @@ FIELDS = {
     "sheet": "Sheet of the workbook",
 }
 """What else the page asks, as it calls it."""
-ASKS = ("site", "period", "cluster", "imputation")
 MOST_SHOWN = 30
 """Columns on the page; those with a role come first, and each other can be asked for."""
 ROWS_SHOWN = 10
@@ -161,10 +160,8 @@ class Desk:
         return self.upload
 
     def _page(self, choices: Mapping[str, Any]) -> tuple[Page, Cases]:
-        limit, rest = (
-            _number(choices, "limit"),
-            {name: choices[name] for name in choices if name != "limit"},
-        )
+        limit = _number(choices, "limit")
+        rest = {name: choice for name, choice in choices.items() if name != "limit"}
         first = self._first or (limit,)
         if self._made is None or self._made[0] != rest:
             self._made = rest, *_assessed(self._file, rest, first[0])
@@ -225,9 +222,8 @@ def columns_of(upload: Upload, choices: Mapping[str, Any] | None = None) -> dict
         roles[columns.prob] = {scale: role for role, scale in SCALES.items()}[request.scale]
     reasons = {name: made.reasons.get(role, "") for role, name in columns.named}
     names = [str(name) for name in frame.columns]
-    first = {*roles, (choices or {}).get("shown")}
+    first = {*roles, _text(choices or {}, "shown")}
     shown = sorted(range(len(names)), key=lambda at: names[at] not in first)[:MOST_SHOWN]
-    missing = [] if request.drop_missing else _missing(frame, columns)
     return {
         "file": upload.name,
         "roles": ROLES,
@@ -244,7 +240,7 @@ def columns_of(upload: Upload, choices: Mapping[str, Any] | None = None) -> dict
         ],
         "events": _values(frame, columns.outcome),
         "positive": request.pos_label or "",
-        "questions": [*made.questions, *missing],
+        "questions": made.questions,
     }
 
 
@@ -270,7 +266,9 @@ def _guessed(upload: Upload, choices: Mapping[str, Any]) -> tuple[pd.DataFrame, 
     for role, more in (("prob", "scale"), ("outcome", "pos_label")):
         if more in made.reasons and role in made.reasons:
             made.reasons[role] += f"; {made.reasons[more]}"
-    return frame, made, replace(request, columns=made.columns)
+    request = replace(request, columns=made.columns)
+    made.questions += _unanswered(frame, request)
+    return frame, made, request
 
 
 def _request(upload: Upload, choices: Mapping[str, Any]) -> Request:
@@ -293,21 +291,18 @@ def _request(upload: Upload, choices: Mapping[str, Any]) -> Request:
             raise InputError(f"two columns are chosen as “{ROLES[role]}”. Choose one.")
         else:
             named[role] = column
-    ignored = tuple(named.pop("ignore"))
-    text: dict[str, Any] = {
-        name: _text(choices, name)
-        for name in ("every", "weight_type", "cause", "censored", "encoding", "sheet")
-    }
+    ignored, subgroups = (tuple(named.pop(name)) for name in ("ignore", "subgroup"))
+    texts = ("every", "weight_type", "cause", "censored", "encoding", "sheet")
+    text: dict[str, Any] = {name: _text(choices, name) for name in texts}
     return Request(
         upload,
-        Columns(**named | {"subgroup": tuple(named["subgroup"])}),
+        Columns(**named, subgroup=subgroups),
         pos_label=_text(choices, "positive"),
         horizon=_number(choices, "horizon"),
         scale=scale,
         drop_missing=bool(choices.get("drop_missing")),
         independent=bool(choices.get("independent")),
         ignore=ignored,
-        asks=ASKS,
         door=Door(
             _choice,
             "In Python, bayescal.compare_models",
@@ -330,17 +325,23 @@ def _choice(name: str, value: Any = None) -> str:
     return f"“{ROLES.get(role, role)}”{above}"
 
 
-def _missing(frame: pd.DataFrame, columns: Columns) -> list[str]:
-    """Whether rows lack a value that is needed, as a question."""
+def _unanswered(frame: pd.DataFrame, request: Request) -> list[str]:
+    """What else would be refused when the file is read."""
+    columns = request.columns
+    parts = {"time": columns.time, "event": columns.event, "horizon": request.horizon}
+    lacks = [name for name, given in parts.items() if given is None]
+    questions = [f"times to an event need {_choice(name)}, too." for name in lacks]
+    if columns.time is columns.event is columns.entry is None:
+        questions = []
     lacking = frame[columns.needed].isna()
     rows = int(lacking.any(axis=1).sum())
-    if not rows or columns.imputation is not None:
-        return []
-    each = ", ".join(f"{int(n):,} in {name!r}" for name, n in lacking.sum().items() if n)
-    return [
-        f"{rows:,} of {len(frame):,} rows lack a value: {each}. Fill them in, or choose "
-        f"{_choice('drop_missing')}."
-    ]
+    if rows and columns.imputation is None and not request.drop_missing:
+        each = ", ".join(f"{int(n):,} in {name!r}" for name, n in lacking.sum().items() if n)
+        questions.append(
+            f"{rows:,} of {len(frame):,} rows lack a value: {each}. Fill them in, or choose "
+            f"{_choice('drop_missing')}."
+        )
+    return questions
 
 
 def _values(frame: pd.DataFrame, outcome: str | None) -> list[str]:
@@ -360,20 +361,15 @@ def _cell(value: Any) -> str:
 
 
 def _text(choices: Mapping[str, Any], name: str) -> str | None:
-    value = choices.get(name)
-    if value is not None and not isinstance(value, str):
-        raise InputError(f"{name} must be a text, got {value!r}.")
-    return value or None
+    return str(choices.get(name) or "") or None
 
 
 def _number(choices: Mapping[str, Any], name: str) -> float | None:
-    value = choices.get(name)
-    if value is None or value == "":
-        return None
+    typed = _text(choices, name)
     try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise InputError(f"{FIELDS.get(name, name)} must be a number, got {value!r}.") from None
+        return None if typed is None else float(typed)
+    except ValueError:
+        raise InputError(f"{FIELDS.get(name, name)} must be a number, got {typed!r}.") from None
 
 
 def _risks(choices: Mapping[str, Any]) -> list[Any]:
