@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit, logsumexp
+from scipy.special import expit, logit, logsumexp, softmax
 
 from bayescal.core.arrays import Floats, blocks
 from bayescal.core.optimise import Mode, by_differences, maximise
@@ -71,6 +71,8 @@ MOST_STARTS, LEAST_SHARE = 16, 0.01
 the draws of a peak that is kept: more levels leave no doubt of where the rest is."""
 WIDE = 0.1
 """Share of the proposals of the rest that are as wide as if all levels were unlike the others."""
+HELD = 0.4
+"""Share of the proposals round peaks at which certain levels are unlike the others for sure."""
 SAME_PEAK = 0.1
 """Mean squared distance, in standard deviations, up to which two peaks are one."""
 LOG_2_PI = float(np.log(2 * np.pi))
@@ -261,6 +263,7 @@ class EffectsDensity:
 
     advance: Advance = staticmethod(silent)
     starts: tuple[Floats | None, ...] = (None,)
+    sets: Floats = np.empty((0, 0))  # that are held in proposals
 
     def __init__(self, problem: MultilevelProblem) -> None:
         self.problem, self.prior = problem, problem.pooled.prior
@@ -387,21 +390,31 @@ class EffectsDensity:
         left = self._precision(at.given, self._prior_of_average(at.rest)[1])
         self._add_information(left, at.of_groups, at.factor, unlike, None)
         wide = replace(at, information=left.reshape(at.information.shape))
-        share = [(1 - WIDE) * peaks.share, np.full((1, len(points)), WIDE)]
-        each = [*peaks.each, peaks.each[0]._replace(at=wide)]
+        held = [self._peak(at.given, start, held=True) for start in self.sets]
+        each = [*peaks.each, peaks.each[0]._replace(at=wide), *held]
+        of_held = HELD * _shares_of(held)
+        left = 1 - WIDE - of_held.sum(axis=0)
+        share = [left * peaks.share, np.full((1, len(points)), WIDE), of_held]
         return Peaks(each, np.concatenate(share), peaks.log_integral)
 
-    def _peak(self, given: Given, unlike: Floats | None) -> Peak:
-        """The peak that is reached from where some levels are unlike the others."""
+    def _peak(self, given: Given, unlike: Floats | None, *, held: bool = False) -> Peak:
+        """The peak that is reached from where some levels are unlike the others.
+
+        Parameters
+        ----------
+        held : bool
+            Whether these are unlike the others all the way, and not as likely as they prove.
+        """
         own = np.repeat(np.arange(self.laws), given.size)
         weight = None
         if unlike is not None:
             weight = np.stack([1 - unlike, unlike], axis=-1)[:, own]
         start = self._levels[..., own], np.repeat(self._rest, given.size, axis=0)
         steps = WEIGHT_STEPS if self.laws > 1 else 1
-        near = self._climb(given, *start, steps, self._quadratic, weight)
-        near = self._climb(given, *near, self.steps, self.told)
-        at = self.expansion(given, *near, self.told)
+        near = self._climb(given, *start, steps, self._quadratic, weight, held=held)
+        weight = weight if held else None
+        near = self._climb(given, *near, self.steps, self.told, weight, held=held)
+        at = self.expansion(given, *near, self.told, weight)
         gain = np.vecdot(at.whitened, at.whitened)
         value = at.log_levels + self.log_prior_of_rest(given, at.rest)
         value += np.minimum(gain, MOST_GAIN) / 2 + self.rest_size / 2 * LOG_2_PI
@@ -419,11 +432,14 @@ class EffectsDensity:
         """
         if self.laws == 1 or self.layout.levels > MOST_STARTS:
             return
-        sets = np.vstack([np.zeros(self.layout.levels), np.eye(self.layout.levels)])
+        one = np.eye(self.layout.levels)
+        sets = np.vstack([0 * one[0], one, one.sum(axis=0)])
         self.starts = (None, *sets)
         share = self.peaks(points).share.mean(axis=1)
         kept = [each for each, own in zip(sets, share[1:], strict=True) if own > LEAST_SHARE]
         self.starts = (None, *kept)
+        share = _shares_of([self._peak(self.given(points), each, held=True) for each in sets])
+        self.sets = sets[share.mean(axis=1) > LEAST_SHARE]
 
     def told(self, u: Floats) -> Told:
         """What the data say at coordinates (groups, d, N)."""
@@ -656,9 +672,11 @@ class EffectsDensity:
         steps: int,
         told: Teller,
         weight: Floats | None = None,
+        *,
+        held: bool = False,
     ) -> tuple[Floats, Floats]:
         for step in range(steps):
-            first = None if step else weight
+            first = None if step and not held else weight
             of_levels, of_rest = self.expansion(given, levels, rest, told, first).steps()
             levels, rest = levels + _clipped(of_levels), rest + _clipped(of_rest)
         return levels, rest
@@ -672,6 +690,13 @@ def blocks_of_points(size: int, width: int) -> Iterator[slice]:
 def each_law(points: NDArray[np.intp], laws: int, size: int) -> NDArray[np.intp]:
     """Where points, of so many, stand by each law."""
     return (size * np.arange(laws)[:, None] + points).ravel()
+
+
+def _shares_of(peaks: list[Peak]) -> Floats:
+    """Shares (peaks, n) of peaks in what is below all of them."""
+    if not peaks:
+        return np.zeros((1, 1))
+    return np.asarray(softmax([peak.log_integral for peak in peaks], axis=0))
 
 
 def _of_mixtures(inside: Floats, apart: Floats, weight: Floats) -> Floats:
