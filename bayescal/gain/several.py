@@ -229,7 +229,7 @@ class SeveralGains(GainOfCurve):
         for gain in self._populations[1:]:
             (row,) = (row for name, row in gain.summary().iterrows() if name == "brier")
             middle, interval = gain._shown(
-                "brier", {str(name): value for name, value in row.items()}
+                "brier", {end: float(row[end]) for end in ("estimate", "lower", "upper")}
             )
             if middle != NO_CHANGE:
                 middle += f" ({interval})  P(improved) {chance(gain.prob_improved)}"

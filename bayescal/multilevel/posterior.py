@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError, as_level, as_number, check_choice, check_type
+from bayescal.core.errors import InputError, as_flag, as_level, as_number, check_choice, check_type
 from bayescal.core.text import card, rounded, shortened
 from bayescal.data.cases import as_scores
 from bayescal.data.table import CalibrationData
@@ -30,6 +30,7 @@ from bayescal.multilevel.compared import (
     two_of,
 )
 from bayescal.multilevel.curves import SELF_NAMED, Curves
+from bayescal.multilevel.datatree import tree_of_several
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.heterogeneity import heterogeneity, prob_unlike
 from bayescal.multilevel.problem import MultilevelProblem, problem_of_all
@@ -111,6 +112,25 @@ class MultilevelPosterior:
     def tree(self) -> xr.DataTree:
         """The `xarray.DataTree` in ArviZ's schema; coordinates have a dim for the curves."""
         return self._tree
+
+    def to_datatree(self, derived: bool = False, scores: ArrayLike | None = None) -> xr.DataTree:
+        """The posterior as a tree for ArviZ; see `CalibrationPosterior.to_datatree`.
+
+        Parameters
+        ----------
+        derived : bool
+            Whether the group posterior has `tce`, `observed_expected`, `calibration_slope` and
+            `event_prob` of all cases together, the average's coordinates and the scales, in place
+            of the coordinates of each curve.
+        scores : array-like of shape (k,), optional
+
+        Returns
+        -------
+        xarray.DataTree
+            With the index of each observation's curve, such as `site_of_obs`, in constant_data.
+            Of several imputations it is of the first.
+        """
+        return tree_of_several(self, as_flag(derived, "derived"), scores)
 
     def to_netcdf(self, path: str | PathLike[str]) -> None:
         """Write the tree to a NetCDF file; `bayescal.load` reads it back.

@@ -35,6 +35,7 @@ from bayescal.posterior import stored
 from bayescal.posterior.checks.rates import rates_table
 from bayescal.posterior.checks.undefined import undefined_measures
 from bayescal.posterior.checks.verdict import diagnosed
+from bayescal.posterior.datatree import tree_for_arviz
 from bayescal.posterior.decisions.information import ROUNDING
 from bayescal.posterior.decisions.measures import information, net_benefits
 from bayescal.posterior.departures import (
@@ -397,6 +398,37 @@ class CalibrationPosterior:
         if self.has_outcomes:
             stored.complete(self._tree, self._parts)
         return self._tree
+
+    def to_datatree(self, derived: bool = False, scores: ArrayLike | None = None) -> xr.DataTree:
+        """The posterior as a tree for ArviZ, by the names that a trace of the PyMC model has.
+
+        Parameters
+        ----------
+        derived : bool
+            Whether the group posterior has `tce`, `observed_expected`, `calibration_slope` and
+            `event_prob` at a few scores, and of the coordinates those that a person reads.
+        scores : array-like of shape (k,), optional
+            Scores of `event_prob`; by default those that 5, 25, 50, 75 and 95 % of the cases are
+            below, rounded to two digits.
+
+        Returns
+        -------
+        xarray.DataTree
+            Groups posterior, sample_stats, log_likelihood, posterior_predictive, observed_data (`y`
+            by `obs`), constant_data (`score` and `trials` by `obs`), prior, prior_predictive and,
+            of one family, log_prior. Of an average `family` and `exactly_calibrated` of each draw
+            are coordinates of the draws, and a variable is NaN where the family of a draw does not
+            have it. ArviZ before version 1 takes `arviz.from_datatree(tree)`.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> y_true, y_prob = bc.simulate.sample("calibrated", 300, random_state=1)
+        >>> tree = bc.fit(y_true, y_prob, random_state=1).to_datatree(derived=True)
+        >>> list(tree["posterior"].data_vars)
+        ['tce', 'observed_expected', 'calibration_slope', 'event_prob']
+        """
+        return tree_for_arviz(self, as_flag(derived, "derived"), scores)
 
     def to_netcdf(self, path: str | PathLike[str]) -> None:
         """Write the whole tree to a NetCDF file; `bayescal.load` reads it back.
@@ -1426,4 +1458,6 @@ def as_seen(post: CalibrationPosterior, tree: xr.DataTree) -> CalibrationPosteri
 
 def versions_of(post: CalibrationPosterior) -> dict[str, str]:
     """Versions of the libraries that drew a posterior."""
+    if "_tree" not in vars(post):  # drawn here: a tree would be made for this alone
+        return stored.versions_here()
     return stored.versions_of(post._tree)

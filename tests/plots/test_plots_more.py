@@ -241,8 +241,8 @@ def test_elpd_difference_is_that_of_arviz() -> None:
     """Under identity each patient's density is known; the draws of logistic differ by chance."""
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 400, random_state=5)
     actual = bc.compare(y_true, y_prob, random_state=3)
-    tree = bc.fit(y_true, y_prob, curve="logistic", random_state=4).tree
-    score = tree["constant_data"]["case_score"].to_numpy()
+    tree = bc.fit(y_true, y_prob, curve="logistic", random_state=4).to_datatree()
+    score = tree["constant_data"]["score"].to_numpy()
     outcome = tree["observed_data"]["y"].to_numpy()
     logistic = arviz_stats.loo(tree, pointwise=True).elpd_i.to_numpy()
     difference = logistic - np.log(np.where(outcome == 1, score, 1 - score))
