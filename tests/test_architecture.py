@@ -521,7 +521,8 @@ ASKING = """
     multilevel.followed multilevel.left_out multilevel.nuts multilevel.problem multilevel.rows
     multilevel.same_patients multilevel.same_population planning.times plots._curve
     plots._numbers posterior.decisions.measures
-    posterior.functionals posterior.leaving posterior.posterior posterior.stored
+    posterior.functionals posterior.leaving posterior.observed posterior.posterior
+    posterior.stored
     report.facts report.followed report.horizons report.page report.panel report.paper
     report.performance report.record report.tables validation.consistency validation.followed
 """
@@ -532,7 +533,7 @@ ASKING_OF_WEIGHTS = """
     estimators.survival
     fitting._update gain.paired inference.lower_bound multilevel.changes multilevel.clusters
     plots._curve posterior.performance
-    posterior.stored posterior.words report.followed report.notes report.paper
+    posterior.words report.followed report.notes report.paper
     report.performance validation.consistency
 """
 """Modules elsewhere that ask whether weights are sampling weights."""
