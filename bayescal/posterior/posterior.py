@@ -24,6 +24,7 @@ from bayescal.core.errors import (
     check_type,
 )
 from bayescal.core.optimise import clipped
+from bayescal.core.page import Page
 from bayescal.core.text import card, shortened
 from bayescal.data.cases import as_scores, as_vector
 from bayescal.data.table import CalibrationData
@@ -70,6 +71,7 @@ from bayescal.posterior.intervals import (
     sure_region,
 )
 from bayescal.posterior.lost import LOST, lost_options
+from bayescal.posterior.paged import page_of_posterior
 from bayescal.posterior.patients import risk_table
 from bayescal.posterior.population import POPULATIONS
 from bayescal.posterior.words import lines_of, told_beside
@@ -429,6 +431,16 @@ class CalibrationPosterior:
         ['tce', 'observed_expected', 'calibration_slope', 'event_prob']
         """
         return tree_for_arviz(self, as_flag(derived, "derived"), scores)
+
+    def page(self) -> Page:
+        """What it tells, as every result does: error and slope, all measures, and the curve.
+
+        Returns
+        -------
+        Page
+            Printed as text; with the table and the figure for the other renderers.
+        """
+        return page_of_posterior(self)
 
     def to_netcdf(self, path: str | PathLike[str]) -> None:
         """Write the whole tree to a NetCDF file; `bayescal.load` reads it back.
