@@ -90,9 +90,8 @@ def test_every_text_says_that_the_slope_is_not_defined(tmp_path):
     a = bc.assess(y, s, draws=400, random_state=0)
     why = "not defined: 17 % of scores are 1"
     text = str(a)
-    assert f"Calibration slope                        {why.replace(':', ' ')}" in text
     assert max(map(len, text.splitlines())) <= 80
-    assert f"The slope is {why}." in " ".join(text.split())
+    assert "The slope is not defined, since 17 % of scores are 1." in " ".join(text.split())
     sentence = f"Calibration slope and intercept fitted jointly with the slope were {why}."
     assert sentence in a.describe()
     assert sentence in a.tripod().replace("\\", "")
