@@ -57,7 +57,6 @@ HEAVY = {
     "rich",
     "scipy",
     "sklearn",
-    "typer",
     "xarray",
 }
 

@@ -342,9 +342,8 @@ class Facts:
     def curve_at(self, scores: Floats) -> Floats:
         """The curve at some scores: posterior mean, and both ends, of shape (n_scores, 3)."""
         at = as_scores(scores, "scores")
-        draws = self.posterior.curve(at).to_numpy().reshape(-1, at.size)
-        ends = np.quantile(draws, [(1 - self.ci_prob) / 2, (1 + self.ci_prob) / 2], axis=0)
-        return np.column_stack([draws.mean(axis=0), *ends])
+        risks = self.posterior.risks(at, ci_prob=self.ci_prob)
+        return risks[["risk", "lower", "upper"]].to_numpy()
 
     def val_prob(self) -> pd.Series:
         """What R's `val.prob` prints, by its names; of the data, not of the posterior.

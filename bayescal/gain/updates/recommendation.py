@@ -16,7 +16,6 @@ from bayescal.core.page import Page, Section
 from bayescal.core.table import Column, Row, Table
 from bayescal.core.text import capitalised, card, chance, count, per_thousand, percent
 from bayescal.data.table import CalibrationData
-from bayescal.fitting.imputed.comparison import ImputedComparison
 from bayescal.gain._terms import net_benefit_name
 from bayescal.gain.updates.gains import gains_of
 from bayescal.inference import CurveComparison
@@ -268,9 +267,7 @@ def recommendation(
         row["prob_better"] = _prob_better(decides[name], decides["identity"])
     table = pd.DataFrame.from_dict(rows, orient="index")
     table.index.name = "curve"
-    data = comparison.data
-    if isinstance(comparison, ImputedComparison):
-        data = comparison.comparisons[0].data
+    data = comparison.imputations[0].data
     too_few, reversed_ = _too_few(data), reversed_scores(data)
     fewer = _fewer(data)[0]
     is_told = not too_few and reversed_ is None
