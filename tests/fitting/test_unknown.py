@@ -45,7 +45,7 @@ def test_missing_outcomes_are_counted_by_fifth_of_the_score(cases, result):
     assert table.loc[1, "known"] == known[lowest].sum()
     assert table["missing"].sum() == (~known).sum()
     assert table.loc[1, "share_missing"] > 0.5 > table.loc[5, "share_missing"]
-    told = f"{known.sum()} of 400 outcomes are known"
+    told = f"400 cases, of whom {known.sum()} have a known outcome"
     assert told in repr(result)
     assert f"{100 * table.loc[1, 'share_missing']:.0f} %" in repr(result)
 
