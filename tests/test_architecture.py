@@ -526,7 +526,7 @@ ASKING = """
     multilevel.followed multilevel.left_out multilevel.nuts multilevel.problem multilevel.rows
     multilevel.same_patients multilevel.same_population planning.times plots._curve
     plots._numbers posterior.decisions.measures
-    posterior.functionals posterior.leaving posterior.posterior posterior.stored
+    posterior.functionals posterior.leaving posterior.posterior
     validation.consistency validation.followed
 """
 """Modules elsewhere that ask for the kind of data."""
@@ -537,7 +537,7 @@ ASKING_OF_WEIGHTS = """
     assessment.text.paper assessment.text.tripod assessment.verdict.words estimators.survival
     fitting._update gain.paired inference.lower_bound multilevel.changes multilevel.clusters
     plots._curve posterior.performance
-    posterior.stored posterior.words validation.consistency
+    posterior.words validation.consistency
 """
 """Modules elsewhere that ask whether weights are sampling weights."""
 
