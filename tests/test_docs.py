@@ -11,10 +11,11 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pytest
-import typer
 
 from bayescal import simulate
-from bayescal.cli.app import app
+from bayescal.cli.commands import COMMANDS
+from bayescal.cli.options import HELP, parsed
+from bayescal.errors import InputError
 from examples import FENCE, agrees, run, steps_of
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -105,15 +106,13 @@ def commands() -> Iterator[tuple[str, list[str]]]:
 
 @pytest.mark.parametrize(("where", "words"), list(commands()))
 def test_options_on_a_page_exist(where: str, words: list[str]) -> None:
-    group = typer.main.get_command(app)
-    command, known = words[0] if words else "", {"--help", "--version"}
-    if command and not command.startswith("-"):
-        subcommands = group.commands  # type: ignore[attr-defined]
-        assert command in subcommands, f"{where}: there is no {command!r}"
-        for parameter in subcommands[command].params:
-            known |= {*parameter.opts, *parameter.secondary_opts}
-    asked = {word.split("=")[0] for word in words if word.startswith("-")}
-    assert asked <= known, f"{where}: {command} has no {', '.join(sorted(asked - known))}"
+    if {*HELP, "--version"} & {*words} or not words:
+        return
+    first = COMMANDS.get(words[0])
+    try:
+        parsed(first or COMMANDS["assess"], words[1:] if first else words)
+    except InputError as error:
+        pytest.fail(f"{where}: {error}")
 
 
 LINK = re.compile(r"!?\[[^\]]*\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from bayescal.core.page import Figure, Page, Section
+from bayescal.core.page import Page, Section
 
 __all__ = ["Answer"]
 
@@ -45,7 +45,7 @@ class Answer:
 
     def page(self) -> Page:
         """The page of the result, with where the data came from."""
-        page = _page_of(self.result, self.of_page)
+        page: Page = self.result.page(**self.of_page)
         lines = [f"{_called(name)}: {value}." for name, value in self.source.items() if value]
         source = Section("Data", (" ".join(lines),), appendix=True)
         return replace(
@@ -60,20 +60,3 @@ class Answer:
 def _called(name: str) -> str:
     """A key of the source in words."""
     return name.replace("_", " ").capitalize()
-
-
-class _Printed(Page):
-    """The page of a result that has none yet: what it prints."""
-
-    def __str__(self) -> str:
-        return "\n".join([*self.answer, *(f"Note: {text}" for text in self.notes)])
-
-
-def _page_of(result: Any, options: Mapping[str, Any]) -> Page:
-    if hasattr(result, "page"):
-        page: Page = result.page(**options)
-        return page
-    record = result.to_dict() if hasattr(result, "to_dict") else {}
-    post = getattr(result, "posterior", None)
-    figures = () if post is None else (Figure("reliability", post),)
-    return _Printed("", "", tuple(str(result).splitlines()), (Section("", figures),), (), record)

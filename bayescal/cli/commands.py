@@ -19,7 +19,7 @@ from bayescal.cli.reading import (
     read_from,
     read_predictions,
 )
-from bayescal.cli.terminal import DIM, Terminal, counting, working
+from bayescal.cli.terminal import BOLD, DIM, Terminal, counting, working
 from bayescal.core.errors import InputError, as_level
 from bayescal.core.text import shortened
 
@@ -79,7 +79,7 @@ def _of_table(
     terminal: Terminal,
 ) -> Answer:
     """Assess cases, with those of a running table."""
-    from bayescal import assess as assessed
+    from bayescal.report import assess as assessed
 
     data, source = predictions.data, predictions.source
     if running is not None:
@@ -101,22 +101,21 @@ def _of_horizons(
     read = read_from(reading, times)
     import pandas as pd
 
-    from bayescal import assess as assessed
+    from bayescal.report import assess as assessed
 
-    _tell_remarks(read, terminal)
-    if read.dropped:
-        terminal.say(f"{read.dropped} of {read.rows} rows left out: a value is missing.", DIM)
+    told = ", ".join(
+        f"{shortened(name)} by {at:g}" for name, at in zip(times.probs, times.horizons, strict=True)
+    )
+    title = f"{told}, outcome {shortened(times.event)}"
+    _introduce_cases(read, title, terminal)
     roles = {"sample_weight": read.weight, "weight_type": reading["weight_type"]}
     roles |= {"cluster": labels_of(read, "cluster"), "stratum": labels_of(read, "stratum")}
     risks = pd.DataFrame({name: read.probs[name] for name in times.probs})
     with checked(read), working("Fitting the families of curves at each horizon"):
         result: Any = assessed(read.outcome, risks, horizon=times.horizons, **options, **roles)
-    told = ", ".join(
-        f"{shortened(name)} by {at:g}" for name, at in zip(times.probs, times.horizons, strict=True)
-    )
     source = {"file": str(reading.file), "rows_read": read.rows, "rows_dropped": read.dropped}
     source |= {"time": times.time, "event": times.event, "scores": ", ".join(times.probs)}
-    return Answer(result, f"{told}, outcome {shortened(times.event)}", source)
+    return Answer(result, title, source)
 
 
 def _read(reading: Reading, times: Times | None) -> Cases:
@@ -240,16 +239,14 @@ def compare(given: Parsed, terminal: Terminal) -> Answer:
     if len({*names}) < len(names):
         raise InputError("--prob names the same column twice. Name each model once.")
     read = read_from(reading, times, prob=names[0], others=[("prob", name) for name in names])
-    _tell_remarks(read, terminal)
-    if read.dropped:
-        terminal.say(f"{read.dropped} of {read.rows} rows left out: a value is missing.", DIM)
+    title = f"{' and '.join(map(shortened, names))} in {shortened(reading.file.name)}"
+    _introduce_cases(read, title, terminal)
     roles: dict[str, Any] = {"site": labels_of(read, "site")}
     roles |= {"cluster": labels_of(read, "cluster"), "sample_weight": read.weight}
     if times is None:
         roles["pos_label"] = reading.positive
     else:
         roles["horizon"] = times.one_horizon
-    title = f"{' and '.join(map(shortened, names))} in {shortened(reading.file.name)}"
     source: dict[str, Any] = {"file": str(reading.file), "models": ", ".join(names)}
     source |= {"rows_read": read.rows, "rows_dropped": read.dropped}
     source |= {k: v for k, v in read.columns.told.items() if k != "prob"} | reading.source
@@ -307,34 +304,38 @@ def _gain(
 def recalibrate(given: Parsed, terminal: Terminal) -> Answer:
     """Fit a map, write what it makes of scores, and say what an update gains."""
     how, thresholds, method = _how(given), _thresholds(given), given["method"] or "bayesian"
-    if given["new"] is not None and given["output"] is None:
+    output, folds = given["output"], given["folds"]
+    if given["new"] is not None and output is None:
         raise InputError("--new goes with --output: name the file to write its new scores to.")
+    if given["method"] is not None and output is None and folds is None:
+        raise InputError("--method goes with --output or --folds: the map is fitted for these.")
     predictions = read_predictions(_reading(given, RECALIBRATE))
-    from bayescal.cli.recalibrated import Recalibrated, recalibrator_of
+    recalibrator, made = None, None
+    if output is not None or folds is not None:
+        from bayescal.cli.recalibrated import Recalibrated, recalibrator_of
 
-    recalibrator = recalibrator_of(method, how["prior"], how["random_state"])
-    made = None
-    if given["output"] is not None:
-        made = Recalibrated.of(predictions, given["new"], given["output"], recalibrator)
-    if given["folds"] is not None:
-        _check_folds(predictions, given["folds"])
+        recalibrator = recalibrator_of(method, how["prior"], how["random_state"])
+    if output is not None:
+        made = Recalibrated.of(predictions, given["new"], output, recalibrator)
+    if folds is not None:
+        _check_folds(predictions, folds)
     _introduce(predictions, terminal)
-    from bayescal.gain import recommend
+    if folds is None:
+        from bayescal.gain import recommend
 
-    with working("Comparing updates"):
-        result: Any = recommend(predictions.data, thresholds=thresholds, **how)
-    notes: tuple[str, ...] = ()
-    if given["folds"] is not None:
-        result = _cross_fitted(predictions, given["folds"], recalibrator, how, thresholds)
+        with working("Comparing updates"):
+            result: Any = recommend(predictions.data, thresholds=thresholds, **how)
+    else:
+        result = _cross_fitted(predictions, folds, recalibrator, how, thresholds)
+    answer = Answer(result, predictions.title, predictions.source)
     if made is None:
-        return Answer(result, predictions.title, predictions.source, notes)
+        return answer
     with working("Fitting"):
-        recalibrator.fit(predictions.data)
+        made.recalibrator.fit(predictions.data)
     with counting("Recalibrating", "rows") as progress:
         made.compute(how["ci_prob"], progress)
-    notes += tuple(made.notes(method, is_own=given["new"] is None))
-    finish = made.writer(predictions, method)
-    return Answer(result, predictions.title, predictions.source, notes, finish)
+    notes = tuple(made.notes(method, is_own=given["new"] is None))
+    return replace(answer, notes=notes, finish=made.writer(predictions, method))
 
 
 def _cross_fitted(
@@ -421,10 +422,10 @@ def plan(given: Parsed, terminal: Terminal) -> Answer:
         scores, source = law(**setting), setting
     from bayescal.planning import plan as planned
 
-    named = {"of", "width", "conclude", "assurance", "analysis", "icc", "cluster_size"}
-    options = {name: given[name] for name in sorted(named) if given[name] is not None}
-    renamed = {"limit": "close", "simulations": "n_simulations"}
-    options |= {to: given[name] for name, to in renamed.items() if given[name] is not None}
+    named = ("of", "width", "conclude", "limit", "assurance", "analysis", "icc", "cluster_size")
+    options = {name: given[name] for name in named if given[name] is not None}
+    if given["simulations"] is not None:
+        options["n_simulations"] = given["simulations"]
     with counting("Simulating studies", "studies") as progress:
         result = planned(
             truth=truth,
@@ -439,8 +440,8 @@ def plan(given: Parsed, terminal: Terminal) -> Answer:
 
 def demo(given: Parsed, terminal: Terminal) -> Answer:
     """Assess boosted trees on real patients; the data are part of the package."""
-    from bayescal import assess as assessed
     from bayescal.data.table import CalibrationData
+    from bayescal.report import assess as assessed
 
     with DEMO.open(newline="", encoding="utf-8") as file:
         patients = list(csv.DictReader(file))
@@ -513,13 +514,18 @@ def _reading(given: Parsed, options: Iterable[str]) -> Reading:
 
 def _introduce(predictions: Predictions, terminal: Terminal) -> None:
     """Say what is read as what, before anything is computed."""
-    terminal.say(predictions.title, "1")
+    terminal.say(predictions.title, BOLD)
     for line in predictions.lines:
         terminal.say(line, DIM)
-    _tell_remarks(predictions.cases, terminal)
+    for text in predictions.cases.remarks:
+        terminal.note(text)
 
 
-def _tell_remarks(cases: Cases, terminal: Terminal) -> None:
+def _introduce_cases(cases: Cases, title: str, terminal: Terminal) -> None:
+    """The same of cases with several predictions."""
+    terminal.say(title, BOLD)
+    if cases.dropped:
+        terminal.say(f"{cases.dropped} of {cases.rows} rows left out: a value is missing.", DIM)
     for text in cases.remarks:
         terminal.note(text)
 

@@ -147,7 +147,6 @@ BEHIND = {*READ, *FIT, "at", "assurance", "analysis", "simulations", "in-sample"
 """Options that only --help-all shows."""
 PYTHON_NAMES = {
     "folds": "n_folds",
-    "limit": "close",
     "outcome": "y_true",
     "positive": "pos_label",
     "prob": "y_prob",

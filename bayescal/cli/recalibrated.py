@@ -77,7 +77,7 @@ class Recalibrated:
 
     @classmethod
     def of(
-        cls, predictions: Predictions, new: Path | None, output: Path, recalibrator: Recalibrator
+        cls, predictions: Predictions, new: Path | None, output: Path, recalibrator: Any
     ) -> Recalibrated:
         """Read the scores of the new file, or of the cases themselves; nothing is fitted yet."""
         from bayescal.data.reading import open_as, read_scores

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import least_squares, minimize
 from scipy.special import betaincinv, expit, gammaln, log_expit, logit, logsumexp
 
 from bayescal.core.arrays import Floats, power_mean
@@ -156,6 +155,8 @@ def probability_of(coefficients: Floats, basis: Floats) -> Floats:
 
 def fit_released(bins: Bins) -> BPMCurve:
     """The curve as the authors' code fits it, which maximises another criterion than the paper."""
+    from scipy.optimize import minimize
+
     basis = basis_of(bins.s, bins.q)
 
     def loss(coefficients: Floats) -> float:
@@ -169,6 +170,8 @@ def fit_released(bins: Bins) -> BPMCurve:
 
 def fit_squares(bins: Bins, *, constrained: bool) -> BPMCurve:
     """Equation 9 as least squares: sum w exp(e^2) is sum w plus the sum of w (exp(e^2) - 1)."""
+    from scipy.optimize import least_squares
+
     basis, root_weight = basis_of(bins.s, bins.q), np.sqrt(bins.weight)
 
     def error(coefficients: Floats) -> tuple[Floats, Floats, Floats]:
@@ -207,6 +210,8 @@ def fit_likelihood(bins: Bins) -> BPMCurve:
     The logarithm of that mean is maximised. A number of events that is not whole, of a bin that
     shares cases with its neighbours, has the binomial probability that gamma functions give it.
     """
+    from scipy.optimize import minimize
+
     basis = basis_of(bins.s, bins.q)
     events, others = bins.trials * bins.hit_rate, bins.trials * (1 - bins.hit_rate)
     ways = gammaln(bins.trials + 1) - gammaln(events + 1) - gammaln(others + 1)

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
 from scipy.special import expit, ndtri
 
 from bayescal.core.arrays import Floats, blocks
@@ -697,4 +696,6 @@ def _end(excess: Callable[[float], float], best: float, reach: float) -> float:
         if factor > FARTHEST_END:
             raise SeparationError(NO_END)
     tolerance = max(1e-9 * abs(reach), 1e-12)
+    from scipy.optimize import brentq
+
     return float(brentq(excess, best, best + factor * reach, xtol=tolerance))

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.optimize import linprog
 from scipy.special import expit
 
 from bayescal.core.arrays import Floats
@@ -154,6 +153,8 @@ def lower_distance(
         rules += [[same, -same], [-same, same]]
         most += 2 * [np.full(u.size, resolution * outcome_cost)]
     bounds = np.concatenate([height, np.ones(slopes)])
+    from scipy.optimize import linprog
+
     solved = linprog(
         -np.concatenate([gain.ravel(), np.zeros(slopes)]),
         A_eq=sparse.hstack(

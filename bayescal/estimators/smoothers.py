@@ -9,9 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.interpolate import CubicHermiteSpline
 from scipy.linalg import qr
-from scipy.optimize import isotonic_regression
 from scipy.special import expit, log_expit
 
 from bayescal.core.arrays import Floats, blocks
@@ -52,6 +50,8 @@ def loess(table: Table, at: Floats, span: float) -> Curve:
 
     def curve(hits: Floats) -> Floats:
         fits = _fits(table, hits, anchors, reaches, degree=2)
+        from scipy.interpolate import CubicHermiteSpline
+
         return np.asarray(CubicHermiteSpline(anchors, *np.moveaxis(fits, -1, 0))(at).T)
 
     return curve
@@ -463,6 +463,8 @@ def isotonic(table: Table, at: Floats) -> Curve:
     def curve(hits: Floats) -> Floats:
         values = np.empty((hits.shape[0], at.size))
         for value, rate in zip(values, hits / table.trials, strict=True):
+            from scipy.optimize import isotonic_regression
+
             steps = isotonic_regression(rate, weights=table.trials).x
             value[:] = np.interp(at, table.score, steps)
         return values

@@ -540,9 +540,7 @@ def compare_models(
 
 def _of_one_order(cases: Mapping[str, Floats]) -> dict[str, str]:
     """Models that put all cases in the order of one before them, and have its C-statistic."""
-    from scipy.stats import rankdata
-
-    order = {name: rankdata(score, method="dense") for name, score in cases.items()}
+    order = {name: np.unique(score, return_inverse=True)[1] for name, score in cases.items()}
     first = {
         name: next(one for one, other in order.items() if np.array_equal(other, own))
         for name, own in order.items()

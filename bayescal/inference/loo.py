@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import expit, softmax
 
 from bayescal.core.arrays import Floats, blocks, log_sum
@@ -245,6 +244,8 @@ def stacking_weights(parts: Sequence[LeaveOneOut]) -> Floats:
         mixed = relative @ weights
         gradient = (share / mixed) @ relative
         return -float(share @ np.log(mixed)), -weights * (gradient - gradient @ weights)
+
+    from scipy.optimize import minimize
 
     best = minimize(loss, np.zeros(len(parts)), jac=True, method="BFGS", tol=1e-10)
     return np.asarray(softmax(best.x))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 from scipy.special import expit, log_expit
 
 from bayescal.core.arrays import Floats, blocks
@@ -95,6 +94,8 @@ def best_line(rows: ErrorRows) -> tuple[float, float]:
     losses = [loss(share) for share in tried]
     at = int(np.argmin(losses))
     near = tried[max(at - 1, 0)], tried[min(at + 1, tried.size - 1)]
+    from scipy.optimize import minimize_scalar
+
     refined = float(minimize_scalar(loss, bounds=near, options={"xatol": 1e-12}).x)
     share = refined if loss(refined) <= losses[at] else float(tried[at])
     slope, intercept = rows.line(scale(share), share)

@@ -60,7 +60,7 @@ def plan(
     of: str = "tce",
     assurance: float | None = 0.8,
     conclude: str | None = None,
-    close: float = 0.03,
+    limit: float = 0.03,
     analysis: str = "average",
     curve: str | Curve = "beta",
     prior: str | Prior | Mapping[str, Any] = "neutral",
@@ -104,9 +104,9 @@ def plan(
         Probability with which a study of the size reaches the goal. None takes the mean width.
     conclude : {"close enough", "miscalibrated", "update"}, optional
         A conclusion that studies shall be able to draw, instead of `width`: that the interval of
-        the true calibration error lies below `close`, or above it, or that `bayescal.recommend`
+        the true calibration error lies below `limit`, or above it, or that `bayescal.recommend`
         recommends an update.
-    close : float
+    limit : float
         Error that counts as close enough.
     analysis : {"average", "curve", "wald"}
         The average over families of curves, with which `bayescal.assess` gives its intervals and
@@ -225,9 +225,9 @@ def plan(
     goal = _as_goal(width, assurance, conclude)
     name = check_choice(of, PLANNED_LABELS, "of")
     method = _as_method(analysis, name, conclude)
-    limit = as_number(close, "close")
+    limit = as_number(limit, "limit")
     if not 0 < limit < 1:
-        raise InputError(f"close must lie strictly between 0 and 1, got {limit:g}.")
+        raise InputError(f"limit must lie strictly between 0 and 1, got {limit:g}.")
     family, chosen, assumed = as_curve(curve), as_prior(prior), as_truth(truth)
     check_callable(update, "update", "scores")
     if update is not None and name != "gain":
@@ -371,19 +371,19 @@ def _update(
     return at, values
 
 
-def _check_reachable(setting: Setting, goal: Goal, conclude: str, close: float) -> None:
+def _check_reachable(setting: Setting, goal: Goal, conclude: str, limit: float) -> None:
     """Whether the conclusion is true often enough to be drawn that often."""
     if conclude == "update":
         return
     error = setting.functional("tce")
-    true = error < close if conclude == "close enough" else error > close
+    true = error < limit if conclude == "close enough" else error > limit
     share = float(true.mean())
     assert goal.assurance is not None
     if share < goal.assurance:
         side = "below" if conclude == "close enough" else "above"
         raise InputError(
             f"assurance {goal.assurance:g} is out of reach of any number of patients: under truth "
-            f"the true calibration error is {side} close={close:g} with probability "
+            f"the true calibration error is {side} limit={limit:g} with probability "
             f"{chance(share)}."
         )
 

@@ -37,7 +37,7 @@ class Analysis:
         The functional, or "gain", whose interval is asked for.
     conclude : str or None
         One of `CONCLUSIONS`, if that is asked for instead.
-    close : float
+    limit : float
         Error that counts as close enough.
     method : str
         "average", as `bayescal.assess` does, or "curve".
@@ -49,7 +49,7 @@ class Analysis:
 
     of: str
     conclude: str | None
-    close: float
+    limit: float
     method: str
     curve: str | Curve
     prior: Prior
@@ -64,7 +64,7 @@ class Analysis:
         return {
             "of": self.of,
             "conclude": self.conclude,
-            "close": self.close if self.conclude else None,
+            "limit": self.limit if self.conclude else None,
             "method": self.method,
             "curve": curve,
             "prior": self.prior.to_dict(),
@@ -110,7 +110,7 @@ class Analysis:
             return upper - lower
         post = self.posterior(data, seed)
         if self.conclude is not None:
-            below = post.prob_below(self.close)
+            below = post.prob_below(self.limit)
             return float(verdict_of(below, self.ci_prob) == self.conclude)
         lower, upper = post.interval(self.of, self.ci_prob)
         return upper - lower

@@ -27,8 +27,8 @@ METHODS_IN_WORDS = {
     "wald": "the usual frequentist interval",
 }
 CONCLUDED = {
-    "close enough": "the model is close enough to calibrated (TCE below {close:g})",
-    "miscalibrated": "the model is miscalibrated (TCE above {close:g})",
+    "close enough": "the model is close enough to calibrated (TCE below {limit:g})",
+    "miscalibrated": "the model is miscalibrated (TCE above {limit:g})",
     "update": "an update of the model is recommended",
 }
 
@@ -51,7 +51,7 @@ class Plan:
         Widest interval that is allowed; None where a conclusion was asked for.
     conclude : str or None
         The conclusion that was asked for.
-    close : float
+    limit : float
         Error that counts as close enough.
     assurance : float or None
         Probability with which the goal is reached; None for the mean width.
@@ -81,7 +81,7 @@ class Plan:
     of: str
     width: float | None
     conclude: str | None
-    close: float
+    limit: float
     assurance: float | None
     analysis: str
     ci_prob: float
@@ -101,7 +101,7 @@ class Plan:
     def goal(self) -> str:
         """What a study of this size reaches, as a clause."""
         if self.conclude is not None:
-            concluded = CONCLUDED[self.conclude].format(close=self.close)
+            concluded = CONCLUDED[self.conclude].format(limit=self.limit)
             return f"concludes with probability {self.assurance:g} that {concluded}"
         label, level = PLANNED_LABELS[self.of], 100 * self.ci_prob
         what = f"a {level:g} % interval of the {label}"

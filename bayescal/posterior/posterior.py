@@ -29,7 +29,7 @@ from bayescal.core.text import card, shortened
 from bayescal.data.cases import as_scores, as_vector
 from bayescal.data.table import CalibrationData
 from bayescal.model.clusters.design import Design, cluster_design
-from bayescal.model.draws import Averaged, Part, Place, one_table
+from bayescal.model.draws import Averaged, OneOf, Part, one_table
 from bayescal.model.lapse.family import RATE_PRIORS
 from bayescal.model.problem import Problem
 from bayescal.posterior import performance as performing
@@ -186,14 +186,14 @@ class CalibrationPosterior:
         return self.imputations[imputation - 1]
 
     @property
-    def _place(self) -> Place | None:
+    def _one_of(self) -> OneOf | None:
         """Which of several curves it is; None of one that was fitted by itself."""
-        return self._parts[0].place
+        return self._parts[0].one_of
 
     @property
     def _title(self) -> str:
         """Of one of several curves the level's name, or what stands in its place."""
-        return "All cases" if self._place is None else self._place.title
+        return "All cases" if self._one_of is None else self._one_of.title
 
     @cached_property
     def imputations(self) -> tuple[Self, ...]:
@@ -462,7 +462,7 @@ class CalibrationPosterior:
     @property
     def has_outcomes(self) -> bool:
         """Whether `data` has outcomes: those of a site that has not been seen are scores alone."""
-        is_seen = self._place is None or self._place.has_outcomes
+        is_seen = self._one_of is None or self._one_of.has_outcomes
         return is_seen and self._fitted is None and self._departure is None
 
     @property
@@ -1129,7 +1129,7 @@ class CalibrationPosterior:
 
     def _is_read_off_mean_curve(self, name: str) -> bool:
         """Not of a level that has not been seen, which is not its mean curve."""
-        is_new = self._place is not None and self._place.is_new
+        is_new = self._one_of is not None and self._one_of.is_new
         return FUNCTIONALS[name].is_distance and self.prob_calibrated is None and not is_new
 
     # Decisions
@@ -1443,7 +1443,7 @@ class CalibrationPosterior:
         return xr.DataArray(shaped, axes | coords, ("chain", "draw", *coords), name)
 
     def __repr__(self) -> str:
-        title = type(self).__name__ if self._place is None else self._place.title
+        title = type(self).__name__ if self._one_of is None else self._one_of.title
         return "\n  ".join([title, *lines_of(self)])
 
     def _repr_html_(self) -> str:
@@ -1496,4 +1496,6 @@ def as_seen(post: CalibrationPosterior, tree: xr.DataTree) -> CalibrationPosteri
 
 def versions_of(post: CalibrationPosterior) -> dict[str, str]:
     """Versions of the libraries that drew a posterior."""
+    if "_tree" not in vars(post):  # drawn here: a tree would be made for this alone
+        return stored.versions_here()
     return stored.versions_of(post._tree)

@@ -36,6 +36,7 @@ __all__ = [
     "SEVERAL",
     "as_dataset",
     "assembled",
+    "check_tree",
     "complete",
     "coordinates_of",
     "is_of_imputations",
@@ -56,7 +57,7 @@ __all__ = [
 SEEN, SEVERAL = "on", "several_curves"
 """Groups with the scores that a posterior is seen on, where they are not its own; and with the tree
 of all curves, of one of several."""
-IMPUTATIONS, CHECKSUM, PLACE = "imputations", "checksum", "view"
+IMPUTATIONS, CHECKSUM, WHICH = "imputations", "checksum", "view"
 """Attributes: the number of imputations, the checksum of each group, which of several curves."""
 
 
@@ -84,11 +85,11 @@ def tree_of(part: Part) -> xr.DataTree:
         "constant_data": data.to_xarray().assign(model_score=("row", problem.table.score)),
     }
     tree = assembled(groups, problem.to_attributes(), part.engine, named)
-    if part.place is not None:
-        if not part.place.has_outcomes:
+    if part.one_of is not None:
+        if not part.one_of.has_outcomes:
             del tree["observed_data"]
-        tree[SEVERAL] = part.place.several.tree.copy()
-        tree.attrs[PLACE] = json.dumps(part.place.key)
+        tree[SEVERAL] = part.one_of.several.tree.copy()
+        tree.attrs[WHICH] = json.dumps(part.one_of.key)
     return tree
 
 
@@ -102,8 +103,7 @@ def assembled(
     from bayescal.posterior.arviz_tree import PosteriorTree
 
     tree = PosteriorTree.from_dict(dict(groups))
-    versions = library_versions("bayescal", "numpy", "scipy", "arviz-stats")
-    told = {"inference_library": "bayescal", "engine": engine, "versions": versions, **named}
+    told = {"inference_library": "bayescal", "engine": engine, "versions": versions_here(), **named}
     tree.attrs.update({**attributes, **{key: json.dumps(value) for key, value in told.items()}})
     return tree
 
@@ -138,7 +138,7 @@ def seen_on(tree: xr.DataTree, data: CalibrationData) -> xr.DataTree:
 
 def key_of(tree: xr.DataTree) -> dict[str, Any] | None:
     """Which of several curves a tree is of; None of a fit."""
-    key: dict[str, Any] | None = json.loads(tree.attrs[PLACE]) if PLACE in tree.attrs else None
+    key: dict[str, Any] | None = json.loads(tree.attrs[WHICH]) if WHICH in tree.attrs else None
     return key
 
 
@@ -254,6 +254,11 @@ def with_chains(values: NDArray[Any], chains: int) -> NDArray[Any]:
 # Read
 
 
+def versions_here() -> dict[str, str]:
+    """Versions of the libraries that draw a posterior here."""
+    return library_versions("bayescal", "numpy", "scipy", "arviz-stats")
+
+
 def versions_of(tree: xr.DataTree) -> dict[str, str]:
     """Versions of the libraries that drew what a tree holds."""
     versions: dict[str, str] = json.loads(tree.attrs["versions"])
@@ -280,12 +285,16 @@ def trees_of(tree: xr.DataTree) -> list[xr.DataTree]:
     return trees
 
 
-def read_parts(tree: Any) -> tuple[Part, ...]:
-    """The parts that a tree was written of."""
+def check_tree(tree: Any) -> xr.DataTree:
+    """A tree, and nothing else."""
     import xarray as xr
 
-    check_type(tree, xr.DataTree, "tree", "Pass the tree of a posterior of bayescal.fit.")
-    return tuple(map(_read_part, trees_of(tree)))
+    return check_type(tree, xr.DataTree, "tree", "Pass the tree of a posterior of bayescal.fit.")
+
+
+def read_parts(tree: Any) -> tuple[Part, ...]:
+    """The parts that a tree was written of."""
+    return tuple(map(_read_part, trees_of(check_tree(tree))))
 
 
 @reading_tree()

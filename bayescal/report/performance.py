@@ -131,10 +131,10 @@ def performance_by_curve(post: CalibrationPosterior, ci_prob: float) -> pd.DataF
     """
     import pandas as pd
 
-    drawn = post.performance()
-    events, brier = (drawn[name].to_numpy().ravel() for name in ("events", "brier"))
+    *_, drawn = post._performances((), "bootstrap", False)
+    events, brier = (drawn[name].ravel() for name in ("events", "brier"))
     values = {
-        "c_statistic": drawn["c_statistic"].to_numpy().ravel(),
+        "c_statistic": drawn["c_statistic"].ravel(),
         "brier_score": brier,
         "scaled_brier_score": 1 - brier / (events * (1 - events)),
     }
@@ -210,8 +210,8 @@ def classification(
     """
     import pandas as pd
 
-    drawn = post.performance(list(thresholds))
-    columns = {name: drawn[name].to_numpy().reshape(-1, len(thresholds)) for name in CLASSIFIED}
+    *_, drawn = post._performances(list(thresholds), "bootstrap", False)
+    columns = {name: drawn[name].reshape(-1, len(thresholds)) for name in CLASSIFIED}
     rows = {}
     for at, threshold in enumerate(thresholds):
         row: dict[str, float] = {}

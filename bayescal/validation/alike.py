@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from bayescal.core.arrays import Floats
@@ -65,4 +64,6 @@ def _correlation(clusters: Clusters, fitted: Floats) -> float:
         return 0.0
     if excess(NEARLY_EQUAL) <= 0:
         return 1.0
+    from scipy.optimize import brentq
+
     return float(brentq(excess, 0.0, NEARLY_EQUAL, xtol=FOUND))

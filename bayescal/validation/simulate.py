@@ -13,7 +13,6 @@ from functools import cache, partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
 from scipy.special import logit
 
 from bayescal.core.arrays import Floats, RandomState
@@ -283,6 +282,8 @@ def _mean_log_odds(mean_score: float, spread: float) -> float:
     # The mean score is pulled towards one half, by less than half the variance in log-odds.
     near = float(logit(mean_score))
     far = near + math.copysign(spread**2 / 2 + 1, near)
+    from scipy.optimize import brentq
+
     return float(brentq(excess, *sorted((near, far)), xtol=1e-10))
 
 

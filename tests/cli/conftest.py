@@ -92,4 +92,4 @@ class Quick:
 @pytest.fixture
 def quick(monkeypatch) -> None:
     """Let `assess` tell what was read, and compute nothing."""
-    monkeypatch.setattr("bayescal.assess", lambda data, **options: Quick(data))
+    monkeypatch.setattr("bayescal.report.assess", lambda data, **options: Quick(data))

@@ -149,7 +149,7 @@ def test_empty_outcomes_are_kept_in_the_population(run, gaps) -> None:
     result = run(*NAMES)
     known = int(gaps["died"].notna().sum())
     assert result.code == 0
-    assert f"{known} of 240 outcomes are known" in result.told
+    assert f"240 cases, of whom {known} have a known outcome" in result.told
     shown = bc.fit_known(gaps["died"], gaps["risk"], random_state=1).posterior.interval("tce")
     assert f"{shown[0]:.2f} to {shown[1]:.2f}" in result.told
 

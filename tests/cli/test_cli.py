@@ -98,7 +98,7 @@ def test_options_reach_the_assessment(run, csv, monkeypatch) -> None:
         asked.update(options)
         return Told()
 
-    monkeypatch.setattr("bayescal.assess", assess)
+    monkeypatch.setattr("bayescal.report.assess", assess)
     words = "--limit .04 --threshold .2 --threshold .4 --prior clinical --ci-prob .9 --edge .01"
     assert run(csv, *words.split(), "--seed", 3).code == 0
     assert (asked["limit"], asked["thresholds"], asked["ci_prob"]) == (0.04, (0.2, 0.4), 0.9)
@@ -119,7 +119,7 @@ def test_notes_are_ours_and_warnings_of_others_stay_warnings(run, csv, monkeypat
         warnings.warn("ours", DiagnosticWarning, stacklevel=1)
         return Told()
 
-    monkeypatch.setattr("bayescal.assess", assess)
+    monkeypatch.setattr("bayescal.report.assess", assess)
     with pytest.warns(FutureWarning, match="not ours"):
         result = run(csv)
     assert "Note: ours" in result.out
@@ -348,7 +348,7 @@ def test_an_interruption_is_quiet(run, csv, monkeypatch) -> None:
     def interrupted(*data: object, **options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bayescal.assess", interrupted)
+    monkeypatch.setattr("bayescal.report.assess", interrupted)
     result = run(csv)
     assert (result.code, result.err.strip()) == (130, "")
 
@@ -357,7 +357,7 @@ def test_a_mistake_of_ours_is_not_hidden(csv, monkeypatch) -> None:
     def broken(*data: object, **options: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("bayescal.assess", broken)
+    monkeypatch.setattr("bayescal.report.assess", broken)
     with pytest.raises(ZeroDivisionError):
         main([str(csv)])
 

@@ -129,7 +129,7 @@ def test_the_gain_of_clustered_cases(capsys, table, tmp_path):
     )
     told = json.loads(record.read_text())
     assert told["source"]["cluster"] == "Patient ID"
-    assert told["gains"]["brier"]["estimate"] == pytest.approx(gain.summary()["estimate"]["brier"])
+    assert told["gain"]["brier"]["estimate"] == pytest.approx(gain.summary()["estimate"]["brier"])
 
 
 @pytest.mark.slow

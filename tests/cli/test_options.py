@@ -60,7 +60,17 @@ def test_options_of_an_assessment_are_arguments_of_python() -> None:
     doors = (bc.assess, bc.read, bc.CalibrationData, bc.MultilevelPosterior.risks, bc.Survival)
     known = {name for door in doors for name in inspect.signature(door).parameters}
     own = {PYTHON_NAMES.get(name, name).replace("-", "_") for name in COMMANDS["assess"].options}
-    of_files = {*FILES, "case", "force", "new", "update", "ignore_column", "subgroup"}
+    of_files = {
+        *FILES,
+        "positive",
+        "at",
+        "case",
+        "force",
+        "new",
+        "update",
+        "ignore_column",
+        "subgroup",
+    }
     assert not own - known - of_files
 
 

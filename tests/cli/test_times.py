@@ -324,7 +324,7 @@ def test_the_gain_of_a_map_is_that_of_python(patients):
     cases = {"y_true": bc.Survival(frame["years"], frame["died"]), "horizon": 5, "random_state": 1}
     gain = bc.recalibration_gain(before=frame["risk"], after=frame["new"], **cases)
     told = recorded(both, "compare", both, *TIMES, "--prob", "risk", "--prob", "new")
-    assert told["gains"]["brier"]["mean"] == pytest.approx(gain.summary()["mean"]["brier"])
+    assert told["gain"]["brier"]["mean"] == pytest.approx(gain.summary()["mean"]["brier"])
 
 
 def test_a_cause_that_does_not_occur_is_refused(patients, capsys):

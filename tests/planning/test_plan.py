@@ -88,7 +88,7 @@ def test_a_study_is_analysed_as_it_will_be_assessed() -> None:
     for truth, n in sizes.items():
         study = bc.simulate.sample(truth, n, random_state=3)
         data = bc.CalibrationData(*study)
-        a = bc.assess(data, close=0.05, ci_prob=0.9, estimators=(), draws=400, random_state=7)
+        a = bc.assess(data, limit=0.05, ci_prob=0.9, estimators=(), draws=400, random_state=7)
         options = ("average", "beta", a.prior, 0.9, 400)
         for conclusion in ("close enough", "miscalibrated"):
             planned = Analysis("tce", conclusion, 0.05, *options)
@@ -152,7 +152,7 @@ def test_a_plan_is_repeated_and_its_studies_are_used_again(tmp_path) -> None:
 @pytest.mark.slow
 def test_conclusions_need_the_size_at_which_they_are_drawn() -> None:
     options = {
-        "truth": "clinical-middle-overconfident", "conclude": "miscalibrated", "close": 0.02,
+        "truth": "clinical-middle-overconfident", "conclude": "miscalibrated", "limit": 0.02,
         "analysis": "curve", "n_simulations": 50, "draws": 400, "random_state": 1, "n_jobs": 1,
     }  # fmt: skip
     result = bc.plan(**options)
