@@ -21,8 +21,8 @@ PILOT = 512
 """Proposals of the scales by which the others are spread: a scale may be nearly zero, and the
 density falls more slowly on that side than at its mode. 1000 are no better."""
 LEAST_JUDGED = 2000
-"""Least draws of the scales at which effects are proposed: of 400 or 1000 weights, none of them above
-seven times the mean, k-hat was .5 to .75, and of 4000 .1 to .2."""
+"""Least draws of the scales at which effects are proposed: of 400 or 1000 weights, none above seven
+times the mean, k-hat was .5 to .75, and of 4000 .1 to .2."""
 LOOKED_AT = 64
 """Draws of the scales at which peaks of the effects are looked for."""
 ENOUGH_OF_SCALES = 0.2
