@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -76,22 +77,21 @@ def _variables(contents: Contents, dim: str) -> dict[str, Any]:
 
 def from_dataset(dataset: xr.Dataset) -> Contents:
     """Read back what `to_dataset` wrote."""
-    check_dataset(dataset, "CalibrationData.to_xarray")
+    import xarray as xr
+
+    check_type(dataset, xr.Dataset, "dataset", "Pass what CalibrationData.to_xarray returns.")
     missing = {"score", "trials", "hits"} - set(map(str, dataset.data_vars))
     if missing:
         raise InputError(f"dataset lacks {', '.join(sorted(missing))}; pass to_xarray()'s.")
     contents = _stored(dataset, "")
     unknown = _stored(dataset, UNKNOWN) if f"{UNKNOWN}score" in dataset else None
     size = contents.rows.score.size
-    return Contents(
-        contents.structure,
-        contents.cells,
-        contents.rows,
-        contents.squares,
-        dataset.attrs.get("weight_type"),
-        Members.of_dataset(dataset, size),
-        FollowUp.of_dataset(dataset, size),
-        unknown,
+    return replace(
+        contents,
+        weight_type=dataset.attrs.get("weight_type"),
+        members=Members.of_dataset(dataset, size),
+        follow_up=FollowUp.of_dataset(dataset, size),
+        unknown=unknown,
     )
 
 
@@ -129,13 +129,6 @@ def reading_tree() -> Iterator[None]:
         reason = shortened(" ".join(str(error).split()))
         cure = "Load the file as it was written, or refit the data."
         raise InputError(f"the tree was edited or damaged: {reason}. {cure}") from error
-
-
-def check_dataset(dataset: Any, source: str) -> None:
-    """Refuse what is no xarray.Dataset; `source` is the function that returns one."""
-    import xarray as xr
-
-    check_type(dataset, xr.Dataset, "dataset", f"Pass what {source} returns.")
 
 
 def _check_columns(columns: dict[str, NDArray[Any]]) -> None:
