@@ -13,7 +13,7 @@ whose weights are the probabilities of the laws, as in the EM algorithm.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
@@ -69,6 +69,8 @@ there is none in some."""
 MOST_STARTS, LEAST_SHARE = 16, 0.01
 """Most levels of which each is tried as the one that is unlike the others, and the least share of
 the draws of a peak that is kept: more levels leave no doubt of where the rest is."""
+WIDE = 0.1
+"""Share of the proposals of the rest that are as wide as if all levels were unlike the others."""
 SAME_PEAK = 0.1
 """Mean squared distance, in standard deviations, up to which two peaks are one."""
 LOG_2_PI = float(np.log(2 * np.pi))
@@ -230,7 +232,7 @@ class Peaks(NamedTuple):
     Attributes
     ----------
     share : ndarray of shape (peaks, n)
-        Of what is below each; none of a peak that was found before.
+        Of the integral that is near each; zero for a peak that was found before.
     log_integral : ndarray of shape (n,)
         Of all peaks together.
     """
@@ -371,6 +373,24 @@ class EffectsDensity:
         total = logsumexp(log_integral, axis=0)
         return Peaks(each, np.exp(log_integral - total), total)
 
+    def proposals(self, points: Floats) -> Peaks:
+        """The same peaks, and of few levels a wide one: how wide, were all unlike the others.
+
+        A level that may be unlike the others leaves the rest a narrow law, and a wide one beside it
+        that matters where there are next to no others.
+        """
+        peaks = self.peaks(points)
+        if self.laws == 1 or self.layout.levels > MOST_STARTS:
+            return peaks
+        at = peaks.each[0].at
+        unlike = np.repeat([[0.0, 1.0]], len(points), axis=1) + np.zeros((self.layout.levels, 1))
+        left = self._precision(at.given, self._prior_of_average(at.rest)[1])
+        self._add_information(left, at.of_groups, at.factor, unlike, None)
+        wide = replace(at, information=left.reshape(at.information.shape))
+        share = [(1 - WIDE) * peaks.share, np.full((1, len(points)), WIDE)]
+        each = [*peaks.each, peaks.each[0]._replace(at=wide)]
+        return Peaks(each, np.concatenate(share), peaks.log_integral)
+
     def _peak(self, given: Given, unlike: Floats | None) -> Peak:
         """The peak that is reached from where some levels are unlike the others."""
         own = np.repeat(np.arange(self.laws), given.size)
@@ -388,7 +408,7 @@ class EffectsDensity:
         value -= np.log(np.diagonal(at.root, axis1=1, axis2=2)).sum(axis=1)
         of_levels, of_rest = at.steps()
         near_by = np.sqrt(MOST_GAIN / np.maximum(gain, MOST_GAIN))
-        levels = at.levels + _clipped(of_levels)
+        levels = at.levels + _shortened(of_levels)
         return Peak(at, levels, at.rest + near_by[:, None] * of_rest, value)
 
     def look_for_peaks(self, points: Floats) -> None:
@@ -640,7 +660,7 @@ class EffectsDensity:
         for step in range(steps):
             first = None if step else weight
             of_levels, of_rest = self.expansion(given, levels, rest, told, first).steps()
-            levels, rest = levels + _clipped(of_levels), rest + _clipped(of_rest)
+            levels, rest = levels + _shortened(of_levels), rest + _shortened(of_rest)
         return levels, rest
 
 
@@ -677,7 +697,7 @@ def _of_mixtures(inside: Floats, apart: Floats, weight: Floats) -> Floats:
     return np.asarray(inside - (both * apart)[:, :, None] * apart[:, None])
 
 
-def _clipped(step: Floats) -> Floats:
+def _shortened(step: Floats) -> Floats:
     return np.clip(step, -EFFECTS_LONGEST_STEP, EFFECTS_LONGEST_STEP)
 
 
