@@ -192,7 +192,7 @@ class Recommendation:
     def _closed(self) -> tuple[str, ...]:
         if self.closed_test is None:
             return ()
-        told = CURVES[self.closed_test].update
+        told = CURVES[self.closed_test].update.replace("do not", "not")
         return (f"The closed test of Vergouwe et al. (2017) would {told}.",)
 
     def _table(self) -> Table:
