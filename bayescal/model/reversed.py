@@ -16,7 +16,7 @@ from bayescal.data.table import CalibrationData
 __all__ = ["Reversed", "reversed_scores"]
 
 # Of 600 sets of 20 to 200 cases whose scores say nothing (C .5), 6 meet both signs.
-LEVEL = 0.99
+SURELY_BELOW = 0.99
 """Least probability that the slope is below 0; the second sign is the interval of C below 0.5."""
 TWO_SIDED = 1.96
 
@@ -66,7 +66,7 @@ def reversed_scores(data: CalibrationData) -> Reversed | None:
         return None
     try:
         line, covariance = logistic_mle(table.score, trials, hits)
-        if ndtr(-line[1] / np.sqrt(covariance[1, 1])) < LEVEL:
+        if ndtr(-line[1] / np.sqrt(covariance[1, 1])) < SURELY_BELOW:
             return None
     except InputError:  # separated the wrong way round, which is as clear as can be
         pass

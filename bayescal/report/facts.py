@@ -67,7 +67,7 @@ ROUND = (
 )
 FEWEST_SCORES = 3
 IDEAL_SLOPE, RIGHT_SPREAD = 1.0, (0.8, 1.25)
-ALONE: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+WITHOUT_PRIOR: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "observed_expected": (observed_expected, observed_expected_interval),
     "calibration_in_the_large": (calibration_in_the_large, calibration_in_the_large_interval),
     "calibration_slope": (calibration_slope, calibration_slope_interval),
@@ -276,7 +276,7 @@ class Facts:
         if not self._is_independent:
             return {}
         rows = {}
-        for name, (estimator, interval) in ALONE.items():
+        for name, (estimator, interval) in WITHOUT_PRIOR.items():
             with suppress(InputError):
                 rows[name] = {"estimate": float(estimator(data))}
                 lower = upper = float("nan")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
@@ -15,6 +15,7 @@ import numpy as np
 from bayescal.core.page import Figure
 
 if TYPE_CHECKING:
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure as Drawing
 
 __all__ = ["as_png", "as_svg", "drawn", "plain_colours"]
@@ -48,7 +49,6 @@ def drawn(figure: Figure) -> Iterator[Drawing]:
     import matplotlib.pyplot as plt
     import matplotlib.style
     from matplotlib.text import Text
-    from matplotlib.ticker import FixedFormatter
 
     from bayescal import plots
 
@@ -67,12 +67,19 @@ def drawn(figure: Figure) -> Iterator[Drawing]:
             for text in drawing.findobj(Text):
                 text.set_text(figure.worded(text.get_text()))
             for axis in (axis for ax in drawing.axes for axis in (ax.xaxis, ax.yaxis)):
-                named = axis.get_major_formatter()  # which writes its labels anew when it draws
-                if isinstance(named, FixedFormatter):
-                    axis.set_major_formatter(FixedFormatter([*map(figure.worded, named.seq)]))
+                _reword(axis, figure.worded)
             yield drawing
         finally:
             plt.close(drawing)
+
+
+def _reword(axis: Axis, worded: Callable[[str], str]) -> None:
+    """Names at the ticks in other words: an axis writes its labels anew when it is drawn."""
+    from matplotlib.ticker import FixedFormatter, FuncFormatter
+
+    named = axis.get_major_formatter()
+    if isinstance(named, FixedFormatter | FuncFormatter):
+        axis.set_major_formatter(FuncFormatter(lambda x, at: worded(named(x, at))))
 
 
 def as_png(figure: Figure) -> bytes:

@@ -18,9 +18,9 @@ __all__ = ["IN_USE", "imputations_words", "notes_of", "notes_on_data"]
 
 MANY_ZEROS = 0.1
 """Share of scores of exactly 0, among others, from which someone may have coded "unknown" so."""
-FEW, FEW_CLUSTERS = 100, 10
+FEW_EVENTS, FEW_CLUSTERS = 100, 10
 RARE_RISK = 0.05
-MOST_LEVELS, MOST_NAMED = 20, 3
+MOST_NUMBERED, MOST_NAMED = 20, 3
 """Numbers as levels of a factor above which it is rather a quantity; labels that are named."""
 MUCH_MISSING = 0.3
 IN_USE = (
@@ -53,10 +53,10 @@ def _notes(f: Facts) -> Iterator[str]:
             "another."
         )
     fewer = min(data.events, data.n - data.events) * data.weight_scale
-    if 0 < round(fewer, 1) < FEW:
+    if 0 < round(fewer, 1) < FEW_EVENTS:
         rarer = "event" if data.events <= data.n - data.events else "non-event"
         yield (
-            f"{only(fewer, rarer)}. Fewer than {FEW} are usually too few to assess "
+            f"{only(fewer, rarer)}. Fewer than {FEW_EVENTS} are usually too few to assess "
             "calibration precisely (Collins, Ogundimu and Altman, 2016); the intervals show the "
             "uncertainty."
         )
@@ -167,7 +167,7 @@ def _of_labels(f: Facts) -> Iterator[str]:
     for role, levels in data.levels.items():
         if role not in ("period", "imputation"):
             yield from _written_alike(levels)
-        if role in data.subgroups and len(levels) > MOST_LEVELS and all(map(_is_number, levels)):
+        if role in data.subgroups and len(levels) > MOST_NUMBERED and all(map(_is_number, levels)):
             yield (
                 f"{shortened(role)} has {len(levels)} levels, which are all numbers, "
                 f"with {data.n / len(levels):.1f} cases each on average. If it is a measured "

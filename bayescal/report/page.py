@@ -29,7 +29,7 @@ __all__ = ["lead_figure", "page_of", "to_do", "tripod_of"]
 
 REPORT_TITLE = "Calibration report"
 LONGEST_TITLE, LONGEST_VALUE = 120, 80
-MOST_ROWS = 60
+MOST_IN_A_FOREST = 60
 """Rows of a forest; of more groups there is none."""
 MOST_CURVES = 6
 RANGE_STEPS = 60
@@ -192,7 +192,7 @@ def _forest(f: Facts) -> Figure | None:
         ("forest", f.subgroups, 0 if f.subgroups is None else len(f.subgroups.parts())),
     ]
     for name, post, rows in drawn:
-        if post is not None and rows <= MOST_ROWS:
+        if post is not None and rows <= MOST_IN_A_FOREST:
             title = f"Observed / expected events by {f.kind}"
             caption = f"Estimates with {percent(f.ci_prob)} intervals of one fit."
             if name == "forest":

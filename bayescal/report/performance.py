@@ -39,7 +39,7 @@ __all__ = [
 
 ENDS = ("estimate", "lower", "upper")
 RANK_ERROR = 5e-3
-LEAST_RISK, MOST_RISK = 0.01, 0.99
+LOWEST_THRESHOLD, HIGHEST_THRESHOLD = 0.01, 0.99
 CLASSIFIED = ("treated", "sensitivity", "specificity", "ppv", "npv")
 """Measures at a threshold that describe whom it selects, by their names in `performance`."""
 
@@ -189,7 +189,8 @@ def decision_range(post: CalibrationPosterior, given: Sequence[float]) -> Decisi
     if data.follow_up is not None:
         prevalence = float(post.estimate("observed_expected")) * mean_score(data)
     lowest, middle, highest = (
-        float(f"{min(max(share * prevalence, LEAST_RISK), MOST_RISK):.2g}") for share in (0.5, 1, 2)
+        float(f"{min(max(share * prevalence, LOWEST_THRESHOLD), HIGHEST_THRESHOLD):.2g}")
+        for share in (0.5, 1, 2)
     )
     if highest <= lowest:  # events are rarer than the cap
         highest = 2 * lowest

@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Tables", "measured"]
 
-PAGE = MEDIA[:1]
-FIRST = {
+ON_PAGE = MEDIA[:1]
+FIRST_ROWS = {
     "observed_expected": "Observed / expected",
     "calibration_in_the_large": "Calibration in the large",
     "calibration_slope": "Calibration slope",
 }
 """Rows of Table 1, beside the error and the performance."""
-CLASSES = {
+SELECTED = {
     "treated": ("Treated", "Treated"),
     "sensitivity": ("Sensitivity", "Sens."),
     "specificity": ("Specificity", "Spec."),
@@ -165,10 +165,10 @@ def first_table(f: Facts) -> Table:
         label = "The same, pooled curve"
         hint = f"errors of {f.kind}s cancel in it"
         rows.append(_first_row("tce", label, f.table.loc["tce"].to_dict(), None, hint))
-    for name in FIRST:
+    for name in FIRST_ROWS:
         if name in f.table.index:
             row, known = f.table.loc[name].to_dict(), FUNCTIONALS[name]
-            label = f"{FIRST[name]} (ideal {known.ideal:g})"
+            label = f"{FIRST_ROWS[name]} (ideal {known.ideal:g})"
             rows.append(_first_row(name, label, row, f.alone.get(name), known.hint))
     for name in ("c_statistic", "brier_score"):
         row = f.performance.loc[name].to_dict()
@@ -304,14 +304,14 @@ def groups_table(f: Facts) -> Table:
     title = f"Each {f.kind} by itself: estimates and {level} intervals"
     for name in main_functionals():
         short = capitalised(FUNCTIONALS[name].short)
-        media = MEDIA if name in ("tce", "observed_expected") else PAGE
+        media = MEDIA if name in ("tce", "observed_expected") else ON_PAGE
         columns.append(measured(name, short, short=f"{short} ({level} interval)", media=media))
     if f.several is not None:
         title = (
             f"Estimates and {level} intervals of one fit, in which {f.kind}s are drawn towards "
             f"each other; “alone” is from the {f.kind}'s own cases"
         )
-        columns += [_alone("observed_expected", MEDIA), _alone("calibration_slope", PAGE)]
+        columns += [_alone("observed_expected", MEDIA), _alone("calibration_slope", ON_PAGE)]
     rows = [
         Row(row.name, row.label, row.values, chosen=row.name in f.clearly_off)
         for row in rows_of(f.by_group)
@@ -386,8 +386,8 @@ def subgroups_table(f: Facts, of: str = "levels") -> Table:
             counts("events", "Events"),
             measured("observed_expected", "O/E", "{}", short=f"O/E ({level} interval)"),
             Column("raw", "O/E alone", lambda row: f"{row['observed_expected_raw']:.2f}", "Alone"),
-            measured("tce", "TCE", "{}", media=PAGE),
-            chances("prob_worst", "P(worst)", media=PAGE),
+            measured("tce", "TCE", "{}", media=ON_PAGE),
+            chances("prob_worst", "P(worst)", media=ON_PAGE),
         ),
         rows,
         names_cases=True,
@@ -415,7 +415,7 @@ def followed_table(f: Facts) -> Table:
             *[counts("competing", "Competing events", short="Competing")] * (competing > 0),
             counts("censored", "Left before", short="Left"),
             *(
-                counts(f"at_risk_{n}", f"At risk at {time:.3g}", media=PAGE)
+                counts(f"at_risk_{n}", f"At risk at {time:.3g}", media=ON_PAGE)
                 for n, time in enumerate(quarters(horizon), 1)
             ),
             counts("at_risk", f"Followed to {at}", short="Followed"),
@@ -472,8 +472,8 @@ def classification_table(f: Facts) -> Table:
                 return NOT_DEFINED
             return "{:.0f} ({:.0f} to {:.0f})".format(*numbers)
 
-        head, short = CLASSES[name]
-        return Column(name, head, shown, short=short, media=MEDIA if name != "treated" else PAGE)
+        head, short = SELECTED[name]
+        return Column(name, head, shown, short=short, media=MEDIA if name != "treated" else ON_PAGE)
 
     rows = [Row(f"{t:g}", f"{t:g}", row.to_dict()) for t, row in f.classification.iterrows()]
     none = "No threshold was given: these are the prevalence, half of it and twice it."

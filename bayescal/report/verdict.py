@@ -25,7 +25,7 @@ from bayescal.core.text import (
 from bayescal.report.seen import Measured, Parts, Seen
 
 __all__ = [
-    "RULES",
+    "VERDICTS",
     "Rule",
     "Verdict",
     "is_short",
@@ -45,8 +45,8 @@ ABOUT_RIGHT = 0.95
 """Probability that the slope is between 0.8 and 1.25 from which the spread is about right."""
 ALIKE = 0.1
 """Probability of a difference up to which groups are called alike."""
-MOST_NAMED, LONGEST_NAME = 6, 24
-RARE = 0.1
+MOST_NAMED_OFF, LONGEST_LABEL = 6, 24
+RARE_EVENTS = 0.1
 """Average risk below which an error is told as a share of it, too."""
 BAND = 5.0
 """What the odds of an error below the limit are divided and multiplied by.
@@ -102,7 +102,7 @@ class Verdict(NamedTuple):
 
 def verdict_of(s: Seen) -> Verdict:
     """The first rule that holds, and what follows from the numbers that it did not tell."""
-    rule = next(rule for rule in RULES if rule.holds(s))
+    rule = next(rule for rule in VERDICTS if rule.holds(s))
     first, *rest = rule.says(s)
     alike = _alike(s)
     if alike and is_short(f"{alike}; {lowered(first)}."):
@@ -237,7 +237,7 @@ def _parts_first(s: Seen) -> list[str]:
     number, kinds = len(parts.off), f"{parts.kind}s"
     if parts.last is not None and parts.differ >= PROBABLY:
         label, ratio = parts.last
-        now = f"now, in {shortened(label, LONGEST_NAME)}, O/E is {with_interval(ratio, 1)}"
+        now = f"now, in {shortened(label, LONGEST_LABEL)}, O/E is {with_interval(ratio, 1)}"
         return [f"The model has changed (P {chance(parts.differ)})", now]
     if not number:
         first = f"The {parts.number} {kinds} differ (P {chance(parts.differ)})"
@@ -259,7 +259,7 @@ def _level_and_spread(s: Seen) -> list[str]:
     return [f"{capitalised(how)}: {_ratio(s)}, {_slope(s)}", _size(s)]
 
 
-RULES = (
+VERDICTS = (
     Rule(
         "labels",
         lambda s: s.are_labels,
@@ -317,8 +317,8 @@ def _of_parts(s: Seen) -> Iterator[str]:
     if parts is None:
         return
     if parts.off:
-        named = "; ".join(_events(*each) for each in list(parts.off.items())[:MOST_NAMED])
-        left = len(parts.off) - MOST_NAMED
+        named = "; ".join(_events(*each) for each in list(parts.off.items())[:MOST_NAMED_OFF])
+        left = len(parts.off) - MOST_NAMED_OFF
         rest = f"; and {count(left, f'other {parts.kind}')}" if left > 0 else ""
         yield f"{parts.kind.capitalize()}s clearly off, in events for 100 predicted: {named}{rest}."
     elif parts.differ <= ALIKE:
@@ -346,12 +346,12 @@ def _of_parts(s: Seen) -> Iterator[str]:
 def _events(label: str, ratio: Measured) -> str:
     """Events for 100 predicted, by name."""
     estimate, low, high = (f"{100 * value:.0f}" for value in ratio)
-    return f"{shortened(label, LONGEST_NAME)} {estimate} ({low} to {high})"
+    return f"{shortened(label, LONGEST_LABEL)} {estimate} ({low} to {high})"
 
 
 def _of_rare_events(s: Seen) -> Iterator[str]:
     """The error as a share of the average risk, where events are rare."""
-    if s.mean < RARE:
+    if s.mean < RARE_EVENTS:
         value = s.error.upper if s.may_be_exact else s.error.estimate
         most = "at most " if s.may_be_exact else ""
         share = f"{100 * value / s.mean:.2g}" if value < s.mean else f"{100 * value / s.mean:.0f}"

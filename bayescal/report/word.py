@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 __all__ = ["DOCUMENT", "check_document", "word"]
 
 DOCUMENT = ".docx"
-LETTER, A4 = (8.5, 11.0), (8.27, 11.69)
+US_LETTER, A4 = (8.5, 11.0), (8.27, 11.69)
 """Width and height of a page in inches."""
 OF_LETTER = ("US", "CA", "MX", "PH", "CL", "CO", "VE", "United States", "Canada", "Mexico")
 """Countries whose printers hold Letter, as names of locales end."""
-MARGIN = 0.8
+PAGE_MARGIN = 0.8
 FIGURE_WIDTH, FIGURE_HEIGHT = 4.9, 4.3
 """The most that a figure takes, so that answer, figure and table fit on two pages."""
 POINTS, SMALLEST = 9.0, 7.0
@@ -92,8 +92,8 @@ class _Written:
         section = document.sections[0]
         section.page_width, section.page_height = Inches(width), Inches(height)
         for side in ("left", "right", "top", "bottom"):
-            setattr(section, f"{side}_margin", Inches(MARGIN))
-        self._width = width - 2 * MARGIN
+            setattr(section, f"{side}_margin", Inches(PAGE_MARGIN))
+        self._width = width - 2 * PAGE_MARGIN
         normal: Any = document.styles["Normal"]
         normal.font.size, normal.paragraph_format.space_after = Pt(10.5), Pt(4)
 
@@ -200,7 +200,7 @@ def paper(environment: Mapping[str, str] | None = None) -> tuple[float, float]:
     if environment is None and not named:
         named = locale.getlocale()[0] or ""
     country = named.partition(".")[0].rpartition("_")[2]
-    return LETTER if country in OF_LETTER else A4
+    return US_LETTER if country in OF_LETTER else A4
 
 
 def fitted(

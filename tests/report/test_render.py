@@ -17,7 +17,7 @@ from bayescal.core.page import Figure, Page, Section
 from bayescal.core.table import Column, Row, Table
 from bayescal.errors import InputError
 from bayescal.report import render
-from bayescal.report.word import A4, LETTER, fitted, paper
+from bayescal.report.word import A4, US_LETTER, fitted, paper
 
 VOID = {"br", "col", "hr", "img", "input", "link", "meta"}
 HOSTILE = [
@@ -189,8 +189,8 @@ def test_columns_of_numbers_take_what_they_need_and_words_share_the_rest() -> No
 @pytest.mark.parametrize(
     ("environment", "size"),
     [
-        ({"LC_ALL": "en_US.UTF-8"}, LETTER),
-        ({"LANG": "fr_CA"}, LETTER),
+        ({"LC_ALL": "en_US.UTF-8"}, US_LETTER),
+        ({"LANG": "fr_CA"}, US_LETTER),
         ({"LANG": "de_CH.UTF-8"}, A4),
         ({"LC_PAPER": "en_GB", "LANG": "en_US"}, A4),
         ({}, A4),

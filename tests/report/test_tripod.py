@@ -104,7 +104,7 @@ def test_the_report_has_the_items_escaped(grouped, tmp_path) -> None:
 def planned() -> Plan:
     table = pd.DataFrame({"n": [400], "studies": [100]})
     goal: dict[str, Any] = {"of": "calibration_slope", "width": 0.3, "conclude": None}
-    given = {"close": 0.03, "assurance": 0.8, "analysis": "average", "ci_prob": 0.95}
+    given = {"limit": 0.03, "assurance": 0.8, "analysis": "average", "ci_prob": 0.95}
     return Plan(
         **goal, **given, n=400, monte_carlo_error=3.0, prevalence=0.2,
         described="a calibrated model", table=table, closed_form={}, seed=1,

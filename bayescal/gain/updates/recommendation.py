@@ -42,7 +42,7 @@ KEPT = 0.8
 
 At 1 the seed would choose among updates that are equally good.
 """
-MANY, FEW_PARAMETERS = 200, 2
+MANY_EVENTS, FEW_PARAMETERS = 200, 2
 """Events, and non-events, from which an update may have more than two parameters."""
 TESTED = 0.05
 """Level of the closed test."""
@@ -106,7 +106,7 @@ class Recommendation:
         return (
             "If the update that gains most is better than no update with probability "
             f"{LEVEL:g} or more, the simplest update is recommended that keeps {percent(KEPT)} of "
-            f"its expected gain; one of more than two parameters needs {MANY} events and "
+            f"its expected gain; one of more than two parameters needs {MANY_EVENTS} events and "
             "non-events."
         )
 
@@ -186,13 +186,13 @@ class Recommendation:
         return str(allowed.idxmax()) if len(allowed) and allowed.max() > 0 else None
 
     def _is_allowed(self, name: str) -> bool:
-        return self.fewer >= MANY or parameters_of(name) <= FEW_PARAMETERS
+        return self.fewer >= MANY_EVENTS or parameters_of(name) <= FEW_PARAMETERS
 
     @property
     def _closed(self) -> tuple[str, ...]:
         if self.closed_test is None:
             return ()
-        told = CURVES[self.closed_test].update
+        told = CURVES[self.closed_test].update.replace("do not", "not")
         return (f"The closed test of Vergouwe et al. (2017) would {told}.",)
 
     def _table(self) -> Table:
@@ -297,7 +297,9 @@ def simplest_that_keeps(gains: Mapping[str, Floats], fewer: float, level: float 
         Least probability that the best gains.
     """
     none, *others = gains
-    allowed = [name for name in others if fewer >= MANY or parameters_of(name) <= FEW_PARAMETERS]
+    allowed = [
+        name for name in others if fewer >= MANY_EVENTS or parameters_of(name) <= FEW_PARAMETERS
+    ]
     expected = {name: float(gains[name].mean()) for name in allowed}
     best = max(allowed, key=expected.__getitem__, default=none)
     if best == none or _prob_better(gains[best], gains[none]) < level or expected[best] <= 0:
