@@ -252,18 +252,13 @@ def compare(given: Parsed, terminal: Terminal) -> Answer:
     source |= {k: v for k, v in read.columns.told.items() if k != "prob"} | reading.source
     if len(names) == 2 and _is_map(*read.probs.values()):
         return replace(_gain(read, given, roles, how, thresholds), title=title, source=source)
-    if thresholds:
-        raise InputError(
-            "--threshold goes with a second --prob that is a map of the first. Of other models "
-            "the net benefit is told by bayescal.compare_models in Python: net_benefit()."
-        )
     from bayescal.fitting import compare_models
 
     called = {f"models[{shortened(name)!r}]": name for name in names}
     models = {name: read.probs[name] for name in names}
     with working("Fitting each model"), checked(read, **called):
         result = compare_models(read.outcome, models, **roles, **_fit(how))
-    return Answer(result, title, source)
+    return Answer(result, title, source, of_page={"thresholds": thresholds})
 
 
 def _is_map(before: Floats, after: Floats) -> bool:

@@ -29,6 +29,7 @@ FEW = (
     "With fewer than 5 groups the data say little of a new one: its interval rests mostly on what "
     "is assumed before the data of how much groups differ."
 )
+WHOSE = {"site": " of another site", "period": " of the next period"}
 DEFAULT_THRESHOLDS = (0.5,)
 
 
@@ -147,6 +148,8 @@ class Expected:
     ----------
     posterior : CalibrationPosterior
         Seen on the new scores.
+    whose : str
+        Of which site or period the new cases are.
     expected, realised : pandas.DataFrame
         Measures on average over what can come, and of the outcomes that will come.
     shifts : pandas.DataFrame
@@ -155,7 +158,7 @@ class Expected:
 
     data: CalibrationData
     posterior: CalibrationPosterior
-    title: str
+    whose: str
     expected: pd.DataFrame
     realised: pd.DataFrame
     shifts: pd.DataFrame
@@ -181,13 +184,13 @@ class Expected:
         ]
         table = Table("expected", "Measures of the new cases", "Measure", columns, rows)
         events = self.expected.loc["events"].to_dict()
-        ends = float(events["lower"]), float(events["upper"])
-        middle, low, high = rounded((float(events["mean"]), *ends), *ends)
+        ends = 100 * float(events["lower"]), 100 * float(events["upper"])
+        middle, low, high = rounded((100 * float(events["mean"]), *ends), *ends)
         outside = 100 * self.posterior.outside
         scores = self.data.score
-        of = f"{self.new:,.0f} new cases{self.title}"
+        of = f"{self.new:,.0f} new cases{self.whose}"
         answer = (
-            f"{middle} events ({low} to {high}) are expected of {of}.",
+            f"The event is expected of {middle} % ({low} to {high} %) of {of}.",
             *(_decision(float(str(risk)), row.to_dict()) for risk, row in self.shifts.iterrows()),
         )
         told = (
@@ -233,13 +236,12 @@ def expect(
         Of `bayescal.fit`.
     """
     fitted: Any = fit(data, **options)
-    of = fitted if isinstance(fitted, CalibrationPosterior) else fitted.new()
-    title = "" if of is fitted else str(getattr(of, "title", ""))
+    of = fitted.new() if data.groups else fitted
     at, seen = tuple(thresholds) or DEFAULT_THRESHOLDS, of.on(scores)
     return Expected(
         data,
         seen,
-        f" of {title[0].lower()}{title[1:]}" if title else "",
+        next((told for axis, told in WHOSE.items() if axis in data.levels), ""),
         seen.performance_summary(at, ci_prob),
         seen.performance_summary(at, ci_prob, realised=True),
         seen.shift_to_change(at),

@@ -106,7 +106,7 @@ def test_new_cases_are_told_as_in_python(run, cases) -> None:
         assert told["expected"][name]["lower"] == pytest.approx(row["lower"])
     assert told["outside"] == pytest.approx(seen.outside)
     shown = run(*NAMES, "--independent", "--new", "new.csv", "--threshold", "0.2").told
-    assert "are expected of 240 new cases." in shown
+    assert "of 240 new cases." in shown
     assert "At 0.2 the best decision is" in shown
     assert "if the curve is unchanged" in shown
 
@@ -116,7 +116,7 @@ def test_with_sites_they_are_of_another_hospital(run, cases) -> None:
     narrow = numbers(run, *NAMES, "--independent", "--new", "new.csv")["expected"]["events"]
     assert wide["upper"] - wide["lower"] > narrow["upper"] - narrow["lower"]
     shown = run(*NAMES, "--site", "hospital", "--new", "new.csv").told
-    assert "of 240 new cases of a new site" in shown
+    assert "of 240 new cases of another site." in shown
 
 
 @pytest.mark.parametrize(
