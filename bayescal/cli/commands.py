@@ -435,8 +435,8 @@ def plan(given: Parsed, terminal: Terminal) -> Answer:
 
 def demo(given: Parsed, terminal: Terminal) -> Answer:
     """Assess boosted trees on real patients; the data are part of the package."""
-    from bayescal.report import assess as assessed
     from bayescal.data.table import CalibrationData
+    from bayescal.report import assess as assessed
 
     with DEMO.open(newline="", encoding="utf-8") as file:
         patients = list(csv.DictReader(file))
