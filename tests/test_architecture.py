@@ -514,11 +514,7 @@ KINDS = {"competing", "follow_up", "judged", "of_times"}
 """Attributes that say which kind of data there is; only `data` and `model` may ask for them."""
 
 ASKING = """
-    assessment.essentials assessment.findings assessment.followed
-    assessment.horizon_findings assessment.html._figures assessment.html._render
-    assessment.panel assessment.performance assessment.record assessment.tables
-    assessment.tables.followed assessment.text.paper assessment.text.tripod
-    assessment.verdict.words cli._reversed cli.reading estimators.survival fitting._update
+    cli.reading estimators.survival fitting._update
     fitting.pymc gain.paired gain.updates.optimism gain.updates.recommendation
     inference.clusters_left_out inference.general inference.loo inference.pieces
     multilevel.calibrated multilevel.changes multilevel.clusters
@@ -526,17 +522,18 @@ ASKING = """
     multilevel.same_patients multilevel.same_population planning.times plots._curve
     plots._numbers posterior.decisions.measures
     posterior.functionals posterior.leaving posterior.posterior posterior.stored
-    validation.consistency validation.followed
+    report.facts report.followed report.horizons report.page report.panel report.paper
+    report.performance report.record report.tables validation.consistency validation.followed
 """
 """Modules elsewhere that ask for the kind of data."""
 
 
 ASKING_OF_WEIGHTS = """
-    assessment.followed assessment.html._render assessment.notes assessment.performance
-    assessment.text.paper assessment.text.tripod assessment.verdict.words estimators.survival
+    estimators.survival
     fitting._update gain.paired inference.lower_bound multilevel.changes multilevel.clusters
     plots._curve posterior.performance
-    posterior.stored posterior.words validation.consistency
+    posterior.stored posterior.words report.followed report.notes report.paper
+    report.performance validation.consistency
 """
 """Modules elsewhere that ask whether weights are sampling weights."""
 

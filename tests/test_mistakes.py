@@ -198,6 +198,7 @@ SPELT = {
     },
 }  # fmt: skip
 PROPOSED = {
+    "percentages",
     "percentages by name",
     "words",
     "ids that repeat",

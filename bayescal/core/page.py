@@ -60,11 +60,14 @@ class Section:
     appendix : bool
         Whether it is for who wants to know more: folded on the page, behind the second page in
         Word, and not in the terminal.
+    verbatim : bool
+        Whether it stays as it is where the page has other words: publications and code.
     """
 
     title: str
     blocks: tuple[Block, ...]
     appendix: bool = False
+    verbatim: bool = False
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,9 @@ class Page:
             subject=reword(self.subject),
             answer=tuple(map(reword, self.answer)),
             sections=tuple(
-                replace(each, title=reword(each.title), blocks=tuple(map(block, each.blocks)))
+                each
+                if each.verbatim
+                else replace(each, title=reword(each.title), blocks=tuple(map(block, each.blocks)))
                 for each in self.sections
             ),
             notes=tuple(map(reword, self.notes)),

@@ -259,7 +259,8 @@ def stacked(each: Sequence[Contents], labels: Sequence[str] | None = None) -> Co
 
 def _independent(contents: Contents) -> Contents:
     """The same cases without clusters."""
-    alone = None if contents.follow_up is None else contents.follow_up.without_clusters()
+    times = contents.follow_up
+    alone = None if times is None else replace(times, members=None)
     return replace(contents, members=None, follow_up=alone)
 
 
@@ -411,13 +412,12 @@ class Reader:
             y, at = cases.outcome[part].astype(np.float64), groups.code[part]
             weights = np.ones(y.size) if weight is None else weight[part]
             missing, given = np.isnan(y), score[part].astype(np.float64)
-            unknown = None
+            unknown, trials = None, weights
             if missing.any():
                 rows = Rows.exact(given, weights * missing, np.zeros(y.size), at)
                 unknown = _raw(groups, rows, weight_type=chosen)
-                y = np.nan_to_num(y)
-            trials, is_single = weights * ~missing, score.dtype == np.float32
-            rows = Rows.exact(given, trials, trials * y, at)
+                trials, y = weights * ~missing, np.nan_to_num(y)
+            rows, is_single = Rows.exact(given, trials, trials * y, at), score.dtype == np.float32
             self._parts.add(_raw(groups, rows, unknown=unknown, is_single=is_single, **more))
             if weight is not None and self._is_unclear and not complete:
                 once = np.sign(trials)

@@ -267,11 +267,17 @@ def stripped(value: Any) -> Any:
 
 def _ask_for_percent(guess: Guess) -> None:
     name = guess.columns.prob
-    if name is None or guess.request.as_written is not PROBABILITY or not _says_percent(name):
+    if name is None or guess.request.as_written is not PROBABILITY:
         return
     option, numbers = guess.request.door.option, _numbers(guess.frame[name])
-    if numbers is not None and 1 < np.nanmax(numbers) <= 100:
+    if numbers is None or not 1 < np.nanmax(numbers) <= 100:
+        return
+    are_points = not (numbers % 1 > 0).any()  # of a clinical score
+    if _says_percent(name) or (
+        np.nanmin(numbers) >= 0 and np.nanmedian(numbers) > 1 and not are_points
+    ):
         guess.proposed["scale"] = ("percent", f"numbers up to {np.nanmax(numbers):g}")
+    if _says_percent(name):
         guess.questions.append(
             f"column {name!r} holds percentages by its name, from {np.nanmin(numbers):g} to "
             f"{np.nanmax(numbers):g}. Read them with {option('scale', 'percent')}."

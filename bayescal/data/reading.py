@@ -26,6 +26,7 @@ from bayescal.data.columns import (
     PERCENT,
     PROBABILITY,
     ROLES,
+    TIME_COLUMNS,
     ColumnRoles,
     Columns,
     Encoded,
@@ -56,6 +57,8 @@ NUMBERS = [name for name, role in (ROLES | OF_TABLE).items() if role.kind == "nu
 CLASSES = 2
 MOST_LABELS = 10
 """Distinct outcomes beyond which no codes of missing ones are looked for."""
+NO_NUMBER = "Write only numbers in this column, and leave a cell empty where the value is missing."
+NO_SIGN = "Pass percentages as numbers without the sign, / 100."
 DATE_FORMS = ("ISO8601", "%Y%m%d", "%d.%m.%Y", "%Y/%m/%d")
 """How dates may be written: 2024-03-31 with or without a time, 20240331, 31.03.2024, 2024/03/31.
 
@@ -162,12 +165,11 @@ def told_of(
         f"{option('pos_label')}.",
         "several labels": one_class,
         OF_CLASSES: one_class,
-        "percent sign": "Pass percentages as numbers without the sign, / 100.",
+        "percent sign": NO_SIGN,
         "months": f"Use longer ones, such as months, with {option('every', 'month')}.",
         "periods": "Give months as '2024-03', days as '2024-03-31', quarters as '2024-Q1', or "
         "numbers, all in one form.",
-        "numbers": "Write only numbers in this column, and leave a cell empty where the value is "
-        "missing.",
+        "numbers": NO_NUMBER,
         "sampling": "If the weights correct for how cases were sampled, say "
         f"{option('weight_type', 'sampling')}.",
         "codes": f"If these are such, add {option('cause', 2)} {option('censored', 1)}. If they "
@@ -296,25 +298,22 @@ class _Part:
         codes = [each for each in texts.unique().tolist() if as_code(each) is not None]
         if codes and len(codes) == texts.nunique():
             raise self._coded(column, codes)
-        at, first = int(wrong.argmax()), texts.iloc[0]
+        at, is_percent = int(wrong.argmax()), texts.iloc[0].endswith("%")
         percent = f"are read with {option('scale', 'percent')}."
         if texts.str.fullmatch(DECIMAL_COMMA).all():
             clause, cure = "is a percentage", f"Percentages {percent}"
-            if not first.endswith("%"):
+            if not is_percent:
                 clause = "has a decimal comma, which is read only where semicolons or tabs separate"
                 clause += " the fields"
                 cure = "Save the table so, or write decimals with a point."
             raise self._fault(column, at, clause, cure)
-        cure = (
-            "Write only numbers in this column, and leave a cell empty where the value is missing."
-        )
-        if self.source.is_said:
+        cure = NO_NUMBER
+        if is_percent:
+            is_score = column.name in (self.columns.prob, *self.request.others)
+            cure = f"Percentages, with or without the sign, {percent}" if is_score else NO_SIGN
+        elif self.source.is_said:
             drop = option("drop_missing", True)
             cure = f"Write null where there is none, and leave such lines out with {drop}."
-        if first.endswith("%"):
-            is_score = column.name in (self.columns.prob, *self.request.others)
-            cure = f"Percentages, with or without the sign, {percent}"
-            cure = cure if is_score else "Pass percentages as numbers without the sign, / 100."
         given = shortened(repr(str(column.iloc[at])))
         raise InputError(
             f"column {column.name!r}: {given} is not a number on {self._located(at)}. {cure}"
@@ -400,40 +399,33 @@ class _Part:
         )
 
     def _refuse_missing(self, missing: NDArray[np.bool_], unknown: NDArray[np.bool_]) -> None:
-        columns, door = self.columns, self.request.door
-        of_time = [name for role, name in columns.named if role in ("time", "event", "entry")]
-        needed = (
-            "a score or a weight"
-            if self.request.keeps_unknown
-            else "an outcome, a score or a weight"
-        )
-        if of_time or columns.labelled:
-            named = " or ".join(map(shortened, [*of_time, *columns.labelled]))
-            needed = f"an outcome, a score, a weight or a value of {named}"
-            if of_time:
-                needed = f"a value of {named}, a score or a weight"
+        columns, request, option = self.columns, self.request, self.request.door.option
+        of_time = [name for role, name in columns.named if role in TIME_COLUMNS]
+        named = " or ".join(map(shortened, [*of_time, *columns.labelled]))
+        needed = ["a score", "a weight"]
+        if of_time:
+            needed.insert(0, f"a value of {named}")
+        else:
+            needed = ["an outcome"] * (not request.keeps_unknown or bool(named)) + needed
+            needed += [f"a value of {named}"] * bool(named)
+        lack = f"{', '.join(needed[:-1])} or {needed[-1]}"
         if missing.all():
-            raise InputError(f"every row of {self.source.path} lacks {needed}.")
-        if self.request.drop_missing:
+            raise InputError(f"every row of {self.source.path} lacks {lack}.")
+        if request.drop_missing:
             return
         at = int(missing.argmax())
         empty = self.frame.iloc[at][columns.needed].isna()
         column = f" (column {empty.idxmax()!r})" if empty.any() else ""
-        if self.request.keeps_unknown:
-            raise InputError(
-                f"{missing.sum():,} of {missing.size:,} rows lack {needed}, the first on "
-                f"{self._located(at)}{column}. Outcomes may be missing here, scores may "
-                f"not. Fill them in, or leave them out with {door.option('drop_missing', True)}, "
-                "and the rows without an outcome too."
-            )
-        more = ""
-        if not of_time and not self.request.others and (unknown | ~missing).all():
-            command = door.command(self.source.path, columns)
-            more = f" To keep the scores of those without an outcome: {command}"
+        cure = f"Fill them in, or leave them out with {option('drop_missing', True)}."
+        if request.keeps_unknown:
+            cure = f"Outcomes may be missing here, scores may not. {cure[:-1]}, and the rows "
+            cure += "without an outcome too."
+        elif not of_time and not request.others and (unknown | ~missing).all():
+            command = request.door.command(self.source.path, columns)
+            cure += f" To keep the scores of those without an outcome: {command}"
         raise InputError(
-            f"{missing.sum():,} of {missing.size:,} rows lack {needed}, the first on "
-            f"{self._located(at)}{column}. Fill them in, or leave them out with "
-            f"{door.option('drop_missing', True)}.{more}"
+            f"{missing.sum():,} of {missing.size:,} rows lack {lack}, the first on "
+            f"{self._located(at)}{column}. {cure}"
         )
 
     def _imputed(self) -> _Part:
@@ -462,31 +454,23 @@ class _Part:
         labels = [stripped(label) for label in values_of.tolist()]
         several = sorted({*labels}, key=str)
         coded = [each for each in several if as_code(each) is not None]
+        option = self.request.door.option
         if CLASSES < len(several) <= MOST_LABELS and coded and len(several) - len(coded) <= CLASSES:
             kept = f", and {self.request.door.unknown} keeps their scores"
             raise self._coded(column, coded, kept)
-        distinct: NDArray[Any] = np.empty(len(labels) + 1, dtype=object)
         if event is None and {*labels} <= {0, 1}:
-            distinct = np.array([*map(float, labels), np.nan])
-        else:
-            matches = [label for label in several if _is_label(label, event)]
-            if several and event is not None and not matches:
-                self._refuse_classes(several)
-            named = [event if label in matches else label for label in labels]
-            distinct[:] = [*named, None]
+            return np.array([*map(float, labels), np.nan])[codes]
+        matches = [label for label in several if _is_label(label, event)]
+        if len(several) > 1 and event is not None and not matches:  # one class may be absent
+            shown = ", ".join(shortened(repr(label)) for label in several[:4])
+            raise InputError(
+                f"column {self.columns.outcome!r} holds {shown}{', ...' * (len(several) > 4)}, "
+                f"which are not two classes with the event {shortened(repr(event))}. Name the "
+                f"event with {option('pos_label')}, or another column with {option('outcome')}."
+            )
+        distinct: NDArray[Any] = np.empty(len(labels) + 1, dtype=object)
+        distinct[:] = [*(event if label in matches else label for label in labels), None]
         return distinct[codes]
-
-    def _refuse_classes(self, labels: list[Any]) -> None:
-        option = self.request.door.option
-        if len(labels) == 1:
-            return  # one of the two classes may be absent
-        shown = ", ".join(shortened(repr(label)) for label in labels[:4])
-        cure = f"Name the event with {option('pos_label')}, or another column with "
-        cure += f"{option('outcome')}."
-        raise InputError(
-            f"column {self.columns.outcome!r} holds {shown}{', ...' * (len(labels) > 4)}, which "
-            f"are not two classes with the event {shortened(repr(self.request.pos_label))}. {cure}"
-        )
 
     def _timed(self, read: Cases, time: Floats, entry: Floats | None) -> Cases:
         """The cases with their times, in place of an outcome."""

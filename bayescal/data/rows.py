@@ -141,14 +141,15 @@ def summed(rows: Rows) -> tuple[Rows, Index]:
     if exact.any():
         scores, level[exact] = np.unique(rows.score[exact], return_inverse=True)
         if scores.size > LIMIT:
-            pairs, _ = numbered(rows.cell[exact].astype(np.intp) * scores.size + level[exact])
+            pairs = np.sort(rows.cell[exact].astype(np.intp) * scores.size + level[exact])
+            pairs = pairs[np.diff(pairs, prepend=-1) > 0]
             on_grid |= np.bincount(pairs // scores.size, minlength=cells) > LIMIT
     gridded, position = on_grid[rows.cell], rows.position.copy()
     new = gridded & (rows.grid < 0)
     if new.any():
         level[new], within = locate(rows.score[new])
         position[new] = within * rows.trials[new]
-    width = max(GRID, scores.size)
+    width = GRID if on_grid.all() else max(GRID, scores.size)  # few keys are counted, not sorted
     keys, at = numbered(rows.cell.astype(np.intp) * width + level)
     trials, hits, position = (
         add_up(at, values, keys.size) for values in (rows.trials, rows.hits, position)

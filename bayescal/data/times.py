@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -342,10 +342,6 @@ class FollowUp:
         total = add_up(at, weight, keys.size)
         return cls(horizons[0], row, entry, exit_, kind.astype(np.int8), total, together)
 
-    def without_clusters(self) -> FollowUp:
-        """The same cases as independent ones."""
-        return self if self.members is None else replace(self, members=None)
-
     def check(self) -> None:
         """Refuse a horizon of which, or of a time before which, the cases say nothing."""
         at, longest = self.horizon, float(self.exit.max()) * self.horizon / TIME_STEPS
@@ -657,7 +653,7 @@ class Ends(NamedTuple):
 
         row, distinct = pd.factorize(values)
         texts = [_as_text(value) for value in distinct.tolist()]
-        words = sorted({*texts})
+        words, are_numbers = sorted({*texts}), values.dtype.kind == "f"
 
         def check(wanted: str, argument: str) -> None:
             if wanted not in words:
@@ -667,7 +663,7 @@ class Ends(NamedTuple):
                     "or another column."
                 )
 
-        if values.dtype.kind == "f" and left is None:
+        if are_numbers and left is None:
             if event is not None:
                 check(event, "cause")
                 if not event.isdecimal():
@@ -676,17 +672,14 @@ class Ends(NamedTuple):
                         f"Write them into the column {column!r}."
                     )
             return cls(column, values, int(event) if event else None, event or AS_EVENT)
-        if values.dtype.kind == "f":
+        if are_numbers:
             event = event or AS_EVENT
-        elif event is None or left is None:
-            if event is not None and event in words and len(words) == 2:
-                left = next(word for word in words if word != event)
-            else:
-                if event is not None:
-                    check(event, "cause")
-                raise InputError(_question(column, words, event, door))
-        assert left is not None
-        check(event, "cause")
+        if left is None and event in words and len(words) == 2:
+            left = next(word for word in words if word != event)
+        if event is not None:
+            check(event, "cause")
+        if event is None or left is None:
+            raise InputError(_question(column, words, event, door))
         check(left, "censored")
         if event == left:
             raise InputError(

@@ -6,7 +6,6 @@ from ._models import ModelDifferences as ModelDifferences
 from ._models import compare_models as compare_models
 from ._update import update as update
 from .imputed.combine import combine_imputations as combine_imputations
-from .imputed.comparison import ImputedComparison as ImputedComparison
 from .pymc import build_model as build_model
 from .sensitivity import prior_sensitivity as prior_sensitivity
 from .stored import load as load

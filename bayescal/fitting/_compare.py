@@ -11,7 +11,6 @@ from bayescal.core.arrays import RandomState
 from bayescal.core.errors import as_draws
 from bayescal.data.doors import CaseRoles, door, table_of
 from bayescal.fitting.imputed.combine import each_imputation
-from bayescal.fitting.imputed.comparison import ImputedComparison
 from bayescal.inference.candidates import PRIOR_CALIBRATED
 from bayescal.inference.comparison import CurveComparison
 from bayescal.inference.curve import Averaging
@@ -91,9 +90,10 @@ def compare(
     fixed: dict[str, Any] = {"prior": prior, "edge": edge, "random_state": random_state}
     if data.imputations:
         over = {"curves": curves, "prior_calibrated": prior_calibrated, "draws": draws}
-        return ImputedComparison(each_imputation(compare, data, **over, **fixed))
+        each = each_imputation(compare, data, **over, **fixed)
+        return CurveComparison.of_imputations(each)
     size = as_draws(draws)
     averaging = Averaging(curves, prior_calibrated)
     problem = prepare(data, curve=averaging.union, **fixed)
     shares = averaging.weights
-    return CurveComparison(FamilySamples(problem, list(shares)).draw_all(), shares, size)
+    return CurveComparison([FamilySamples(problem, list(shares)).draw_all()], shares, size)

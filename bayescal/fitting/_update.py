@@ -68,7 +68,7 @@ def update(
     >>> both.summary().equals(bc.fit(y_true, y_prob, random_state=0).summary())
     True
     """
-    if isinstance(post, CalibrationPosterior) and post._place is not None:
+    if isinstance(post, CalibrationPosterior) and post._one_of is not None:
         raise InputError(
             f"post is the curve of one site, {post._title!r}, which depends on the other sites. "
             "Update the posterior of all, with site=."

@@ -72,7 +72,7 @@ def prior_sensitivity(post: CalibrationPosterior, names: Sequence[str] = ASKED) 
     asked = [check_choice(name, FUNCTIONALS, "names") for name in as_items(names, "names")]
     if not asked:
         raise InputError("names is empty: name a functional, such as 'tce'.")
-    if post._place is not None:
+    if post._one_of is not None:
         raise InputError(
             f"post is the curve of one site, {post._title!r}, whose prior the other sites are a "
             "part of. Fit that site by itself."

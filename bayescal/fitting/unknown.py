@@ -1,33 +1,29 @@
-"""fit_known(): the known outcomes are fitted, and the scores of all cases are the population."""
+"""fit_known(): what was seen is fitted, and the scores of all cases are the population."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, as_level
 from bayescal.core.page import Figure, Page, Section
 from bayescal.core.table import Column, Row, Table, measured, rows_of
 from bayescal.core.text import count, percent, rounded
-from bayescal.data.cases import (
-    aligned,
-    as_floats,
-    as_scores,
-    as_vector,
-    check_same_length,
-    is_missing,
-)
+from bayescal.data.cases import as_floats
 from bayescal.data.rows import add_up
 from bayescal.data.table import CalibrationData
 from bayescal.fitting._fit import fit
-from bayescal.posterior.departures import OtherRisk
+from bayescal.multilevel.posterior import MultilevelPosterior
+from bayescal.posterior.departures import Departure, OtherRisk
 from bayescal.posterior.functionals import main_functionals
 from bayescal.posterior.intervals import verdict_of
+from bayescal.posterior.leaving import other_hazard
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
@@ -35,32 +31,130 @@ if TYPE_CHECKING:
 
 __all__ = ["KnownFit", "fit_known"]
 
-OF_CASES = ("sample_weight", "cluster", "stratum")
-REFUSED = ("site", "period", "subgroup", "imputation", "known", "vary")
 FIFTHS = (0.2, 0.4, 0.6, 0.8)
 FURTHEST_DELTA, DELTA_STEP, DELTA_ERROR = 3.0, 0.25, 0.01
 """Log-odds up to which a change of the verdict is looked for, in which steps, and how exactly."""
 
+OF_ONE = "the fit is of one curve. Pass site=, period= or subgroup= to fit_known."
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class KnownFit:
     """A fit of the cases whose outcome is known, seen on the scores of all.
 
+    Of times to an event what is not known is what became of those who left before the horizon: they
+    count up to then, and `delta` is the log ratio of their hazard from then on. Of outcomes it is
+    the difference in log-odds of the cases without one.
+
     Attributes
     ----------
-    posterior : CalibrationPosterior
-        Of all cases, with and without outcome: the curve of the known, on the scores of all.
     known : CalibrationPosterior
-        The same curve on the cases whose outcome is known.
-    missing : pandas.DataFrame
-        By fifth of the score: lowest and highest score, cases, known and missing outcomes, and the
-        share that is missing.
+        The curve, on the cases whose outcome is known.
+    several : MultilevelPosterior or None
+        Of all curves, where sites, periods or subgroups were given: see `at` and `by_level`.
     """
 
-    posterior: CalibrationPosterior
     known: CalibrationPosterior
-    missing: pd.DataFrame
-    _share: Floats
+    several: MultilevelPosterior | None = None
+    _cases: CalibrationData | None = None
+
+    def at(self, levels: Mapping[str, Any] | None = None, /, **by_name: Any) -> KnownFit:
+        """The same of the cases of a site, a period or a subgroup.
+
+        Parameters
+        ----------
+        levels : mapping of str to str, optional
+            As `MultilevelPosterior.at` takes them.
+        **by_name
+            The same, as `site="A"`.
+
+        Returns
+        -------
+        KnownFit
+
+        Raises
+        ------
+        InputError
+            If there is one curve, or no such level.
+        """
+        if self.several is None:
+            raise InputError(
+                "the fit is of one curve. Pass site=, period= or subgroup= to fit_known."
+            )
+        return KnownFit(self.several.at(levels, **by_name), self.several)
+
+    def by_level(self, close: float, ci_prob: float = 0.95, *, by: Any = None) -> pd.DataFrame:
+        """Every site, period or level: what is missing, and the deltas that change its verdict.
+
+        Parameters
+        ----------
+        close : float in (0, 1)
+            The largest true calibration error that is accepted.
+        ci_prob : float in (0, 1)
+        by : str or sequence of str, optional
+            As in `MultilevelPosterior.functional`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Index: (factor, level). Columns: cases, known, share_missing; estimate, lower and upper
+            of TCE; verdict; and delta_lower and delta_upper, as of `delta_to_change`.
+        """
+        import pandas as pd
+
+        rows = {}
+        for part in [] if self.several is None else self.several.parts(by):
+            one = self.at(part.levels)
+            cases, known = (float(one.missing[name].sum()) for name in ("cases", "known"))
+            row = one.verdicts(close, [0.0], ci_prob).loc[0.0].to_dict()
+            change = one.delta_to_change(close, ci_prob)
+            rows[part.factor, part.level] = {
+                **{"cases": cases, "known": known, "share_missing": 1 - known / cases},
+                **{name: row[name] for name in ("estimate", "lower", "upper", "verdict")},
+                **{f"delta_{end}": change[end] for end in ("lower", "upper")},
+            }
+        if not rows:
+            raise InputError(
+                "the fit is of one curve. Pass site=, period= or subgroup= to fit_known."
+            )
+        index = pd.MultiIndex.from_tuples(list(rows), names=["factor", "level"])
+        return pd.DataFrame(list(rows.values()), index)
+
+    @property
+    def _seen(self) -> CalibrationData:
+        """The cases; of all groups together those too of groups in which no outcome is known."""
+        return self.known.data if self._cases is None else self._cases
+
+    @cached_property
+    def posterior(self) -> CalibrationPosterior:
+        """Of all cases, with and without outcome: the curve of the known, on the scores of all."""
+        own, unknown = self._seen, self._seen.unknown
+        if unknown is None:
+            return self.known
+        return self.known.on(own.scores_alone() + unknown.scores_alone())
+
+    @cached_property
+    def missing(self) -> pd.DataFrame:
+        """By fifth of the score: its range, cases, known and missing outcomes, and their share.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Index: fifth. Columns: lowest, highest, cases, known, missing, share_missing.
+        """
+        return _by_fifth(self.posterior.problem.data, self._unseen)
+
+    @cached_property
+    def _unseen(self) -> Floats:
+        """Cases in each row of all whose outcome is missing, or who left early."""
+        own, everyone = self._seen, self.posterior.problem.data
+        followed, size = own.follow_up, everyone.score.size
+        if followed is not None:
+            left = followed.left_early
+            return add_up(followed.row[left], followed.weight[left], size)
+        if own.unknown is None:
+            return np.zeros(size)
+        return add_up(everyone.rows_of(own.unknown.score), own.unknown.trials, size)
 
     def sensitivity(
         self,
@@ -184,8 +278,14 @@ class KnownFit:
         return pd.Series({"verdict": at_random, **ends, "odds_ratio": float(np.exp(nearer))})
 
     def _with_delta(self, delta: float) -> CalibrationPosterior:
-        """The posterior of all cases, where the missing differ by delta."""
-        return self.posterior._departing(OtherRisk(self._share, delta))
+        """The posterior of all cases, where those that are not known differ by delta."""
+        problem = self.posterior.problem
+        if self.known.data.follow_up is not None:
+            departure: Departure = other_hazard(problem, delta)
+        else:
+            share = self._unseen / problem.data.trials
+            departure = OtherRisk(problem.mean_of_rows(share), delta)
+        return self.posterior._departing(departure)
 
     def page(self, limit: float | None = None, ci_prob: float = 0.95) -> Page:
         """The error of all cases, and how far it depends on the outcomes that are missing.
@@ -281,7 +381,7 @@ def _of_change(change: pd.Series, limit: float) -> str:
     return f"On the limit of {100 * limit:.3g} points: {verdict}, whatever the missing outcomes."
 
 
-def fit_known(y_true: ArrayLike, y_prob: ArrayLike, **options: Any) -> KnownFit:
+def fit_known(y_true: Any, y_prob: ArrayLike | None = None, **options: Any) -> KnownFit:
     """Fit the cases whose outcome is known, and answer for all of them.
 
     Outcomes are missing where they were not looked for, or not yet. If whether an outcome is known
@@ -291,23 +391,25 @@ def fit_known(y_true: ArrayLike, y_prob: ArrayLike, **options: Any) -> KnownFit:
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Outcomes; None, NaN or pandas.NA where one is missing.
-    y_prob : array-like of shape (n,)
+    y_true : array-like of shape (n,), Survival or CalibrationData
+        Outcomes; None, NaN or pandas.NA where one is missing. Or times to an event, of which those
+        who left before the horizon are not known from then on.
+    y_prob : array-like of shape (n,), optional
         Predicted probabilities of the event of all cases.
     **options
-        As of `bayescal.fit`, of all cases, but for sites, subgroups, periods and imputations.
+        As of `bayescal.fit`, of all cases, but for imputations.
 
     Returns
     -------
     KnownFit
-        With `posterior` (of all cases), `known`, `missing` (by fifth of the score) and
-        `sensitivity` (to outcomes that are not missing at random).
+        With `posterior` (of all cases), `known`, `missing` (by fifth of the score), `sensitivity`
+        and `delta_to_change` (to outcomes that are not missing at random), and of sites, periods or
+        subgroups the same of each, `at` and `by_level`.
 
     Raises
     ------
     InputError
-        If no outcome is known, a score is missing, or an option is given that needs several curves.
+        If no outcome is known, a score is missing, or there are several imputations.
 
     References
     ----------
@@ -324,75 +426,27 @@ def fit_known(y_true: ArrayLike, y_prob: ArrayLike, **options: Any) -> KnownFit:
     >>> int(result.missing["known"].sum())
     266
     """
-    if isinstance(y_true, CalibrationData):
+    post = fit(y_true, y_prob, **options)
+    if len(post.imputations) > 1:
         raise InputError(
-            "y_true is a table, which holds no missing outcomes. Pass outcomes and scores, or see "
-            "the posterior of the known on the scores of all: bc.fit(table).on(scores)."
+            "imputation cannot be given to fit_known, which leaves out outcomes that are missing. "
+            "Fit the imputations, or leave them out."
         )
-    for name in REFUSED:
-        if options.get(name) is not None:
-            raise InputError(
-                f"{name} cannot be given to fit_known, which fits one curve. Fit the cases with an "
-                "outcome, bc.fit(...), and see each of its views on the scores of all: "
-                "post.at(site='A').on(scores)."
-            )
-    given = {name: options.pop(name, None) for name in OF_CASES}
-    y_true, y_prob, *of_cases = aligned(y_true=y_true, y_prob=y_prob, **given)
-    labels = as_vector(_listed(y_true), "y_true")
-    scores = as_scores(y_prob)
-    check_same_length(labels.size, "y_true", scores.size, "y_prob")
-    is_known = ~np.array([is_missing(label) for label in labels.tolist()], dtype=np.bool_)
-    if not is_known.any():
-        raise InputError("y_true has no outcome: all are missing. One at least must be known.")
-    of_known = {
-        name: _among(values, is_known, name)
-        for name, values in zip(OF_CASES, of_cases, strict=True)
-    }
-    outcomes = np.array(labels[is_known].tolist())
-    weight = of_cases[0]
-    post = fit(outcomes, scores[is_known], **of_known, **options)
-    assert isinstance(post, CalibrationPosterior)
-    counted = np.ones(scores.size) if weight is None else as_floats(weight, "sample_weight")
-    seen = post.on(scores, weight)
-    table = seen.problem.data
-    rows = table.rows_of(scores)
-    share = add_up(rows, counted * ~is_known, table.score.size) / table.trials
-    return KnownFit(
-        seen, post, _by_fifth(scores, is_known, counted), seen.problem.mean_of_rows(share)
-    )
+    if isinstance(post, MultilevelPosterior):
+        return KnownFit(post.at(), post, post.data.pooled())
+    return KnownFit(post)
 
 
-def _listed(values: Any) -> Any:
-    """Outcomes as an array of objects where they are not numbers, so that None may stand there."""
-    try:
-        array = np.asarray(values)
-    except ValueError:  # rows of unequal length
-        array = np.array([list(values)], dtype=object)
-    nested = any(isinstance(label, list | tuple | np.ndarray) for label in array.ravel().tolist())
-    if array.ndim == 1 and nested:
-        raise InputError("y_true must hold one outcome for each case, and holds lists.")
-    return array if array.dtype.kind in "biufO" else array.astype(object)
-
-
-def _among(values: Any, kept: NDArray[np.bool_], name: str) -> Any:
-    """An argument of the cases that are kept."""
-    if values is None:
-        return None
-    array = np.asarray(values)
-    check_same_length(array.shape[0] if array.ndim else 0, name, kept.size, "y_prob")
-    return array[kept]
-
-
-def _by_fifth(scores: Floats, known: NDArray[np.bool_], counted: Floats) -> pd.DataFrame:
+def _by_fifth(everyone: CalibrationData, unseen: Floats) -> pd.DataFrame:
     """How many outcomes are known, by fifth of the score; equal scores share a fifth."""
     import pandas as pd
 
-    fifth = np.searchsorted(np.quantile(scores, FIFTHS), scores, side="left")
-    table = pd.DataFrame(
-        {"fifth": fifth + 1, "score": scores, "cases": counted, "known": counted * known}
-    )
-    grouped = table.groupby("fifth")
-    shown = grouped.agg(
+    score, cases = everyone.score, everyone.trials
+    last = np.floor((cases.sum() - 1) * np.array(FIFTHS))
+    ends = score[np.searchsorted(np.cumsum(cases), last, side="right")]
+    fifth = np.searchsorted(ends, score, side="left") + 1
+    table = pd.DataFrame({"fifth": fifth, "score": score, "cases": cases, "known": cases - unseen})
+    shown = table.groupby("fifth").agg(
         lowest=("score", "min"), highest=("score", "max"), cases=("cases", "sum"),
         known=("known", "sum"),
     )  # fmt: skip

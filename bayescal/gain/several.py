@@ -214,8 +214,8 @@ class SeveralGains(GainOfCurve):
         check_choice(measure, self._posterior.draws, "measure")
         shown = [*self._populations, *self._levels]
         for gain in shown:
-            place = gain._views[0]._place
-            of_cases = place is not None and "at" in place.key
+            which = gain._views[0]._one_of
+            of_cases = which is not None and "at" in which.key
             row = gain.summary(level, parts=True).loc[measure]
             numbers = {name: row[name] for name in TABLE_COLUMNS}
             rows.append({"cases": gain.n if of_cases else float("nan"), **numbers})
@@ -229,7 +229,7 @@ class SeveralGains(GainOfCurve):
         for gain in self._populations[1:]:
             (row,) = (row for name, row in gain.summary().iterrows() if name == "brier")
             middle, interval = gain._shown(
-                "brier", {str(name): value for name, value in row.items()}
+                "brier", {end: float(row[end]) for end in ("estimate", "lower", "upper")}
             )
             if middle != NO_CHANGE:
                 middle += f" ({interval})  P(improved) {chance(gain.prob_improved)}"
@@ -247,9 +247,9 @@ class SeveralGains(GainOfCurve):
 
     def _cases_of(self, view: CalibrationPosterior) -> PairedPredictions:
         """The pairs with the scores of a curve: of the next period those of the last one."""
-        walk, place = self.before.problem.walk, view._place
+        walk, which = self.before.problem.walk, view._one_of
         last = [] if walk is None else [{"new": walk.name}, {"at": {walk.name: walk.levels[-1]}}]
-        if walk is not None and place is not None and place.key in last:
+        if walk is not None and which is not None and which.key in last:
             return self._grouped.at({walk.name: walk.levels[-1]})
         return self._grouped.pairs
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import logsumexp
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import as_level, check_choice
+from bayescal.core.errors import InputError, as_level, check_choice
 from bayescal.core.optimise import logistic_gain
 from bayescal.core.page import Figure, Page, Section
 from bayescal.core.table import Column, Row, Table, rows_of
@@ -29,16 +30,19 @@ from bayescal.inference.samples import FamilySamples
 from bayescal.inference.sensitivity import power_scaling, probabilities_by_prior
 from bayescal.model.clusters.design import cluster_design
 from bayescal.model.curves import CURVES
+from bayescal.model.draws import one_table
 from bayescal.model.mixture import on_scores, problem_of
 from bayescal.model.priors import Prior, as_prior
 from bayescal.model.problem import Problem
 from bayescal.model.reversed import reversed_scores
-from bayescal.posterior.posterior import CalibrationPosterior
+from bayescal.posterior.posterior import CalibrationPosterior, mixture
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CurveComparison"]
+__all__ = ["CurveComparison", "total_error"]
+
+WORST_OF = ("pareto_k", "pareto_k_loo", "log_evidence_error")
 
 
 class CurveComparison:
@@ -46,17 +50,34 @@ class CurveComparison:
 
     Made by `bayescal.compare`. What takes time (leave-one-out, the averaged posterior, the prior
     sensitivity) is computed when it is first read.
+
+    Of several imputations probabilities are means over them, the evidence is the logarithm of the
+    mean evidence, and the draws of the averaged posteriors are mixed; see `CalibrationPosterior`.
     """
 
-    def __init__(self, samples: FamilySamples, weights: Mapping[str, float], draws: int) -> None:
-        self._samples, self._asked, self._draws = samples, dict(weights), draws
-        self._weights = on_scores(weights, samples.problem)
-        self._mixture = Mixture(samples, weights, draws)
+    def __init__(
+        self, samples: Sequence[FamilySamples], weights: Mapping[str, float], draws: int
+    ) -> None:
+        self._each, self._asked, self._draws = tuple(samples), dict(weights), draws
+        self._weights = on_scores(weights, samples[0].problem)
+        self._mixtures = tuple(Mixture(one, weights, draws) for one in samples)
 
-    @property
+    @classmethod
+    def of_imputations(cls, each: Sequence[CurveComparison]) -> CurveComparison:
+        """Those of all imputations, of the same families, weights and draws."""
+        return cls([one._each[0] for one in each], each[0]._asked, each[0]._draws)
+
+    @cached_property
+    def imputations(self) -> tuple[CurveComparison, ...]:
+        """The comparison of each imputation; itself alone where nothing was imputed."""
+        if len(self._each) == 1:
+            return (self,)
+        return tuple(CurveComparison([one], self._asked, self._draws) for one in self._each)
+
+    @cached_property
     def problem(self) -> Problem:
         """The table as it was read, with the prior, centre, edges and seed."""
-        return self._samples.problem
+        return one_table([one.problem for one in self._each])
 
     @property
     def data(self) -> CalibrationData:
@@ -65,7 +86,8 @@ class CurveComparison:
 
     def under(self, prior: Prior) -> CurveComparison:
         """The same comparison under another prior; no family is fitted twice under one prior."""
-        return CurveComparison(self._samples.under(as_prior(prior)), self._asked, self._draws)
+        under = [one.under(as_prior(prior)) for one in self._each]
+        return CurveComparison(under, self._asked, self._draws)
 
     @property
     def prior_prob(self) -> dict[str, float]:
@@ -75,12 +97,18 @@ class CurveComparison:
     @property
     def log_evidence(self) -> dict[str, float]:
         """Log marginal likelihood of the individual outcomes under each family."""
-        return {name: self._mixture.evidence_of(name).log for name in self._samples}
+        each = {
+            name: [one.evidence_of(name).log for one in self._mixtures] for name in self._each[0]
+        }
+        return {name: float(logsumexp(log) - np.log(len(log))) for name, log in each.items()}
 
     @property
     def posterior_prob(self) -> dict[str, float]:
         """Posterior probability of each family, under the prior weights."""
-        return {name: self._mixture.probability_of(name) for name in self._samples}
+        return {
+            name: float(np.mean([one.probability_of(name) for one in self._mixtures]))
+            for name in self._each[0]
+        }
 
     @property
     def prob_calibrated(self) -> float:
@@ -93,10 +121,7 @@ class CurveComparison:
 
         The larger of the two, and at least 1; 1 without clusters.
         """
-        if self.problem.clusters is None:
-            return 1.0
-        design = cluster_design(self.problem)
-        return max(1.0, design.effect, design.slope_effect)
+        return float(np.mean([_design_effect(one.problem) for one in self._each]))
 
     def prob_calibrated_at(self, prior_calibrated: float = 0.5) -> float:
         """Posterior probability of exact calibration under another prior for it.
@@ -116,9 +141,11 @@ class CurveComparison:
             If the probability is not between 0 and 1.
         """
         level = as_level(prior_calibrated, "prior_calibrated")
-        rest = self._mixture.log_evidence_of_rest
-        odds = np.log(1 - level) - np.log(level) + rest - self.log_evidence["identity"]
-        return float(1 / (1 + np.exp(np.clip(odds, -700, 700))))
+        against = np.array(
+            [one.log_evidence_of_rest - one.evidence_of("identity").log for one in self._mixtures]
+        )
+        odds = np.log(1 - level) - np.log(level) + against
+        return float(np.mean(1 / (1 + np.exp(np.clip(odds, -700, 700)))))
 
     @cached_property
     def prob_calibrated_bic(self) -> float:
@@ -128,12 +155,7 @@ class CurveComparison:
         prior on the curve, can never exceed n / (n + 1), and is blind to asymmetry. NaN of times to
         an event, of which the formula is not.
         """
-        if not self.problem.likelihood.is_linear:
-            return float("nan")
-        table = self.problem.table
-        gain = logistic_gain(table.score, table.trials, table.hits) / self.design_effect
-        n = self.data.effective_size / self.design_effect
-        return float(1 / (1 + np.exp(np.clip(gain - np.log(n), -700, 700))))
+        return float(np.mean([_calibrated_by_bic(one.problem) for one in self._each]))
 
     @cached_property
     def loo(self) -> Mapping[str, LeaveOneOut]:
@@ -142,15 +164,24 @@ class CurveComparison:
         Where cases come in clusters, of every cluster: all of its outcomes are left out. Each
         family under the prior in use. That of a family is computed when it is first read.
         """
-        clusters = self.problem.clusters
+        clusters = self._one("loo").problem.clusters
         if clusters is None or clusters.are_single:
             return self.loo_of_cases
-        return LeftOut(self._samples, leave_cluster_out)
+        return LeftOut(self._one("loo"), leave_cluster_out)
 
     @cached_property
     def loo_of_cases(self) -> Mapping[str, LeaveOneOut]:
         """As `loo`, of every distinct case, also of clusters."""
-        return LeftOut(self._samples, leave_one_out)
+        return LeftOut(self._one("loo"), leave_one_out)
+
+    def _one(self, what: str) -> FamilySamples:
+        """The samples of the only imputation."""
+        if len(self._each) > 1:
+            raise InputError(
+                f"{what} is of one imputation, whose cases are weighed one by one. Read it of "
+                "each: imputations[0]."
+            )
+        return self._each[0]
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -161,14 +192,20 @@ class CurveComparison:
         pareto_k_loo, and elpd_diff, by how much it predicts better than `identity`, with its
         standard error. Where cases come in clusters, whole clusters are left out, and the standard
         error is of the differences of clusters.
+
+        Of several imputations, probabilities, elpd_loo, stacking_weight and elpd_diff are means;
+        the evidence is the mean evidence; elpd_diff_error is the root of Rubin's total variance,
+        (mean of the squared errors) + (1 + 1 / m) B; k-hats and Monte Carlo errors are the largest.
         """
         import pandas as pd
 
+        if len(self._each) > 1:
+            return self._table_of_all()
         loo = self.loo
         stacked = stacking_weights(list(loo.values()))
         rows = {}
-        for index, name in enumerate(self._samples):
-            evidence = self._mixture.evidence_of(name)
+        for index, name in enumerate(self._each[0]):
+            evidence = self._mixtures[0].evidence_of(name)
             log_factor = evidence.log - self.log_evidence["identity"]
             difference, error = elpd_difference(loo[name], loo["identity"])
             rows[name] = {
@@ -188,6 +225,19 @@ class CurveComparison:
         table.index.name = "curve"
         return table
 
+    def _table_of_all(self) -> pd.DataFrame:
+        tables = [one.table for one in self.imputations]
+        table = mean_table(tables)
+        for name in WORST_OF:
+            table[name] = np.max([one[name] for one in tables], axis=0)
+        table["log_evidence"] = self.log_evidence
+        log_factor = table["log_evidence"] - self.log_evidence["identity"]
+        table["bayes_factor"] = np.exp(log_factor.clip(-700, 700))
+        table["elpd_diff_error"] = total_error(
+            [one["elpd_diff"] for one in tables], [one["elpd_diff_error"] for one in tables]
+        )
+        return table
+
     def of_family(self, name: str) -> tuple[Problem, Floats]:
         """Problem and draws, of shape (draws, d), of one of the families under the prior in use.
 
@@ -205,8 +255,8 @@ class CurveComparison:
         InputError
             If the family was not compared.
         """
-        check_choice(name, self._samples, "name")
-        return problem_of(name, self.problem), self._samples[name].draws
+        check_choice(name, self._each[0], "name")
+        return problem_of(name, self.problem), self._one(f"name={name!r}")[name].draws
 
     @cached_property
     def posterior(self) -> CalibrationPosterior:
@@ -214,7 +264,8 @@ class CurveComparison:
 
         In so many of them as exact calibration is probable, `exact`, all distances are 0.
         """
-        return self._mixture.posterior()
+        one: CalibrationPosterior = mixture([one.posterior() for one in self._mixtures])
+        return one
 
     @cached_property
     def prob_by_prior(self) -> pd.DataFrame:
@@ -226,7 +277,12 @@ class CurveComparison:
         log slope of standard deviation 0.3. If an outcome contradicts a score of exactly 0 or 1,
         a last row moves such scores by a tenth of the distance.
         """
-        return probabilities_by_prior(self._samples, self._asked, self.prob_calibrated_bic)
+        return mean_table(
+            [
+                probabilities_by_prior(one, self._asked, _calibrated_by_bic(one.problem))
+                for one in self._each
+            ]
+        )
 
     @cached_property
     def sensitivity(self) -> pd.DataFrame:
@@ -236,7 +292,7 @@ class CurveComparison:
         the power-scaling sensitivity of TCE in the beta family to prior and likelihood (values
         above 0.05 mean that it is sensitive); NaN in rows that are not a prior.
         """
-        return self.prob_by_prior.join(power_scaling(self._samples))
+        return self.prob_by_prior.join(mean_table([power_scaling(one) for one in self._each]))
 
     def page(self) -> Page:
         """How probable the families are, and that the model is exactly calibrated."""
@@ -285,9 +341,11 @@ class CurveComparison:
             for name, probability in self.posterior_prob.items()
             if self._weights[name] > 0
         )
+        size = len(self._each)
         return (
             "CurveComparison\n"
-            f"  {self.data.size_in_words}; {self.problem.prior.name} prior\n"
+            f"{f'  {size} imputations, ' if size > 1 else '  '}"
+            f"{self.data.size_in_words}; {self.problem.prior.name} prior\n"
             f"  posterior probabilities: {families}\n"
             f"  P(exactly calibrated) {chance(self.prob_calibrated)} from prior "
             f"{self._weights['identity']:g}; at even odds {chance(self.prob_calibrated_at(0.5))}"
@@ -303,3 +361,55 @@ class CurveComparison:
         }
         told = [line for line in repr(self).splitlines() if "posterior probabilities" not in line]
         return card("\n".join(told), ("prior probability", "posterior probability"), rows)
+
+
+def _design_effect(problem: Problem) -> float:
+    """The larger one of the number of events and of the slope, and at least 1."""
+    if problem.clusters is None:
+        return 1.0
+    design = cluster_design(problem)
+    return max(1.0, design.effect, design.slope_effect)
+
+
+def _calibrated_by_bic(problem: Problem) -> float:
+    """The probability of calibration by BIC, of one table."""
+    if not problem.likelihood.is_linear:
+        return float("nan")
+    table, effect = problem.table, _design_effect(problem)
+    gain = logistic_gain(table.score, table.trials, table.hits) / effect
+    n = problem.data.effective_size / effect
+    return float(1 / (1 + np.exp(np.clip(gain - np.log(n), -700, 700))))
+
+
+def mean_table(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """The mean of tables with the same rows and columns of numbers.
+
+    A row that not all have is left out.
+    """
+    first = tables[0]
+    rows = [name for name in first.index if all(name in one.index for one in tables)]
+    total = sum(one.loc[rows].to_numpy(dtype=np.float64) for one in tables)
+    mean = first.loc[rows].astype(np.float64)
+    mean[:] = np.asarray(total) / len(tables)
+    return mean
+
+
+def total_error(estimates: Sequence[Any], errors: Sequence[Any]) -> Floats:
+    """Standard errors by Rubin's rules: the root of W + (1 + 1 / m) B.
+
+    Parameters
+    ----------
+    estimates, errors : sequence of array-like of shape (k,)
+        One of each for each imputation.
+
+    Returns
+    -------
+    ndarray of shape (k,)
+
+    References
+    ----------
+    Rubin (1987), Multiple Imputation for Nonresponse in Surveys, section 3.1.
+    """
+    between = np.var(np.asarray(estimates, dtype=np.float64), axis=0, ddof=1)
+    within = np.mean(np.square(np.asarray(errors, dtype=np.float64)), axis=0)
+    return np.asarray(np.sqrt(within + (1 + 1 / len(estimates)) * between))

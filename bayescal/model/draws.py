@@ -20,8 +20,8 @@ __all__ = [
     "CHAINS",
     "SAMPLE_STATS",
     "Averaged",
+    "OneOf",
     "Part",
-    "Place",
     "at_centre",
     "one_table",
     "worst_of",
@@ -70,7 +70,7 @@ class Averaged:
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
+class OneOf:
     """Which of several curves a part is of.
 
     Attributes
@@ -115,7 +115,7 @@ class Part:
         each has the curve of its own group.
     law : Bootstrap, optional
         Of the weights of rows, where it is not that of the cases or clusters of the table.
-    place : Place, optional
+    one_of : OneOf, optional
         Which of several curves this is.
     """
 
@@ -129,7 +129,7 @@ class Part:
     of_several: float | None = None
     rows: Problem | None = None
     law: Any = None
-    place: Place | None = None
+    one_of: OneOf | None = None
 
     @classmethod
     def of_sample(cls, problem: Problem, sample: Sample, averaged: Averaged | None = None) -> Part:

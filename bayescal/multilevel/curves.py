@@ -12,7 +12,7 @@ import numpy as np
 from bayescal.core.arrays import Floats
 from bayescal.data.cases import as_scores
 from bayescal.data.table import CalibrationData
-from bayescal.model.draws import Part, Place
+from bayescal.model.draws import OneOf, Part
 from bayescal.model.problem import Problem
 from bayescal.multilevel.calibrated import Explained, explained
 from bayescal.multilevel.changes import changes_of_prior
@@ -87,7 +87,7 @@ class Curves:
         Parameters
         ----------
         key : dict
-            {"at": levels}, {"own": True}, {"average": True}, or {"new": axis} with or without its
+            {"at": levels}, {"own": levels}, {"average": True}, or {"new": axis} with or without its
             "scores".
         """
         kinds = {"at": self._at, "own": self._own, "average": self._average, "new": self._new}
@@ -103,20 +103,24 @@ class Curves:
         )
         title = title or "All cases"
         seen = not any(problem.labels[k] in problem.summaries for k in groups)
-        place = Place(title, key, self, has_outcomes=seen)
+        which = OneOf(title, key, self, has_outcomes=seen)
         return self._part(
-            place, problem.together(title, groups), lambda drawn: _side_by_side(drawn, groups)
+            which, problem.together(title, groups), lambda drawn: _side_by_side(drawn, groups)
         )
 
     def _own(self, key: Mapping[str, Any]) -> Part:
-        """All cases, each row with the curve of its own group."""
-        problem = self.problem
-        groups = [problem.labels.index(label) for label in problem.data.groups]
-        place = Place("These patients, with their own curves", key, self)
-        together = problem.together(place.title, groups)
-        rows = OwnProblem.of(together, tuple(problem.tables.values()))
-        part = self._part(place, together, lambda drawn: _side_by_side(drawn, groups))
-        return replace(part, rows=rows, law=rows.weights(problem.data))
+        """The cases with some levels, each row with the curve of its own group."""
+        problem, levels = self.problem, key["own"]
+        data = problem.data.select(**levels) if levels else problem.data
+        groups = [problem.groups_with(levels | cell)[0] for cell in data.cells]
+        if len(groups) < 2:
+            return self._at({"at": levels})
+        whose = f"The patients of {', '.join(levels.values())}" if levels else "These patients"
+        which = OneOf(f"{whose}, with their own curves", key, self)
+        together = problem.together(which.title, groups)
+        rows = OwnProblem.of(together, tuple(problem.groups[problem.labels[k]] for k in groups))
+        part = self._part(which, together, lambda drawn: _side_by_side(drawn, groups))
+        return replace(part, rows=rows, law=rows.weights(data))
 
     def _average(self, key: Mapping[str, Any]) -> Part:
         problem = self.problem
@@ -125,9 +129,9 @@ class Curves:
             title = f"One curve for {counted(problem)}"
         elif problem.walk is not None:
             title += f", in {problem.walk.levels[-1]}"
-        place = Place(title, key, self, has_outcomes=problem.has_outcomes)
+        which = OneOf(title, key, self, has_outcomes=problem.has_outcomes)
         exact = None if problem.is_walk else "average_site"
-        return self._part(place, problem.pooled, lambda drawn: drawn.average, exact)
+        return self._part(which, problem.pooled, lambda drawn: drawn.average, exact)
 
     def _new(self, key: Mapping[str, Any]) -> Part:
         axis, pooled, walk = key["new"], self.problem.pooled, self.problem.walk
@@ -140,12 +144,12 @@ class Curves:
         if "scores" in key:
             scores = as_scores(key["scores"], "scores")
             pooled = replace(pooled, data=CalibrationData(np.zeros(scores.size), scores))
-        place = Place(title, key, self, is_new=True, has_outcomes=False)
-        return self._part(place, pooled, lambda drawn: _of_new_level(drawn, axis))
+        which = OneOf(title, key, self, is_new=True, has_outcomes=False)
+        return self._part(which, pooled, lambda drawn: _of_new_level(drawn, axis))
 
     def _part(
         self,
-        place: Place,
+        which: OneOf,
         problem: Problem,
         of: Callable[[MultilevelDraws], Floats],
         exact: str | None = "every_site",
@@ -159,7 +163,7 @@ class Curves:
             *(problem, of(drawn), drawn.chains, drawn.engine, drawn.stats),
             prior=of(self.prior),
             of_several=None if known is None or exact is None else getattr(known, exact),
-            place=place,
+            one_of=which,
         )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import InputError, as_level, as_number, check_choice, check_type
+from bayescal.core.errors import InputError, as_flag, as_level, as_number, check_choice, check_type
 from bayescal.core.text import card, rounded, shortened
 from bayescal.data.cases import as_scores
 from bayescal.data.table import CalibrationData
@@ -30,18 +30,19 @@ from bayescal.multilevel.compared import (
     two_of,
 )
 from bayescal.multilevel.curves import SELF_NAMED, Curves
+from bayescal.multilevel.datatree import tree_of_several
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.heterogeneity import heterogeneity, prob_unlike
 from bayescal.multilevel.problem import MultilevelProblem, problem_of_all
 from bayescal.multilevel.robust import LEAST_ROBUST, clearly_unlike
-from bayescal.multilevel.rows import table_of
+from bayescal.multilevel.rows import table_of_curves
 from bayescal.multilevel.term import Vary
 from bayescal.multilevel.words import lines_of, on_card, shown
 from bayescal.posterior.checks.verdict import of_imputations
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.intervals import SUMMARY_COLUMNS
 from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.posterior.stored import save_tree, tree_of_all, trees_of
+from bayescal.posterior.stored import check_tree, save_tree, tree_of_all, trees_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,7 +97,7 @@ class MultilevelPosterior:
         if isinstance(tree, Sequence):
             self._fits = tuple(tree)
             return
-        trees = trees_of(tree)
+        trees = trees_of(check_tree(tree))
         if "terms" not in trees[0].attrs:
             raise InputError("tree is not that of several curves. Read a file with bayescal.load.")
         self._fits, self._tree = tuple(map(Curves.of_tree, trees)), tree
@@ -111,6 +112,25 @@ class MultilevelPosterior:
     def tree(self) -> xr.DataTree:
         """The `xarray.DataTree` in ArviZ's schema; coordinates have a dim for the curves."""
         return self._tree
+
+    def to_datatree(self, derived: bool = False, scores: ArrayLike | None = None) -> xr.DataTree:
+        """The posterior as a tree for ArviZ; see `CalibrationPosterior.to_datatree`.
+
+        Parameters
+        ----------
+        derived : bool
+            Whether the group posterior has `tce`, `observed_expected`, `calibration_slope` and
+            `event_prob` of all cases together, the average's coordinates and the scales, in place
+            of the coordinates of each curve.
+        scores : array-like of shape (k,), optional
+
+        Returns
+        -------
+        xarray.DataTree
+            With the index of each observation's curve, such as `site_of_obs`, in constant_data.
+            Of several imputations it is of the first.
+        """
+        return tree_of_several(self, as_flag(derived, "derived"), scores)
 
     def to_netcdf(self, path: str | PathLike[str]) -> None:
         """Write the tree to a NetCDF file; `bayescal.load` reads it back.
@@ -293,15 +313,28 @@ class MultilevelPosterior:
         InputError
             If there is no such axis or level, or no case has all of the levels.
         """
-        problem = self.problem
-        chosen = check_levels(problem.axes, problem.cells, as_mapping(levels) | by_name)
-        return self._view({"at": chosen})
+        return self._view({"at": self._checked(levels, by_name)})
 
-    def own(self) -> CalibrationPosterior:
+    def _checked(self, levels: Any, by_name: dict[str, Any]) -> dict[str, str]:
+        """Levels that there are, in the order of the axes."""
+        problem = self.problem
+        return check_levels(problem.axes, problem.cells, as_mapping(levels) | by_name)
+
+    def own(
+        self, levels: Mapping[str, Any] | None = None, /, **by_name: Any
+    ) -> CalibrationPosterior:
         """The posterior of these patients, each with the curve of their own group.
 
         Its distances are those of each patient's risk from the score, averaged over patients. In
         those of the pooled curve, `at()`, errors of groups cancel, and in O/E of either.
+
+        Parameters
+        ----------
+        levels : mapping of str to str, optional
+            Whose patients, as `at` takes them, such as those of one hospital, each with the curve
+            of their own month; all patients, if there are none.
+        **by_name
+            The same, as `site="A"`.
 
         Returns
         -------
@@ -311,14 +344,14 @@ class MultilevelPosterior:
         Raises
         ------
         InputError
-            If there are no patients.
+            If there are no patients, or as `at`.
         """
         if not self.has_outcomes:
             raise InputError(
                 "own() is of patients, and all sites are known by their summaries. Ask for at() "
                 "of a site, average() or new()."
             )
-        return self._view({"own": True})
+        return self._view({"own": self._checked(levels, by_name)})
 
     def now(
         self, levels: Mapping[str, Any] | None = None, /, **by_name: Any
@@ -856,7 +889,7 @@ class MultilevelPosterior:
         InputError
             If an argument is out of range or unknown.
         """
-        return table_of(self, by, as_number(delta, "delta"), as_level(ci_prob))
+        return table_of_curves(self, by, as_number(delta, "delta"), as_level(ci_prob))
 
     def prob_unlike(self) -> pd.Series:
         """Probability that a site, or another level of a robust term, is unlike the others.

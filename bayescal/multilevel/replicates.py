@@ -17,7 +17,7 @@ from scipy.special import logit
 
 from bayescal.core.arrays import Floats, blocks
 from bayescal.data.times import FollowUp
-from bayescal.model.draws import Part, Place
+from bayescal.model.draws import OneOf, Part
 from bayescal.model.likelihood.times.steps import Steps
 from bayescal.model.likelihood.times.told import told_of
 from bayescal.model.problem import Problem
@@ -218,6 +218,6 @@ def replicate_view(
     drawn : MultilevelDraws or Part
         Chains, engine and statistics of the draws.
     """
-    law, place = Given(mass / mass.sum(axis=1, keepdims=True)), Place(title, {}, several)
+    law, which = Given(mass / mass.sum(axis=1, keepdims=True)), OneOf(title, {}, several)
     about = drawn.chains, drawn.engine, drawn.stats
-    return CalibrationPosterior([Part(problem, u, *about, prior=u, law=law, place=place)])
+    return CalibrationPosterior([Part(problem, u, *about, prior=u, law=law, one_of=which)])

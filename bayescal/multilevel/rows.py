@@ -22,7 +22,7 @@ from bayescal.posterior.posterior import CalibrationPosterior
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["RATIO_AND_SLOPE", "known_of", "raw_estimates", "raw_of", "size_of", "table_of"]
+__all__ = ["RATIO_AND_SLOPE", "known_of", "raw_estimates", "raw_of", "size_of", "table_of_curves"]
 
 RATIO_AND_SLOPE = ("observed_expected", "calibration_slope")
 RAW = ("tce", *RATIO_AND_SLOPE)
@@ -30,7 +30,7 @@ NEAR_RAW, MOST_RAW = 1e-10, 20.0
 """A coefficient beyond it is of outcomes that scores separate, where there is no maximum."""
 
 
-def table_of(post: Any, by: Any, delta: float, ci_prob: float) -> pd.DataFrame:
+def table_of_curves(post: Any, by: Any, delta: float, ci_prob: float) -> pd.DataFrame:
     """The table of `MultilevelPosterior.table`.
 
     Parameters
@@ -102,8 +102,8 @@ def _share_off_average(view: CalibrationPosterior, limit: float) -> float:
     """Share of the draws in which a site's curve is further than a limit from the average's."""
     shares = []
     for part, own in zip(view._parts, view.tables, strict=True):
-        assert part.place is not None
-        average, site = part.place.several.drawn.average, part.problem
+        assert part.one_of is not None
+        average, site = part.one_of.several.drawn.average, part.problem
         curves, share = site.curves_at(), site.trials / site.trials.sum()
         distance = np.empty(len(average))
         for some in blocks(len(average), share.size):

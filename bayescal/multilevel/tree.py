@@ -15,12 +15,13 @@ from bayescal.data.table import CalibrationData
 from bayescal.multilevel.calibrated import Explained, ProbCalibrated
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.problem import MultilevelProblem
+from bayescal.posterior.observed import Observed
 from bayescal.posterior.stored import as_dataset, assembled, with_chains
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["multilevel_tree", "read_draws", "read_explained"]
+__all__ = ["dataset_of", "multilevel_tree", "read_draws", "read_explained"]
 
 CHAIN_DRAW = ("chain", "draw")
 
@@ -41,18 +42,16 @@ def multilevel_tree(free: MultilevelDraws, explained: Explained) -> xr.DataTree:
         the same of the fit, in which none is.
         Attributes describe the terms.
     """
-    import xarray as xr
-
     problem, drawn, exact = free.problem, explained.drawn, explained.prob_calibrated
     groups = {
-        "posterior": _dataset(drawn),
+        "posterior": dataset_of(drawn),
         "sample_stats": _stats(drawn),
-        "observed_data": xr.Dataset({"hits": ("row", problem.data.hits)}),
+        "observed_data": Observed(list(problem.tables.values())).data()["observed_data"],
         "constant_data": problem.data.to_xarray(),
     }
     named: dict[str, Any] = {}
     if exact is not None:
-        groups["free"] = _dataset(free).merge(_stats(free))
+        groups["free"] = dataset_of(free).merge(_stats(free))
         named["prob_calibrated"] = exact._asdict()
     return assembled(groups, problem.to_attributes(), drawn.engine, named)
 
@@ -90,7 +89,7 @@ def _variables(
         yield "unlike", dim, {f"{dim}_unlike": None}
 
 
-def _dataset(drawn: MultilevelDraws) -> xr.Dataset:
+def dataset_of(drawn: MultilevelDraws) -> xr.Dataset:
     """Draws by chain and draw."""
     problem, values = drawn.problem, {}
     for field, dim, columns in _variables(problem):

@@ -567,7 +567,8 @@ def risk_distribution(
         panel.set_xlim(0, highest)
         panel.set_ylim(0, 1.06 * max(float(each.max()) for each in shares))
         panel.set_ylabel("% of them")
-        style.titled(panel, name if data.is_pseudo else f"{name} ({count(cases.sum())})")
+        told = name if data.is_pseudo else f"{name} ({count(cases.sum())})"
+        panel.text(0, 1.03, told, transform=panel.transAxes)
         style.bare(panel)
     panels[-1].set_xlabel("Predicted risk")
     panels[0].tick_params(axis="x", labelbottom=False)

@@ -54,6 +54,9 @@ class BayesianCalibrationDisplay:
         Mean scores and proportions of the event in the bins that were asked for.
     prob_lower, prob_upper : ndarray of shape (points,)
         Ends of the band.
+    smoothed : bool
+        Whether curves were smoothed over the nearest cases, as in `bayescal.plots.reliability`:
+        of families that can have steps.
     line_ : matplotlib.lines.Line2D
         The curve, once drawn.
     band_ : matplotlib.collections.PolyCollection
@@ -93,10 +96,10 @@ class BayesianCalibrationDisplay:
         self.y_prob = as_vector(y_prob, "y_prob")
         self.ci_prob = as_level(ci_prob)
         self.estimator_name, self.pos_label = estimator_name, pos_label
-        bands = curve_bands(self.posterior, [self.ci_prob])
+        bands = curve_bands(self.posterior, [self.ci_prob], smoothed=True)
         self.prob_pred, self.prob_true = bands.score, bands.mean
         self.prob_lower, self.prob_upper = bands.lower[0], bands.upper[0]
-        self.bins = None
+        self.bins, self.smoothed = None, bool(bands.share)
 
     @classmethod
     def from_estimator(
@@ -297,7 +300,7 @@ class BayesianCalibrationDisplay:
         if with_diagonal and REFERENCE not in present:
             axes.plot([0, 1], [0, 1], "k:", label=REFERENCE)
         (self.line_,) = axes.plot(self.prob_pred, self.prob_true, **look)
-        band = f"{percent(self.ci_prob)} band"
+        band = f"{percent(self.ci_prob)} band" + ", smoothed" * self.smoothed
         self.band_ = axes.fill_between(
             self.prob_pred,
             self.prob_lower,

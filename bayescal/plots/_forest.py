@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescal.core.errors import InputError, as_items, as_level, check_choice, check_type
-from bayescal.core.text import capitalised, shortened
+from bayescal.core.text import shortened
 from bayescal.estimators.registry import ESTIMATORS
 from bayescal.inference import CurveComparison
 from bayescal.plots import style
@@ -240,7 +240,7 @@ def risks(
         if limit is not None:
             told += f"\nP(other decision) {chance(row[f'flips@{limit:g}'])}"
         ends = row["risk"], row["lower"], row["upper"], row["score"]
-        rows.append(Row(label(capitalised(str(name))), *ends, beside=told))
+        rows.append(Row(label(name), *ends, beside=told))
     axes = style.as_axes(ax, 6.4, 1.2 + 0.4 * len(rows))
     if limit is not None:
         axes.axvline(limit, color=style.EVENTS, lw=1.2, ls=":", zorder=0)
@@ -353,19 +353,21 @@ def _groups(
     views = {(group.factor, group.level): post.at(group.levels) for group in groups}
     pooled = {"All cases": post.at()} if len(factors) > 1 else {f"Next {factors[0]}": post.new()}
     if len(factors) == 1 and "period" not in factors:  # others have an order of their own
-        views = dict(sorted(views.items(), key=lambda pair: pair[1].estimate(chosen[0], level)))
+        rows = {key: _row_of("", view, chosen[0], level) for key, view in views.items()}
+        heights = {key: np.inf if row is None else row.middle for key, row in rows.items()}
+        views = {key: views[key] for key in sorted(views, key=heights.__getitem__)}
         pooled = {f"Average {factors[0]}": post.average()} | pooled
     tables = [_rows_of(post, views, pooled, name, level) for name in chosen]
     size = 7.2 * (1 + 0.6 * (len(chosen) - 1)), HEADER + 0.6 + ROW * (len(tables[0]) + 1)
     panels = style.as_panels(
         axes, len(chosen), "measures", lambda: style.figure_of(1, len(chosen), size)
     )
-    for ax, name, rows in zip(panels, chosen, tables, strict=True):
-        _draw_rows(ax, rows, f"{short_name(name)} ({percent(level)} CrI)")
-        _bend_ratio(ax, name, rows)
+    for ax, name, table in zip(panels, chosen, tables, strict=True):
+        _draw_rows(ax, table, f"{short_name(name)} ({percent(level)} CrI)")
+        _bend_ratio(ax, name, table)
         ax.set_xlabel(axis_label(name))
         told = f"Filled: the interval excludes {ideal(name):g}"
-        told += "\nSquares: each alone" if any(row.raw == row.raw for row in rows) else ""
+        told += "\nSquares: each alone" if any(row.raw == row.raw for row in table) else ""
         style.titled(ax, told, 0.83)
     return panels
 
@@ -391,7 +393,7 @@ def _rows_of(
     headed = [
         row
         for factor, each in rows.items()
-        for row in ([Row(factor, kind="heading")] * (len(rows) > 1) + each)
+        for row in ([Row(label(factor), kind="heading")] * (len(rows) > 1) + each)
     ]
     last = [_row_of(title, view, name, level, kind="pooled") for title, view in pooled.items()]
     return [*headed, *(row for row in last if row is not None)]
@@ -425,11 +427,11 @@ def _draw_rows(ax: Axes, rows: Sequence[Row], header: str = "") -> None:
     beside: dict[str, Any] = {"transform": ax.get_yaxis_transform(), "va": "center"}
     beside |= {"fontsize": style.small(0.83), "color": style.INK}
     heights, at = [], 0.0
-    for above, row in zip([None, *rows], rows, strict=False):
-        new = above is not None and above.kind != row.kind
-        if row.kind == "pooled" and new:
+    pooled = next((row for row in rows if row.kind == "pooled"), None)
+    for row in rows:
+        if row is pooled:
             ax.axhline(at + ROWS_APART / 2 - 0.5, color=style.NON_EVENTS, lw=style.THIN)
-        at += ROWS_APART * (row.kind == "pooled" and new) + BEFORE_HEADING * (row.kind == "heading")
+        at += ROWS_APART * (row is pooled) + BEFORE_HEADING * (row.kind == "heading")
         heights.append(at)
         if row.kind != "heading":
             _draw_row(ax, row, at)
@@ -451,13 +453,12 @@ def _draw_row(ax: Axes, row: Row, at: float) -> None:
         marker, colour, size = "D", style.EVENTS, 6.5
     elif row.kind == "estimator":
         marker, colour = "s", style.EVENTS
-    filled = row.is_off if row.kind != "estimator" else False
     if not np.isnan(row.raw):
         ax.plot(row.raw, at, "s", mfc="none", mec=style.NON_EVENTS, ms=4.5, mew=style.THIN)
-    thick = 1.2 if row.kind == "estimator" else 2
+    thick, filled = (1.2, False) if row.kind == "estimator" else (2, row.is_off)
     ax.plot([row.lower, row.upper], [at] * 2, color=colour, lw=thick, solid_capstyle="butt")
-    face = colour if filled else "white"
-    ax.plot(row.middle, at, marker, mfc=face, mec=colour, mew=1.2, ms=size)
+    dot: dict[str, Any] = {"mfc": colour if filled else "white", "mec": colour, "mew": 1.2}
+    ax.plot(row.middle, at, marker, ms=size, **dot)
 
 
 def _numbers_of(row: Row) -> str:
@@ -470,9 +471,8 @@ def _new_scales(
     sizes = [len(members) for members in scales.values()]
     size = 6.4, 0.5 + 0.62 * len(sizes) + ROW * sum(sizes)
     panels = style.figure_of(len(sizes), 1, size, height_ratios=[each + 0.2 for each in sizes])
-    title = (
-        f"Estimate and {percent(level)} credible interval; filled: it excludes the ideal (dashed)"
-    )
+    title = f"Estimates and {percent(level)} credible intervals\n"
+    title += "Filled: the interval excludes the ideal (dashed)"
     title += ". Squares: estimators" * has_estimators
     style.headed(panels[0], title)
     return panels

@@ -149,7 +149,7 @@ def net_benefit(
     _draw_band(axes, at, ends, Line(style.INK, "-"), "Treat everyone", lw=1)
     axes.axhline(0, color=style.INK, lw=1, ls=":", label="Treat no one")
     top = max(*tops, float(ends[2].max()))
-    axes.set_xlim(0, at.max())
+    axes.set_xlim(at.min() if at.min() > at.max() / 4 else 0, at.max())
     axes.set_ylim(-BELOW_ZERO * top, 1.06 * top)
     _by_threshold(axes, "Risk at which a patient is treated", "Net benefit per patient")
     strip = _strip(axes)
@@ -533,6 +533,7 @@ def _by_threshold(ax: Axes, across: str, up: str) -> None:
     ax.set_xlabel(across)
     ax.set_ylabel(up)
     ax.locator_params(axis="y", nbins=style.TICKS)
+    ax.locator_params(axis="x", nbins=style.TICKS - 2)
     style.bare(ax)
 
 

@@ -26,7 +26,7 @@ BARS = 50
 
 BAND_POINTS = 61
 STUB = 0.01
-INSIDE = 1e-4
+INSIDE = 1e-6
 
 MOST_PATIENTS = 200
 """Patients at whose scores curves with steps are evaluated: three a bar of the histogram."""

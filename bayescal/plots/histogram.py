@@ -51,7 +51,7 @@ FARTHEST_DRAWN = 10
 TAIL_DRAWN = 0.002
 PRIOR_ACROSS, PRIOR_TAIL, PRIOR_LEAST = 2, 0.005, 0.01
 BELOW, TOP = -0.09, 1.08
-GAIN_BARS, CONSISTENCY_BARS = 60, 40
+CONSISTENCY_BARS = 40
 WIDTH = 62
 SHORT_NAMES = {"ece": "ECE", "mce": "MCE", "debiased_ece": "Debiased ECE"}
 FALLS = {
@@ -408,13 +408,11 @@ def _draw_gain(
     ax: Axes, values: Floats, estimate: float, ends: tuple[float, float], level: float
 ) -> None:
     """Draws of a gain, darker where it is positive, above the interval."""
-    low, high = np.quantile(values, [TAIL_DRAWN, 1 - TAIL_DRAWN])
-    low, high = min(float(low), ends[0]), max(float(high), ends[1])
-    room = 0.04 * (high - low) or 0.01
-    width = (high - low + 2 * room) / GAIN_BARS
-    edges = width * np.arange(np.floor((low - room) / width), np.ceil((high + room) / width) + 1)
+    edges = edges_over(values, np.inf, ends, -np.inf)
+    if edges[0] < 0 < edges[-1]:
+        edges -= edges[np.abs(edges).argmin()]  # so that no bar is on both sides of 0
     share = np.histogram(values, edges)[0] / values.size
-    helped = edges[:-1] > -width / 2
+    helped = edges[:-1] > -np.diff(edges) / 2
     for part, colour in ((~helped, style.NON_EVENTS), (helped, style.CURVE)):
         look: dict[str, Any] = {"fill": True, "color": colour, "alpha": 0.55, "lw": 0}
         ax.stairs(np.where(part, share, 0), edges, **look)

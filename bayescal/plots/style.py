@@ -227,7 +227,7 @@ def round_ticks(scale: Scale, low: float, high: float) -> list[float]:
     Examples
     --------
     >>> round_ticks("root", 0, 0.15)
-    [0.0, 0.005, 0.02, 0.05, 0.1]
+    [0, 0.01, 0.05, 0.1]
     """
     floor = low if low > 0 else 1e-6 * high
     powers = range(int(np.floor(np.log10(floor))), int(np.ceil(np.log10(high))) + 1)

@@ -20,7 +20,8 @@ class PosteriorTree(xr.DataTree):  # type: ignore[no-untyped-call]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
         raise TypeError(
-            "a tree is no array, and arviz before version 1 cannot read it. Call the same function "
-            "of arviz_stats or arviz_plots, which are installed with bayescal: "
-            "arviz_stats.summary(post.tree), arviz_plots.plot_forest(post.tree)."
+            "a tree is no array, and arviz before version 1 cannot read it. Pass it as "
+            "arviz.from_datatree(post.to_datatree()), or call the same function of arviz_stats or "
+            "arviz_plots, which are installed with bayescal: arviz_stats.summary(post.tree), "
+            "arviz_plots.plot_forest(post.tree)."
         )

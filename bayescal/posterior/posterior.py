@@ -28,7 +28,7 @@ from bayescal.core.text import card, shortened
 from bayescal.data.cases import as_scores, as_vector
 from bayescal.data.table import CalibrationData
 from bayescal.model.clusters.design import Design, cluster_design
-from bayescal.model.draws import Averaged, Part, Place, one_table
+from bayescal.model.draws import Averaged, OneOf, Part, one_table
 from bayescal.model.lapse.family import RATE_PRIORS
 from bayescal.model.problem import Problem
 from bayescal.posterior import performance as performing
@@ -36,6 +36,7 @@ from bayescal.posterior import stored
 from bayescal.posterior.checks.rates import learnt_rates
 from bayescal.posterior.checks.undefined import undefined_measures
 from bayescal.posterior.checks.verdict import diagnosed
+from bayescal.posterior.datatree import tree_for_arviz
 from bayescal.posterior.decisions.information import ROUNDING
 from bayescal.posterior.decisions.measures import information, net_benefits
 from bayescal.posterior.departures import (
@@ -183,14 +184,14 @@ class CalibrationPosterior:
         return self.imputations[imputation - 1]
 
     @property
-    def _place(self) -> Place | None:
+    def _one_of(self) -> OneOf | None:
         """Which of several curves it is; None of one that was fitted by itself."""
-        return self._parts[0].place
+        return self._parts[0].one_of
 
     @property
     def _title(self) -> str:
         """Of one of several curves the level's name, or what stands in its place."""
-        return "All cases" if self._place is None else self._place.title
+        return "All cases" if self._one_of is None else self._one_of.title
 
     @cached_property
     def imputations(self) -> tuple[Self, ...]:
@@ -392,6 +393,37 @@ class CalibrationPosterior:
             stored.complete(self._tree, self._parts)
         return self._tree
 
+    def to_datatree(self, derived: bool = False, scores: ArrayLike | None = None) -> xr.DataTree:
+        """The posterior as a tree for ArviZ, by the names that a trace of the PyMC model has.
+
+        Parameters
+        ----------
+        derived : bool
+            Whether the group posterior has `tce`, `observed_expected`, `calibration_slope` and
+            `event_prob` at a few scores, and of the coordinates those that a person reads.
+        scores : array-like of shape (k,), optional
+            Scores of `event_prob`; by default those that 5, 25, 50, 75 and 95 % of the cases are
+            below, rounded to two digits.
+
+        Returns
+        -------
+        xarray.DataTree
+            Groups posterior, sample_stats, log_likelihood, posterior_predictive, observed_data (`y`
+            by `obs`), constant_data (`score` and `trials` by `obs`), prior, prior_predictive and,
+            of one family, log_prior. Of an average `family` and `exactly_calibrated` of each draw
+            are coordinates of the draws, and a variable is NaN where the family of a draw does not
+            have it. ArviZ before version 1 takes `arviz.from_datatree(tree)`.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> y_true, y_prob = bc.simulate.sample("calibrated", 300, random_state=1)
+        >>> tree = bc.fit(y_true, y_prob, random_state=1).to_datatree(derived=True)
+        >>> list(tree["posterior"].data_vars)
+        ['tce', 'observed_expected', 'calibration_slope', 'event_prob']
+        """
+        return tree_for_arviz(self, as_flag(derived, "derived"), scores)
+
     def to_netcdf(self, path: str | PathLike[str]) -> None:
         """Write the whole tree to a NetCDF file; `bayescal.load` reads it back.
 
@@ -418,7 +450,7 @@ class CalibrationPosterior:
     @property
     def has_outcomes(self) -> bool:
         """Whether `data` has outcomes: those of a site that has not been seen are scores alone."""
-        is_seen = self._place is None or self._place.has_outcomes
+        is_seen = self._one_of is None or self._one_of.has_outcomes
         return is_seen and self._fitted is None and self._departure is None
 
     @property
@@ -1085,7 +1117,7 @@ class CalibrationPosterior:
 
     def _is_read_off_mean_curve(self, name: str) -> bool:
         """Not of a level that has not been seen, which is not its mean curve."""
-        is_new = self._place is not None and self._place.is_new
+        is_new = self._one_of is not None and self._one_of.is_new
         return FUNCTIONALS[name].is_distance and self.prob_calibrated is None and not is_new
 
     # Decisions
@@ -1399,7 +1431,7 @@ class CalibrationPosterior:
         return xr.DataArray(shaped, axes | coords, ("chain", "draw", *coords), name)
 
     def __repr__(self) -> str:
-        title = type(self).__name__ if self._place is None else self._place.title
+        title = type(self).__name__ if self._one_of is None else self._one_of.title
         return "\n  ".join([title, *lines_of(self)])
 
     def _repr_html_(self) -> str:

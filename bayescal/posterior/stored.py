@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from bayescal.core.arrays import Floats
 from bayescal.core.checksum import checksum
@@ -25,20 +24,19 @@ from bayescal.data.stored import reading_tree
 from bayescal.data.table import CalibrationData
 from bayescal.model.curves import Curve
 from bayescal.model.draws import Averaged, Part
-from bayescal.model.likelihood.binomial import BINOMIAL
-from bayescal.model.likelihood.times.cases import cases_of_times
 from bayescal.model.problem import Problem
 from bayescal.posterior.imputed import in_turn
+from bayescal.posterior.observed import Observed
 
 if TYPE_CHECKING:
     import xarray as xr
 
 __all__ = [
-    "OBSERVATION_LIMIT",
     "SEEN",
     "SEVERAL",
     "as_dataset",
     "assembled",
+    "check_tree",
     "complete",
     "coordinates_of",
     "is_of_imputations",
@@ -56,17 +54,10 @@ __all__ = [
     "with_chains",
 ]
 
-OBSERVATION_LIMIT = 5000
-"""Most cases for which log_likelihood and posterior_predictive are kept case by case."""
-OF_SINGLE_CASES = (
-    "Of single cases, as if they were independent: leave-one-out of this group does not leave out "
-    "whole clusters. bayescal.compare(...).loo does."
-)
-"""What the log likelihood of cases in clusters is not."""
 SEEN, SEVERAL = "on", "several_curves"
 """Groups with the scores that a posterior is seen on, where they are not its own; and with the tree
 of all curves, of one of several."""
-IMPUTATIONS, CHECKSUM, PLACE = "imputations", "checksum", "view"
+IMPUTATIONS, CHECKSUM, WHICH = "imputations", "checksum", "view"
 """Attributes: the number of imputations, the checksum of each group, which of several curves."""
 
 
@@ -83,11 +74,6 @@ def tree_of(part: Part) -> xr.DataTree:
         named["families"], named["asked"] = averaged.families, dict(averaged.asked)
         named["prior_calibrated"] = averaged.weights["identity"]
         named["prob_calibrated"] = averaged.prob_calibrated
-    if data.follow_up is None and _has_cases(data):
-        row, outcome = _cases(data)
-        observed = xr.Dataset({"y": ("obs", outcome)}, {"obs": np.arange(row.size)})
-    else:
-        observed = xr.Dataset({"hits": ("row", data.hits)}, {"row": np.arange(data.score.size)})
     by_draw = {name: value for name, value in part.stats.items() if np.ndim(value)}
     stats = as_dataset(by_draw, {}) if by_draw else xr.Dataset()
     groups = {
@@ -95,15 +81,15 @@ def tree_of(part: Part) -> xr.DataTree:
         "sample_stats": stats.assign(
             {name: value for name, value in part.stats.items() if not np.ndim(value)}
         ),
-        "observed_data": observed,
+        "observed_data": Observed([problem]).data()["observed_data"],
         "constant_data": data.to_xarray().assign(model_score=("row", problem.table.score)),
     }
     tree = assembled(groups, problem.to_attributes(), part.engine, named)
-    if part.place is not None:
-        if not part.place.has_outcomes:
+    if part.one_of is not None:
+        if not part.one_of.has_outcomes:
             del tree["observed_data"]
-        tree[SEVERAL] = part.place.several.tree.copy()
-        tree.attrs[PLACE] = json.dumps(part.place.key)
+        tree[SEVERAL] = part.one_of.several.tree.copy()
+        tree.attrs[WHICH] = json.dumps(part.one_of.key)
     return tree
 
 
@@ -152,7 +138,7 @@ def seen_on(tree: xr.DataTree, data: CalibrationData) -> xr.DataTree:
 
 def key_of(tree: xr.DataTree) -> dict[str, Any] | None:
     """Which of several curves a tree is of; None of a fit."""
-    key: dict[str, Any] | None = json.loads(tree.attrs[PLACE]) if PLACE in tree.attrs else None
+    key: dict[str, Any] | None = json.loads(tree.attrs[WHICH]) if WHICH in tree.attrs else None
     return key
 
 
@@ -184,10 +170,9 @@ def complete(tree: xr.DataTree, parts: Sequence[Part]) -> None:
     """Add the groups that cost time, in place: predictive, likelihood and prior draws.
 
     Of several imputations prior draws alone: the rest is in the tree of each. log_likelihood is of
-    single cases, and is left out above `OBSERVATION_LIMIT` cases and for sampling weights, which
-    are not cases. Of a curve without a prior, which is read off another model, none is added. Of a
-    likelihood whose cases depend on each other it is of rows. Of cases in
-    clusters its attribute `note` says that it is of single cases.
+    single cases, and is left out above 5000 of them and for sampling weights, which are not cases.
+    Of cases in clusters its attribute `note` says that it is of single cases. Of a curve without a
+    prior, which is read off another model, none is added.
     """
     import xarray as xr
 
@@ -197,8 +182,11 @@ def complete(tree: xr.DataTree, parts: Sequence[Part]) -> None:
         tree["prior"] = xr.DataTree(mixed([posterior_of(part, "prior") for part in parts]))
         return
     (part,) = parts
-    for name, group in _predictive(tree, part).items():
-        tree[name] = xr.DataTree(group)
+    seen = Observed([part.problem])
+    tree["posterior_predictive"] = xr.DataTree(seen.predicted([part.u], part.chains, "predictive"))
+    likelihood = seen.log_likelihood([part.u], part.chains)
+    if likelihood is not None:
+        tree["log_likelihood"] = xr.DataTree(likelihood)
     tree["prior"] = xr.DataTree(posterior_of(part, "prior"))
     curve, prior, size = part.problem.curve, part.problem.prior, len(part.u)
     if part.averaged is not None or curve.has_atoms or part.prior is not None:
@@ -210,42 +198,6 @@ def complete(tree: xr.DataTree, parts: Sequence[Part]) -> None:
         density["deviation"] = prior.deviation_logpdf(np.stack(rough, axis=1))
     by_chain = {name: with_chains(values, part.chains) for name, values in density.items()}
     tree["log_prior"] = xr.DataTree(as_dataset(by_chain, {}, part.chains, size // part.chains))
-
-
-def _predictive(tree: xr.DataTree, part: Part) -> dict[str, xr.Dataset]:
-    """log_likelihood, and outcomes drawn anew, by case where there are not too many."""
-    import xarray as xr
-
-    problem, chains, data = part.problem, part.chains, part.problem.data
-    log_odds, rng = problem.curves_at(data.score).log_odds(part.u), problem.rng("predictive")
-
-    def by_draw(name: str, values: NDArray[Any], dim: str) -> xr.Dataset:
-        shaped = with_chains(values, chains)
-        named = {name: (("chain", "draw", dim), shaped)}
-        return as_dataset(named, {dim: np.arange(values.shape[1])}, *shaped.shape[:2])
-
-    if not problem.of_times and _has_cases(data):
-        row, outcome = _cases(data)
-        constant = tree["constant_data"].to_dataset()
-        tree["constant_data"] = xr.DataTree(
-            constant.assign_coords(obs=np.arange(row.size)).assign(
-                case_score=("obs", data.score[row])
-            )
-        )
-        of_row = [BINOMIAL.log_case(event, log_odds) for event in (False, True)]
-        likelihood = np.where(outcome == 1, of_row[1][:, row], of_row[0][:, row])
-        replicate = (rng.random(likelihood.shape) < expit(log_odds)[:, row]).astype(np.int8)
-        groups = {"log_likelihood": by_draw("y", likelihood, "obs")}
-        if data.clusters is not None and not data.clusters.are_single:
-            groups["log_likelihood"].attrs["note"] = OF_SINGLE_CASES
-        return groups | {"posterior_predictive": by_draw("y", replicate, "obs")}
-    trials = np.rint(problem.table.trials).astype(np.int64)
-    hits = problem.likelihood.draw(rng, trials, expit(log_odds)).astype(np.int32)
-    groups = {"posterior_predictive": by_draw("hits", hits, "row")}
-    if problem.of_times and data.n <= OBSERVATION_LIMIT:
-        of_cases, _ = cases_of_times(problem, part.u)
-        groups["log_likelihood"] = by_draw("followed", of_cases, "kind")
-    return groups
 
 
 def posterior_of(part: Part, group: str = "posterior") -> xr.Dataset:
@@ -299,19 +251,6 @@ def with_chains(values: NDArray[Any], chains: int) -> NDArray[Any]:
     return values.reshape(chains, -1, *values.shape[1:])
 
 
-def _has_cases(data: CalibrationData) -> bool:
-    return not data.is_pseudo and data.n <= OBSERVATION_LIMIT
-
-
-def _cases(data: CalibrationData) -> tuple[NDArray[np.intp], NDArray[np.int8]]:
-    """Row and outcome of each case: within a row, its events first."""
-    trials, hits = data.trials.astype(np.int64), data.hits.astype(np.int64)
-    row = np.repeat(np.arange(trials.size), trials)
-    start = np.cumsum(trials) - trials
-    index = np.arange(row.size) - start[row]
-    return row, (index < hits[row]).astype(np.int8)
-
-
 # Read
 
 
@@ -346,12 +285,16 @@ def trees_of(tree: xr.DataTree) -> list[xr.DataTree]:
     return trees
 
 
-def read_parts(tree: Any) -> tuple[Part, ...]:
-    """The parts that a tree was written of."""
+def check_tree(tree: Any) -> xr.DataTree:
+    """A tree, and nothing else."""
     import xarray as xr
 
-    check_type(tree, xr.DataTree, "tree", "Pass the tree of a posterior of bayescal.fit.")
-    return tuple(map(_read_part, trees_of(tree)))
+    return check_type(tree, xr.DataTree, "tree", "Pass the tree of a posterior of bayescal.fit.")
+
+
+def read_parts(tree: Any) -> tuple[Part, ...]:
+    """The parts that a tree was written of."""
+    return tuple(map(_read_part, trees_of(check_tree(tree))))
 
 
 @reading_tree()

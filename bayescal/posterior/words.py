@@ -23,7 +23,7 @@ def lines_of(post: Any) -> list[str]:
     lower, upper = post.interval("tce")
     told = interval(post.estimate("tce"), lower, upper, 0.95)
     known = "exact calibration was not considered"
-    is_new = post._place is not None and post._place.is_new
+    is_new = post._one_of is not None and post._one_of.is_new
     is_new = is_new and post._fitted is None and post._departure is None
     told_wrong = reversed_scores(post.data) if post.has_outcomes and not is_new else None
     return [

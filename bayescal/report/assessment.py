@@ -26,6 +26,7 @@ from bayescal.report import render
 from bayescal.report.facts import STANDARD_WORDS, Facts, Limit
 from bayescal.report.groups import check_few_labels, check_groups
 from bayescal.report.horizons import HorizonAssessment
+from bayescal.report.notes import notes_of
 from bayescal.report.page import lead_figure, page_of, to_do, tripod_of
 from bayescal.report.panel import PANEL, panel_for
 from bayescal.report.paper import describe, tripod
@@ -313,6 +314,11 @@ class Assessment:
             check_type(source, dict, "source", 'Pass a dict such as {"Rows read": 900}.')
         return tripod(tripod_of(self.facts, self._verdict, plan, source))
 
+    @property
+    def notes(self) -> list[str]:
+        """What a reader should bear in mind: moved scores, few events, draws not to be trusted."""
+        return [self._worded(text) for text in notes_of(self.facts)]
+
     def val_prob(self) -> pd.Series:
         """What R's `val.prob` prints, by its names; of the data, not of the posterior."""
         return self.facts.val_prob()
@@ -322,7 +328,7 @@ class Assessment:
         return {"facts": self.facts}
 
     def __str__(self) -> str:
-        return str(self.page())
+        return str(page_of(self.facts, self._verdict, self._tables, is_whole=False))
 
     def __repr__(self) -> str:
         told = self._worded(self.posterior.data.size_in_words)

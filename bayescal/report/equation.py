@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit
 
 from bayescal.core.arrays import Floats
-from bayescal.fitting.imputed.comparison import ImputedComparison
 from bayescal.inference import CurveComparison
 
 __all__ = ["EQUATIONS", "Equation", "update_equation"]
@@ -98,10 +97,7 @@ def update_equation(comparison: CurveComparison, curve: str) -> Equation | None:
     """
     if curve not in EQUATIONS:
         return None
-    each: Sequence[CurveComparison] = [comparison]
-    if isinstance(comparison, ImputedComparison):
-        each = comparison.comparisons
-    score, weight, risk = np.hstack([_mean_curve(one, curve) for one in each])
+    score, weight, risk = np.hstack([_mean_curve(one, curve) for one in comparison.imputations])
     form = EQUATIONS[curve]
     root = np.sqrt(weight * risk * (1 - risk))
     columns = np.column_stack(form.columns(score)) * root[:, None]

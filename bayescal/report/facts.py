@@ -60,6 +60,12 @@ if TYPE_CHECKING:
 __all__ = ["Facts", "Limit"]
 
 STANDARD_WORDS = Words()
+ROUND = (
+    *(0.001, 0.002, 0.005, 0.01, 0.02, 0.05),
+    *(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
+    *(0.95, 0.98, 0.99, 0.995),
+)
+FEWEST_SCORES = 3
 IDEAL_SLOPE, RIGHT_SPREAD = 1.0, (0.8, 1.25)
 ALONE: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "observed_expected": (observed_expected, observed_expected_interval),
@@ -326,6 +332,12 @@ class Facts:
     def has_estimators(self) -> bool:
         """Whether there is a panel; of times to an event only if it was named."""
         return not self.posterior.problem.of_times or self.panel not in ((), PANEL)
+
+    @cached_property
+    def curve(self) -> tuple[Floats, Floats]:
+        """Round scores within the range of the data, and the curve there as `curve_at` gives it."""
+        at = round_scores(self.posterior.data.score)
+        return at, self.curve_at(at)
 
     def curve_at(self, scores: Floats) -> Floats:
         """The curve at some scores: posterior mean, and both ends, of shape (n_scores, 3)."""
@@ -605,3 +617,13 @@ class Facts:
                 "there are no subgroups. Pass subgroup= to assess, with two or more columns."
             )
         return self.subgroups.table(ci_prob=self.ci_prob)
+
+
+def round_scores(score: Floats) -> Floats:
+    """Round probabilities within the range of the scores, or some of the scores themselves."""
+    values = np.array([value for value in ROUND if score.min() <= value <= score.max()])
+    if values.size >= FEWEST_SCORES:
+        return values
+    distinct = np.unique(score)
+    index = np.linspace(0, distinct.size - 1, min(distinct.size, 5)).round().astype(int)
+    return np.asarray(distinct[index])

@@ -48,6 +48,7 @@ def drawn(figure: Figure) -> Iterator[Drawing]:
     import matplotlib.pyplot as plt
     import matplotlib.style
     from matplotlib.text import Text
+    from matplotlib.ticker import FixedFormatter
 
     from bayescal import plots
 
@@ -65,6 +66,10 @@ def drawn(figure: Figure) -> Iterator[Drawing]:
                 ax.set_title("", loc="left")  # the page has the title
             for text in drawing.findobj(Text):
                 text.set_text(figure.worded(text.get_text()))
+            for axis in (axis for ax in drawing.axes for axis in (ax.xaxis, ax.yaxis)):
+                named = axis.get_major_formatter()  # which writes its labels anew when it draws
+                if isinstance(named, FixedFormatter):
+                    axis.set_major_formatter(FixedFormatter([*map(figure.worded, named.seq)]))
             yield drawing
         finally:
             plt.close(drawing)

@@ -115,7 +115,7 @@ def group_table(groups: Mapping[str, CalibrationPosterior], ci_prob: float) -> p
         exact = np.nan if post.prob_calibrated is None else post.prob_calibrated
         numbers = post.data.counted() | _main_numbers(post, ci_prob)
         rows[name] = numbers | {"prob_calibrated": exact}
-        if post._place is not None:
+        if post._one_of is not None:
             raw = raw_of(post)
             rows[name] |= {f"{each}_raw": raw[each] for each in RATIO_AND_SLOPE}
     table = pd.DataFrame.from_dict(rows, orient="index").astype(np.float64).rename_axis("group")

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from bayescal.report.assessment import Assessment
-
 __all__ = ["HorizonAssessment"]
 
 MOST_CURVES = 6
@@ -40,13 +38,13 @@ class HorizonAssessment:
     posterior : Several
     """
 
-    def __init__(self, assessments: Mapping[float, Assessment], risks: Risks) -> None:
+    def __init__(self, assessments: Mapping[float, Any], risks: Risks) -> None:
         self.horizons = tuple(assessments)
         self._assessments = Several(assessments, "horizon", risks.notes)
         posteriors = {at: each.posterior for at, each in assessments.items()}
         self.posterior = Several(posteriors, "horizon", risks.notes)
 
-    def at(self, horizon: float) -> Assessment:
+    def at(self, horizon: float) -> Any:
         """The assessment at one horizon, with all of its tables and its own report.
 
         Parameters
@@ -98,7 +96,12 @@ class HorizonAssessment:
 
         columns = [Column("observed", "Observed, predicted", shares, media=MEDIA[:1])]
         columns += [
-            measured(name, capitalised(FUNCTIONALS[name].short)) for name in main_functionals()
+            measured(
+                name,
+                capitalised(FUNCTIONALS[name].short),
+                media=MEDIA[:1] if name == "calibration_slope" else MEDIA,
+            )
+            for name in main_functionals()
         ]
         level = percent(self._last.facts.ci_prob)
         title = f"Each horizon: estimates and {level} intervals"
@@ -151,7 +154,7 @@ class HorizonAssessment:
             self._last._worded(count(self.posterior.cases, "case")),
             (first, *of_last),
             (lead, Section("Follow-up", followed), Section("How", (EACH_ALONE,)), *kept),
-            tuple(dict.fromkeys([*self.posterior.notes, *last.notes])),
+            tuple(self.notes),
             {
                 "horizons": list(self.horizons),
                 "by_horizon": [
@@ -160,6 +163,21 @@ class HorizonAssessment:
                 "assessments": {f"{at:g}": a.to_dict() for at, a in self._assessments.items()},
             },
         )
+
+    @property
+    def notes(self) -> list[str]:
+        """How risks were read off whole curves, and what is to be borne in mind of any horizon."""
+        each = {at: a.notes for at, a in self._assessments.items()}
+        common = [
+            text for text in each[self.horizons[0]] if all(text in own for own in each.values())
+        ]
+        own = [
+            f"By {at:g}: {text}"
+            for at, notes in each.items()
+            for text in notes
+            if text not in common
+        ]
+        return [*self.posterior.notes, *common, *own]
 
     def _curves(self) -> dict[str, Any]:
         """Of more than six horizons, six from the first to the last."""
@@ -194,7 +212,7 @@ class HorizonAssessment:
         )
 
     @property
-    def _last(self) -> Assessment:
+    def _last(self) -> Any:
         return self._assessments[self.horizons[-1]]
 
     def __getstate__(self) -> dict[str, Any]:

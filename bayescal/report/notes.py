@@ -47,6 +47,11 @@ def _notes(f: Facts) -> Iterator[str]:
     yield from _of_labels(f)
     if f.periods is not None:
         yield IN_USE
+    if len(f.data.groups) == 1:
+        yield (
+            f"all cases are of one {f.kind}, {shortened(f.data.groups[0])}: nothing can be said of "
+            "another."
+        )
     fewer = min(data.events, data.n - data.events) * data.weight_scale
     if 0 < round(fewer, 1) < FEW:
         rarer = "event" if data.events <= data.n - data.events else "non-event"

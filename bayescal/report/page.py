@@ -43,6 +43,8 @@ def page_of(
     tables: Tables,
     title: str | None = None,
     source: Mapping[str, object] | None = None,
+    *,
+    is_whole: bool = True,
 ) -> Page:
     """The page in the words of `labels`; names from the data stay as they are.
 
@@ -52,6 +54,8 @@ def page_of(
         By default it is made of the source.
     source : mapping of str to object, optional
         Where the data came from, as lines of a table. Of a path, only the file's name is shown.
+    is_whole : bool
+        Whether appendix and record are made, too, which a terminal does not show.
     """
     told = _without_folders(source or {})
     notes = notes_of(f)
@@ -61,15 +65,18 @@ def page_of(
     lead = Section("Results", (*verdict.more, figure, tables["first"]))
     sections = [lead, *_parts(f, tables, figures), *_to_do(f), *_thresholds(f, tables)]
     sections += [*_follow_up(f, tables), Section("Methods", (short_method(f),))]
-    sections += _appendix(f, verdict, tables, advised, told, notes)
+    if is_whole:
+        sections += _appendix(f, verdict, tables, advised, told, notes)
+    words: dict[str, Any] = {
+        "title": _title(told, title),
+        "subject": subject(f),
+        "answer": tuple(text for text in answer if text),
+    }
+    record = {}
+    if is_whole:  # in standard words
+        record = {**as_dict(f, verdict, advised, notes), **words, "source": told}
     page = Page(
-        _title(told, title),
-        subject(f),
-        tuple(text for text in answer if text),
-        tuple(sections),
-        tuple(notes),
-        {**as_dict(f, verdict, advised, notes), "source": told},
-        verdict.tone,
+        **words, sections=tuple(sections), notes=tuple(notes), record=record, tone=verdict.tone
     )
     return page.worded(lambda text: f.labels.of(text, f.names))
 
@@ -165,10 +172,11 @@ def lead_figure(f: Facts) -> Figure:
         f"The posterior mean of the curve with its {percent(f.ci_prob)} band, the diagonal of "
         "perfect calibration, and the scores of cases with and without the event."
     )
-    at = np.quantile(f.posterior.data.score, [0.1, 0.5, 0.9])
+    at, curve = f.curve
+    some = np.unique(np.linspace(0, at.size - 1, 5).round().astype(int))
     reads = "; ".join(
         f"predicted {score:.3g}: actual {mean:.3g} ({low:.3g} to {high:.3g})"
-        for score, (mean, low, high) in zip(at, f.curve_at(at).tolist(), strict=True)
+        for score, (mean, low, high) in zip(at[some], curve[some].tolist(), strict=True)
     )
     options = {"ci_probs": (f.ci_prob,)}
     title = "Calibration curve"
@@ -178,14 +186,16 @@ def lead_figure(f: Facts) -> Figure:
 def _forest(f: Facts) -> Figure | None:
     """O/E of groups, periods or subgroups, each beside the others."""
     drawn: list[tuple[str, Any, int]] = [
-        ("sites", f.sites, len(f.data.groups)),
+        ("forest", f.sites, len(f.data.groups)),
         ("drift", f.periods, 0),
-        ("subgroups", f.subgroups, 0 if f.subgroups is None else len(f.subgroups.parts())),
+        ("forest", f.subgroups, 0 if f.subgroups is None else len(f.subgroups.parts())),
     ]
     for name, post, rows in drawn:
         if post is not None and rows <= MOST_ROWS:
             title = f"Observed / expected events by {f.kind}"
             caption = f"Estimates with {percent(f.ci_prob)} intervals of one fit."
+            if name == "forest":
+                caption += " Filled: the interval excludes 1. Squares: each alone."
             named = "; ".join(
                 f"{shortened(label)} {row['estimate']:.2f}" for label, row in f.clearly_off.items()
             )
@@ -294,13 +304,14 @@ def _appendix(
     names = ("estimators", "families", "diagnostics", "imputations", "val_prob")
     computed = tuple(tables[name] for name in names if name in tables)
     yield Section("Estimators, families of curves and computation", computed, True)
-    items = tripod_items(f, verdict, advised, source=source)
+    items = tripod_of(f, verdict, None, source)
     yield Section("TRIPOD+AI", (_tripod_table(items),), True)
     yield Section("Methods in full", (methods(f),), True)
-    yield Section("Data and settings", (_data_table(f, source), call_again(f)), True)
+    yield Section("Data and settings", (_data_table(f, source),), True)
+    yield Section("Code for the same numbers", (call_again(f),), True, True)
     keys = dict.fromkeys([*cited(" ".join([methods(f), *notes])), *ALSO_CITED])
     listed = tuple(f"{REFERENCES[key].text} doi:{REFERENCES[key].doi}" for key in keys)
-    yield Section("References", listed, True)
+    yield Section("References", listed, True, True)
 
 
 def _exactness(f: Facts) -> Iterator[str]:

@@ -189,7 +189,9 @@ def _bootstrapped(f: Facts) -> str:
 
 def results(f: Facts, verdict: Verdict, to_do: str) -> list[str]:
     """The results, with the numbers that TRIPOD+AI asks for."""
-    return [sample(f), *follow_up_words(f.posterior.data), *performance(f, verdict), to_do]
+    equation = [] if f.equation is None else [f"The equation of the update: {f.equation}."]
+    told = [sample(f), *follow_up_words(f.posterior.data), *performance(f, verdict)]
+    return [*told, to_do, *equation]
 
 
 def sample(f: Facts) -> str:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal.core.arrays import Floats
 from bayescal.core.errors import check_choice
 from bayescal.core.table import MEDIA, NOT_TERMINAL, Column, Row, Table, chances, rows_of
 from bayescal.core.text import capitalised, chance, count, decimals, percent, shortened
@@ -19,6 +18,7 @@ from bayescal.posterior.functional import SECTIONS
 from bayescal.posterior.functionals import FUNCTIONALS, heading, main_functionals
 from bayescal.report.facts import Facts
 from bayescal.report.followed import censoring_by_fifth, quarters, risks_words
+from bayescal.report.panel import no_panel
 from bayescal.report.performance import CLASSIFIED, OVERALL
 from bayescal.report.seen import Measured
 from bayescal.report.val_prob import VAL_PROB
@@ -31,12 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["Tables", "measured"]
 
 PAGE = MEDIA[:1]
-ROUND = (
-    *(0.001, 0.002, 0.005, 0.01, 0.02, 0.05),
-    *(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
-    *(0.95, 0.98, 0.99, 0.995),
-)
-FEWEST_SCORES = 3
 FIRST = {
     "observed_expected": "Observed / expected",
     "calibration_in_the_large": "Calibration in the large",
@@ -289,21 +283,10 @@ def _performance_rows(f: Facts) -> Iterator[Row]:
         )
 
 
-def round_scores(score: Floats) -> Floats:
-    """Round probabilities within the range of the scores, or some of the scores themselves."""
-    values = np.array([value for value in ROUND if score.min() <= value <= score.max()])
-    if values.size >= FEWEST_SCORES:
-        return values
-    distinct = np.unique(score)
-    index = np.linspace(0, distinct.size - 1, min(distinct.size, 5)).round().astype(int)
-    return np.asarray(distinct[index])
-
-
 def curve_table(f: Facts) -> Table:
     """The calibration curve at some predicted probabilities, with its interval."""
-    at = round_scores(f.posterior.data.score)
-    rows = []
-    for score, ends in zip(at, f.curve_at(at).tolist(), strict=True):
+    rows, (at, curve) = [], f.curve
+    for score, ends in zip(at, curve.tolist(), strict=True):
         values = dict(zip(("actual", "lower", "upper"), ends, strict=True))
         places = decimals(values["lower"], values["upper"])
         rows.append(Row(f"{score:.4g}", f"{score:.4g}", values, decimals=places))
@@ -432,7 +415,7 @@ def followed_table(f: Facts) -> Table:
             *[counts("competing", "Competing events", short="Competing")] * (competing > 0),
             counts("censored", "Left before", short="Left"),
             *(
-                counts(f"at_risk_{n}", f"At risk at {time:.3g}", media=NOT_TERMINAL)
+                counts(f"at_risk_{n}", f"At risk at {time:.3g}", media=PAGE)
                 for n, time in enumerate(quarters(horizon), 1)
             ),
             counts("at_risk", f"Followed to {at}", short="Followed"),
@@ -517,7 +500,7 @@ def estimators_table(f: Facts) -> Table:
         is_larger = row["prob_exceeds"] < RARE
         return "larger than chance explains" if is_larger else "within chance"
 
-    known = f.estimators.dropna(subset=["estimate"])
+    known = f.estimators[f.estimators["estimate"].notna()] if len(f.panel) else no_panel()
     ends = zip(known["calibrated_lower"], known["calibrated_upper"], strict=True)
     places = max((decimals(*each) for each in ends), default=3)
     rows = [

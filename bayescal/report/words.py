@@ -17,10 +17,6 @@ Noun: TypeAlias = "str | tuple[str, str]"
 LONGEST_WORD = 40
 APART = r"(?<![\w.=`/<&-])(?:{})(?![\w=`(/-]|\.\w)"
 """A word of a sentence: no part of a name, a path, an option or code."""
-MARKED_UP = re.compile(
-    r"(<(script|style|code|pre|ol)\b.*?</\2>|<[^>]*>|&[#\w]+;)", re.DOTALL | re.IGNORECASE
-)
-"""What of a page is no sentence: tags, code, and the list of references."""
 
 
 @dataclass(frozen=True)
@@ -61,16 +57,6 @@ class Words:
             return word[:1].upper() + word[1:] if matched[:1].isupper() else word
 
         return re.sub(pattern, other, text, flags=re.IGNORECASE)
-
-    def of_page(self, page: str, keep: Collection[str] = ()) -> str:
-        """A page of HTML with its texts in these words; tags, scripts and code stay as they are."""
-        if not self.by_standard:
-            return page
-        at, parts = 0, []
-        for match in MARKED_UP.finditer(page):
-            parts += [self.of(page[at : match.start()], keep), match.group()]
-            at = match.end()
-        return "".join([*parts, self.of(page[at:], keep)])
 
 
 def words(

@@ -302,18 +302,27 @@ MARKS = {"works": "yes", "no keyword": "", "no fit": ""}
 
 
 def tables(record: Mapping[str, Mapping[str, str]]) -> str:
-    """The tables of the page: which pairs work, and why others do not."""
-    lines = [
-        f"| parts | {' | '.join(f'`{door}`' for door in DOORS)} |",
-        f"|---|{'---|' * len(DOORS)}",
-    ]
-    for names, row in record.items():
-        lines.append(f"| {names} | {' | '.join(MARKS.get(row[door], 'no') for door in DOORS)} |")
-    lines += ["", "What `fit` answers where it says no:", "", "| parts | answer |", "|---|---|"]
-    for names, row in record.items():
-        if row["fit"] not in MARKS:
-            lines.append(f"| {names} | {row['fit'].split('. ')[0].rstrip('.')}. |")
+    """The table of the page: what each function refuses, and what it has no option for."""
+    lines = ["| function | refuses | has no option for |", "|---|---|---|"]
+    for door in DOORS:
+        told = {names: row[door] for names, row in record.items()}
+        without = [names for names in PARTS if told.get(names) == "no keyword"]
+        refused = [names for names, answer in told.items() if answer not in MARKS]
+        alone = {names for names in refused if names in PARTS}
+        shown = [names for names in refused if names in PARTS or not alone & {*names.split(" + ")}]
+        lines.append(f"| `{door}` | {_listed(shown)} | {_listed(without)} |")
     return "\n".join(lines)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Parts and pairs; the pairs of one part together."""
+    firsts = dict.fromkeys(name.split(" + ")[0] for name in names)
+    told = []
+    for first in firsts:
+        others = [name.split(" + ")[1] for name in names if name.startswith(f"{first} + ")]
+        told += [first] * (first in names)
+        told += [f"{first} with {', '.join(others)}"] * bool(others)
+    return "; ".join(told) or "nothing"
 
 
 def with_tables(page: str, record: Mapping[str, Mapping[str, str]]) -> str:

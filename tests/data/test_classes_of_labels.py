@@ -96,7 +96,7 @@ def test_class_wise_is_one_hierarchical_fit() -> None:
     post = bc.fit(NAMES[INDEX], matrix, mode="class-wise", curve="intercept", **CHEAP)
     assert post.problem.kind == "sites"
     assert post.labels == ("ant", "cat", "dog")
-    assert post.at(site="cat").data == bc.CalibrationData(INDEX == 1, PROBA[:, 1])
+    assert post.at({"class": "cat"}).data == bc.CalibrationData(INDEX == 1, PROBA[:, 1])
 
 
 ONE = PROBA[:, 0]

@@ -399,7 +399,7 @@ def test_the_page_is_written_of_times(assessed, tmp_path):
 
 def test_c_statistic_and_brier_are_those_of_the_curve():
     """Of a calibrated model the Brier score is the mean of s (1 - s)."""
-    from bayescal.assessment.performance import performance_by_curve
+    from bayescal.report.performance import performance_by_curve
 
     rng = np.random.default_rng(5)
     risk = expit(rng.normal(-1, 1.1, 4000))

@@ -107,11 +107,10 @@ def test_complete_outcomes_change_nothing():
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"y_true": [None, np.nan]}, "all are missing"),
+        ({"y_true": [None, np.nan]}, "this table has no outcomes"),
         ({"y_prob": [0.2]}, "y_true"),
         ({"y_prob": [0.2, None]}, "y_prob"),
-        ({"site": ["A", "B"]}, "site cannot be given"),
-        ({"y_true": bc.CalibrationData([0, 1], [0.2, 0.4])}, "table"),
+        ({"y_prob": [[0.2, 0.3], [0.4, 0.5]]}, "y_prob"),
         ({"sample_weight": [1, 2, 3]}, "sample_weight"),
         ({"y_true": [0, 3]}, "neither 0 nor 1"),
     ],
@@ -168,3 +167,69 @@ def test_the_figure_draws_the_verdicts(result):
     assert hollow.get_xdata().tolist() == table.index[~same].tolist()
     with pytest.raises(InputError, match="result must be a KnownFit"):
         bc.plots.missing_outcomes(result.posterior, 0.06)
+
+
+GROUPS = {
+    "site": np.array(["A", "B"])[np.arange(400) // 200],
+    "period": np.arange(400) // 200,
+    "subgroup": {"sex": np.resize(["F", "M"], 400), "age": np.resize(["<80", "80+", "80+"], 400)},
+}
+
+
+@pytest.mark.parametrize("role", GROUPS)
+def test_sites_periods_and_subgroups_have_a_delta_each(cases, role):
+    y, s, known = cases
+    how = {role: GROUPS[role], "curve": "logistic"} | OPTIONS
+    result, several = bc.fit_known(y, s, **how), bc.fit(y, s, **how)
+    assert result.missing["cases"].sum() == 400
+    assert np.array_equal(result.posterior.values_of("tce"), several.at().on(s).values_of("tce"))
+    table = result.by_level(0.05)
+    assert list(table.index) == [(part.factor, part.level) for part in several.parts()]
+    per_factor = table["cases"].groupby(level="factor").sum()
+    assert (per_factor == 400).all()
+    levels = several.parts()[0].levels
+    one, view = result.at(levels), several.at(levels)
+    here = np.ones(400, bool)
+    for name, level in levels.items():
+        column = GROUPS[role][name] if role == "subgroup" else GROUPS[role]
+        here &= np.asarray(column).astype(str) == level
+    assert np.array_equal(one.posterior.values_of("tce"), view.on(s[here]).values_of("tce"))
+    assert one.missing["missing"].sum() == (here & ~known).sum()
+    row = table.iloc[0]
+    change = one.delta_to_change(0.05)
+    assert (row["delta_lower"], row["delta_upper"]) == (change["lower"], change["upper"])
+    moved = one.sensitivity([-1.0, 0.0, 1.0], names=["observed_expected"])["mean"]
+    assert moved.is_monotonic_increasing
+
+
+def test_a_site_without_a_known_outcome_counts_among_all(cases):
+    y, s, _ = cases
+    nobody = np.where(GROUPS["site"] == "B", np.nan, y)
+    site = np.where(np.arange(400) % 2, GROUPS["site"], "C")
+    result = bc.fit_known(nobody, s, site=site, curve="logistic", **OPTIONS)
+    assert result.several.levels == {"site": ("A", "C")}
+    assert result.missing["cases"].sum() == 400
+
+
+def test_of_times_those_who_left_early_are_not_known():
+    rng = np.random.default_rng(1)
+    s = rng.beta(1.5, 3, 300)
+    time = rng.exponential(1 / -np.log1p(-s))
+    left = rng.exponential(2.0, 300)
+    seen = bc.Survival(np.minimum(time, left), (time <= left).astype(int))
+    how = {"horizon": 1.0, "curve": "logistic"} | OPTIONS
+    result, plain = bc.fit_known(seen, s, **how), bc.fit(seen, s, **how)
+    assert np.array_equal(result.posterior.values_of("tce"), plain.values_of("tce"))
+    assert result.missing["missing"].sum() == ((left < 1) & (left < time)).sum()
+    ratio = result.sensitivity([-0.7, 0.0, 0.7], names=["observed_expected"])["mean"]
+    assert ratio.is_monotonic_increasing
+    assert ratio.iloc[1] == pytest.approx(plain.values_of("observed_expected").mean(), rel=1e-9)
+    by_site = bc.fit_known(seen, s, site=np.resize(["A", "B"], 300), **how)
+    assert by_site.by_level(0.1)["share_missing"].between(0.1, 0.6).all()
+
+
+def test_one_curve_has_no_levels(result):
+    with pytest.raises(InputError, match="the fit is of one curve"):
+        result.by_level(0.05)
+    with pytest.raises(InputError, match="the fit is of one curve"):
+        result.at(site="A")

@@ -174,7 +174,7 @@ def test_gains_of_imputations_have_rubin_s_mean_and_variance() -> None:
     noise = np.random.default_rng(1).normal(0.3, 0.6, (3, s.size))
     imputed = 1 / (1 + (1 - s) / s * np.exp(noise))
     comparison = bc.compare(y, imputation=imputed, draws=400, random_state=1)
-    parts = zip(comparison.posterior.tables, comparison.comparisons, strict=True)
+    parts = zip(comparison.posterior.tables, comparison.imputations, strict=True)
     each = [gains_on(curves.distances, one, (0.2,)) for curves, one in parts]
     for measure, both in gains_of(comparison, (0.2,)).items():
         draws = np.stack([one[measure]["logistic"] for one in each])

@@ -18,6 +18,6 @@ def test_a_class_wise_table_has_a_curve_for_each_class():
     assert post.labels == ("0", "1", "2")
     assert (post.table()["cases"] == 300).all()
     assert post.table()["events"].sum() == 300
-    assert post.at(site="1").data.n == 300
+    assert post.at({"class": "1"}).data.n == 300
     with pytest.raises(InputError, match=r"class-wise.*fit\(data, curve='logistic'\)"):
         bc.assess(data)

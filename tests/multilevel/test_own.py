@@ -112,3 +112,22 @@ def test_sites_known_by_summaries_alone_have_no_patients():
     post = bc.fit(None, [0.1, 0.2, 0.3], known=known, curve="intercept", random_state=1)
     with pytest.raises(InputError, match=r"own\(\) is of patients"):
         post.own()
+
+
+def test_patients_of_one_hospital_have_the_curve_of_their_own_month(tmp_path):
+    month, data = np.arange(SITE.size) % 2, {"site": SITE // 3, "period": np.arange(SITE.size) % 2}
+    cases = bc.CalibrationData(Y, expit(X), **data)
+    post = bc.fit(cases, **OPTIONS | {"vary": ["site", bc.walk("period")]})
+    share = np.array([np.sum((SITE // 3 == 0) & (month == each)) for each in (0, 1)]) / 450
+    cells = [post.at(site=0, period=each).values_of("tce", "sample") for each in (0, 1)]
+    own = post.own(site=0)
+    np.testing.assert_allclose(own.values_of("tce", "sample"), share @ np.stack(cells))
+    assert own.data.n == 450
+    assert str(own).startswith("The patients of 0, with their own curves")
+    both = post.own({"site": 0, "period": 1})
+    np.testing.assert_array_equal(both.values_of("tce"), post.at(site=0, period=1).values_of("tce"))
+    own.to_netcdf(tmp_path / "own.nc")
+    again = bc.load(tmp_path / "own.nc")
+    np.testing.assert_array_equal(again.values_of("tce"), own.values_of("tce"))
+    with pytest.raises(InputError, match="level of site must be one of"):
+        post.own(site="X")

@@ -12,7 +12,6 @@ from scipy.stats import beta, multivariate_normal, norm
 from scipy.stats import t as student
 
 import bayescal as bc
-from bayescal.assessment.findings import Findings
 from bayescal.errors import InputError
 from bayescal.multilevel.draws import levels_round
 from bayescal.multilevel.factorised.density import PopulationDensity
@@ -138,16 +137,6 @@ def test_of_few_sites_none_is_named():
     post = fitted(*simulated([1.5, 0.0, 0.1, 0.0], 300), draws=400)
     assert post.unlike() == {}
     assert "unlike" not in repr(post)
-
-
-def test_the_report_names_unlike_groups_beside_the_prior(one_unlike):
-    from bayescal.assessment.text.sites import _unlike
-
-    findings = Findings.__new__(Findings)
-    findings.__dict__["ci_prob"] = 0.95
-    (told,) = _unlike(findings, one_unlike)
-    assert told.startswith("Unlike the others: 00 (probability ")
-    assert "Before the data the probability is 0.1 for each group." in told
 
 
 def test_other_labels_of_outcomes_and_another_order_of_sites_change_nothing(one_unlike):

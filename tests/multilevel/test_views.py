@@ -99,7 +99,7 @@ def test_every_view_answers_every_question_before_and_after_it_is_saved(read_bac
 def test_every_view_is_drawn_and_its_tree_is_that_of_one_curve(read_back, title):
     view, again = read_back[title]
     assert type(view) is type(again)
-    assert (view._title, view._place.is_new) == (again._title, again._place.is_new)
+    assert (view._title, view._one_of.is_new) == (again._title, again._one_of.is_new)
     bc.plots.reliability(view).figure.canvas.draw()
     posterior = view.tree["posterior"].to_dataset()
     assert posterior.sizes["chain"] * posterior.sizes["draw"] == view.draws

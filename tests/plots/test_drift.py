@@ -58,3 +58,11 @@ def test_errors_teach(post, options, message):
 def test_other_posteriors_are_refused():
     with pytest.raises(InputError, match="period="):
         bc.plots.drift(bc.fit([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4], curve="beta"))
+
+
+def test_a_forest_of_periods_keeps_their_order(post):
+    (ax,) = bc.plots.forest(post)
+    names = [text.get_text() for text in ax.get_yticklabels()]
+    assert names == [*post.labels, "Next period"]
+    drawn = [float(line.get_xdata()[0]) for line in ax.get_lines() if line.get_marker() == "o"]
+    np.testing.assert_allclose(drawn, post.periods["observed_expected"])

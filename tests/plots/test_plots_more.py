@@ -241,8 +241,8 @@ def test_elpd_difference_is_that_of_arviz() -> None:
     """Under identity each patient's density is known; the draws of logistic differ by chance."""
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 400, random_state=5)
     actual = bc.compare(y_true, y_prob, random_state=3)
-    tree = bc.fit(y_true, y_prob, curve="logistic", random_state=4).tree
-    score = tree["constant_data"]["case_score"].to_numpy()
+    tree = bc.fit(y_true, y_prob, curve="logistic", random_state=4).to_datatree()
+    score = tree["constant_data"]["score"].to_numpy()
     outcome = tree["observed_data"]["y"].to_numpy()
     logistic = arviz_stats.loo(tree, pointwise=True).elpd_i.to_numpy()
     difference = logistic - np.log(np.where(outcome == 1, score, 1 - score))
@@ -354,10 +354,10 @@ def sites() -> bc.MultilevelPosterior:
 def test_a_forest_of_sites_is_sorted_and_ends_with_the_next_one(sites) -> None:
     (ax,) = bc.plots.forest(sites)
     names = [text.get_text() for text in ax.get_yticklabels()]
-    estimates = {name: sites.site(name).estimate("observed_expected") for name in sites.labels}
+    estimates = {name: sites.at(site=name).estimate("observed_expected") for name in sites.labels}
     assert names == [*sorted(estimates, key=estimates.get), "Average site", "Next site"]
     drawn = {line.get_marker(): line for line in ax.get_lines() if line.get_marker() in "oD"}
-    lower, upper = sites.new_site().interval("observed_expected")
+    lower, upper = sites.new().interval("observed_expected")
     filled = drawn["D"].get_markerfacecolor() != "white"
     assert filled == (not lower <= 1 <= upper)
     bars = [tuple(line.get_xdata()) for line in ax.get_lines() if line.get_linewidth() == 2]

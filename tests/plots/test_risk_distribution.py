@@ -34,7 +34,7 @@ def test_each_histogram_is_a_share_of_the_cases_with_that_outcome(post) -> None:
         np.testing.assert_allclose(heights(axis), 100 * counted / len(scores))
         assert [line.get_xdata()[0] for line in axis.lines] == [0.3]
     assert drawn[0].get_ylim() == drawn[1].get_ylim()
-    assert drawn[0].get_title(loc="left") == "With the event (2)"
+    assert drawn[0].texts[0].get_text() == "With the event (2)"
 
 
 def test_outcomes_of_one_class_leave_one_histogram_empty() -> None:

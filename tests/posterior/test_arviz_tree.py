@@ -15,7 +15,7 @@ def post():
 
 
 def test_a_tree_is_no_array_and_says_what_to_call(post):
-    with pytest.raises(TypeError, match=r"arviz_stats\.summary\(post\.tree\)"):
+    with pytest.raises(TypeError, match=r"arviz\.from_datatree\(post\.to_datatree\(\)\)"):
         np.asarray(post.tree)
 
 

@@ -103,7 +103,7 @@ def test_curves_and_predictions_stay_and_scores_may_be_the_population(request, k
 
 def test_what_belongs_to_a_view_stays_with_it(sites, new):
     site = sites.new("site")
-    assert site.on(new)._place.is_new
+    assert site.on(new)._one_of.is_new
     assert np.array_equal(site.on(new).tce(), sites.new("site", scores=new).tce())
     average = sites.average()
     assert average.on(new)._title == average._title

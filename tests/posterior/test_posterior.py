@@ -16,8 +16,8 @@ from scipy.special import expit, logit
 
 import bayescal as bc
 from bayescal.errors import InputError
+from bayescal.model.pymc.rows import MOST_CASES
 from bayescal.posterior.functionals import FUNCTIONALS, usual_functionals
-from bayescal.posterior.stored import OBSERVATION_LIMIT
 
 GROUPS = {
     "posterior", "prior", "log_prior", "log_likelihood", "posterior_predictive",
@@ -55,8 +55,8 @@ def test_tree_follows_the_schema(post, data):
 
 
 def test_log_likelihood_is_of_single_patients(post, data):
-    tree = post.tree
-    score = tree["constant_data"]["case_score"].to_numpy()
+    tree = post.to_datatree()
+    score = tree["constant_data"]["score"].to_numpy()
     outcome = tree["observed_data"]["y"].to_numpy()
     curve = post.curve(score).to_numpy()
     expected = np.where(outcome == 1, np.log(curve), np.log1p(-curve))
@@ -65,18 +65,18 @@ def test_log_likelihood_is_of_single_patients(post, data):
 
 
 def test_observed_outcomes_keep_their_scores(post):
-    tree = post.tree
+    tree = post.to_datatree()
     predicted = tree["posterior_predictive"]["y"].to_numpy().mean(axis=(0, 1))
-    curve = post.curve(tree["constant_data"]["case_score"].to_numpy()).mean(("chain", "draw"))
+    curve = post.curve(tree["constant_data"]["score"].to_numpy()).mean(("chain", "draw"))
     np.testing.assert_allclose(predicted, curve, atol=0.06)
 
 
 def test_large_tables_keep_the_likelihood_out_of_the_tree():
-    y, s = bc.simulate.sample("D5", OBSERVATION_LIMIT + 1, random_state=0)
+    y, s = bc.simulate.sample("D5", MOST_CASES + 1, random_state=0)
     tree = bc.fit(y, s, curve="beta", random_state=0).tree
     assert "log_likelihood" not in tree.children
-    assert tree["posterior_predictive"]["hits"].dims == ("chain", "draw", "row")
-    assert tree["observed_data"]["hits"].sum() == y.sum()
+    assert tree["posterior_predictive"]["y"].dims == ("chain", "draw", "obs")
+    assert tree["observed_data"]["y"].sum() == y.sum()
 
 
 @pytest.mark.slow

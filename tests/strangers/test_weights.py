@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 import bayescal as bc
-from bayescal.assessment.followed import ratio_at_other_hazard
+from bayescal.report.followed import ratio_at_other_hazard
 
 RNG = np.random.default_rng(8)
 N = 60

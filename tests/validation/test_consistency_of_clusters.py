@@ -10,10 +10,10 @@ from scipy import stats
 from scipy.special import expit
 
 import bayescal as bc
-from bayescal.assessment.panel import panel_of
 from bayescal.errors import InputError
 from bayescal.estimators import uncertainty
 from bayescal.estimators.uncertainty import AlikeCases
+from bayescal.report.panel import panel_of
 from bayescal.validation.alike import alike_cases
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(31)

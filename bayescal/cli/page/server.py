@@ -20,7 +20,7 @@ from bayescal.core.errors import InputError
 __all__ = ["LARGEST_FILE", "WORD", "Server"]
 
 LARGEST_FILE = 256 * 1024**2
-LARGEST_SAID = 64 * 1024
+LARGEST_CHOICES = 64 * 1024
 STATIC = {
     "": ("page.html", "text/html; charset=utf-8"),
     "page.css": ("page.css", "text/css; charset=utf-8"),
@@ -96,13 +96,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _asked(self) -> None:
         tab = self._tab
-        content = self._body(LARGEST_SAID, "What was said of the file is too long.")
+        content = self._body(LARGEST_CHOICES, "What was chosen is too long.")
         try:
             choices = json.loads(content)
             if not isinstance(choices, dict):
                 raise ValueError("not an object")
         except (ValueError, RecursionError):
-            raise Refused(400, "What was said of the file is not a JSON object.") from None
+            raise Refused(400, "What was chosen is not a JSON object.") from None
         told = tab.ask(self.name, choices)
         if self.name == "word":
             self._send(200, told, WORD)
@@ -160,9 +160,9 @@ class _Handler(BaseHTTPRequestHandler):
         text = message or self.responses.get(code, ("Refused.",))[0]
         self.close_connection = True
         with suppress(OSError):
-            self._send(code, f"{text}\n".encode())
+            self._send(code, f"{text}\n".encode(errors="replace"))
             self.connection.settimeout(0.1)
-            self.rfile.read1(LARGEST_SAID)  # what was not read would break the connection
+            self.rfile.read1(LARGEST_CHOICES)  # what was not read would break the connection
 
     def log_message(self, *told: object) -> None:
         """Nothing: the terminal has the address alone."""

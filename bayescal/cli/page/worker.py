@@ -61,7 +61,6 @@ FIELDS = {
     "sheet": "Sheet of the workbook",
 }
 """What else the page asks, as it calls it."""
-ASKS = ("site", "period", "cluster", "imputation")
 MOST_SHOWN = 30
 """Columns on the page; those with a role come first, and each other can be asked for."""
 ROWS_SHOWN = 10
@@ -161,10 +160,8 @@ class Desk:
         return self.upload
 
     def _page(self, choices: Mapping[str, Any]) -> tuple[Page, Cases]:
-        limit, rest = (
-            _number(choices, "limit"),
-            {name: choices[name] for name in choices if name != "limit"},
-        )
+        limit = _number(choices, "limit")
+        rest = {name: choice for name, choice in choices.items() if name != "limit"}
         first = self._first or (limit,)
         if self._made is None or self._made[0] != rest:
             self._made = rest, *_assessed(self._file, rest, first[0])
@@ -225,7 +222,7 @@ def columns_of(upload: Upload, choices: Mapping[str, Any] | None = None) -> dict
         roles[columns.prob] = {scale: role for role, scale in SCALES.items()}[request.scale]
     reasons = {name: made.reasons.get(role, "") for role, name in columns.named}
     names = [str(name) for name in frame.columns]
-    first = {*roles, (choices or {}).get("shown")}
+    first = {*roles, _text(choices or {}, "shown")}
     shown = sorted(range(len(names)), key=lambda at: names[at] not in first)[:MOST_SHOWN]
     missing = [] if request.drop_missing else _missing(frame, columns)
     return {
@@ -293,21 +290,18 @@ def _request(upload: Upload, choices: Mapping[str, Any]) -> Request:
             raise InputError(f"two columns are chosen as “{ROLES[role]}”. Choose one.")
         else:
             named[role] = column
-    ignored = tuple(named.pop("ignore"))
-    text: dict[str, Any] = {
-        name: _text(choices, name)
-        for name in ("every", "weight_type", "cause", "censored", "encoding", "sheet")
-    }
+    ignored, subgroups = (tuple(named.pop(name)) for name in ("ignore", "subgroup"))
+    texts = ("every", "weight_type", "cause", "censored", "encoding", "sheet")
+    text: dict[str, Any] = {name: _text(choices, name) for name in texts}
     return Request(
         upload,
-        Columns(**named | {"subgroup": tuple(named["subgroup"])}),
+        Columns(**named, subgroup=subgroups),
         pos_label=_text(choices, "positive"),
         horizon=_number(choices, "horizon"),
         scale=scale,
         drop_missing=bool(choices.get("drop_missing")),
         independent=bool(choices.get("independent")),
         ignore=ignored,
-        asks=ASKS,
         door=Door(
             _choice,
             "In Python, bayescal.compare_models",

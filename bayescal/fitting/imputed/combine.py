@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, overload
 
-import numpy as np
-
 from bayescal.core.arrays import as_seed
 from bayescal.core.errors import InputError, as_draws, as_items
 from bayescal.core.text import shortened
 from bayescal.data.table import CalibrationData
-from bayescal.model.problem import Problem
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.posterior.posterior import CalibrationPosterior, as_posterior, mixture
 
@@ -21,9 +18,6 @@ Result = TypeVar("Result")
 
 FULL_SHARES = 5
 FEWEST_DRAWS = 400
-
-SAME_CASES = 1e-9
-"""Relative difference of two sums of weights of the same cases."""
 
 
 def draws_of_each(draws: Any, m: int) -> int:
@@ -132,10 +126,10 @@ def combine_imputations(
                 f"posts[{index}] is of several imputations, which cannot be combined again. Pass "
                 "what bayescal.fit or bayescal.compare makes of the scores of one imputation."
             )
-        place = post._place if isinstance(post, CalibrationPosterior) else None
-        if place is not None and "at" not in place.key:
+        which = post._one_of if isinstance(post, CalibrationPosterior) else None
+        if which is not None and "at" not in which.key:
             raise InputError(
-                f"posts[{index}] is {place.title[0].lower()}{place.title[1:]}, whose exact "
+                f"posts[{index}] is {which.title[0].lower()}{which.title[1:]}, whose exact "
                 "calibration or whose own scores imputations do not share. Combine sites, "
                 "subgroups or periods that were seen, such as post.at(site='A')."
             )
@@ -148,54 +142,35 @@ def combine_imputations(
     return one
 
 
-def _pooled(post: Any) -> Problem:
-    """The problem of one curve, or that of all cases as one table."""
-    problem = post.problem
-    one: Problem = problem.pooled if isinstance(post, MultilevelPosterior) else problem
-    return one
-
-
 def _check_alike(first: Any, other: Any, index: int) -> None:
     """Refuse posteriors that are not of the same cases, curves and settings."""
-
-    def both(what: str, one: object, two: object, cure: str) -> InputError:
-        return InputError(f"posts[0] has {what} {one} and posts[{index}] has {what} {two}. {cure}")
-
-    alike = "Fit every imputation in the same way."
-    if type(first) is not type(other):
-        raise both("the type", type(first).__name__, type(other).__name__, alike)
-    if isinstance(first, MultilevelPosterior):
-        for what in ("levels", "vary"):
-            one, two = getattr(first, what), getattr(other, what)
-            if one != two:
-                raise both(what, shortened(repr(one)), shortened(repr(two)), alike)
-        one, two = first.problem.heterogeneity, other.problem.heterogeneity
-        if one != two:
-            raise both("the prior of scales", one, two, alike)
-    elif first._title != other._title:
-        raise both(
-            "the curve", repr(first._title), repr(other._title), "Take the same one of each."
-        )
-    same_cases = "Imputations are of the same cases."
-    problems = _pooled(first), _pooled(other)
-    for what in ("n", "effective_size"):
-        one, two = (getattr(problem.data, what) for problem in problems)
-        if not np.isclose(one, two, SAME_CASES, 0):
-            raise both({"n": "cases"}.get(what, what), f"{one:g}", f"{two:g}", same_cases)
-    families = [
-        getattr(post, "prior_weights", None) or problem.curve.name
-        for post, problem in zip((first, other), problems, strict=True)
-    ]
-    if families[0] != families[1]:
-        raise both("the family", families[0], families[1], alike)
-    if problems[0].prior != problems[1].prior:
-        raise both("the prior", problems[0].prior, problems[1].prior, alike)
-    shapes = [(_chains(post), post.draws) for post in (first, other)]
-    if shapes[0] != shapes[1]:
-        raise both("(chains, draws)", shapes[0], shapes[1], alike)
+    cures = {"the curve": "Take the same one of each."}
+    cures |= dict.fromkeys(("cases", "effective_size"), "Imputations are of the same cases.")
+    one, two = _settings(first), _settings(other)
+    for what, value in one.items():
+        if value != two.get(what):
+            told, beside = (shortened(repr(each), 200) for each in (value, two.get(what)))
+            cure = cures.get(what, "Fit every imputation in the same way.")
+            raise InputError(
+                f"posts[0] has {what} {told} and posts[{index}] has {what} {beside}. {cure}"
+            )
 
 
-def _chains(post: Any) -> int:
-    return int(
-        post._free.chains if isinstance(post, MultilevelPosterior) else post._parts[0].chains
-    )
+def _settings(post: Any) -> dict[str, Any]:
+    """What posteriors that are combined have in common, in the order in which it is compared."""
+    of: dict[str, Any] = {"the type": type(post).__name__}
+    if isinstance(post, MultilevelPosterior):
+        pooled, drawn = post.problem.pooled, post._free
+        of |= {"levels": post.levels, "vary": post.vary}
+        of |= {"the prior of scales": post.problem.heterogeneity}
+    else:
+        pooled, drawn = post.problem, post._parts[0]
+        of |= {"the curve": post._title}
+    return {
+        **of,
+        "cases": float(f"{pooled.data.n:.9g}"),  # two sums of weights of the same cases
+        "effective_size": float(f"{pooled.data.effective_size:.9g}"),
+        "the family": getattr(post, "prior_weights", None) or pooled.curve.name,
+        "the prior": pooled.prior,
+        "(chains, draws)": (drawn.chains, post.draws),
+    }

@@ -16,7 +16,6 @@ import numpy as np
 
 from bayescal.core.arrays import Floats
 from bayescal.core.versions import one_blas_thread
-from bayescal.fitting.imputed.comparison import ImputedComparison
 from bayescal.gain._terms import brier_gains, net_benefit_name
 from bayescal.gain.updates.optimism import optimism_of
 from bayescal.inference import CurveComparison
@@ -67,11 +66,11 @@ def gains_of(
     """
     post = comparison.posterior if of is None else of
     curves = [part.distances for part in post.tables]
-    if not isinstance(comparison, ImputedComparison):
+    if len(curves) == 1:
         return gains_on(curves[0], comparison, thresholds, up_to)
     each = [
         gains_on(part, one, thresholds, up_to)
-        for part, one in zip(curves, comparison.comparisons, strict=True)
+        for part, one in zip(curves, comparison.imputations, strict=True)
     ]
     return {
         measure: {

@@ -16,7 +16,6 @@ from bayescal.core.page import Page, Section
 from bayescal.core.table import Column, Row, Table
 from bayescal.core.text import capitalised, card, chance, count, per_thousand, percent
 from bayescal.data.table import CalibrationData
-from bayescal.fitting.imputed.comparison import ImputedComparison
 from bayescal.gain._terms import net_benefit_name
 from bayescal.gain.updates.gains import gains_of
 from bayescal.inference import CurveComparison
@@ -266,9 +265,7 @@ def recommendation(
         row["prob_better"] = _prob_better(decides[name], decides["identity"])
     table = pd.DataFrame.from_dict(rows, orient="index")
     table.index.name = "curve"
-    data = comparison.data
-    if isinstance(comparison, ImputedComparison):
-        data = comparison.comparisons[0].data
+    data = comparison.imputations[0].data
     too_few, reversed_ = _too_few(data), reversed_scores(data)
     fewer = _fewer(data)[0]
     is_told = not too_few and reversed_ is None
@@ -285,7 +282,7 @@ def recommendation(
     )
 
 
-def simplest_that_keeps(gains: Mapping[str, Floats], fewer: float) -> str:
+def simplest_that_keeps(gains: Mapping[str, Floats], fewer: float, level: float = LEVEL) -> str:
     """The simplest update that keeps most of the gain of the best, if that surely gains.
 
     Parameters
@@ -294,12 +291,14 @@ def simplest_that_keeps(gains: Mapping[str, Floats], fewer: float) -> str:
         Of every update, the simplest first, which is none.
     fewer : float
         Number of events, or of non-events if these are fewer.
+    level : float
+        Least probability that the best gains.
     """
     none, *others = gains
     allowed = [name for name in others if fewer >= MANY or parameters_of(name) <= FEW_PARAMETERS]
     expected = {name: float(gains[name].mean()) for name in allowed}
     best = max(allowed, key=expected.__getitem__, default=none)
-    if best == none or _prob_better(gains[best], gains[none]) < LEVEL or expected[best] <= 0:
+    if best == none or _prob_better(gains[best], gains[none]) < level or expected[best] <= 0:
         return none
     return next(name for name in allowed if expected[name] >= KEPT * expected[best])
 
@@ -317,20 +316,22 @@ def closed_test(data: CalibrationData) -> str | None:
     new intercept alone, unless the slope is better by another.
     """
     clustered = "cluster" in data.roles
-    if data.follow_up is not None or clustered or data.is_pseudo or not 0 < data.events < data.n:
+    if data.follow_up is not None or clustered or not 0 < data.events < data.n:
         return None
     table = next(iter(data.imputations), data)
     x = log_odds_of(table.score)
     one = np.ones((1, x.size))
     both = np.stack([one[0], x])
 
-    def likelihood(basis: Floats, offset: Floats | None, start: Floats | float) -> float:
-        totals = (basis @ table.hits)[None]
-        line, _ = fit_logistic(basis, table.trials, totals, offset, start)
-        value = log_likelihood(line, basis, table.trials, totals, offset)[0]
-        return float(value + (0 if offset is None else offset @ table.hits))
+    hits, trials = table.hits * table.weight_scale, table.trials * table.weight_scale
 
-    as_stated = float(x @ table.hits - table.trials @ np.logaddexp(0, x))
+    def likelihood(basis: Floats, offset: Floats | None, start: Floats | float) -> float:
+        totals = (basis @ hits)[None]
+        line, _ = fit_logistic(basis, trials, totals, offset, start)
+        value = log_likelihood(line, basis, trials, totals, offset)[0]
+        return float(value + (0 if offset is None else offset @ hits))
+
+    as_stated = float(x @ hits - trials @ np.logaddexp(0, x))
     line = likelihood(both, None, np.array([0.0, 1.0]))
     if np.ptp(x) == 0 or chdtrc(2, max(2 * (line - as_stated), 0)) >= TESTED:
         return "identity"

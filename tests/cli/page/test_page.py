@@ -8,13 +8,14 @@ import http.client
 import io
 import json
 import re
+import socket
 import subprocess
 import sys
 import threading
 import time
 import zipfile
+from contextlib import suppress
 from importlib.resources import files
-from types import SimpleNamespace
 from urllib.parse import quote
 
 import numpy as np
@@ -29,7 +30,6 @@ from bayescal.cli.page.tabs import Stopped, Tab
 from bayescal.cli.page.upload import Upload
 from bayescal.cli.page.worker import FIELDS, Desk, columns_of
 from bayescal.core.errors import InputError
-from bayescal.report import assess
 from browser import CHROMIUM, Browser
 
 TAB = "0123456789abcdef" * 2
@@ -207,6 +207,56 @@ def test_what_is_not_the_pages_own_is_refused_in_words(quiet, path, method, body
     assert "Server" not in answer[1]
 
 
+@pytest.mark.parametrize(
+    "request_of",
+    [
+        "GET /TOKEN/\r\n\r\n",
+        "GET /TOKEN/ HTTP/1.0\r\n\r\n",
+        "GET //TOKEN/ HTTP/1.1\r\nHOST\r\n\r\n",
+        "GET /./TOKEN/ HTTP/1.1\r\nHOST\r\n\r\n",
+        "GET http://127.0.0.1:PORT/TOKEN/ HTTP/1.1\r\nHOST\r\n\r\n",
+        "GET /TOKENx/ HTTP/1.1\r\nHOST\r\n\r\nGET /TOKEN/ HTTP/1.1\r\nHOST\r\n\r\n",
+        "GET /TOKEN/ HTTP/1.1\r\nHost: 127.0.0.1:PORT.evil\r\n\r\n",
+        "GET /TOKEN/ HTTP/1.1\r\nHost: 0.0.0.0:PORT\r\n\r\n",
+        "GET /TOKEN/%2e%2e/server.py HTTP/1.1\r\nHOST\r\n\r\n",
+        "GET /TOKEN/ HTTP/2.0\r\nHOST\r\n\r\n",
+        "GET /TOKEN/ HTTP/1.1 x\r\nHOST\r\n\r\n",
+        "HEAD /TOKEN/ HTTP/1.1\r\nHOST\r\n\r\n",
+        "TRACE /TOKEN/ HTTP/1.1\r\nHOST\r\n\r\n",
+        "CONNECT evil:80 HTTP/1.1\r\nHOST\r\n\r\n",
+        "GET /" + "a" * 70_000 + " HTTP/1.1\r\nHOST\r\n\r\n",
+        "GET /TOKEN/ HTTP/1.1\r\nHOST\r\n" + "X: y\r\n" * 200 + "\r\n",
+        "GET /TOKEN/\0 HTTP/1.1\r\nHOST\r\n\r\n",
+        "POST /TOKEN/look?tab=TAB HTTP/1.1\r\nHOST\r\nContent-Length: 2\r\n\r\n{}",
+        "POST /TOKEN/look?tab=TAB HTTP/1.1\r\nHOST\r\nORIGIN\r\nOrigin: http://evil\r\n"
+        "Content-Length: 2\r\n\r\n{}",
+        "POST /TOKEN/look?tab=TAB HTTP/1.1\r\nHOST\r\nORIGIN\r\nContent-Length: +2\r\n\r\n{}",
+        "POST /TOKEN/look?tab=TAB HTTP/1.1\r\nHOST\r\nORIGIN\r\n\r\n{}",
+        "POST /TOKEN/__class__?tab=TAB HTTP/1.1\r\nHOST\r\nORIGIN\r\nContent-Length: 2\r\n\r\n{}",
+        "POST /TOKEN/stop?tab=x HTTP/1.1\r\nHOST\r\nORIGIN\r\nContent-Length: 90\r\n\r\n"
+        "GET /TOKEN/ HTTP/1.1\r\nHOST\r\n\r\n",
+    ],
+)
+def test_what_no_browser_sends_is_refused(quiet, request_of):
+    """Request lines, names and bodies that a hostile program may send, as they are on the wire."""
+    host = f"127.0.0.1:{quiet.port}"
+    for name, value in (
+        ("HOST", f"Host: {host}"), ("ORIGIN", f"Origin: http://{host}"), ("TOKEN", quiet.token),
+        ("PORT", str(quiet.port)), ("TAB", TAB),
+    ):  # fmt: skip
+        request_of = request_of.replace(name, value)
+    told = b""
+    with socket.create_connection(("127.0.0.1", quiet.port), timeout=5) as connection:
+        connection.sendall(request_of.encode())
+        with suppress(ConnectionError):
+            while part := connection.recv(65536):
+                told += part
+    assert told.count(b"HTTP/1.0 ") <= 1
+    assert not re.search(rb"HTTP/1.0 [123]", told)
+    assert b"<title>" not in told
+    assert b"Traceback" not in told
+
+
 def test_stopping_ends_the_process_and_keeps_the_file():
     tab = Tab(Silent)
     tab.open("a.csv", b"a,b\n")
@@ -382,7 +432,7 @@ def test_the_line_of_python_gives_the_same_numbers(tmp_path, monkeypatch, name):
         answer = desk.answer(choices)
         record = json.loads(answer.record)
         assert (record["limit"]["value"], record["limit"]["moved"]) == (limit, moved)
-    again = eval(answer.told["python"], {"bc": SimpleNamespace(read=bc.read, assess=assess)})
+    again = eval(answer.told["python"], {"bc": bc})
     for key in record.keys() - {"title", "source", "notes"}:
         assert again.to_dict()[key] == record[key], key
     docx = pytest.importorskip("docx")

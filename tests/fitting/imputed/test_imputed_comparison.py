@@ -8,9 +8,8 @@ from scipy.special import expit, logit
 
 import bayescal as bc
 from bayescal.errors import InputError
-from bayescal.fitting import ImputedComparison
-from bayescal.fitting.imputed.comparison import total_error
 from bayescal.gain import recommendation
+from bayescal.inference.comparison import total_error
 
 
 @pytest.fixture(scope="module")
@@ -26,8 +25,8 @@ def comparison(scores):
 
 
 def test_probabilities_are_means_and_evidence_is_the_mean_evidence(comparison):
-    each = comparison.comparisons
-    assert isinstance(comparison, ImputedComparison)
+    each = comparison.imputations
+    assert len(each) == 3
     assert sum(comparison.posterior_prob.values()) == pytest.approx(1)
     assert comparison.prob_calibrated == pytest.approx(np.mean([c.prob_calibrated for c in each]))
     assert comparison.posterior.prob_calibrated == pytest.approx(comparison.prob_calibrated)
@@ -58,7 +57,7 @@ def test_another_prior_is_that_of_every_imputation(scores, comparison):
 
 
 def test_what_is_of_one_imputation_is_refused(comparison):
-    with pytest.raises(InputError, match=r"loo is of one imputation.*comparisons\[0\]"):
+    with pytest.raises(InputError, match=r"loo is of one imputation.*each: imputations\[0\]"):
         comparison.loo  # noqa: B018
     with pytest.raises(InputError, match="name='beta'"):
         comparison.of_family("beta")

@@ -153,10 +153,10 @@ def test_views_are_stored_and_drawn(kind, post, tmp_path):
     view = VIEWS[STORED[kind]](post)
     view.to_netcdf(tmp_path / "view.nc")
     again = bc.load(tmp_path / "view.nc")
-    assert (type(again), again._title, again._place.is_new) == (
+    assert (type(again), again._title, again._one_of.is_new) == (
         type(view),
         view._title,
-        view._place.is_new,
+        view._one_of.is_new,
     )
     assert again.summary().equals(view.summary())
     assert again.prob_calibrated == view.prob_calibrated

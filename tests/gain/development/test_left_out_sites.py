@@ -47,7 +47,7 @@ def test_the_posterior_is_of_a_site_that_has_not_been_seen(patients, left_out):
     _, y, site = patients
     by_group = bc.fit(y, left_out.predictions[0], site=site, draws=400, random_state=7)
     assert left_out.by_group.labels == by_group.labels
-    assert left_out.posterior._place.is_new
+    assert left_out.posterior._one_of.is_new
     ours, theirs = (
         post.new().summary(names=["observed_expected"]).loc["observed_expected"]
         for post in (left_out.by_group, by_group)

@@ -27,7 +27,7 @@ def test_a_new_site_is_where_the_next_hospital_starts(post) -> None:
         assert np.quantile(fitted, levels) == pytest.approx(
             np.quantile(drawn[name], levels), abs=0.03
         )
-    assert prior.centre == post.centre
+    assert prior.centre == post.problem.pooled.frame.centre
     assert prior.asymmetry == post.problem.pooled.prior.asymmetry
 
 

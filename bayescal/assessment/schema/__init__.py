@@ -1,1 +1,0 @@
-"""The JSON schema of a record, and its checks."""

@@ -1,1 +1,0 @@
-"""An assessment as text: rows of a table, lines of a terminal, paragraphs of a paper."""
