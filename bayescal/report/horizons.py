@@ -18,6 +18,7 @@ from bayescal.posterior.several import Several
 from bayescal.report import render
 from bayescal.report.performance import mean_score
 from bayescal.report.tables import measured
+from bayescal.report.verdict import is_short, lowered
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,11 +115,12 @@ class HorizonAssessment:
 
     @property
     def _headlines(self) -> list[str]:
-        """The last horizon first."""
-        return [
-            f"By {at:g}: {_lowered(self._assessments[at].headline())}"
-            for at in reversed(self.horizons)
-        ]
+        """The last horizon first, each as short as a first line is."""
+        told = []
+        for at in reversed(self.horizons):
+            text = f"By {at:g}: {lowered(self._assessments[at].headline())}"
+            told.append(text if is_short(text) else f"{text.rpartition('; ')[0] or text[:-1]}.")
+        return told
 
     def page(self, *, title: str | None = None, source: Mapping[str, object] | None = None) -> Page:
         """The last horizon's answer first; a row, a curve and the follow-up of each.
@@ -231,8 +233,3 @@ class HorizonAssessment:
         shown = self.tables["horizons"].show()
         rows = {line.label: line.cells for line in shown.lines}
         return card("\n".join(self._headlines), shown.heads[1:], rows)
-
-
-def _lowered(text: str) -> str:
-    """A sentence as it goes on after a colon; abbreviations keep their capitals."""
-    return text if text[:3] == "O/E" else f"{text[:1].lower()}{text[1:]}"

@@ -63,9 +63,10 @@ def page_of(
     answer = (verdict.first, verdict.limit, verdict.alarm or advised)
     figure, *figures = _figures(f, verdict)
     lead = Section("Results", (*verdict.more, figure, tables["first"]))
-    sections = [lead, *_parts(f, tables, figures), *_to_do(f), *_thresholds(f, tables)]
+    sections = [lead, *_parts(f, tables), *_to_do(f), *_thresholds(f, tables)]
     sections += [*_follow_up(f, tables), Section("Methods", (short_method(f),))]
     if is_whole:
+        sections += _more_of_parts(f, tables, figures)
         sections += _appendix(f, verdict, tables, advised, told, notes)
     words: dict[str, Any] = {
         "title": _title(told, title),
@@ -117,8 +118,8 @@ def to_do(f: Facts) -> str:
     if advice.runs_wrong_way is not None:
         return advice.runs_wrong_way.advice
     told = " ".join(advice.answer)
-    if f.clearly_off and advice.choice == "identity":
-        return f"Look at the {f.kind}s that are clearly off, one by one. {told}"
+    if f.clearly_off:
+        told = f"Look at the {f.kind}s that are clearly off, one by one. For all together: {told}"
     if f.prob_better_next is not None:
         share = chance(f.prob_better_next)
         told += f" In the next {f.kind} it is better than no update with probability {share}."
@@ -210,14 +211,20 @@ def _forest(f: Facts) -> Figure | None:
 # Sections
 
 
-def _parts(f: Facts, tables: Tables, figures: list[Figure]) -> Iterator[Section]:
-    """Sites, periods or subgroups: the other figure, the tables, and what they say."""
-    if not f.data.groups and f.crossed is None:
-        return
-    names = [name for name in ("groups", "levels", "populations") if name in tables]
-    sentences = [*_unlike(f), *_explained(f), *_by_factor(f)]
-    blocks: list[Block] = [*sentences, *figures, *(tables[name] for name in names)]
-    yield Section(f"By {f.kind}", tuple(blocks))
+def _parts(f: Facts, tables: Tables) -> Iterator[Section]:
+    """Sites, periods or subgroups, a row each, and what the fit of all says."""
+    names = [name for name in ("groups", "levels") if name in tables]
+    if names:
+        sentences = [*_unlike(f), *_explained(f), *_by_factor(f)]
+        yield Section(f"By {f.kind}", (*sentences, *(tables[name] for name in names)))
+
+
+def _more_of_parts(f: Facts, tables: Tables, figures: list[Figure]) -> Iterator[Section]:
+    """The figure that does not lead, and whom the results are true of."""
+    names = [name for name in ("populations", "spread", "combinations") if name in tables]
+    blocks: tuple[Block, ...] = (*figures, *(tables[name] for name in names))
+    if blocks:
+        yield Section(f"More by {f.kind}", blocks, True)
 
 
 def _unlike(f: Facts) -> Iterator[str]:
@@ -292,9 +299,6 @@ def _appendix(
     """What stands behind the second page."""
     exact = _exactness(f)
     yield Section("All measures", (tables["measures"], tables["curve"], *exact), True)
-    others = tuple(tables[name] for name in ("combinations", "spread") if name in tables)
-    if others:
-        yield Section(f"More by {f.kind}", others, True)
     blocks: list[Block] = [] if f.thresholds else [tables["classification"]]
     if not f.posterior.problem.of_times:
         options = {"thresholds": f.thresholds}

@@ -29,6 +29,7 @@ __all__ = [
     "Rule",
     "Verdict",
     "is_short",
+    "lowered",
     "points",
     "spread_of",
     "verdict_of",
@@ -103,6 +104,9 @@ def verdict_of(s: Seen) -> Verdict:
     """The first rule that holds, and what follows from the numbers that it did not tell."""
     rule = next(rule for rule in RULES if rule.holds(s))
     first, *rest = rule.says(s)
+    alike = _alike(s)
+    if alike and is_short(f"{alike}; {lowered(first)}."):
+        first = f"{alike}; {lowered(first)}"
     while rest and is_short(f"{first}; {rest[0]}."):
         first = f"{first}; {rest.pop(0)}"
     more = [f"{capitalised(text)}." for text in rest]
@@ -110,6 +114,11 @@ def verdict_of(s: Seen) -> Verdict:
     more += [] if alarm else [*_of_parts(s), *_of_rare_events(s), *_of_data_alone(s)]
     limit, tone = ("", "bad") if alarm else (_of_limit(s), _tone(s))
     return Verdict(rule.name, f"{first}.", limit, tuple(more), alarm, tone)
+
+
+def lowered(text: str) -> str:
+    """A sentence as it goes on within another; abbreviations keep their capitals."""
+    return text if text[:3] == "O/E" else f"{text[:1].lower()}{text[1:]}"
 
 
 def is_short(text: str) -> bool:
@@ -212,6 +221,14 @@ def _leads(s: Seen) -> bool:
     sides = {row.estimate > 1 for row in parts.off.values()}
     pooled = {"too low": {True}, "too high": {False}}.get(level_of(s), set())
     return parts.differ >= PROBABLY or bool(sides - pooled)
+
+
+def _alike(s: Seen) -> str:
+    """That parts are alike, as a clause; empty where that is not probable."""
+    parts = s.parts
+    if parts is None or parts.off or not parts.differ <= ALIKE:
+        return ""
+    return f"{parts.number} {parts.kind}s alike"
 
 
 def _parts_first(s: Seen) -> list[str]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from html import escape
 from importlib.resources import files
+from itertools import count
 from typing import Any
 
 from bayescal.core.page import Block, Figure, Page, Section
@@ -39,7 +40,7 @@ def html(page: Page, record: Mapping[str, Any]) -> str:
     blocks = [block for section in first for block in section.blocks]
     figures = [block for block in blocks if isinstance(block, Figure)]
     beside = [block for block in blocks if not isinstance(block, Figure)]
-    numbers = {id(figure): f"figure-{k}" for k, figure in enumerate(page.figures, 1)}
+    numbers = count(1)
     headline, *more = page.answer or ("",)
     columns = "first" if figures else "first alone"
     parts = [
@@ -62,7 +63,7 @@ def html(page: Page, record: Mapping[str, Any]) -> str:
     return "\n".join(part for part in parts if part) + "\n"
 
 
-def _section(section: Section, numbers: Mapping[int, str]) -> str:
+def _section(section: Section, numbers: Iterator[int]) -> str:
     """A heading and what stands under it; an appendix is folded."""
     title, blocks = _text(section.title), _blocks(section.blocks, numbers)
     if section.appendix:
@@ -70,7 +71,7 @@ def _section(section: Section, numbers: Mapping[int, str]) -> str:
     return f"<section><h2>{title}</h2>{blocks}</section>"
 
 
-def _blocks(blocks: Iterable[Block], numbers: Mapping[int, str]) -> str:
+def _blocks(blocks: Iterable[Block], numbers: Iterator[int]) -> str:
     shown = []
     for block in blocks:
         if isinstance(block, Table):
@@ -79,7 +80,7 @@ def _blocks(blocks: Iterable[Block], numbers: Mapping[int, str]) -> str:
             caption = " ".join(
                 text for text in (_strong(block.title), _text(block.caption)) if text
             )
-            drawing = as_svg(block, numbers[id(block)])
+            drawing = as_svg(block, f"figure-{next(numbers)}")
             shown.append(f"<figure>{drawing}<figcaption>{caption}</figcaption></figure>")
         else:
             shown.append(_paragraphs([block]))
@@ -102,7 +103,7 @@ def _table(table: Table) -> str:
             rows.append(f'<tr class="section"><th {wide}>{_text(section)}</th></tr>')
         rows.append(_row(line, shown.heads, shown.words))
     return (
-        f'<div class="scroll"><table class="{table.name}{" stacks" if table.stacks else ""}">'
+        f'<div class="scroll"><table class="of-{table.name}{" stacks" if table.stacks else ""}">'
         f"<caption>{_text(table.title + beginning)}</caption><thead><tr>{heads}</tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table></div>{_paragraphs(table.notes, 'small')}"
     )

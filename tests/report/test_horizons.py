@@ -48,7 +48,7 @@ def test_each_row_is_the_assessment_at_that_horizon_alone(assessed):
 def test_the_first_words_are_of_each_horizon(assessed):
     first = assessed.page().answer[0]
     assert first.startswith("By 5: risks are too high: O/E ")
-    assert len(first.split()) <= 22
+    assert len(first.split()) <= 20
     assert assessed.headline().startswith(first)
     assert "By 1: these data cannot say" in assessed.headline()
 
@@ -91,7 +91,7 @@ def test_page_and_document_have_the_table_and_one_figure(assessed, tmp_path):
 
 def test_the_figure_has_a_curve_for_each(assessed):
     labels = [text.get_text() for text in assessed.plot().get_legend().get_texts()]
-    assert [label.split(":")[0] for label in labels] == ["Ideal", "by 1", "by 3", "by 5"]
+    assert [label.split(":")[0] for label in labels][:4] == ["Ideal", "by 1", "by 3", "by 5"]
 
 
 def test_notes_say_how_whole_curves_were_read_and_common_ones_stand_once():

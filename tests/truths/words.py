@@ -3,7 +3,7 @@
 `python tests/truths/words.py` computes the shares (about ten minutes of a processor) and stores
 them in stored_words.json. Beside the rules stand others: a slope is off where its interval alone
 excludes 1; an update is the simplest that is probably better (.7), or one that is probably better
-than that (.6), as before; and the rule of updates with .7 in place of .8.
+than that (.6), as before; and the rule of updates with .8 in place of .7.
 """
 
 from __future__ import annotations
@@ -82,9 +82,9 @@ def _of_update(f: Any, kind: str) -> dict[str, float]:
     x = np.random.default_rng(0).normal(MEAN, SD, 4000)
     s, g = expit(x), expit(curve(kind, x))
     told: dict[str, float] = {}
-    lower = simplest_that_keeps(draws, f.recommendation.fewer, 0.7)
-    lower = None if f.recommendation.too_few else lower
-    for rule, choice in (("", f.recommendation.choice), ("former ", former), ("(.7) ", lower)):
+    surer = simplest_that_keeps(draws, f.recommendation.fewer, 0.8)
+    surer = None if f.recommendation.too_few else surer
+    for rule, choice in (("", f.recommendation.choice), ("former ", former), ("(.8) ", surer)):
         gain = 0.0
         if choice not in (None, "identity"):
             problem, u = f.comparison.of_family(choice)

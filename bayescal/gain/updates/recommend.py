@@ -38,10 +38,11 @@ def recommend(
 
     Each family's Bayesian recalibration is fitted to all the patients, as it would be used. What it
     gains on new patients follows from the calibration curve: the fall of the expected Brier score
-    is computed in every draw of the averaged posterior, exact calibration among them. Recommended
-    is the simplest update that is better than no update with probability 0.7 or more, or a more
-    complex one of these that is better than it with probability 0.6 at least. With fewer than 20
-    events or 20 non-events nothing is recommended.
+    is computed in every draw of the averaged posterior, exact calibration among them. If the update
+    that gains most is better than no update with probability 0.7 or more, the simplest is
+    recommended that keeps 80 % of its expected gain; one of more than two parameters needs 200
+    events and 200 non-events. With fewer than 20 of either nothing is recommended, and none where
+    the scores run the wrong way.
 
     Parameters
     ----------
@@ -83,8 +84,8 @@ def recommend(
     optimism, the outcome of a case that left before the horizon is the probability of its event,
     given that it had none until then.
 
-    In simulations of 1023 populations the stated probability of the update that is recommended was
-    true within .03; those of single updates were off by up to .14 in a bin of small probabilities.
+    `closed_test` is what the closed testing procedure of Vergouwe et al. chooses of the same
+    patients among no update, a new intercept, and intercept and slope.
 
     References
     ----------
