@@ -63,12 +63,21 @@ def assess(given: Parsed, terminal: Terminal) -> Answer:
         from bayescal.cli.running import RunningTable
 
         running = RunningTable.open(given["update"])
-    cases = _read(reading, times)
-    if _are_unknown(cases):
+    known = times is not None or bool(reading["imputation"]) or running is not None
+    cases = read_from(reading, times, keeps_unknown=not known and not reading["drop_missing"])
+    predictions = predictions_of(cases, reading, times)
+    if not predictions.data.has_outcomes:
+        raise InputError(f"every outcome is missing in {given.file}. One at least must be known.")
+    if predictions.data.unknown is None:
+        return _of_table(predictions, running, given, options, terminal)
+    from bayescal.fitting import fit_known
+
+    _introduce(predictions, terminal)
+    with working("Fitting the curve"):
         of_fit = {**_fit(_how(given)), "edge": given["edge"]}
-        answer = _of_unknown(cases, reading, of_fit, terminal)
-        return replace(answer, of_page={"limit": limit, "ci_prob": how["ci_prob"]})
-    return _of_table(predictions_of(cases, reading, times), running, given, options, terminal)
+        result = fit_known(predictions.data, **of_fit)
+    answer = Answer(result, predictions.title, predictions.source)
+    return replace(answer, of_page={"limit": limit, "ci_prob": how["ci_prob"]})
 
 
 def _of_table(
@@ -116,56 +125,6 @@ def _of_horizons(
     source = {"file": str(reading.file), "rows_read": read.rows, "rows_dropped": read.dropped}
     source |= {"time": times.time, "event": times.event, "scores": ", ".join(times.probs)}
     return Answer(result, title, source)
-
-
-def _read(reading: Reading, times: Times | None) -> Cases:
-    """The cases of a file, where outcomes may be empty: of one group, without times."""
-    grouped = any(reading[name] for name in ("site", "period", "subgroup", "imputation"))
-    return read_from(
-        reading, times, keeps_unknown=times is None and not grouped and not reading["drop_missing"]
-    )
-
-
-def _are_unknown(cases: Cases) -> bool:
-    """Whether some outcomes are empty."""
-    import pandas as pd
-
-    unknown = pd.isna(cases.outcome) if cases.request.keeps_unknown else None
-    if unknown is not None and unknown.all():
-        raise InputError(
-            f"every outcome is missing in {cases.request.path}. One at least must be known."
-        )
-    return unknown is not None and bool(unknown.any())
-
-
-def _of_unknown(cases: Cases, reading: Reading, how: dict[str, Any], terminal: Terminal) -> Answer:
-    """Assess all cases, where the outcomes of some are not known."""
-    import numpy as np
-    import pandas as pd
-
-    from bayescal.fitting import fit_known
-
-    unknown = np.asarray(pd.isna(cases.outcome))
-    predictions = predictions_of(_some_of(cases, ~unknown), reading)
-    _introduce(predictions, terminal)
-    roles = {name: labels_of(cases, name) for name in cases.roles}
-    roles |= cases.request.of_table | {"sample_weight": cases.weight}
-    outcome = np.where(unknown, None, cases.outcome.astype(object))
-    with working("Fitting the curve"):
-        result = fit_known(outcome, cases.prob, **how, **roles)
-    return Answer(result, predictions.title, predictions.source)
-
-
-def _some_of(cases: Cases, kept: Any) -> Cases:
-    """Some of the cases of a file."""
-    return replace(
-        cases,
-        outcome=cases.outcome[kept],
-        probs={name: values[kept] for name, values in cases.probs.items()},
-        weight=None if cases.weight is None else cases.weight[kept],
-        roles={name: labels_of(cases, name)[kept] for name in cases.roles},
-        at=cases.at[kept],
-    )
 
 
 def _ahead(

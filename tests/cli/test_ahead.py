@@ -160,11 +160,15 @@ def test_they_can_be_left_out(run, gaps) -> None:
     assert told["cases"] == gaps["died"].notna().sum()
 
 
-@pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize("words", [("--site", "ward"), ("--period", "ward")])
-def test_with_groups_they_are_refused_with_the_way_out(refused, gaps, words) -> None:
+@pytest.mark.slow
+def test_so_they_are_with_hospitals(run, gaps) -> None:
     gaps.assign(ward=np.arange(240) % 3).to_csv("cases.csv", index=False)
-    line = refused(*NAMES, *words)
+    known = int(gaps["died"].notna().sum())
+    assert f"240 cases, of whom {known} have a known outcome" in run(*NAMES, "--site", "ward").told
+
+
+def test_a_comparison_of_families_takes_none_and_says_what_does(refused, gaps) -> None:
+    line = refused("compare", *NAMES)
     assert "leave them out with --drop-missing" in line
     assert "bayescal cases.csv --outcome died --prob risk" in line
 
