@@ -43,6 +43,7 @@ PILOT = "pilot"
 def assess(given: Parsed, terminal: Terminal) -> Answer:
     """Assess a model, or several, or answer for single cases or new ones."""
     if len(given["prob"]) > 1:
+        _refuse(given, "one --prob", *(name for name in ASSESS if name not in COMPARE))
         return compare(given, terminal)
     how, thresholds = _how(given, None), _thresholds(given)
     limit = None if given["limit"] is None else as_level(given["limit"], "limit")
@@ -51,12 +52,14 @@ def assess(given: Parsed, terminal: Terminal) -> Answer:
     if given["at"] is not None and not given["case"]:
         raise InputError("--at goes with --case: it is where the case is.")
     reading = _reading(given, ASSESS)
-    times = Times.of(reading, given["update"], takes_several=True)
+    times = Times.of(reading, takes_several=True)
     if given["case"] or given["new"] is not None:
-        how = _how(given)
-        return _ahead(given, terminal, reading, times, {**how, "thresholds": thresholds})
+        _refuse(given, "an assessment, without --case and --new", "limit", "update")
+        how = {**_how(given), "thresholds": thresholds, "edge": given["edge"]}
+        return _ahead(given, terminal, reading, times, how)
     options = {"limit": limit, "thresholds": thresholds, "edge": given["edge"], **how}
     if times is not None and len(times.horizons) > 1:
+        _refuse(given, "one horizon", "update")
         return _of_horizons(reading, times, options, terminal)
     running = None
     if given["update"] is not None:
@@ -197,7 +200,11 @@ def compare(given: Parsed, terminal: Terminal) -> Answer:
         return Answer(families, predictions.title, predictions.source)
     if len({*names}) < len(names):
         raise InputError("--prob names the same column twice. Name each model once.")
+    _refuse(given, "one --prob", "imputation")
     read = read_from(reading, times, prob=names[0], others=[("prob", name) for name in names])
+    is_map = len(names) == 2 and _is_map(*read.probs.values())
+    if not is_map:
+        _refuse(given, "a second --prob that is a map of the first", "weight-type", "in-sample")
     title = f"{' and '.join(map(shortened, names))} in {shortened(reading.file.name)}"
     _introduce_cases(read, title, terminal)
     roles: dict[str, Any] = {"site": labels_of(read, "site")}
@@ -209,7 +216,8 @@ def compare(given: Parsed, terminal: Terminal) -> Answer:
     source: dict[str, Any] = {"file": str(reading.file), "models": ", ".join(names)}
     source |= {"rows_read": read.rows, "rows_dropped": read.dropped}
     source |= {k: v for k, v in read.columns.told.items() if k != "prob"} | reading.source
-    if len(names) == 2 and _is_map(*read.probs.values()):
+    if is_map:
+        roles["weight_type"] = reading["weight_type"]
         return replace(_gain(read, given, roles, how, thresholds), title=title, source=source)
     from bayescal.fitting import compare_models
 
@@ -434,7 +442,7 @@ def _how(given: Parsed, seed: int | None = DEFAULT_SEED) -> dict[str, Any]:
     """
     from bayescal.model.priors import as_prior
 
-    level = 0.95 if given["ci_prob"] is None else as_level(given["ci_prob"])
+    level = 0.95 if given.get("ci_prob") is None else as_level(given["ci_prob"])
     prior = as_prior(given["prior"] or "neutral")
     edge = given.get("edge")
     if edge is not None and not 0 < edge < 0.5:
@@ -455,7 +463,7 @@ def _thresholds(given: Parsed) -> tuple[float, ...]:
 def _refuse(given: Parsed, goes_with: str, *names: str) -> None:
     """Say no to options that would have no effect."""
     for name in names:
-        if given[name] not in (None, []):
+        if given.get(name.replace("-", "_")) not in (None, [], False):
             raise InputError(f"--{name.replace('_', '-')} goes with {goes_with}.")
 
 
@@ -489,7 +497,7 @@ ASSESS = (
 )  # fmt: skip
 COMPARE = (
     *READING, "site", "cluster", "imputation", "time", "event", "entry", "horizon", "censored",
-    "ignore-column", "independent", "threshold", "in-sample", *FILES, "prior", "ci-prob", "seed",
+    "ignore-column", "independent", "threshold", "in-sample", *FILES, "prior", "seed",
 )  # fmt: skip
 RECALIBRATE = (
     *READING,

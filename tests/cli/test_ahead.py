@@ -80,6 +80,7 @@ def test_a_score_is_typed_on_the_scale_of_the_scores(
         (["--case", "0.2", "--at", "A"], "--at goes with --site or --subgroup"),
         (["--case", "0.2", "--site", "hospital", "--period", "risk"], "each say whose case"),
         (["--case", "0.2", "--new", "new.csv"], "Take one"),
+        (["--case", "0.2", "--limit", ".1"], "--limit goes with an assessment"),
         (["--case", "1.2"], "--case 1.2 is outside [0, 1]"),
         (["--new", "new.csv", "--subgroup", "hospital"], "--subgroup names no new cases"),
         (["--new", "none.csv", "--site", "hospital"], "there is no file"),

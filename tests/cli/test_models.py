@@ -119,10 +119,18 @@ def test_a_mark_tells_it_of_a_map_that_leaves_no_trace(run, file, frame) -> None
         (("--prob", "other", "--threshold", "2"), "--threshold must lie strictly"),
         (("--prob", "other", "--horizon", "5"), "--horizon goes with --time"),
         (("--site", "clinic"), "--site goes with the second --prob"),
+        (("--prob", "other", "--imputation", "clinic"), "--imputation goes with one --prob"),
+        (("--prob", "other", "--in-sample"), "--in-sample goes with a second --prob that is a map"),
     ],
 )
 def test_what_does_not_go_together(refused, file, words, message) -> None:
     assert message in refused(*MODELS, *words)
+
+
+@pytest.mark.parametrize("option", [("--limit", ".1"), ("--case", ".1"), ("--period", "clinic")])
+def test_an_assessment_of_several_models_is_a_comparison(refused, file, option) -> None:
+    line = refused(*MODELS[1:], "--prob", "other", *option)
+    assert f"{option[0]} goes with one --prob." in line
 
 
 def test_a_score_that_is_none_is_told_by_its_column(refused, file, frame) -> None:
