@@ -202,7 +202,12 @@ def compare(given: Parsed, terminal: Terminal) -> Answer:
         raise InputError("--prob names the same column twice. Name each model once.")
     _refuse(given, "one --prob", "imputation")
     read = read_from(reading, times, prob=names[0], others=[("prob", name) for name in names])
-    is_map = len(names) == 2 and _is_map(*read.probs.values())
+    mark = None
+    if len(names) == 2 and times is None:
+        from bayescal.cli.recalibrated import find_mark
+
+        mark = find_mark(reading.file, read, names[1])
+    is_map = mark is not None or (len(names) == 2 and _is_map(*read.probs.values()))
     if not is_map:
         _refuse(given, "a second --prob that is a map of the first", "weight-type", "in-sample")
     title = f"{' and '.join(map(shortened, names))} in {shortened(reading.file.name)}"
@@ -218,7 +223,11 @@ def compare(given: Parsed, terminal: Terminal) -> Answer:
     source |= {k: v for k, v in read.columns.told.items() if k != "prob"} | reading.source
     if is_map:
         roles["weight_type"] = reading["weight_type"]
-        return replace(_gain(read, given, roles, how, thresholds), title=title, source=source)
+        own = mark is not None and mark.is_own
+        roles |= {"thresholds": thresholds, "in_sample": own or bool(given.get("in_sample"))}
+        told = f"{mark.path.name} says that the map was fitted to these cases." if own else ""
+        result: Any = _gain(read, roles | _fit(how))
+        return Answer(result, title, source, (told,) if told else ())
     from bayescal.fitting import compare_models
 
     called = {f"models[{shortened(name)!r}]": name for name in names}
@@ -237,30 +246,16 @@ def _is_map(before: Floats, after: Floats) -> bool:
     return bool(((steps >= 0).all() or (steps <= 0).all()) and not steps[equal].any())
 
 
-def _gain(
-    read: Cases, given: Parsed, roles: dict[str, Any], how: dict[str, Any], thresholds: Any
-) -> Answer:
+def _gain(read: Cases, options: dict[str, Any]) -> Any:
     """What a map of the first predictions to the second gains."""
     import warnings
 
-    from bayescal.cli.recalibrated import find_mark
     from bayescal.gain import recalibration_gain
 
     (of_before, before), (of_after, after) = read.probs.items()
-    mark = None if "horizon" in roles else find_mark(read.request.path, read, of_after)
     with working("Computing the gain"), checked(read, before=of_before, after=of_after):
         warnings.filterwarnings("ignore", "after was fitted to these patients")
-        result = recalibration_gain(
-            read.outcome,
-            before,
-            after,
-            thresholds=thresholds,
-            in_sample=bool(given.get("in_sample")) or mark is not None,
-            **roles,
-            **_fit(how),
-        )
-    told = () if mark is None else (f"{mark.name} says that the map was fitted to these cases.",)
-    return Answer(result, "", {}, told)
+        return recalibration_gain(read.outcome, before, after, **options)
 
 
 def recalibrate(given: Parsed, terminal: Terminal) -> Answer:

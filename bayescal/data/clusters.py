@@ -351,24 +351,12 @@ class Clusters:
         Binder (1983), On the variances of asymptotically normal estimators from complex surveys,
         International Statistical Review 51.
         """
-        return centred_in_strata(values, self.stratum)
-
-
-def centred_in_strata(values: Floats, stratum: NDArray[np.intp]) -> Floats:
-    """Sums of clusters as deviations from their stratum's mean, as `Clusters.centred` has them.
-
-    Parameters
-    ----------
-    values : ndarray of shape (clusters, ...)
-    stratum : ndarray of shape (clusters,)
-        Number of each cluster's stratum, from 0 without gaps.
-    """
-    clusters = np.bincount(stratum)
-    if clusters.size == 1:
-        return values
-    total = np.zeros((clusters.size, *values.shape[1:]))
-    np.add.at(total, stratum, values)
-    shape = (-1, *(1 for _ in values.shape[1:]))
-    mean = total / clusters.reshape(shape)
-    factor = np.sqrt(clusters / (clusters - 1)).reshape(shape)
-    return np.asarray((values - mean[stratum]) * factor[stratum])
+        clusters = np.bincount(self.stratum)
+        if clusters.size == 1:
+            return values
+        total = np.zeros((clusters.size, *values.shape[1:]))
+        np.add.at(total, self.stratum, values)
+        shape = (-1, *(1 for _ in values.shape[1:]))
+        mean = total / clusters.reshape(shape)
+        factor = np.sqrt(clusters / (clusters - 1)).reshape(shape)
+        return np.asarray((values - mean[self.stratum]) * factor[self.stratum])

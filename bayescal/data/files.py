@@ -711,22 +711,18 @@ class Parquet(Source):
         return f"row {row - ends[at] + self.files[at].rows + 1} of {self.files[at].path}"
 
     def _frame(self, labels: Collection[str], verbatim: bool) -> pd.DataFrame:
-        flat = [name for name in self.names if self._is_flat(name)]
+        from pyarrow.types import is_nested
+
+        schema = self.files[0].schema  # of lists and structures no value a row can be shown
+        nested = {name for name in schema.names if is_nested(schema.field(name).type)}
+        flat = [name for name in self.names if name not in nested]
+        batches: Iterator[pd.DataFrame]
         batches = chain.from_iterable(_batches(file, flat) for file in self.files)
         if verbatim:
             import pandas as pd
 
-            frame = pd.concat([*batches], ignore_index=True)
-        else:
-            frame = next(batches)
-        return frame.reindex(columns=list(self.names))
-
-    def _is_flat(self, name: str) -> bool:
-        """Whether a column has one value a row in the first file, and not a list or a structure."""
-        from pyarrow.types import is_nested
-
-        schema = self.files[0].schema
-        return name not in schema.names or not is_nested(schema.field(name).type)
+            batches = iter([pd.concat([*batches], ignore_index=True)])
+        return next(batches).reindex(columns=list(self.names))
 
 
 def open_parquet(path: TableFile) -> Parquet:
@@ -796,13 +792,13 @@ def _is_data(file: Path, root: Path) -> bool:
 
 
 def _values_in_name(file: Path, root: Path) -> dict[str, str | int | None]:
-    pairs = (part.split("=", 1) for part in file.relative_to(root).parts[:-1] if "=" in part)
-    return {unquote(key): _value(unquote(text)) for key, text in pairs}
-
-
-def _value(text: str) -> str | int | None:
-    is_integer = text.removeprefix("-").isdecimal() and text == str(int(text))
-    return None if text == NO_VALUE else int(text) if is_integer else text
+    values: dict[str, str | int | None] = {}
+    for part in file.relative_to(root).parts[:-1]:
+        name, is_named, text = map(unquote, part.partition("="))
+        is_integer = text.removeprefix("-").isdecimal() and text == str(int(text))
+        if is_named:
+            values[name] = None if text == NO_VALUE else int(text) if is_integer else text
+    return values
 
 
 def _reason(error: Exception) -> str:
@@ -855,14 +851,14 @@ def _warn_of_copies(files: Sequence[Part]) -> None:
 
 def _described(group: tuple[Part, int, Any]) -> Hashable:
     """What the end of a file says of a row group: rows, bytes, least and largest values."""
-    columns = [group[2].column(at) for at in range(group[2].num_columns)]
+    columns = map(group[2].column, range(group[2].num_columns))
     return group[2].num_rows, tuple(
         (
-            column.path_in_schema,
-            column.total_compressed_size,
-            str(column.statistics.to_dict()) if column.is_stats_set else "",
+            each.path_in_schema,
+            each.total_compressed_size,
+            str(each.is_stats_set and each.statistics.to_dict()),
         )
-        for column in columns
+        for each in columns
     )
 
 
@@ -932,11 +928,8 @@ def open_table(
         frame, _ = read_statistical(path, metadataonly=True)
         check_width(path, len(frame.columns))
         return Statistical(path, tuple(map(str, frame.columns)))
+    told = f"is not {READ} by its name. Save the table as one of these, or name another path."
     if name.endswith(OTHER_WORKBOOKS):
-        raise InputError(
-            f"{path} is a workbook in a format that is not read. Save it as .xlsx, or its sheet as "
-            "CSV UTF-8 (File, Save As), and name that file."
-        )
-    raise InputError(
-        f"{path} is not {READ} by its name. Save the table as one of these, or name another path."
-    )
+        told = "is a workbook in a format that is not read. Save it as .xlsx, or its sheet as CSV "
+        told += "UTF-8 (File, Save As), and name that file."
+    raise InputError(f"{path} {told}")

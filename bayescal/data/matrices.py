@@ -286,9 +286,7 @@ SAME_CASES = 1e-9
 """Relative difference of two sums of weights of the same cases."""
 
 
-def as_imputations(
-    imputation: Any, y_true: Any, name: str = "imputation", outcomes: str = "y_true"
-) -> Floats:
+def as_imputations(imputation: Any, y_true: Any, outcomes: str = "y_true") -> Floats:
     """Scores of the same cases, once for each imputation.
 
     Parameters
@@ -297,31 +295,29 @@ def as_imputations(
         A matrix, or a list of m vectors.
     y_true : array-like of shape (n,)
         Outcomes, of which only the number is used.
-    name, outcomes : str
+    outcomes : str
         What the user calls them.
 
     Returns
     -------
     ndarray of shape (m, n)
     """
-    rows = _rows(imputation, name)
-    if len(rows) < FEWEST_IMPUTATIONS:
+    name, rows = "imputation", _rows(imputation, "imputation")
+    m, cases = len(rows), as_vector(y_true, outcomes).size
+    turned = f"Transpose it: one row an imputation, {name}.T." if m == cases else ""
+    if m < FEWEST_IMPUTATIONS:
         raise InputError(
-            f"{name} must hold at least {FEWEST_IMPUTATIONS} imputations, one a row, got "
-            f"{len(rows)}. Pass the scores of a single data set as y_prob."
+            f"{name} must hold at least {FEWEST_IMPUTATIONS} imputations, one a row, got {m}. "
+            "Pass the scores of a single data set as y_prob."
         )
-    if len(rows) > MOST_IMPUTATIONS:
-        turned = len(rows) == as_vector(y_true, outcomes).size
-        step = -(-len(rows) // 50)
-        cure = f"Pass every {step}th, {name}[::{step}]: 50 draws of a posterior are enough."
-        if turned:
-            cure = f"Transpose it: one row an imputation, {name}.T."
+    if m > MOST_IMPUTATIONS:
+        every = f"Pass every {-(-m // 50)}th, {name}[::{-(-m // 50)}]: 50 draws of a posterior are "
         raise InputError(
-            f"{name} has {len(rows):,} rows, one for each imputation, and at most "
-            f"{MOST_IMPUTATIONS:,} are fitted. {cure}"
+            f"{name} has {m:,} rows, one for each imputation, and at most {MOST_IMPUTATIONS:,} are "
+            f"fitted. {turned or every + 'enough.'}"
         )
     scores = [as_scores(row, f"{name}[{index}]") for index, row in enumerate(rows)]
-    cases, sizes = as_vector(y_true, outcomes).size, [row.size for row in scores]
+    sizes = [row.size for row in scores]
     if len(set(sizes)) > 1:
         other = next(index for index, size in enumerate(sizes) if size != sizes[0])
         raise InputError(
@@ -329,15 +325,10 @@ def as_imputations(
             "imputation must hold the same cases, in the same order."
         )
     if sizes[0] != cases:
-        turned = len(rows) == cases
-        cure = (
-            f"Transpose it: one row an imputation, {name}.T."
-            if turned
-            else ("Every imputation must hold the cases of the outcomes, in the same order.")
-        )
+        same = "Every imputation must hold the cases of the outcomes, in the same order."
         raise InputError(
-            f"{name} has {len(rows)} rows of {sizes[0]} scores, and {outcomes} has {cases} "
-            f"outcomes. {cure}"
+            f"{name} has {m} rows of {sizes[0]} scores, and {outcomes} has {cases} outcomes. "
+            f"{turned or same}"
         )
     return np.stack(scores)
 
@@ -396,7 +387,7 @@ def check_alike(labels: Sequence[str], tables: Sequence[Any]) -> None:
             f"imputation has {len(tables):,} labels, and at most {MOST_IMPUTATIONS:,} imputations "
             "are fitted. Pass fewer."
         )
-    for label, table in zip(labels[1:], tables[1:], strict=True):
+    for label, table in zip(labels, tables, strict=True):
         for what, name in (("cases", "n"), ("effective", "effective_size")):
             one, two = getattr(tables[0], name), getattr(table, name)
             if not np.isclose(one, two, SAME_CASES, 0):
@@ -488,9 +479,7 @@ class PredictedCurves:
                 f"y_prob[{row}, {column}] = {exact(values[row, column])} is no probability; at "
                 "each time the columns of y_prob hold risks, or probabilities of survival."
             )
-        of_survival = bool(values[:, -1].mean() < values[:, 0].mean())
-        if times.size == 1:
-            of_survival = False
+        of_survival = times.size > 1 and bool(values[:, -1].mean() < values[:, 0].mean())
         risk = 1 - values if of_survival else values
         falls = (np.diff(risk, axis=1) < -FALLING).any(axis=1)
         if falls.any():
@@ -512,36 +501,27 @@ class PredictedCurves:
             )
         return cls(times, hazard, of_survival, frame.index)
 
-    def hazard_at(self, time: Floats) -> Floats:
-        """Cumulative hazard of each case by a time of its own, or by one time for all.
+    def risk_by(self, horizon: float) -> Any:
+        """Risk of each case by a time, as a series with the labels of the cases.
 
         Between two times the hazard is constant.
         """
-        at = np.broadcast_to(np.asarray(time, np.float64), (len(self.hazard),))
-        self.check_until(float(at.max()))
-        right = np.clip(np.searchsorted(self.times, at, side="left"), 1, self.times.size - 1)
-        case = np.arange(at.size)
-        before, after = self.hazard[case, right - 1], self.hazard[case, right]
-        part = (at - self.times[right - 1]) / (self.times[right] - self.times[right - 1])
-        rise = np.zeros(at.size)
-        some = (part > 0) & (after > before)
-        rise[some] = part[some] * (after[some] - before[some])
-        return np.asarray(before + rise)
-
-    def check_until(self, time: float) -> None:
-        """Refuse a time after the last of the curves."""
-        if time > self.times[-1]:
-            raise InputError(
-                f"the predicted curves end at {self.times[-1]:g}, and {time:g} is later: nothing "
-                f"says what the model predicts there. Predict up to {time:g}, or choose a horizon "
-                f"of at most {self.times[-1]:g}."
-            )
-
-    def risk_by(self, horizon: float) -> Any:
-        """Risk of each case by a time, as a series with the labels of the cases."""
         import pandas as pd
 
-        return pd.Series(-np.expm1(-self.hazard_at(np.array(horizon))), index=self.index)
+        times = self.times
+        if horizon > times[-1]:
+            raise InputError(
+                f"the predicted curves end at {times[-1]:g}, and {horizon:g} is later: nothing "
+                f"says what the model predicts there. Predict up to {horizon:g}, or choose a "
+                f"horizon of at most {times[-1]:g}."
+            )
+        right = int(np.clip(np.searchsorted(times, horizon), 1, times.size - 1))
+        before, after = self.hazard[:, right - 1], self.hazard[:, right]
+        part = (horizon - times[right - 1]) / (times[right] - times[right - 1])
+        rise, some = np.zeros(before.size), after > before
+        if part > 0:  # infinite hazards have no difference
+            rise[some] = part * (after[some] - before[some])
+        return pd.Series(-np.expm1(-(before + rise)), index=self.index)
 
     def told(self, horizons: tuple[float, ...]) -> str:
         """How the risks by horizons were read off, in a sentence."""
@@ -556,12 +536,8 @@ class PredictedCurves:
 
 def is_whole_curve(predicted: Any) -> bool:
     """Whether this is a data frame whose columns are named by times."""
-    if not (hasattr(predicted, "iloc") and hasattr(predicted, "columns")):
-        return False
-    import pandas as pd
-
-    columns = predicted.columns
-    if isinstance(columns, pd.RangeIndex) or len(columns) == 0:
+    columns = getattr(predicted, "columns", ()) if hasattr(predicted, "iloc") else ()
+    if len(columns) == 0 or type(columns).__name__ == "RangeIndex":
         return False
     return all(
         isinstance(name, (int, float, np.number)) and not isinstance(name, bool) for name in columns
@@ -598,11 +574,10 @@ def risks_by(outcome: Any, predicted: Any, horizons: Any) -> Risks:
             f"horizon must be from 1 to {MOST_HORIZONS} ascending times, got {told}. Pass each "
             "once, in order, such as horizon=[1, 3, 5]."
         )
-    if is_whole_curve(predicted):
-        curves = PredictedCurves.of(predicted)
-        columns = tuple(curves.risk_by(at) for at in times)
-        return Risks(outcome, times, columns, (curves.told(times),))
-    return Risks(outcome, times, _columns_of(predicted, times))
+    if not is_whole_curve(predicted):
+        return Risks(outcome, times, _columns_of(predicted, times))
+    curves = PredictedCurves.of(predicted)
+    return Risks(outcome, times, tuple(map(curves.risk_by, times)), (curves.told(times),))
 
 
 def _columns_of(risks: Any, horizons: tuple[float, ...]) -> tuple[Any, ...]:
@@ -622,13 +597,13 @@ def _columns_of(risks: Any, horizons: tuple[float, ...]) -> tuple[Any, ...]:
         risks.iloc[:, k] if hasattr(risks, "iloc") else np.asarray(risks)[:, k] for k in range(size)
     ]
     values = [as_floats(column, name) for column, name in zip(columns, names, strict=True)]
+    means = [float(value.mean()) for value in values]
     for k in range(1, size):
-        before, after = float(values[k - 1].mean()), float(values[k].mean())
-        if after < before:
+        if means[k] < means[k - 1]:
             raise InputError(
-                f"the mean risk falls from column {names[k - 1]} ({before:.3g}) to column "
-                f"{names[k]} ({after:.3g}), and a risk by a later horizon is no smaller. Pass the "
-                "columns in the order of the horizons, as risks and not as probabilities of "
+                f"the mean risk falls from column {names[k - 1]} ({means[k - 1]:.3g}) to column "
+                f"{names[k]} ({means[k]:.3g}), and a risk by a later horizon is no smaller. Pass "
+                "the columns in the order of the horizons, as risks and not as probabilities of "
                 "survival."
             )
     falls = (np.diff(values, axis=0) < -FALLING).any(axis=0)

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.arrays import Floats, blocks
-from bayescal.core.errors import CaseError, InputError
-from bayescal.core.text import exact
+from bayescal.core.errors import InputError
 from bayescal.data.cases import (
     aligned,
     are_shares,
@@ -25,6 +24,7 @@ from bayescal.data.cases import (
     check_same_length,
     check_scores,
     of_shares,
+    refuse_first,
 )
 from bayescal.data.doors import table_of
 from bayescal.data.rows import LIMIT
@@ -299,16 +299,9 @@ def read_variance_cases(
 def as_numbers(values: Any, name: str) -> Floats:
     """Finite numbers, of at most 1e60 in size, as a float64 vector."""
     numbers = as_floats(values, name)
-    wrong = ~(np.abs(numbers) <= LARGEST_NUMBER)
-    if wrong.any():
-        at = int(wrong.argmax())
-        raise CaseError(
-            name,
-            f"is not a finite number of at most {LARGEST_NUMBER:g} in size",
-            row=at,
-            value=exact(numbers[at]),
-            cure="Drop or impute missing values first.",
-        )
+    wrong, problem = ~(np.abs(numbers) <= LARGEST_NUMBER), "is not a finite number of at most "
+    problem, cure = f"{problem}{LARGEST_NUMBER:g} in size", "Drop or impute missing values first."
+    refuse_first(wrong, numbers, name, problem, cure, alone=True)
     return numbers
 
 
@@ -316,13 +309,7 @@ def as_variances(values: Any, name: str = "variance") -> Floats:
     """Positive variances, from 1e-120 to 1e120, as a float64 vector."""
     variances, most = as_floats(values, name), LARGEST_NUMBER**2
     wrong = ~((variances >= 1 / most) & (variances <= most))
-    if wrong.any():
-        at = int(wrong.argmax())
-        raise CaseError(
-            name,
-            f"is not a variance, a positive number from {1 / most:g} to {most:g}",
-            row=at,
-            value=exact(variances[at]),
-            cure="If these are logarithms of variances, pass their exponentials.",
-        )
+    problem = f"is not a variance, a positive number from {1 / most:g} to {most:g}"
+    cure = "If these are logarithms of variances, pass their exponentials."
+    refuse_first(wrong, variances, name, problem, cure, alone=True)
     return variances

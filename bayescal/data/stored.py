@@ -76,7 +76,9 @@ def _variables(contents: Contents, dim: str) -> dict[str, Any]:
 
 def from_dataset(dataset: xr.Dataset) -> Contents:
     """Read back what `to_dataset` wrote."""
-    check_dataset(dataset, "CalibrationData.to_xarray")
+    import xarray as xr
+
+    check_type(dataset, xr.Dataset, "dataset", "Pass what CalibrationData.to_xarray returns.")
     missing = {"score", "trials", "hits"} - set(map(str, dataset.data_vars))
     if missing:
         raise InputError(f"dataset lacks {', '.join(sorted(missing))}; pass to_xarray()'s.")
@@ -129,13 +131,6 @@ def reading_tree() -> Iterator[None]:
         reason = shortened(" ".join(str(error).split()))
         cure = "Load the file as it was written, or refit the data."
         raise InputError(f"the tree was edited or damaged: {reason}. {cure}") from error
-
-
-def check_dataset(dataset: Any, source: str) -> None:
-    """Refuse what is no xarray.Dataset; `source` is the function that returns one."""
-    import xarray as xr
-
-    check_type(dataset, xr.Dataset, "dataset", f"Pass what {source} returns.")
 
 
 def _check_columns(columns: dict[str, NDArray[Any]]) -> None:

@@ -1379,17 +1379,3 @@ class CrossedTable:
     def cells(self) -> tuple[tuple[str, ...], ...]:
         """The levels of each cell, in the order of the table's groups."""
         return tuple(tuple(cell.values()) for cell in self.data.cells)
-
-    @cached_property
-    def codes(self) -> NDArray[np.intp]:
-        """Index of the level of each cell in each factor, of shape (cells, factors)."""
-        index = [{level: k for k, level in enumerate(each)} for each in self.levels.values()]
-        rows = [[of[level] for of, level in zip(index, cell, strict=True)] for cell in self.cells]
-        return np.array(rows, dtype=np.intp)
-
-    def cells_with(self, levels: Mapping[str, str]) -> list[int]:
-        """Indices of the cells that have all of these levels; of every cell, if there are none."""
-        wanted = [(self.names.index(name), level) for name, level in levels.items()]
-        return [
-            k for k, cell in enumerate(self.cells) if all(cell[at] == level for at, level in wanted)
-        ]

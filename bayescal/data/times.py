@@ -281,16 +281,8 @@ class FollowUp:
     ) -> FollowUp:
         """One entry of each case, which is in the row of its number, as are its `members`."""
         came = np.zeros(len(outcome)) if outcome.entry is None else outcome.entry
-        if (came >= horizon).any():
-            late = int((came >= horizon).argmax())
-            raise CaseError(
-                "entry",
-                f"is not before the horizon {horizon:g}",
-                row=late,
-                value=exact(came[late]),
-                more=": such a case says nothing of it",
-                cure="Leave it out.",
-            )
+        problem, more = f"is not before the horizon {horizon:g}", ": such a case says nothing of it"
+        refuse_first(came >= horizon, came, "entry", problem, "Leave it out.", more, alone=True)
         time, at = outcome.time, outcome.time / horizon * TIME_STEPS
         kind = np.where(time <= horizon, outcome.kind, LEFT).astype(np.int8)
         had = kind != LEFT

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats
-from bayescal.core.errors import CaseError, InputError, WeightWarning, check_choice, warn
-from bayescal.core.text import exact
+from bayescal.core.errors import InputError, WeightWarning, check_choice, warn
+from bayescal.data.cases import refuse_first
 
 WeightType = Literal["counts", "sampling"]
 WEIGHT_TYPES = ("counts", "sampling")
@@ -70,9 +70,7 @@ def effective_cases(weights: Floats, weight_type: WeightType | None = None) -> F
     return weights * (effective_size(weights) / float(weights.sum()))
 
 
-def as_weight_type(
-    weight_type: Any, weights: Floats | None, name: str = "sample_weight"
-) -> WeightType | None:
+def as_weight_type(weight_type: Any, weights: Floats | None) -> WeightType | None:
     """How weights are to be read: as told, or as sampling weights when any is not whole.
 
     Parameters
@@ -80,8 +78,6 @@ def as_weight_type(
     weight_type : {"counts", "sampling"} or None
         As the user gave it.
     weights : ndarray of shape (n,) or None
-    name : str
-        What the user calls the weights.
 
     Returns
     -------
@@ -93,19 +89,13 @@ def as_weight_type(
     chosen = cast("WeightType", check_choice(weight_type, WEIGHT_TYPES, "weight_type"))
     if weights is None:
         raise InputError(
-            f"weight_type={chosen!r} says how {name} is read, but there is none. "
-            f"Pass {name}=, or leave weight_type out."
+            f"weight_type={chosen!r} says how sample_weight is read, but there is none. "
+            "Pass sample_weight=, or leave weight_type out."
         )
-    if chosen == "counts" and not are_counts(weights):
-        at = int(np.flatnonzero(weights % 1)[0])
-        raise CaseError(
-            name,
-            "is not a whole number",
-            row=at,
-            value=exact(weights[at]),
-            more=", and counts of cases are",
-            cure="sampling",
-        )
+    if chosen == "counts":
+        problem, more = "is not a whole number", ", and counts of cases are"
+        wrong = weights % 1 != 0
+        refuse_first(wrong, weights, "sample_weight", problem, "sampling", more, alone=True)
     return chosen
 
 

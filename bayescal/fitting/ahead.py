@@ -13,6 +13,7 @@ from bayescal.core.table import Column, Row, Table
 from bayescal.core.text import capitalised, chance, percent, rounded
 from bayescal.data.table import CalibrationData
 from bayescal.fitting._fit import fit
+from bayescal.multilevel.populations import LEAST_OF_NEXT
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class CaseRisks:
         notes = (
             "The interval is of the share with the event among cases with this score.",
             UNCHANGED,
-            *_few(self.posterior),
+            *_few(self.data),
         )
         risks = [{"curve": row.label, **row.values} for row in rows]
         record = {"risks": risks, "ci_prob": self.ci_prob}
@@ -163,7 +164,6 @@ class Expected:
     realised: pd.DataFrame
     shifts: pd.DataFrame
     new: float
-    is_of_few: bool
 
     def page(self) -> Page:
         """The measures, and at which shift of the risks another decision is best."""
@@ -206,8 +206,7 @@ class Expected:
             "realised": self.realised.to_dict("index"),
             "shift_to_change": {f"{risk:g}": row.to_dict() for risk, row in self.shifts.iterrows()},
         }
-        few = (FEW,) if self.is_of_few else ()
-        notes = (UNCHANGED, told, *few)
+        notes = (UNCHANGED, told, *_few(self.data))
         sections = (Section("Expected performance", (table,)),)
         return Page("Expected performance", _subject(self.data), answer, sections, notes, record)
 
@@ -246,7 +245,6 @@ def expect(
         seen.performance_summary(at, ci_prob, realised=True),
         seen.shift_to_change(at),
         float(scores.size),
-        bool(getattr(fitted, "is_of_few", False)),
     )
 
 
@@ -281,5 +279,6 @@ def _subject(data: CalibrationData) -> str:
     return f"{capitalised(data.size_in_words)} with outcomes"
 
 
-def _few(post: Any) -> tuple[str, ...]:
-    return (FEW,) if getattr(post, "is_of_few", False) else ()
+def _few(data: CalibrationData) -> tuple[str, ...]:
+    """That few groups say little of a new one."""
+    return (FEW,) if 0 < len(data.levels.get("site", ())) < LEAST_OF_NEXT else ()

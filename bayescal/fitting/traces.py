@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import logit
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
@@ -112,7 +113,7 @@ def from_pymc(idata: Any, model: pm.Model) -> CalibrationPosterior | MultilevelP
         raise InputError(f"{PROB} has values outside [0, 1]. Pass probabilities, not log-odds.")
     weight = seen.trials if seen.weight is None else seen.trials * seen.weight
     points, errors = mean_errors(problem.inside(seen.score), risk, weight)
-    frame = Frame(problem.frame.centre, scores=tuple(points.tolist()))
+    frame = Frame(problem.frame.centre, knots=tuple(logit(points).tolist()))
     traced = replace(problem, frame=frame, curve=TRACED.at(frame))
     told = {"diverging": stats["diverging"].transpose("chain", "draw").to_numpy()}
     return CalibrationPosterior([Part(traced, errors, posterior.sizes["chain"], "nuts", told)])

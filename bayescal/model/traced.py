@@ -6,12 +6,16 @@ their mean at each score. Where scores repeat it is taken as it is; else risks a
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
-from scipy.special import logit
+from scipy.special import expit, logit
 
 from bayescal.core.arrays import Floats
-from bayescal.model.curve import Curve, Frame
-from bayescal.model.saturated.family import SATURATED
+from bayescal.core.optimise import clipped
+from bayescal.model.curve import Curve, CurveAtScores, Frame
+from bayescal.model.families import IDENTITY
+from bayescal.model.saturated.between import between
 from bayescal.model.spline import deviation_columns, spline_frame
 
 __all__ = ["TRACED", "mean_errors"]
@@ -22,14 +26,50 @@ MOST_POINTS = 128
 """Scores at which a smooth curve is kept; between two of them it is straight."""
 MOST_BENDS = 8
 
-TRACED = Curve(
+
+@dataclass(frozen=True, eq=False)
+class TracedCurve(Curve):
+    """Curves that are their score and an error, which is straight between the frame's knots."""
+
+    def at_scores(self, score: Floats, frame: Frame, stated: Floats | None = None) -> CurveAtScores:
+        """The curves at fixed scores, for many draws."""
+        return _TracedAtScores(self, score, frame, stated)
+
+
+class _TracedAtScores(CurveAtScores):
+    """Traced curves at scores, of shape (rows,) or (draws, rows)."""
+
+    def __init__(
+        self, curve: TracedCurve, score: Floats, frame: Frame, stated: Floats | None = None
+    ) -> None:
+        self.stated = score if stated is None else stated
+        self._neighbours, self._share = between(score, expit(np.array(frame.knots)))
+
+    def log_odds(self, u: Floats) -> Floats:
+        """Log-odds, of shape (draws, rows), for draws `u` of shape (draws, knots)."""
+        return np.asarray(logit(self.probability(u)))
+
+    def probability(self, u: Floats) -> Floats:
+        """The curves, of shape (draws, rows), for draws `u` of shape (draws, knots)."""
+        if self.stated.ndim == 1:
+            low, high = (u[:, side] for side in self._neighbours)
+        else:
+            low, high = (np.take_along_axis(u, side, 1) for side in self._neighbours)
+        return clipped(self.stated + low + self._share * (high - low))
+
+
+def _with_errors(curve: Curve, frame: Frame) -> Curve:
+    return replace(curve, coordinates=tuple(f"error_{k + 1}" for k in range(len(frame.knots))))
+
+
+TRACED = TracedCurve(
     name="event_prob",
-    formula="the log-odds of s + error, errors read off the risks of a model",
+    formula="s + error, errors read off the risks of a model",
     coordinates=(),
-    basis=SATURATED.basis,
+    basis=IDENTITY.basis,
     combination=(),
     positive=(),
-    per_score=True,
+    sized=_with_errors,
     has_prior=False,
     meaning="the mean risk of cases with a score, in a model of the user's",
 )

@@ -17,8 +17,8 @@ from bayescal.inference.density import CurveDensity, sample_importance
 from bayescal.model.draws import CHAINS, SAMPLE_STATS
 from bayescal.model.priors import StudentT
 from bayescal.multilevel.draws import MultilevelDraws, effects_of_prior
-from bayescal.multilevel.factorised.likelihood import MOST_OFF
 from bayescal.multilevel.followed import densities_of, over_steps, over_steps_of_sample
+from bayescal.multilevel.nested.likelihood import MOST_OFF
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.robust import FARTHER
 
@@ -202,7 +202,7 @@ def sample_changes(problem: MultilevelProblem, draws: int) -> list[Sample]:
 
 def draw_changes(problem: MultilevelProblem, draws: int) -> MultilevelDraws:
     """Draws of no change, of each sudden change and of a walk, in proportion to their posterior."""
-    from bayescal.multilevel.blocks.sample import draw_effects  # loads sparse matrices
+    from bayescal.multilevel.nested.sample import draw_effects  # loads sparse matrices
 
     single = sample_constant(problem, draws)
     changes = sample_changes(problem, draws)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayescal.core.errors import InputError
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.tree import dataset_of
 from bayescal.posterior.datatree import as_tree, derived_of
@@ -20,15 +21,21 @@ __all__ = ["tree_of_several"]
 
 def tree_of_several(post: Any, derived: bool, scores: ArrayLike | None) -> xr.DataTree:
     """The tree of several curves; see `MultilevelPosterior.to_datatree`."""
-    drawn: MultilevelDraws = post._drawn
-    problem, stored = drawn.problem, post.tree
+    fit, *others = post._fits
+    if others:
+        raise InputError(
+            "ArviZ has no place for several imputations. Take that of one: "
+            "post.sel(imputation=1).to_datatree()."
+        )
+    drawn: MultilevelDraws = fit.drawn
+    problem, stored = drawn.problem, fit.tree
     posterior = stored["posterior"].to_dataset()
     if derived:
         of_all = posterior.drop_dims(problem.dim)
         scales = {name: each for name, each in of_all.items() if "term" in each.dims}
         posterior = derived_of(post.at(), of_all, scores).assign(scales)
     groups = {"posterior": posterior, "sample_stats": stored["sample_stats"].to_dataset()}
-    of_prior: MultilevelDraws = post._fits[0].prior
+    of_prior: MultilevelDraws = fit.prior
     groups["prior"] = dataset_of(of_prior)
     if not problem.has_outcomes:
         return as_tree(groups, stored.attrs)

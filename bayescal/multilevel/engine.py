@@ -5,7 +5,6 @@ from __future__ import annotations
 from bayescal.core.versions import one_blas_thread
 from bayescal.multilevel.changes import draw_changes
 from bayescal.multilevel.draws import MultilevelDraws
-from bayescal.multilevel.factorised.sample import draw_sites
 from bayescal.multilevel.followed import over_steps
 from bayescal.multilevel.problem import MultilevelProblem
 
@@ -23,8 +22,6 @@ def draw_terms(
     """
     if problem.is_walk:
         return draw_changes(problem, draws)
-    if problem.terms[0].correlated:
-        return over_steps(draw_sites(problem, draws, proposals))
-    from bayescal.multilevel.blocks.sample import draw_effects  # loads sparse matrices
+    from bayescal.multilevel.nested.sample import draw_effects  # loads sparse matrices
 
     return over_steps(draw_effects(problem, draws, proposals))

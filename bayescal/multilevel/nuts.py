@@ -16,7 +16,13 @@ from bayescal.model.pymc.model import model_of
 from bayescal.model.pymc.rows import Observations, joined_rows
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.problem import MOST_SITE_ROWS, MultilevelProblem
-from bayescal.multilevel.robust import LOG_ODDS_UNLIKE, draw_shares, shares_unlike, unlike_scale
+from bayescal.multilevel.robust import (
+    LOG_ODDS_UNLIKE,
+    log_weights_of_shares,
+    one_of_shares,
+    shares_unlike,
+    unlike_scale,
+)
 from bayescal.multilevel.summary import Summary
 from bayescal.multilevel.term import Term
 from bayescal.posterior.checks.verdict import convergence
@@ -228,7 +234,8 @@ def draws_of_trace(
     robust: dict[str, Any] = {}
     if problem.terms[0].robust:
         rng, log_ratio = problem.pooled.rng("unlike sites"), values("log_ratio_unlike").T
-        share = draw_shares(log_ratio, rng)
+        shares = shares_unlike(len(log_ratio))
+        share = one_of_shares(shares[0], log_weights_of_shares(log_ratio, shares), rng)
         unlike = rng.random(log_ratio.shape) < expit(logit(share) + log_ratio)
         robust = {"share_unlike": share, "unlike": unlike}
     return MultilevelDraws(

@@ -128,7 +128,6 @@ class MultilevelPosterior:
         -------
         xarray.DataTree
             With the index of each observation's curve, such as `site_of_obs`, in constant_data.
-            Of several imputations it is of the first.
         """
         return tree_of_several(self, as_flag(derived, "derived"), scores)
 

@@ -30,8 +30,9 @@ __all__ = [
     "PROB_UNLIKE",
     "SHARE_UNLIKE",
     "clearly_unlike",
-    "draw_shares",
     "log_weights_of_shares",
+    "one_of_shares",
+    "shares_of",
     "shares_unlike",
     "unlike_scale",
     "unlike_scales",
@@ -101,25 +102,27 @@ def shares_unlike(levels: int) -> tuple[Floats, Floats]:
     return (1 + at) / 2, np.log(weight / weight.sum())
 
 
-def log_weights_of_shares(log_ratio: Floats) -> tuple[Floats, Floats]:
-    """The shares, and the logarithms of their prior weights times their likelihoods.
+def shares_of(levels: int, *, alone: bool) -> tuple[Floats, Floats]:
+    """The shares, and the logarithms of their weights: one share beside other terms."""
+    return shares_unlike(levels) if alone else (np.array([PROB_UNLIKE]), np.zeros(1))
+
+
+def log_weights_of_shares(log_ratio: Floats, shares: tuple[Floats, Floats]) -> Floats:
+    """Logarithms (shares, n) of the prior weights of shares times their likelihoods.
 
     Parameters
     ----------
     log_ratio : ndarray of shape (levels, n)
         Log likelihood of a level, were it unlike the others, over that were it like them.
-
-    Returns
-    -------
-    shares : ndarray of shape (shares,)
-    log_weight : ndarray of shape (shares, n)
+    shares : tuple
+        The shares, and the logarithms of their prior weights.
     """
-    shares, log_prior = shares_unlike(len(log_ratio))
+    at, log_prior = shares
     log_weight = np.repeat(log_prior[:, None], log_ratio.shape[1], axis=1)
-    for points in blocks(log_ratio.shape[1], shares.size):
+    for points in blocks(log_ratio.shape[1], at.size):
         for levels in blocks(len(log_ratio), room=LEVELS_OF_A_PRODUCT):
-            log_weight[:, points] += _log_products(shares, log_ratio[levels, points])
-    return shares, log_weight
+            log_weight[:, points] += _log_products(at, log_ratio[levels, points])
+    return log_weight
 
 
 def _log_products(shares: Floats, log_ratio: Floats) -> Floats:
@@ -137,9 +140,8 @@ def _log_products(shares: Floats, log_ratio: Floats) -> Floats:
     return np.asarray(np.log(product) + largest.sum(axis=0))
 
 
-def draw_shares(log_ratio: Floats, rng: np.random.Generator) -> Floats:
-    """A share for each of n points, as `log_weights_of_shares` weights them."""
-    shares, log_weight = log_weights_of_shares(log_ratio)
+def one_of_shares(shares: Floats, log_weight: Floats, rng: np.random.Generator) -> Floats:
+    """A share for each of n points, by the logarithms (shares, n) of their weights."""
     ladder = softmax(log_weight, axis=0).cumsum(axis=0)
-    chosen = (ladder < rng.random(log_ratio.shape[1]) * ladder[-1]).sum(axis=0)
+    chosen = (ladder < rng.random(log_weight.shape[1]) * ladder[-1]).sum(axis=0)
     return np.asarray(shares[chosen])

@@ -21,7 +21,7 @@ from bayescal.core.errors import (
     as_levels,
     check_choice,
 )
-from bayescal.core.text import documented, told_apart
+from bayescal.core.text import count, documented, interval, percent, rounded, told_apart
 from bayescal.data.table import CalibrationData
 from bayescal.data.weights import quantile
 from bayescal.estimators import binned, smooth
@@ -41,7 +41,7 @@ from bayescal.plots._numbers import (
     observed_of,
 )
 from bayescal.plots.style import Line, Scale
-from bayescal.plots.text import count, interval, label, percent, rounded, short_name
+from bayescal.plots.text import label, short_name
 from bayescal.posterior.posterior import as_posterior, check_outcomes
 
 if TYPE_CHECKING:
@@ -382,7 +382,7 @@ def smooth_reliability(
     style.probability_axes(axes, low, high)
     _draw_diagonal(axes, low, high)
     band, ends = f"{percent(shown.ci_prob)} of bootstrap curves", (shown.lower, shown.upper)
-    look: dict[str, Any] = {"color": style.CURVE, "alpha": style.BAND, "lw": 0}
+    look: dict[str, Any] = {"color": style.CURVE, "alpha": style.BAND_SHADE, "lw": 0}
     axes.fill_between(score, *ends, where=density >= DRAWN, label=band, **look)
     _draw_as_wide(axes, score, shown.outcome, density)
     step = 0.5 / (SMOOTH_GRID - 1)
@@ -609,7 +609,9 @@ def _draw_curve(ax: Axes, bands: Bands, look: Line, told: str, named: Sequence[f
         Probabilities of the bands, which are then in the legend too.
     """
     several = len(bands.lower)
-    shades = np.linspace(0.18, 0.36, several) if several > 1 else [style.BAND if named else 0.16]
+    shades = (
+        np.linspace(0.18, 0.36, several) if several > 1 else [style.BAND_SHADE if named else 0.16]
+    )
     kind = "interval" if bands.at_scores else "band"
     names = [f"{percent(each)} {kind}" for each in named] or [""] * several
     widths = np.linspace(4, 9, several)

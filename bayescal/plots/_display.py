@@ -8,11 +8,12 @@ import numpy as np
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, as_count, as_flag, as_level, check_choice
+from bayescal.core.text import percent, shortened
 from bayescal.data.cases import aligned, as_outcomes, as_scores, as_vector
 from bayescal.fitting import fit
 from bayescal.plots import style
 from bayescal.plots._numbers import curve_bands
-from bayescal.plots.text import label, percent, shortened
+from bayescal.plots.text import label
 from bayescal.posterior.posterior import as_posterior
 
 if TYPE_CHECKING:

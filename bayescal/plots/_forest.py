@@ -12,20 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescal.core.errors import InputError, as_items, as_level, check_choice, check_type
-from bayescal.core.text import shortened
+from bayescal.core.text import chance, percent, shortened
 from bayescal.estimators.registry import ESTIMATORS
 from bayescal.inference import CurveComparison
 from bayescal.plots import style
-from bayescal.plots.text import (
-    axis_label,
-    chance,
-    ideal,
-    label,
-    numbers,
-    percent,
-    scale_of,
-    short_name,
-)
+from bayescal.plots.text import axis_label, ideal, label, numbers, scale_of, short_name
 from bayescal.posterior.functional import UNITS
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.posterior import as_posterior

@@ -20,21 +20,12 @@ from bayescal.core.errors import (
     check_choice,
     check_type,
 )
-from bayescal.core.text import capitalised
+from bayescal.core.text import capitalised, chance, count, interval, percent, shortened
 from bayescal.data.cases import as_vector
 from bayescal.plots import style
 from bayescal.plots._numbers import as_models
 from bayescal.plots.style import Line
-from bayescal.plots.text import (
-    axis_label,
-    chance,
-    count,
-    ideal,
-    interval,
-    label,
-    percent,
-    shortened,
-)
+from bayescal.plots.text import axis_label, ideal, label
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.lost import LOST, USUAL_THRESHOLDS, as_risks
 from bayescal.posterior.posterior import as_posterior
@@ -156,7 +147,7 @@ def net_benefit(
     for look, one in zip(style.MODELS, benefit.values(), strict=False):
         probability = one["prob_best"].to_numpy()
         if len(benefit) == 1:
-            strip.fill_between(at, probability, color=look.color, alpha=style.BAND, lw=0)
+            strip.fill_between(at, probability, color=look.color, alpha=style.BAND_SHADE, lw=0)
         strip.plot(at, probability, color=look.color, ls=look.ls, lw=1.2)
     strip.set_ylim(0, 1.04)
     strip.grid(axis="y", color=style.NON_EVENTS, lw=style.THIN, alpha=0.5)
@@ -519,7 +510,7 @@ def _draw_band(
     told: str | None = None,
     band: str | None = None,
     *,
-    shade: float = style.BAND,
+    shade: float = style.BAND_SHADE,
     **line: Any,
 ) -> None:
     """A line between the ends of its intervals: lower, middle and upper."""
@@ -553,14 +544,10 @@ def _draw_layers(strip: Axes, at: Floats, shares: xr.DataArray) -> None:
     """The probability that each strategy is best, as layers."""
     each = [SHADES[str(name)] for name in shares["strategy"].to_numpy()]
     names, colours = zip(*each, strict=True)
-    edge: dict[str, Any] = {"ec": style.INK, "lw": 0.4}
-    if at.size > 1:
-        strip.stackplot(at, shares, labels=names, colors=colours, **edge)
-        return
-    bottom = 0.0
-    for name, colour, share in zip(names, colours, shares.to_numpy()[:, 0], strict=True):
-        strip.bar(at, share, 0.02, bottom, label=name, color=colour, **edge)
-        bottom += float(share)
+    layers = shares.to_numpy()
+    if at.size == 1:
+        at, layers = at[0] + np.array([-0.01, 0.01]), np.repeat(layers, 2, axis=1)
+    strip.stackplot(at, layers, labels=names, colors=colours, ec=style.INK, lw=0.4)
 
 
 def _quantiles(values: xr.DataArray, level: float) -> tuple[Floats, Floats, Floats]:

@@ -20,20 +20,19 @@ from bayescal.core.errors import (
     check_choice,
     check_type,
 )
-from bayescal.core.text import NO_CHANGE, capitalised, signed
-from bayescal.gain import RecalibrationGain
-from bayescal.plots import style
-from bayescal.plots.text import (
-    axis_label,
+from bayescal.core.text import (
+    NO_CHANGE,
+    capitalised,
     chance,
     count,
-    ideal,
     interval,
-    minus,
     percent,
     rounded,
-    short_name,
+    signed,
 )
+from bayescal.gain import RecalibrationGain
+from bayescal.plots import style
+from bayescal.plots.text import axis_label, ideal, minus, short_name
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.posterior import as_posterior
 from bayescal.validation.consistency import Consistency

@@ -54,7 +54,7 @@ THIN = 0.8
 """Width of the thinnest line: what prints in a column of a journal."""
 SMALLEST_LETTERS = 7.0
 """Size of the smallest letters, in points, for the same reason."""
-BAND = 0.22
+BAND_SHADE = 0.22
 """Opacity of a band."""
 TICKS = 8
 """Most steps between ticks; a number that follows the size of the axes would move their labels."""

@@ -5,34 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from bayescal.core.text import (
-    capitalised,
-    chance,
-    count,
-    decimals,
-    interval,
-    percent,
-    rounded,
-    shortened,
-)
+from bayescal.core.text import capitalised, rounded, shortened
 from bayescal.posterior.functionals import FUNCTIONALS
 
-__all__ = [
-    "axis_label",
-    "chance",
-    "count",
-    "decimals",
-    "ideal",
-    "interval",
-    "label",
-    "minus",
-    "numbers",
-    "percent",
-    "rounded",
-    "scale_of",
-    "short_name",
-    "shortened",
-]
+__all__ = ["axis_label", "ideal", "label", "minus", "numbers", "scale_of", "short_name"]
 
 LONGEST = 36
 

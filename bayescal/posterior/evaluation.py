@@ -27,7 +27,15 @@ from bayescal.posterior.population import POPULATIONS, Population, draw_populati
 from bayescal.posterior.populations.bootstrap import Bootstrap
 from bayescal.posterior.populations.clusters import ClusterBootstrap
 
-__all__ = ["CurvesOfTable", "FunctionalCalls", "evaluate", "key_of", "read"]
+__all__ = [
+    "CurvesOfTable",
+    "FunctionalCalls",
+    "by_imputation",
+    "evaluate",
+    "key_of",
+    "means_of",
+    "read",
+]
 
 MOST_KEPT = 1 << 20  # weights
 FINE = expit(np.linspace(-27, 27, 1001))
@@ -279,6 +287,22 @@ def read(
             values = widened(values)
         both[name] = in_turn(values)
     return both
+
+
+def means_of(tables: Sequence[CurvesOfTable]) -> tuple[CurvesOfTable, ...]:
+    """The mean of the curves of all imputations, over the population of each."""
+    if len(tables) == 1:
+        return (tables[0].of_mean(),)
+    curves = [table.mean_curve for table in tables]
+    at = np.unique(np.concatenate([log_odds for log_odds, _ in curves]))
+    mean = np.mean([np.interp(at, *curve) for curve in curves], axis=0)
+    return tuple(table.of_mean((at, mean)) for table in tables)
+
+
+def by_imputation(tables: Sequence[CurvesOfTable], names: Sequence[str]) -> dict[str, Floats]:
+    """Draws of functionals, each of shape (imputations, draws)."""
+    each = [table.values([(name, {}) for name in names], "bootstrap") for table in tables]
+    return {name: np.stack([values[name] for values in each]) for name in names}
 
 
 def key_of(name: str, options: dict[str, Any], population: str) -> Key:

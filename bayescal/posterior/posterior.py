@@ -24,16 +24,16 @@ from bayescal.core.errors import (
     check_type,
 )
 from bayescal.core.optimise import clipped
+from bayescal.core.page import Page
 from bayescal.core.text import card, shortened
 from bayescal.data.cases import as_scores, as_vector
 from bayescal.data.table import CalibrationData
 from bayescal.model.clusters.design import Design, cluster_design
 from bayescal.model.draws import Averaged, OneOf, Part, one_table
-from bayescal.model.lapse.family import RATE_PRIORS
 from bayescal.model.problem import Problem
 from bayescal.posterior import performance as performing
 from bayescal.posterior import stored
-from bayescal.posterior.checks.rates import learnt_rates
+from bayescal.posterior.checks.rates import rates_table
 from bayescal.posterior.checks.undefined import undefined_measures
 from bayescal.posterior.checks.verdict import diagnosed
 from bayescal.posterior.datatree import tree_for_arviz
@@ -46,7 +46,14 @@ from bayescal.posterior.departures import (
     prevalences,
     scores_alone,
 )
-from bayescal.posterior.evaluation import CurvesOfTable, FunctionalCalls, evaluate, read
+from bayescal.posterior.evaluation import (
+    CurvesOfTable,
+    FunctionalCalls,
+    by_imputation,
+    evaluate,
+    means_of,
+    read,
+)
 from bayescal.posterior.functionals import FUNCTIONALS, usual_functionals
 from bayescal.posterior.imputed import (
     in_turn,
@@ -64,6 +71,7 @@ from bayescal.posterior.intervals import (
     sure_region,
 )
 from bayescal.posterior.lost import LOST, lost_options
+from bayescal.posterior.paged import page_of_posterior
 from bayescal.posterior.patients import risk_table
 from bayescal.posterior.population import POPULATIONS
 from bayescal.posterior.words import lines_of, told_beside
@@ -83,8 +91,8 @@ __all__ = [
 
 SUMMARY = ["estimate", "mean", "median", "lower", "upper"]
 NEEDS_ONE_CURVE = {
-    "emax": "the largest error of any group grows with their number: read it of each group",
-    "cutoff_error": "patients of one score are not told apart: read it of the pooled curve, at()",
+    "emax": "the largest error of any group grows with their number",
+    "cutoff_error": "patients of one score are not told apart",
 }
 """Functionals that are not of patients with their own group, and why."""
 
@@ -312,11 +320,11 @@ class CalibrationPosterior:
         told = prevalences(prevalence, self.draws, self.problem.rng("prevalence"))
         return self._departing(AtPrevalence(told, keeps_scores=self._fitted is not None))
 
-    def _refuse_own(self, what: str) -> None:
+    def _refuse_own(self, what: str, why: str = "") -> None:
         """Refuse, of patients with their own group, what needs one curve for all scores."""
         if self._parts[0].rows is not None:
             raise InputError(
-                f"{what} is of one curve, and these patients have one for each group. Ask the "
+                f"{what} is of one curve, and these patients have one for each group{why}. Ask the "
                 "pooled curve, at(), or each group."
             )
 
@@ -423,6 +431,16 @@ class CalibrationPosterior:
         ['tce', 'observed_expected', 'calibration_slope', 'event_prob']
         """
         return tree_for_arviz(self, as_flag(derived, "derived"), scores)
+
+    def page(self) -> Page:
+        """What it tells, as every result does: error and slope, all measures, and the curve.
+
+        Returns
+        -------
+        Page
+            Printed as text; with the table and the figure for the other renderers.
+        """
+        return page_of_posterior(self)
 
     def to_netcdf(self, path: str | PathLike[str]) -> None:
         """Write the whole tree to a NetCDF file; `bayescal.load` reads it back.
@@ -536,12 +554,7 @@ class CalibrationPosterior:
     @cached_property
     def _means(self) -> tuple[CurvesOfTable, ...]:
         """The same of the posterior mean of the curve, over all imputations: what is drawn."""
-        if len(self.tables) == 1:
-            return (self.tables[0].of_mean(),)
-        curves = [table.mean_curve for table in self.tables]
-        at = np.unique(np.concatenate([log_odds for log_odds, _ in curves]))
-        mean = np.mean([np.interp(at, *curve) for curve in curves], axis=0)
-        return tuple(table.of_mean((at, mean)) for table in self.tables)
+        return means_of(self.tables)
 
     def curve(self, scores: Any = None) -> xr.DataArray:
         """Draws of the calibration curve g.
@@ -688,16 +701,7 @@ class CalibrationPosterior:
         >>> bc.fit(y_true, y_prob, curve="lapse", random_state=1).floor_and_ceiling().index.tolist()
         ['ceiling']
         """
-        import pandas as pd
-
-        level = as_level(ci_prob)
-        prior = self.problem.prior.with_others(RATE_PRIORS)
-        rows = {
-            title: (risk.mean(), *equal_tailed(risk, level))
-            for title, risk in learnt_rates(self.coordinates, prior, level).items()
-        }
-        columns = ["estimate", "lower", "upper"]
-        return pd.DataFrame.from_dict(rows, orient="index", columns=columns, dtype=np.float64)
+        return rates_table(self.coordinates, self.problem.prior, as_level(ci_prob))
 
     def off_diagonal(self, ci_prob: float = 0.95) -> xr.DataArray:
         """Scores where the curve leaves the diagonal, as one joint statement.
@@ -859,12 +863,10 @@ class CalibrationPosterior:
             If the name, the population or the group is unknown.
         """
         check_choice(name, FUNCTIONALS, "name")
-        check_choice(group, ("posterior", "prior"), "group")
         of, kind = self._over(population)
-        if group == "prior":
-            values = read(of._prior, [(name, options)], kind, is_widened=False)
-        else:
-            values = of._values([(name, options)], kind)
+        if check_choice(group, ("posterior", "prior"), "group") == "posterior":
+            return of._array(of.values_of(name, kind, **options), name)
+        values = read(of._prior, [(name, options)], kind, is_widened=False)
         return of._array(values[name], name)
 
     def values_of(self, name: str, population: Any = "bootstrap", **options: Any) -> Floats:
@@ -1084,20 +1086,13 @@ class CalibrationPosterior:
         if len(self._parts) == 1:
             raise InputError("nothing was imputed, so that no information is missing.")
         undefined = undefined_measures([part.problem for part in self._parts])
-        wanted: FunctionalCalls = [
-            (name, {}) for name in usual_functionals() if name not in undefined
-        ]
-        each = [table.values(wanted, "bootstrap") for table in self.tables]
-        stacked = {name: np.stack([values[name] for values in each]) for name, _ in wanted}
-        return missing_information(stacked, "functional")
+        names = [name for name in usual_functionals() if name not in undefined]
+        return missing_information(by_imputation(self.tables, names), "functional")
 
     def _values(self, wanted: FunctionalCalls, population: str) -> dict[str, Floats]:
         """The draws that everything about each functional is read from, each of shape (draws,)."""
-        for name, _ in wanted if self._parts[0].rows is not None else ():
-            if name in NEEDS_ONE_CURVE:
-                raise InputError(
-                    f"{name} is not of patients with their own group: {NEEDS_ONE_CURVE[name]}."
-                )
+        for name in {name for name, _ in wanted} & NEEDS_ONE_CURVE.keys():
+            self._refuse_own(name, f": {NEEDS_ONE_CURVE[name]}")
         return read(self.tables, wanted, population)
 
     def _row(
@@ -1277,17 +1272,8 @@ class CalibrationPosterior:
         """
         at = _as_thresholds(thresholds)
         of, kind = self._over(population)
-        if of._departure is not None:
-            raise InputError(
-                "value_of_information is of the prevalence that was fitted. Ask the posterior "
-                "before at_prevalence."
-            )
-        if isinstance(method, str) and method == "cells" and not of.has_outcomes:
-            raise InputError(
-                "method='cells' counts patients with outcomes, and these are scores alone. Use "
-                "method='curve'."
-            )
-        return information(of.tables, at, n_more, method, kind)
+        told = {"has_outcomes": of.has_outcomes}
+        return information(of.tables, at, n_more, method, kind, **told)
 
     def performance(
         self, thresholds: Any = (), population: Any = "bootstrap", *, realised: bool = False

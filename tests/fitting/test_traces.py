@@ -123,8 +123,8 @@ def test_several_curves_come_back_as_several(post):
     drawn = sites.tree["posterior"].to_dataset()
     assert {"site_shift", "site_log_slope", "sd_shift", "correlation"} <= set(drawn)
     again = bc.from_pymc(trace(drawn), model)
-    assert again.problem.kind == "sites"
-    np.testing.assert_allclose(again.site("2").curve([0.3]), sites.site("2").curve([0.3]))
+    assert isinstance(again, bc.MultilevelPosterior)
+    np.testing.assert_allclose(again.at(site="2").curve([0.3]), sites.at(site="2").curve([0.3]))
 
 
 @pytest.mark.parametrize(
@@ -156,3 +156,23 @@ def test_what_a_model_lacks_is_said(plain):
         pm.Data("score", SCORE)
     with pytest.raises(InputError, match="0 observed variables"):
         bc.from_pymc(trace(plain[["event_prob"]]), bare)
+
+
+def test_a_page_and_what_updates_gain_are_read_from_its_own_draws(post, plain, model):
+    import re
+
+    from bayescal.report import render
+
+    again = bc.from_pymc(trace(plain[BETA]), model)
+    page = again.page()
+    told = str(page)
+    mean = again.summary().loc["tce", "estimate"]
+    assert abs(float(re.search(r"off by (0\.\d+)", told)[1]) - mean) < 0.005
+    assert "calibration slope" in told.lower()
+    assert "<svg" in render.html(page) or "<img" in render.html(page)
+    advice = bc.recommend(again.data, of=again, random_state=1)
+    own = bc.recommend(again.data, random_state=1)
+    assert list(advice.table.index) == list(own.table.index)
+    assert not advice.table.equals(own.table)
+    with pytest.raises(InputError, match="a posterior of other cases"):
+        bc.recommend(OUTCOME[:100], SCORE[:100], of=again)

@@ -15,8 +15,8 @@ from bayescal.model.likelihood.rows import every_row
 from bayescal.model.problem import prepare
 from bayescal.model.pymc.rows import joined_rows
 from bayescal.multilevel.clusters import _BetweenGroups, _FittedGroup
-from bayescal.multilevel.factorised.likelihood import SITE_NODES, of_tables
 from bayescal.multilevel.followed import densities_of
+from bayescal.multilevel.nested.likelihood import SITE_NODES, of_tables
 from bayescal.multilevel.nuts import model_of_terms
 from bayescal.multilevel.problem import prepare_terms
 from free import given_free

@@ -13,8 +13,8 @@ from bayescal.inference.loo import leave_one_out
 from bayescal.model.likelihood.times.cases import cases_of_times
 from bayescal.model.likelihood.times.entries import entries_of
 from bayescal.model.likelihood.times.given import partial_of_group, rows_given_steps
-from bayescal.multilevel.factorised.likelihood import of_tables
 from bayescal.multilevel.followed import densities_of, log_over_steps, shared_steps
+from bayescal.multilevel.nested.likelihood import of_tables
 from bayescal.multilevel.nuts import model_of_terms
 from bayescal.multilevel.problem import prepare_terms
 

@@ -14,15 +14,15 @@ from bayescal.inference.density import CurveDensity
 from bayescal.model.clusters.sandwich import sandwich
 from bayescal.model.likelihood.rows import every_row
 from bayescal.model.likelihood.times.given import rows_given_steps
-from bayescal.multilevel.blocks.density import EffectsDensity
 from bayescal.multilevel.clusters import _BetweenGroups, _FollowedGroup
-from bayescal.multilevel.factorised.likelihood import of_tables
 from bayescal.multilevel.followed import (
     densities_of,
     identity_of_times,
     log_over_steps,
     shared_steps,
 )
+from bayescal.multilevel.nested.density import EffectsDensity
+from bayescal.multilevel.nested.likelihood import of_tables
 from bayescal.multilevel.nuts import model_of_terms
 from bayescal.multilevel.problem import prepare_terms
 

@@ -13,9 +13,9 @@ from scipy.stats import t as student
 
 import bayescal as bc
 from bayescal.errors import InputError
-from bayescal.multilevel.blocks.density import EffectsDensity
-from bayescal.multilevel.blocks.sample import draw_effects
 from bayescal.multilevel.draws import effects_of_prior
+from bayescal.multilevel.nested.density import EffectsDensity
+from bayescal.multilevel.nested.sample import draw_effects
 from bayescal.multilevel.nuts import model_of_terms
 from bayescal.multilevel.problem import prepare_terms
 
@@ -121,7 +121,7 @@ def test_probabilities_evidence_and_the_cell_agree_with_exact_sums(shift, slope,
     problem = prepared(data, ["age", bc.by("sex", "age", robust=True)], "logistic")
     centre = logit(problem.pooled.frame.centre)
     unlike, log_evidence, mean, sd = exact(y, x, cell, centre)
-    drawn = draw_effects(problem, 8000)
+    drawn = draw_effects(problem, 32_000)
     assert list(problem.axes) == ["sex", "age"]
     order = [problem.cells.index(each) for each in CELLS]
     np.testing.assert_allclose(drawn.unlike[order].mean(axis=1), unlike, atol=0.01)
@@ -131,23 +131,19 @@ def test_probabilities_evidence_and_the_cell_agree_with_exact_sums(shift, slope,
     ratio = curve.sum(axis=1) / expit(scores).sum()
     assert ratio.mean() == pytest.approx(mean, abs=0.05 * sd)
     assert ratio.std() == pytest.approx(sd, rel=0.03)
-    assert drawn.stats["pareto_k"] < 0.8  # of a set with a fiftieth of the draws
-    assert drawn.stats["ess"] > 0.9 * drawn.size
+    assert drawn.stats["pareto_k"] < 0.7
+    assert drawn.stats["ess"] > 0.3 * drawn.size
     assert 0.2 < unlike[0] < 0.98  # neither is certain
 
 
-def test_with_one_unlike_the_density_is_that_of_its_own_scale():
-    """Where the robust scale equals the like one, nothing changes."""
+def test_a_level_has_one_of_two_laws():
     data, *_ = simulated()
-    problem = prepared(data)
-    point = np.array([[0.2, 0.1, 60.0]])  # the scale of cells is the largest there is
-    density = EffectsDensity(problem)
-    given = density.given(point)
-    spread = density.with_unlike((2,)).spread(given)[:, 0, 0]
+    density = EffectsDensity(prepared(data))
+    given = density.given(np.array([[0.2, 0.1, 0.4]]))
     (like,) = given.scales[2, :, 0]
-    np.testing.assert_allclose(spread[[0, 1, 3]], like)
-    assert spread[2] == pytest.approx(np.hypot(1, 2 * like))
-    assert density.with_unlike((2,))(point)[0] != pytest.approx(density(point)[0], abs=1e-3)
+    sd = given.precision[0, 0] ** -0.5
+    np.testing.assert_allclose(sd, [like, np.hypot(1, 2 * like)])
+    np.testing.assert_allclose(given.log_det, -2 * np.log(sd))
 
 
 @pytest.mark.slow

@@ -65,4 +65,4 @@ def test_a_forest_of_periods_keeps_their_order(post):
     names = [text.get_text() for text in ax.get_yticklabels()]
     assert names == [*post.labels, "Next period"]
     drawn = [float(line.get_xdata()[0]) for line in ax.get_lines() if line.get_marker() == "o"]
-    np.testing.assert_allclose(drawn, post.periods["observed_expected"])
+    np.testing.assert_allclose(drawn, post.table()["observed_expected"])

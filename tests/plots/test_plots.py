@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 import bayescal as bc
+from bayescal.core.text import count, interval, percent
 from bayescal.errors import InputError
-from bayescal.plots.text import count, interval, percent
 
 
 @pytest.fixture(scope="module")

@@ -55,7 +55,7 @@ def test_several_have_the_index_of_each_case(several):
     assert {"shift", "site_shift", "sd_shift", "correlation"} <= set(tree["posterior"].data_vars)
     order = np.lexsort((-Y, P))
     np.testing.assert_array_equal(tree["constant_data"]["site_of_obs"], SITE[order])
-    own = np.stack([several.site(str(k)).curve(P[order]).to_numpy() for k in range(4)])
+    own = np.stack([several.at(site=str(k)).curve(P[order]).to_numpy() for k in range(4)])
     prob = own[SITE[order], :, :, np.arange(N)]
     expected = np.where(Y[order][:, None, None], np.log(prob), np.log1p(-prob))
     free = several._drawn.average.any(axis=1).reshape(4, -1)  # the diagonal is the score itself

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from bayescal.core.page import Page
-    from bayescal.data.columns import Columns, Request
+    from bayescal.data.columns import Request
     from bayescal.data.guesses import Guess
     from bayescal.data.reading import Cases
     from bayescal.report import Assessment
@@ -224,7 +224,6 @@ def columns_of(upload: Upload, choices: Mapping[str, Any] | None = None) -> dict
     names = [str(name) for name in frame.columns]
     first = {*roles, _text(choices or {}, "shown")}
     shown = sorted(range(len(names)), key=lambda at: names[at] not in first)[:MOST_SHOWN]
-    missing = [] if request.drop_missing else _missing(frame, columns)
     return {
         "file": upload.name,
         "roles": ROLES,
@@ -241,7 +240,7 @@ def columns_of(upload: Upload, choices: Mapping[str, Any] | None = None) -> dict
         ],
         "events": _values(frame, columns.outcome),
         "positive": request.pos_label or "",
-        "questions": [*made.questions, *missing],
+        "questions": made.questions,
     }
 
 
@@ -267,7 +266,9 @@ def _guessed(upload: Upload, choices: Mapping[str, Any]) -> tuple[pd.DataFrame, 
     for role, more in (("prob", "scale"), ("outcome", "pos_label")):
         if more in made.reasons and role in made.reasons:
             made.reasons[role] += f"; {made.reasons[more]}"
-    return frame, made, replace(request, columns=made.columns)
+    request = replace(request, columns=made.columns)
+    made.questions += _unanswered(frame, request)
+    return frame, made, request
 
 
 def _request(upload: Upload, choices: Mapping[str, Any]) -> Request:
@@ -324,17 +325,23 @@ def _choice(name: str, value: Any = None) -> str:
     return f"“{ROLES.get(role, role)}”{above}"
 
 
-def _missing(frame: pd.DataFrame, columns: Columns) -> list[str]:
-    """Whether rows lack a value that is needed, as a question."""
+def _unanswered(frame: pd.DataFrame, request: Request) -> list[str]:
+    """What else would be refused when the file is read."""
+    columns = request.columns
+    parts = {"time": columns.time, "event": columns.event, "horizon": request.horizon}
+    lacks = [name for name, given in parts.items() if given is None]
+    questions = [f"times to an event need {_choice(name)}, too." for name in lacks]
+    if columns.time is columns.event is columns.entry is None:
+        questions = []
     lacking = frame[columns.needed].isna()
     rows = int(lacking.any(axis=1).sum())
-    if not rows or columns.imputation is not None:
-        return []
-    each = ", ".join(f"{int(n):,} in {name!r}" for name, n in lacking.sum().items() if n)
-    return [
-        f"{rows:,} of {len(frame):,} rows lack a value: {each}. Fill them in, or choose "
-        f"{_choice('drop_missing')}."
-    ]
+    if rows and columns.imputation is None and not request.drop_missing:
+        each = ", ".join(f"{int(n):,} in {name!r}" for name, n in lacking.sum().items() if n)
+        questions.append(
+            f"{rows:,} of {len(frame):,} rows lack a value: {each}. Fill them in, or choose "
+            f"{_choice('drop_missing')}."
+        )
+    return questions
 
 
 def _values(frame: pd.DataFrame, outcome: str | None) -> list[str]:
@@ -354,20 +361,15 @@ def _cell(value: Any) -> str:
 
 
 def _text(choices: Mapping[str, Any], name: str) -> str | None:
-    value = choices.get(name)
-    if value is not None and not isinstance(value, str):
-        raise InputError(f"{name} must be a text, got {value!r}.")
-    return value or None
+    return str(choices.get(name) or "") or None
 
 
 def _number(choices: Mapping[str, Any], name: str) -> float | None:
-    value = choices.get(name)
-    if value is None or value == "":
-        return None
+    typed = _text(choices, name)
     try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise InputError(f"{FIELDS.get(name, name)} must be a number, got {value!r}.") from None
+        return None if typed is None else float(typed)
+    except ValueError:
+        raise InputError(f"{FIELDS.get(name, name)} must be a number, got {typed!r}.") from None
 
 
 def _risks(choices: Mapping[str, Any]) -> list[Any]:

@@ -17,6 +17,7 @@ from bayescal.model.curves import updates
 from bayescal.model.priors import Prior
 from bayescal.multilevel.posterior import as_multilevel
 from bayescal.multilevel.term import VaryBy
+from bayescal.posterior.posterior import CalibrationPosterior, as_posterior, check_outcomes
 
 __all__ = ["recommend"]
 
@@ -32,6 +33,7 @@ def recommend(
     draws: int = 4000,
     random_state: int | np.random.Generator | None = None,
     vary: VaryBy | None = None,
+    of: CalibrationPosterior | None = None,
     **roles: Unpack[CaseRoles],
 ) -> Recommendation:
     """Recommend an update of the model, or none, by what it probably gains.
@@ -57,6 +59,9 @@ def recommend(
     random_state : int or numpy.random.Generator, optional
     vary : str, Vary or sequence of them, optional
         What curves vary by, as in `bayescal.fit`; by default what the cases say.
+    of : CalibrationPosterior, optional
+        Whose draws say what updates gain, such as that of `bayescal.from_pymc`, beside its
+        cases, `of.data`; by default the average over families.
 
     Returns
     -------
@@ -109,6 +114,11 @@ def recommend(
     seed = as_seed(random_state)
     data = table_of(y_true, y_prob, roles, times=True, classes=True)
     fixed: dict[str, Any] = {"prior": prior, "draws": draws, "random_state": seed}
+    if of is not None:
+        check_outcomes(as_posterior(of, "of"), "a recommendation")
+        if of.data != data:
+            raise InputError("of is a posterior of other cases. Pass its own, of.data.")
+        return recommendation(compare(data, **fixed), risks, level, of)
     names = [name for name in data.levels if name != "imputation"]
     if not names:
         if vary is not None:

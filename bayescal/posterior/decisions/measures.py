@@ -41,18 +41,32 @@ def information(
     n_more: Any,
     method: str,
     kind: str,
+    *,
+    has_outcomes: bool,
 ) -> xr.Dataset:
     """Value of knowing more; see `CalibrationPosterior.value_of_information`.
 
     Parameters
     ----------
     at : ndarray of shape (thresholds,)
+    has_outcomes : bool
+        Whether the cases at hand have any, which can be counted.
     """
     import xarray as xr
 
     sizes = _as_sizes(n_more)
     check_choice(kind, INFORMATION_POPULATIONS, "population")
     check_choice(method, INFORMATION_METHODS, "method")
+    if tables[0].departure is not None:
+        raise InputError(
+            "value_of_information is of the prevalence that was fitted. Ask the posterior before "
+            "at_prevalence."
+        )
+    if method == "cells" and not has_outcomes:
+        raise InputError(
+            "method='cells' counts patients with outcomes, and these are scores alone. Use "
+            "method='curve'."
+        )
     problem = tables[0].problem
     if problem.clusters is not None:
         _check_without_clusters(sizes, method)

@@ -371,6 +371,15 @@ def test_all_that_is_open_is_asked_at_once_in_words_of_the_page():
     assert "=" not in " ".join(told["questions"])
 
 
+def test_what_times_need_is_asked_at_once():
+    rows = "\n".join(["years,status,risk", *(f"{1 + k % 7},{k % 2},0.{k % 9}5" for k in range(40))])
+    roles, told = guesses(rows, columns={"years": "time"})
+    assert roles["years"] == "time"
+    assert [FIELDS["horizon"] in text for text in told["questions"]] == [False, True]
+    timed = {"columns": {"years": "time", "status": "event"}, "horizon": "5"}
+    assert guesses(rows, **timed)[1]["questions"] == []
+
+
 def test_two_columns_of_one_name_are_shown():
     told = columns_of(Upload("a.csv", b"died,x,x,risk\n1,2,3,.4\n0,5,6,.7\n"))
     assert [each["cells"][0] for each in told["columns"]] == ["1", "2", "3", "0.4"]
@@ -411,7 +420,7 @@ def test_the_page_calls_its_fields_as_errors_do():
         ({"thresholds": "x"}, "thresholds"),
         ({"thresholds": "2"}, "thresholds"),
         ({"thresholds": [1]}, "thresholds"),
-        ({"sheet": 1}, "sheet"),
+        ({"sheet": 1}, "Sheet of the workbook"),
         ({"every": "x"}, "Dates are taken by"),
     ],
 )

@@ -41,14 +41,6 @@ def test_labels_with_separators_do_not_meet():
 def test_cells_of_a_table_have_their_levels():
     table = crossed({"sex": SEX, "age": AGE})
     assert sorted(table.cells) == [("F", "70"), ("F", "80"), ("M", "70"), ("M", "90")]
-    chosen = table.cells_with({"sex": "M"})
-    assert {table.cells[k] for k in chosen} == {("M", "70"), ("M", "90")}
-    assert table.cells_with({}) == [0, 1, 2, 3]
-    names = [
-        tuple(of[code] for of, code in zip(table.levels.values(), codes, strict=True))
-        for codes in table.codes
-    ]
-    assert tuple(names) == table.cells
 
 
 @pytest.mark.parametrize(

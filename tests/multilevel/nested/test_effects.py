@@ -13,11 +13,10 @@ from scipy.stats import norm, t
 import bayescal as bc
 from bayescal.core.sampling import even_points
 from bayescal.model.priors import Heterogeneity, Normal, Prior
-from bayescal.multilevel.blocks.density import EffectsDensity
-from bayescal.multilevel.blocks.levels import draw_effects_at
-from bayescal.multilevel.blocks.sample import draw_effects
 from bayescal.multilevel.draws import effects_of_prior
-from bayescal.multilevel.factorised.sample import draw_sites
+from bayescal.multilevel.nested.density import EffectsDensity
+from bayescal.multilevel.nested.levels import draw_effects_at
+from bayescal.multilevel.nested.sample import draw_effects
 from bayescal.multilevel.nuts import sample_terms_nuts
 from bayescal.multilevel.problem import MultilevelProblem, prepare_terms
 from bayescal.multilevel.term import Term
@@ -142,27 +141,27 @@ def test_both_engines_agree():
     [walk(4, elapsed=(1.0, 2.0, 1.0)), crossed(), sites_and_periods()],
     ids=["walk", "crossed factors", "sites and periods"],
 )
-def test_the_log_integral_is_that_of_dense_algebra(problem, monkeypatch):
-    check_log_integral(problem, monkeypatch)
+def test_the_log_integral_is_that_of_dense_algebra(problem):
+    check_log_integral(problem)
 
 
-def check_log_integral(problem, monkeypatch):
+def check_log_integral(problem):
     """As it stands with one Newton step from the quadratic that is kept, and with several."""
     density = EffectsDensity(problem)
     points = np.random.default_rng(2).normal(size=(4, density.size)) * 0.5
     expected = [dense_log_integral(problem, point) for point in points]
     np.testing.assert_allclose(density(points), expected, rtol=0, atol=2e-3)
-    monkeypatch.setattr("bayescal.multilevel.blocks.density.EFFECTS_STEPS", 6)
+    density.steps = 6
     np.testing.assert_allclose(density(points), expected, rtol=0, atol=1e-5)  # of nodes
 
 
-def test_the_interaction_of_two_factors_is_eliminated_group_by_group(monkeypatch):
+def test_the_interaction_of_two_factors_is_eliminated_group_by_group():
     """Each cell is a level by itself, and has a way of its own through the algebra."""
     problem = crossed((3, 3))
     cells = Term("cells", "exchangeable", problem.labels, tuple(range(9)), SCALES)
     problem = replace(problem, terms=(*problem.terms, cells))
     assert EffectsDensity(problem).layout.is_level
-    check_log_integral(problem, monkeypatch)
+    check_log_integral(problem)
 
 
 def test_the_weights_correct_laplaces_integral_to_the_exact_one():
@@ -171,7 +170,7 @@ def test_the_weights_correct_laplaces_integral_to_the_exact_one():
     term = Term("site", "exchangeable", ("a", "b"), (0, 1), Heterogeneity(shift=2.0))
     problem = prepared(data, [term], prior="neutral", curve="intercept", random_state=1)
     density, point = EffectsDensity(problem), np.array([[1.0]])
-    scale = density.scales(point)[0][0, 0]
+    scale = density.heterogeneity(point)[0][0, 0, 0]
     average, effect = np.linspace(-6, 6, 401), np.linspace(-8, 8, 801) * scale
     total = norm.pdf(average)
     for label in "ab":
@@ -182,7 +181,9 @@ def test_the_weights_correct_laplaces_integral_to_the_exact_one():
     exact = np.log(total.sum() * (average[1] - average[0]))
     peaks = density.peaks(point)
     weights = np.exp(
-        draw_effects_at(density, peaks, np.zeros(40_000, np.intp), np.random.default_rng(1))[2]
+        draw_effects_at(
+            density, peaks, np.zeros(40_000, np.intp), np.random.default_rng(1)
+        ).log_weight
     )
     assert abs(peaks.log_integral[0] - exact) > 0.01
     assert peaks.log_integral[0] + np.log(weights.mean()) == pytest.approx(exact, abs=0.005)
@@ -198,21 +199,16 @@ def test_points_of_a_set_balance_and_each_has_the_law(r):
         np.testing.assert_allclose(quantiles, t.ppf(levels, 8), atol=0.04)
 
 
-def test_one_exchangeable_term_is_sites_whose_coordinates_are_independent():
-    """The engine of sites integrates each site by quadrature; this one all of them at once."""
+def test_sites_whose_shift_and_slope_are_independent_are_an_exchangeable_term():
     data = table(7, shifts=[-0.6, -0.3, 0, 0.1, 0.2, 0.5, 0.6])
-    prior = Heterogeneity(correlation=1e5)
     sites = prepare_terms(
-        *(data, bc.by("site", robust=False, prior=prior)),
+        *(data, bc.by("site", robust=False, prior=Heterogeneity(correlation=1e5))),
         prior="neutral",
         curve="logistic",
         random_state=1,
     )
-    term = Term("site", "exchangeable", data.groups, tuple(range(7)), prior)
-    expected, drawn = (
-        draw_sites(sites, 16_000),
-        draw_effects(replace(sites, terms=(term,)), 16_000),
-    )
+    independent = replace(sites, terms=(replace(sites.terms[0], correlated=False),))
+    expected, drawn = draw_effects(sites, 16_000), draw_effects(independent, 16_000)
     assert drawn.stats["log_evidence"] == pytest.approx(expected.stats["log_evidence"], abs=0.05)
     for one, other in (
         (drawn.groups, expected.groups),
@@ -294,16 +290,3 @@ def test_a_problem_is_read_back_from_its_attributes():
     again = MultilevelProblem.from_attributes(problem.to_attributes(), problem.data)
     assert again.terms == problem.terms
     assert (draw_effects(again, 400).average == draw_effects(problem, 400).average).all()
-
-
-@pytest.mark.parametrize("curve", ["logistic", "temperature"])
-def test_a_walk_is_solved_along_its_levels_as_by_all_of_its_information(curve):
-    density = EffectsDensity(walk(5, curve, elapsed=(1.0, 2.0, 1.0, 0.5)))
-    rng = np.random.default_rng(1)
-    chain = density.peaks(0.3 * rng.standard_normal((7, density.size))).information
-    dense, gradient = chain.dense(), rng.standard_normal((7, density.rest_size))
-    _, step, gain = chain.steps(np.zeros((0, len(density.varying), 7)), gradient)
-    exact = np.linalg.solve(dense, gradient[..., None])[..., 0]
-    np.testing.assert_allclose(chain.log_det, np.linalg.slogdet(dense)[1], rtol=1e-10)
-    np.testing.assert_allclose(step, exact, rtol=1e-8, atol=1e-10)
-    np.testing.assert_allclose(gain, np.vecdot(gradient, exact), rtol=1e-8)

@@ -11,8 +11,8 @@ import bayescal as bc
 from bayescal.inference.density import CurveDensity
 from bayescal.model.likelihood.rows import every_row
 from bayescal.multilevel import followed
-from bayescal.multilevel.factorised.density import PopulationDensity
-from bayescal.multilevel.factorised.small import covariance_factor, products, solve_small
+from bayescal.multilevel.nested.algebra import covariance_factor, products
+from bayescal.multilevel.nested.density import EffectsDensity
 from bayescal.multilevel.problem import prepare_terms
 
 
@@ -38,13 +38,13 @@ def all_rows(monkeypatch, problem):
 
     with monkeypatch.context() as patch:
         patch.setattr(followed, "CurveDensity", exact)
-        return PopulationDensity(problem)
+        return EffectsDensity(problem)
 
 
 @pytest.mark.parametrize("curve", ["intercept", "temperature", "logistic", "beta"])
 def test_the_evidence_is_that_of_every_row(monkeypatch, curve):
     problem = problem_of([150, 30, 700, 8, 300, 90], curve)
-    density, exact = PopulationDensity(problem), all_rows(monkeypatch, problem)
+    density, exact = EffectsDensity(problem), all_rows(monkeypatch, problem)
     at = points_near(density)
     assert max(part.width for part in density.parts) < max(part.width for part in exact.parts) / 4
     np.testing.assert_allclose(density(at), exact(at), atol=1e-5)
@@ -53,7 +53,7 @@ def test_the_evidence_is_that_of_every_row(monkeypatch, curve):
 @pytest.mark.slow
 def test_so_it_is_for_many_sites(monkeypatch):
     problem = problem_of([200] * 150)
-    density, exact = PopulationDensity(problem), all_rows(monkeypatch, problem)
+    density, exact = EffectsDensity(problem), all_rows(monkeypatch, problem)
     at = points_near(density, 4)
     assert min(part.width for part in density.parts) == 10
     np.testing.assert_allclose(density(at), exact(at), atol=1e-3)
@@ -63,22 +63,24 @@ def test_sites_are_what_they_are_alone():
     """A batch of sites, of several numbers of nodes and known by summaries, in any blocks."""
     known = pd.DataFrame({"site": ["other"], "observed": [30], "expected": [25.0], "n": [200]})
     problem = problem_of([150, 30, 700, 8, 300], known=known)
-    density = PopulationDensity(problem)
+    density = EffectsDensity(problem)
     numbers = np.concatenate([part.numbers for part in density.parts])
     assert sorted(numbers) == list(range(6))
-    standard = np.random.default_rng(2).standard_normal((2, 9, 7))
-    spread = density.spread(points_near(density, 7))
+    u = 0.3 * np.random.default_rng(2).standard_normal((6, len(density.names), 7))
+    together = density.told(u)
     for part in density.parts:
-        together = part.log_ratios(spread, standard)
-        for k in range(part.size):
-            alone = part.of(slice(k, k + 1)).log_ratios(spread, standard)
-            for one, all_of_them in zip(alone, together, strict=True):
-                np.testing.assert_allclose(one[0], all_of_them[k], rtol=1e-10, atol=1e-9)
+        gradient, information = part.derivatives(u[part.numbers], density.moved)
+        np.testing.assert_array_equal(together.gradient[part.numbers], gradient)
+        np.testing.assert_array_equal(together.information[part.numbers], information)
+    for label, site in problem.tables.items():
+        number = problem.labels.index(label)
+        alone = CurveDensity(site, rows=every_row(site)).log_likelihood(u[number].T)
+        np.testing.assert_allclose(together.value[number], alone, atol=5e-3, err_msg=label)
 
 
 @pytest.mark.parametrize("curve", ["temperature", "beta"])
 def test_derivatives_of_sites(curve):
-    (part, *_) = PopulationDensity(problem_of([60, 90], curve)).parts
+    (part, *_) = EffectsDensity(problem_of([60, 90], curve)).parts
     u = 0.2 * np.random.default_rng(1).standard_normal((part.size, part.curve.size, 3))
     gradient, information = part.derivatives(u)
     assert information.shape == (part.size, u.shape[1], u.shape[1], 3)
@@ -98,8 +100,6 @@ def test_small_matrices_in_closed_form(r):
     matrices = last @ last.swapaxes(-1, -2) + 0.1 * np.eye(r)
     vectors = rng.standard_normal((5, 3, r))
     m, v = np.moveaxis(matrices, 1, -1), np.moveaxis(vectors, 1, -1)
-    solved = np.linalg.solve(matrices, vectors[..., None])[..., 0]
-    np.testing.assert_allclose(np.moveaxis(solve_small(m, v), -1, 1), solved, rtol=1e-9)
     times = (matrices @ vectors[..., None])[..., 0]
     np.testing.assert_allclose(np.moveaxis(products(m, v), -1, 1), times)
     factor = np.linalg.cholesky(np.linalg.inv(matrices))

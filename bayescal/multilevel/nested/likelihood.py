@@ -1,4 +1,4 @@
-"""Likelihoods of the curves of several sites, and their modes under a spread of the sites.
+"""Likelihoods of the curves of several sites, and their derivatives.
 
 Sites of about as many nodes are evaluated together. The axes of an array are the sites, then the
 coordinates or coefficients, and then the points, so that every operation runs over many points.
@@ -9,15 +9,11 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from copy import copy
-from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats
-from bayescal.core.optimise import maximise
 from bayescal.inference.clusters import Adjustment
 from bayescal.inference.density import CurveDensity, Nodes
 from bayescal.model.curve import expit_in_place
@@ -25,16 +21,13 @@ from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.times.given import RowsGivenSteps
 from bayescal.model.likelihood.times.shared import late_of
 from bayescal.model.problem import Problem
-from bayescal.multilevel.factorised.small import covariance_factor, products, solve_small
 from bayescal.multilevel.summary import Summary
 
 __all__ = [
     "MOST_OFF",
-    "SITE_LONGEST_STEP",
     "SITE_NODES",
     "FollowedLikelihood",
     "SiteLikelihood",
-    "Spread",
     "SummaryLikelihood",
     "TableLikelihood",
     "of_tables",
@@ -45,49 +38,16 @@ __all__ = [
 SITE_NODES = Nodes(10, 5e-3)
 """The error is that four standard deviations off; where most of the posterior is, it is a hundredth
 of that."""
-SITE_STEPS = 2
-SITE_LONGEST_STEP = 1.0
 LEAST_CURVE_MEAN = 1e-15
 """Means of a curve nearer to 0 or 1 are of no posterior probability, and have no logarithm."""
 MOST_UNSEEN = 0.9
 MOST_OFF = 30.0
 """Coordinates beyond it have no posterior probability, and an exponential that may overflow."""
 EVERY = slice(None)
-KEPT = "numbers", "_information", "_pull"
-
-
-@dataclass(frozen=True)
-class Spread:
-    """Normal laws of the sites' coordinates round the average site, one for each of n points.
-
-    Attributes
-    ----------
-    mean : ndarray of shape (d, n)
-        The average site.
-    precision : ndarray of shape (r, r, n)
-        Inverse covariance of the coordinates that differ between sites.
-    log_det : ndarray of shape (n,)
-        Logarithm of the determinant of the precision.
-    """
-
-    mean: Floats
-    precision: Floats
-    log_det: Floats
-
-    def or_else(self, other: Spread, where: NDArray[np.bool_]) -> Spread:
-        """The other law at some of the points, of which both have the same average site."""
-        if not where.any():
-            return self
-        precision = np.where(where, other.precision, self.precision)
-        return Spread(self.mean, precision, np.where(where, other.log_det, self.log_det))
-
-    def part(self, points: slice) -> Spread:
-        """Some of the points."""
-        return Spread(self.mean[:, points], self.precision[..., points], self.log_det[points])
 
 
 class SiteLikelihood(ABC):
-    """Likelihoods of the curves of S sites, and their modes under a spread of the sites.
+    """Likelihoods of the curves of S sites.
 
     Parameters
     ----------
@@ -100,20 +60,13 @@ class SiteLikelihood(ABC):
     """
 
     def __init__(self, problem: Problem, columns: list[int], numbers: Sequence[int]) -> None:
-        self.curve, self.prior = problem.curve, problem.prior
+        self.curve = problem.curve
         self.moved = slice(columns[0], columns[-1] + 1)
         self.numbers = np.array(numbers, dtype=np.intp)
         shape = (len(self.curve.positive), self.curve.size)
         self._combination = np.array(self.curve.combination, dtype=np.float64).reshape(shape)
         self._positive = np.array(self.curve.positive, dtype=bool)
         self._is_plain = np.array_equal(self._combination, np.eye(self.curve.size))
-
-    def keep_quadratics(self) -> None:
-        """Keep the quadratic of each site at its own mode, from which `modes` start."""
-        centre = self._mode()
-        gradient, information = (each[..., 0] for each in self.derivatives(centre[..., None]))
-        self._information = information[:, self.moved]
-        self._pull = gradient[:, self.moved] + np.vecdot(self._information, centre[:, None])
 
     @property
     def size(self) -> int:
@@ -126,10 +79,6 @@ class SiteLikelihood(ABC):
         """Numbers that a curve of one of the sites needs."""
 
     @abstractmethod
-    def of(self, sites: slice) -> SiteLikelihood:
-        """Some of the sites."""
-
-    @abstractmethod
     def log_likelihood(self, u: Floats) -> Floats:
         """Log likelihood (S, n) at working coordinates of shape (S, d, n)."""
 
@@ -139,10 +88,6 @@ class SiteLikelihood(ABC):
 
         These are of shape (S, 1 + k, n), with the weight of the offset first.
         """
-
-    @abstractmethod
-    def _mode(self) -> Floats:
-        """About the most probable coordinates (S, d) under the prior of the average site."""
 
     def _coefficients(self, u: Floats) -> Floats:
         weights = np.empty((len(u), 1 + len(self._positive), u.shape[2]))
@@ -169,68 +114,6 @@ class SiteLikelihood(ABC):
         k, r = by_column.shape
         pairs = (by_column[:, None, :, None] * by_column[None, :, None, :]).reshape(k * k, r * r)
         return by_column.T @ gradient, (pairs.T @ information).reshape(len(u), r, r, -1)
-
-    def modes(self, spread: Spread) -> tuple[Floats, Floats]:
-        """Most probable coordinates (S, d, n), and Cholesky factors (S, r, r, n) of covariances.
-
-        They start from the quadratics that are kept.
-        """
-        u = np.repeat(np.clip(spread.mean, -MOST_OFF, MOST_OFF)[None], self.size, axis=0)
-        moved, fixed = u[:, self.moved], spread.mean.copy()
-        centre = spread.mean[self.moved]
-        fixed[self.moved] = 0
-        pull = self._pull[..., None] - self._information @ fixed
-        pull += products(spread.precision, centre)
-        own = self._information[:, :, self.moved, None]
-        np.clip(solve_small(spread.precision + own, pull), -MOST_OFF, MOST_OFF, out=moved)
-        for last in range(SITE_STEPS, -1, -1):
-            gradient, information = self.derivatives(u, self.moved)
-            information += spread.precision
-            if not last:
-                break
-            gradient -= products(spread.precision, moved - centre)
-            step = solve_small(information, gradient)
-            moved += np.clip(step, -SITE_LONGEST_STEP, SITE_LONGEST_STEP, out=step)
-            np.clip(moved, -MOST_OFF, MOST_OFF, out=moved)
-        return u, covariance_factor(information)
-
-    def log_ratios(self, spread: Spread, standard: Floats) -> tuple[Floats, Floats]:
-        """Points round each mode, and their density relative to the normal law there.
-
-        Parameters
-        ----------
-        spread : Spread
-            Of n points.
-        standard : ndarray of shape (r, nodes, 1 or n)
-            Where, in standard deviations from the mode.
-
-        Returns
-        -------
-        points : ndarray of shape (S, d, nodes, n)
-        log_ratio : ndarray of shape (S, nodes, n)
-        """
-        modes, factor = self.modes(spread)
-        points = np.repeat(modes[:, :, None], standard.shape[1], axis=2)
-        moved, part = points[:, self.moved], np.empty(points[:, 0].shape)
-        for row, coordinate in enumerate(moved.swapaxes(0, 1)):
-            for k in range(row + 1):
-                coordinate += np.multiply(factor[:, row, k, None], standard[k], out=part)
-        np.clip(moved, -MOST_OFF, MOST_OFF, out=moved)
-        log_ratio = self.log_likelihood(points.reshape(*points.shape[:2], -1))
-        log_ratio = log_ratio.reshape(len(points), *points.shape[2:])
-        log_det = np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=-1)
-        log_ratio += (log_det + spread.log_det / 2)[:, None]
-        log_ratio += (standard**2).sum(axis=0) / 2
-        off, precision = moved - spread.mean[self.moved, None], spread.precision
-        for row in range(len(standard)):
-            np.square(off[:, row], out=part)
-            part *= precision[row, row] / 2
-            log_ratio -= part
-            for k in range(row):
-                np.multiply(precision[row, k], off[:, row], out=part)
-                part *= off[:, k]
-                log_ratio -= part
-        return points, log_ratio
 
 
 class _Clustered(NamedTuple):
@@ -292,7 +175,7 @@ class TableLikelihood(SiteLikelihood):
         numbers: Sequence[int],
         densities: Sequence[CurveDensity],
     ) -> None:
-        rows, self._densities = [each.rows for each in densities], densities
+        rows = [each.rows for each in densities]
         size, most, k = len(rows), max(each.size for each in rows), rows[0].events.size
         self._basis, self._trials = np.zeros((size, 1 + k, most)), np.zeros((size, most))
         for number, each in enumerate(rows):
@@ -309,15 +192,6 @@ class TableLikelihood(SiteLikelihood):
     def width(self) -> int:
         """Nodes of each site."""
         return self._trials.shape[1]
-
-    def of(self, sites: slice) -> TableLikelihood:
-        """Some of the sites."""
-        part = copy(self)
-        for name in (*KEPT, "_densities", "_basis", "_trials", "_events", "_weighted", "_products"):
-            setattr(part, name, getattr(self, name)[sites])
-        if self._clustered is not None:
-            part._clustered = _Clustered(*(each[sites] for each in self._clustered))
-        return part
 
     def log_likelihood(self, u: Floats) -> Floats:
         """Log likelihood of the single outcomes, without binomial coefficients."""
@@ -349,9 +223,6 @@ class TableLikelihood(SiteLikelihood):
         fitted *= 1 - fitted
         return gradient, self._products @ fitted
 
-    def _mode(self) -> Floats:
-        return np.stack([density.near_mode().point for density in self._densities])
-
 
 class FollowedLikelihood(TableLikelihood):
     """Of patients of several sites who were followed to an event, given when events come.
@@ -371,10 +242,8 @@ class FollowedLikelihood(TableLikelihood):
     ) -> None:
         rows = [each.rows for each in densities if isinstance(each.rows, RowsGivenSteps)]
         most, k = max(each.weight.size for each in rows), rows[0].events.size
-        self._late, self._partial = (
-            np.zeros((len(rows), 1 + k, most)),
-            np.zeros((3, len(rows), most)),
-        )
+        self._late = np.zeros((len(rows), 1 + k, most))
+        self._partial = np.zeros((3, len(rows), most))
         for number, each in enumerate(rows):
             own = slice(each.weight.size)
             self._late[number, :, own] = each.late
@@ -385,13 +254,6 @@ class FollowedLikelihood(TableLikelihood):
     def width(self) -> int:
         """Nodes of each site, and entries that are known in part."""
         return super().width + self._late.shape[2]
-
-    def of(self, sites: slice) -> FollowedLikelihood:
-        """Some of the sites."""
-        part = super().of(sites)
-        assert isinstance(part, FollowedLikelihood)
-        part._late, part._partial = self._late[sites], self._partial[:, sites]
-        return part
 
     def _log_likelihood_read_at(self, coefficients: Floats) -> Floats:
         value = super()._log_likelihood_read_at(coefficients)
@@ -471,10 +333,6 @@ class SummaryLikelihood(SiteLikelihood):
         """Scores over which a curve has its mean."""
         return self.summary.weight.size
 
-    def of(self, sites: slice) -> SummaryLikelihood:
-        """Itself: it is of one site."""
-        return self
-
     def log_likelihood(self, u: Floats) -> Floats:
         """Log likelihood of the summaries, without constants."""
         coefficients = self._coefficients(u)
@@ -493,20 +351,6 @@ class SummaryLikelihood(SiteLikelihood):
         both = information[0] * by_mean[:, None] * by_mean
         both += information[1] * by_slope[:, None] * by_slope
         return total[None], both.reshape(1, -1, mean.size)
-
-    def _mode(self) -> Floats:
-        names, size = self.curve.coordinates, self.curve.size
-
-        def objective(u: Floats) -> tuple[float, Floats, Floats]:
-            at = u[None, :, None]
-            value = self.log_likelihood(at)[0, 0] + self.prior.logpdf(names, u[None])[0]
-            gradient, information = (each[0, ..., 0] for each in self.derivatives(at))
-            slopes = [self.prior.of(name).slope_and_curvature(u[k]) for k, name in enumerate(names)]
-            first, second = np.transpose(slopes)
-            return float(value), gradient + first, np.diag(second) - information
-
-        mode = maximise(objective, np.zeros(size), longest=SITE_LONGEST_STEP)
-        return mode.point[None]
 
     def _fitted(self, coefficients: Floats) -> Floats:
         return expit_in_place(self.summary.columns.T @ coefficients)

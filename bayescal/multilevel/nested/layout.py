@@ -35,8 +35,6 @@ class Layout:
         The level of that term that each group has.
     positions : int
         How many positions the rest has.
-    is_chain : bool
-        Whether there is a walk and nothing else.
     met : tuple of two ndarrays of int
         The pairs of positions that a group has both of.
     """
@@ -59,7 +57,6 @@ class Layout:
             self.starts[k] = self.positions
             self.positions += self.terms[k].innovations
         self._make_sums()
-        self.is_chain = len(self.terms) == 1 and self.terms[0].kind == "walk"
 
     def _make_sums(self) -> None:
         """Sums over the groups of each level, of each position, and of both together."""

@@ -1,4 +1,4 @@
-"""The density of the population of sites against brute force."""
+"""Sites integrated out given the scales and the average, against brute force; laws of scales."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from scipy.special import expit, log_expit, logsumexp
 from scipy.stats import multivariate_normal
 
 import bayescal as bc
-from bayescal.multilevel.factorised.density import PopulationDensity
+from bayescal.multilevel.nested.density import EffectsDensity
 from bayescal.multilevel.problem import prepare_terms
+from integrated import log_integral, standard_of
 
 
 def sites(sizes, mean=-1.0, seed=3, events=None):
@@ -58,19 +59,14 @@ def by_brute_force(problem, mean, scales, correlation):
 def test_the_curves_of_sites_are_integrated_out(data, population):
     vary, options = bc.by("site", robust=False), {"curve": "logistic", "random_state": 1}
     problem = prepare_terms(data, vary, prior="neutral", **options)
-    density, prior = PopulationDensity(problem), problem.heterogeneity
-    shift, log_slope, *wanted = population
-    standard = np.linspace(-8, 8, 160_001)
-    both = prior.scales(np.column_stack([standard, standard]), problem.varying)
-    curves = (both[:, 0], both[:, 1], prior.correlations(standard))
-    at = [standard[np.searchsorted(curve, x)] for curve, x in zip(curves, wanted, strict=True)]
-    point = np.array([[shift, log_slope, *at]])
-    got, (scales, correlation) = density(point)[0], density.heterogeneity(point)
-    np.testing.assert_allclose([*scales[0], correlation[0]], wanted, rtol=1e-3)
-    got -= problem.pooled.prior.logpdf(density.names, point[:, :2])[0]
-    got -= -0.5 * np.square(at).sum() - 1.5 * np.log(2 * np.pi)
-    expected = by_brute_force(problem, point[0, :2], scales[0], correlation[0])
-    assert got == pytest.approx(expected, abs=0.008)
+    density = EffectsDensity(problem)
+    mean, wanted, correlation = np.array([population[:2]]), population[2:4], population[4]
+    point = np.array([standard_of(problem, wanted, correlation)])
+    (scales,), (correlation,) = (each[..., 0, :] if each.ndim > 1 else each
+                                 for each in density.heterogeneity(point))  # fmt: skip
+    np.testing.assert_allclose([*scales, correlation], population[2:], rtol=1e-3)
+    expected = by_brute_force(problem, mean[0], scales, correlation)
+    assert log_integral(density, point, mean) == pytest.approx(expected, abs=0.008)
 
 
 def test_scales_follow_the_half_t_law():

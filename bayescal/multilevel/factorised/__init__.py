@@ -1,1 +1,0 @@
-"""Sites integrated out one by one."""

@@ -1,0 +1,686 @@
+"""Log posterior of the scales of effects, with all effects integrated out by Laplace's method.
+
+Given the scales, the average and the effects have a density that is nearly normal: a normal prior
+times a binomial likelihood. The effects of the largest term are independent given all else, so
+that their information is a block for each level. These are eliminated, and what is left is the
+information of the average and of the smaller terms (Rue, Martino & Chopin, 2009).
+
+A level of a robust term has one of two laws: that of levels that are like the others, or a wider
+one. So each level is integrated out under both, and the rest sees the two as copies of the level,
+whose weights are the probabilities of the laws, as in the EM algorithm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit, logsumexp
+
+from bayescal.core.arrays import Floats, blocks
+from bayescal.core.optimise import Mode, by_differences, maximise
+from bayescal.core.progress import Advance, silent
+from bayescal.model.prior import Normal, StudentT
+from bayescal.multilevel.followed import densities_of
+from bayescal.multilevel.nested.algebra import (
+    covariance_factor,
+    inverses,
+    products,
+    right,
+    solve_lower,
+    solve_upper,
+    squared,
+    times,
+)
+from bayescal.multilevel.nested.layout import Layout, sums_of
+from bayescal.multilevel.nested.likelihood import (
+    MOST_OFF,
+    SITE_NODES,
+    SiteLikelihood,
+    SummaryLikelihood,
+    of_tables,
+)
+from bayescal.multilevel.problem import MultilevelProblem
+from bayescal.multilevel.robust import log_weights_of_shares, shares_of, unlike_scales
+
+__all__ = ["EffectsDensity", "Expansion", "Given", "blocks_of_points"]
+
+EFFECTS_ROOM = 1 << 22
+"""Numbers that a block of scales may need at a time."""
+LEAST_POINTS = 8
+"""Scales that are taken at a time even if they need more: one by one, the axis of points is idle.
+"""
+FIRST_STEPS, EFFECTS_STEPS = 30, 1
+WEIGHT_STEPS = 2
+"""Steps on the quadratic that is kept, where the weights of two laws follow the rest."""
+EFFECTS_LONGEST_STEP = 2.0
+MOST_GAIN = 1.0
+"""Most that twice the last step is taken to gain: a quadratic does not reach further."""
+SHELF, WIDER = 0.25, 2.0
+"""Share of the points that are proposed with scales from their prior, where levels may be unlike
+the others, and how much wider common coordinates are then spread, as a ratio of variances."""
+LEAST_OF_INFORMATION = 1e-9
+"""Share of the information of a level that is added in each direction: of one score or of counts
+there is none in some."""
+MOST_STARTS, LEAST_SHARE = 16, 0.01
+"""Most levels of which each is tried as the one that is unlike the others, and the least share of
+the draws of a peak that is kept: more levels leave no doubt of where the rest is."""
+SAME_PEAK = 0.1
+"""Mean squared distance, in standard deviations, up to which two peaks are one."""
+LOG_2_PI = float(np.log(2 * np.pi))
+
+
+class Told(NamedTuple):
+    """What the data of each group say at its coordinates, at N points.
+
+    Attributes
+    ----------
+    value : ndarray of shape (groups, N)
+        Log likelihood.
+    gradient : ndarray of shape (groups, r, N)
+    information : ndarray of shape (groups, r, r, N)
+    """
+
+    value: Floats
+    gradient: Floats
+    information: Floats
+
+
+Teller: TypeAlias = Callable[[Floats], Told]
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the effects are conditional on, at n points.
+
+    Attributes
+    ----------
+    scales : ndarray of shape (terms, n, r)
+    common : ndarray of shape (n, c)
+        Coordinates that effects do not move.
+    precision : ndarray of shape (r, r, laws * n)
+        Inverse covariance of the effects of a level of the largest term, by each of its laws.
+    log_det : ndarray of shape (laws * n,)
+        Logarithm of the determinant of the precision.
+    """
+
+    scales: Floats
+    common: Floats
+    precision: Floats
+    log_det: Floats
+
+    @property
+    def size(self) -> int:
+        """Number of points."""
+        return len(self.common)
+
+    @property
+    def laws(self) -> int:
+        """How many laws the effects of a level may have."""
+        return self.log_det.size // max(self.size, 1)
+
+    def at(self, points: NDArray[np.intp]) -> Given:
+        """Some of the points, each as often as its index."""
+        own = each_law(points, self.laws, self.size)
+        return Given(
+            self.scales[:, points],
+            self.common[points],
+            self.precision[..., own],
+            self.log_det[own],
+        )
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """The log density of all effects to the second order, at n points.
+
+    Effects of levels have laws * n points: those of the first law, then those of the second.
+
+    Attributes
+    ----------
+    levels : ndarray of shape (L, r, laws * n)
+        Effects of the largest term.
+    rest : ndarray of shape (n, R)
+        The average and the effects of the smaller terms, position by position.
+    of_groups : ndarray of shape (groups, r, r, laws * n)
+        Information of the coordinates of each group.
+    factor : ndarray of shape (L, r, r, laws * n)
+        Lower factors F of the covariances F F' of the levels, given the rest.
+    weight : ndarray of shape (L, laws * n)
+        Probability of each law.
+    information : ndarray of shape (n, R, R)
+        Of the rest, the levels integrated out.
+    slope : tuple of ndarray
+        F' times the gradient by the levels, (L, r, laws * n), and the gradient by the rest.
+    log_levels : ndarray of shape (n,)
+        Log integral over the levels, given the rest.
+    """
+
+    layout: Layout
+    given: Given
+    levels: Floats
+    rest: Floats
+    of_groups: Floats
+    factor: Floats
+    weight: Floats
+    information: Floats
+    slope: tuple[Floats, Floats]
+    log_levels: Floats
+
+    @cached_property
+    def root(self) -> Floats:
+        """Lower Cholesky factor of the information of the rest, of shape (n, R, R)."""
+        return np.asarray(np.linalg.cholesky(self.information), np.float64)
+
+    @cached_property
+    def whitened(self) -> Floats:
+        """Newton's step of the rest, in standard deviations, (n, R)."""
+        return solve_lower(self.root, self.slope[1])
+
+    def steps(self) -> tuple[Floats, Floats]:
+        """Newton's step of the levels and of the rest."""
+        rest = solve_upper(self.root, self.whitened)
+        return times(self.factor, self.slope[0] - self.pulled(rest)), rest
+
+    def pulled(self, rest: Floats) -> Floats:
+        """By how much a move of the rest (n, R) pulls each level back: F times it."""
+        moved = self.layout.of_groups(rest, self.factor.shape[1])
+        moved = products(self.of_groups, np.tile(moved, self.given.laws))
+        return times(self.factor, sums_of(self.layout.of_level, moved), transposed=True)
+
+    def at(self, points: NDArray[np.intp]) -> Expansion:
+        """Some of the points, without their slopes."""
+        own = each_law(points, self.given.laws, self.given.size)
+        return Expansion(
+            self.layout,
+            self.given.at(points),
+            self.levels[..., own],
+            self.rest[points],
+            self.of_groups[..., own],
+            self.factor[..., own],
+            self.weight[..., own],
+            self.information[points],
+            (np.empty(0), np.empty(0)),
+            self.log_levels[points],
+        )
+
+
+class Peak(NamedTuple):
+    """Most probable effects at n points, how sharp the peak is, and how much is below it.
+
+    Attributes
+    ----------
+    log_integral : ndarray of shape (n,)
+        Laplace's approximation of the log likelihood, all effects integrated out.
+    """
+
+    at: Expansion
+    levels: Floats
+    rest: Floats
+    log_integral: Floats
+
+
+class Peaks(NamedTuple):
+    """Peaks of the effects at n points: one, or several where levels may be unlike the others.
+
+    Attributes
+    ----------
+    share : ndarray of shape (peaks, n)
+        Of what is below each; none of a peak that was found before.
+    log_integral : ndarray of shape (n,)
+        Of all peaks together.
+    """
+
+    each: list[Peak]
+    share: Floats
+    log_integral: Floats
+
+
+class EffectsDensity:
+    """Log posterior density of the scales, and of coordinates that effects do not move.
+
+    Points have a standard normal coordinate for each scale, term by term, one for the correlation
+    of shift and slope if they have one, and then the coordinates that are common to all groups.
+
+    Attributes
+    ----------
+    laws : int
+        How many laws the effects of a level of the largest term may have.
+    starts : tuple
+        Which levels are unlike the others where a peak is looked for: as they are at the prior's
+        median of the scales, None, or an array of shape (L,).
+    advance : callable
+        Hears how many points have been evaluated.
+    """
+
+    advance: Advance = staticmethod(silent)
+    starts: tuple[Floats | None, ...] = (None,)
+
+    def __init__(self, problem: MultilevelProblem) -> None:
+        self.problem, self.prior = problem, problem.pooled.prior
+        self.names, self.varying = problem.pooled.curve.coordinates, problem.varying
+        self.columns, r = problem.columns, len(problem.varying)
+        self.moved = slice(self.columns[0], self.columns[-1] + 1)
+        self.others = [k for k in range(len(self.names)) if k not in self.columns]
+        self.common = tuple(self.names[k] for k in self.others)
+        self.correlated = r > 1 and problem.terms[0].correlated
+        self.laws = 1 + (problem.robust_term is not None)
+        self.scales_size = len(problem.terms) * r + self.correlated
+        self.size = self.scales_size + len(self.common)
+        self.groups = len(problem.labels)
+        known = {problem.labels.index(label): each for label, each in problem.summaries.items()}
+        tables = [k for k in range(self.groups) if k not in known]
+        densities = densities_of(problem, tables, SITE_NODES)
+        self.parts: list[SiteLikelihood] = of_tables(problem.pooled, self.columns, densities)
+        self.parts += [SummaryLikelihood(each, self.columns, k) for k, each in known.items()]
+        self.layout = Layout(problem)
+        self.steps = EFFECTS_STEPS + (self.laws > 1 and self.layout.levels <= MOST_STARTS)
+        self.shares = shares_of(self.layout.levels, alone=problem.terms[0].correlated)
+        self.rest_size = r * self.layout.positions
+        rows = sum(part.size * part.width for part in self.parts)
+        self.rows = self.laws * rows
+        pairs = self.groups if self.layout.is_level else self.layout.levels * self.rest_size
+        self.width = self.laws * (2 * r * rows + 4 * r * r * pairs) + 2 * self.rest_size**2
+        self._structures = self._of_terms()
+        self._keep_quadratic()
+
+    def _of_terms(self) -> Floats:
+        """Prior precision of the rest by each term, at a scale of one: (terms, R', R')."""
+        layout = self.layout
+        structures = np.zeros((len(layout.terms), layout.positions, layout.positions))
+        for k in layout.rest:
+            own = slice(layout.starts[k], layout.starts[k] + layout.terms[k].innovations)
+            structures[k, own, own] = layout.structure(k)
+        return structures
+
+    def heterogeneity(self, points: Floats) -> tuple[Floats, Floats]:
+        """Scales (terms, n, r) and correlations (n,) at points of shape (n, size)."""
+        r, terms = len(self.varying), self.problem.terms
+        scales = [
+            term.prior.scales(points[:, r * number : r * (number + 1)], self.varying)
+            for number, term in enumerate(terms)
+        ]
+        if not self.correlated:
+            return np.stack(scales), np.zeros(len(points))
+        return np.stack(scales), terms[0].prior.correlations(points[:, self.scales_size - 1])
+
+    def given(self, points: Floats) -> Given:
+        """What the effects are conditional on, at points of shape (n, size)."""
+        scales, correlation = self.heterogeneity(points)
+        common, inner = points[:, self.scales_size :], self.layout.inner
+        like = scales[0 if inner is None else inner]
+        laws = [inverses(like, correlation)]
+        if self.laws > 1:
+            far = unlike_scales(self.problem.prior_of_unlike, self.varying, like)
+            laws.append(inverses(far, np.zeros_like(correlation)))
+        precision, log_det = (np.concatenate(each, axis=-1) for each in zip(*laws, strict=True))
+        return Given(scales, common, precision, log_det)
+
+    def average(self, points: Floats, rest: Floats) -> Floats:
+        """Coordinates (n, d) without effects, from points and the rest (n, R)."""
+        average = np.empty((len(points), len(self.names)))
+        average[:, self.columns] = rest[:, : len(self.varying)]
+        average[:, self.others] = points[:, self.scales_size :]
+        return average
+
+    def effects(self, levels: Floats, rest: Floats) -> tuple[Floats, ...]:
+        """Effects of the levels of each term, (levels, n, r), from levels and the rest (n, R)."""
+        by_position = rest.reshape(len(rest), -1, len(self.varying)).transpose(1, 0, 2)
+        terms = range(len(self.problem.terms))
+        return tuple(self.layout.effects_of(k, levels, by_position) for k in terms)
+
+    def __call__(self, points: Floats) -> Floats:
+        """Log density at points of shape (n, size)."""
+        standard, common = np.split(points, [self.scales_size], axis=1)
+        density = -np.vecdot(standard, standard) / 2 - self.scales_size / 2 * LOG_2_PI
+        density = density + self.prior.logpdf(self.common, common)
+        for part in blocks_of_points(len(points), self.width):
+            density[part] += self.peaks(points[part]).log_integral
+            self.advance(len(points[part]))
+        return np.asarray(density)
+
+    def places(self) -> list[tuple[Mode, float]]:
+        """Where to propose points, and the share of each place: the mode and, if any, a shelf.
+
+        Where levels may be unlike the others there is a shelf beside the mode: levels that differ
+        much and are all like each other can also be levels that differ little and are often
+        unlike. Points with scales from their prior cover it.
+        """
+        mode = maximise(by_differences(self), np.zeros(self.size), tolerance=1e-3, longest=1.0)
+        if self.laws == 1:
+            return [(mode, 1.0)]
+        shelf, information, scales = mode.point.copy(), np.eye(self.size), self.scales_size
+        shelf[:scales] = 0.0
+        information[scales:, scales:] = mode.information[scales:, scales:] / WIDER
+        return [(mode, 1 - SHELF), (Mode(shelf, mode.value, information, True), SHELF)]
+
+    def peaks(self, points: Floats) -> Peaks:
+        """Where the effects peak at points of shape (n, size)."""
+        given = self.given(points)
+        each = [self._peak(given, start) for start in self.starts]
+        log_integral = np.stack([peak.log_integral for peak in each])
+        for k, peak in enumerate(each):
+            for earlier in each[:k]:
+                off = np.einsum("nji,nj->ni", earlier.at.root, peak.rest - earlier.rest)
+                same = np.vecdot(off, off) < SAME_PEAK * self.rest_size
+                log_integral[k, same] = -np.inf
+        total = logsumexp(log_integral, axis=0)
+        return Peaks(each, np.exp(log_integral - total), total)
+
+    def _peak(self, given: Given, unlike: Floats | None) -> Peak:
+        """The peak that is reached from where some levels are unlike the others."""
+        own = np.repeat(np.arange(self.laws), given.size)
+        weight = None
+        if unlike is not None:
+            weight = np.stack([1 - unlike, unlike], axis=-1)[:, own]
+        start = self._levels[..., own], np.repeat(self._rest, given.size, axis=0)
+        steps = WEIGHT_STEPS if self.laws > 1 else 1
+        near = self._climb(given, *start, steps, self._quadratic, weight)
+        near = self._climb(given, *near, self.steps, self.told)
+        at = self.expansion(given, *near, self.told)
+        gain = np.vecdot(at.whitened, at.whitened)
+        value = at.log_levels + self.log_prior_of_rest(given, at.rest)
+        value += np.minimum(gain, MOST_GAIN) / 2 + self.rest_size / 2 * LOG_2_PI
+        value -= np.log(np.diagonal(at.root, axis1=1, axis2=2)).sum(axis=1)
+        of_levels, of_rest = at.steps()
+        near_by = np.sqrt(MOST_GAIN / np.maximum(gain, MOST_GAIN))
+        levels = at.levels + _clipped(of_levels)
+        return Peak(at, levels, at.rest + near_by[:, None] * of_rest, value)
+
+    def look_for_peaks(self, points: Floats) -> None:
+        """Keep the starts from which, at these points, peaks are reached that others do not reach.
+
+        Where few levels may be unlike the others, it is often not certain which one is, and each
+        answer has a place of the rest of its own.
+        """
+        if self.laws == 1 or self.layout.levels > MOST_STARTS:
+            return
+        sets = np.vstack([np.zeros(self.layout.levels), np.eye(self.layout.levels)])
+        self.starts = (None, *sets)
+        share = self.peaks(points).share.mean(axis=1)
+        kept = [each for each, own in zip(sets, share[1:], strict=True) if own > LEAST_SHARE]
+        self.starts = (None, *kept)
+
+    def told(self, u: Floats) -> Told:
+        """What the data say at coordinates (groups, d, N)."""
+        r, n = len(self.varying), u.shape[2]
+        value, gradient = np.empty((self.groups, n)), np.empty((self.groups, r, n))
+        information = np.empty((self.groups, r, r, n))
+        for part in self.parts:
+            own = u[part.numbers]
+            value[part.numbers] = part.log_likelihood(own)
+            gradient[part.numbers], information[part.numbers] = part.derivatives(own, self.moved)
+        return Told(value, gradient, information)
+
+    def log_likelihood(self, given: Given, levels: Floats, rest: Floats) -> Floats:
+        """Of each group, (groups, N), at effects of levels (L, r, N) and the rest (n, R)."""
+        u = self._coordinates(given, levels, rest)
+        value = np.empty((self.groups, u.shape[2]))
+        for part in self.parts:
+            value[part.numbers] = part.log_likelihood(u[part.numbers])
+        return value
+
+    def log_prior_of_levels(self, given: Given, levels: Floats) -> Floats:
+        """Log prior density (L, N) of effects (L, r, N) of the levels of the largest term."""
+        pulled = (products(given.precision, levels) * levels).sum(axis=1)
+        return np.asarray((given.log_det - levels.shape[1] * LOG_2_PI - pulled) / 2)
+
+    def log_prior_of_rest(self, given: Given, rest: Floats) -> Floats:
+        """Log prior density (n,) of the average and the smaller terms, of shape (n, R)."""
+        r = len(self.varying)
+        value = self.prior.logpdf(self.varying, rest[:, :r])
+        apart = rest.reshape(len(rest), -1, r)
+        for k in self.layout.rest:
+            scales, term = given.scales[k], self.layout.terms[k]
+            pulled = np.einsum("npc,npc->nc", apart, self._structures[k] @ apart)
+            value = value - (pulled / scales**2).sum(axis=1) / 2
+            value -= term.innovations * (r / 2 * LOG_2_PI + np.log(scales).sum(axis=1))
+            if term.kind == "walk":
+                value -= r * np.log(term.elapsed).sum() / 2
+        return np.asarray(value)
+
+    def mixed(self, log_integral: Floats, size: int) -> tuple[Floats, Floats, Floats]:
+        """Log integrals (L, laws * n) over levels, their law unknown.
+
+        Returns
+        -------
+        total : ndarray of shape (n,)
+            The sum over all levels, whichever of them are unlike the others.
+        log_ratio : ndarray of shape (L, n)
+            How much likelier each level is, were it unlike the others; empty of one law.
+        log_weight : ndarray of shape (shares, n)
+            Of the shares of unlike levels.
+        """
+        like = log_integral[:, :size]
+        log_ratio = log_integral[:, size:] - like if self.laws > 1 else like[:0]
+        if self.laws == 1:
+            return like.sum(axis=0), log_ratio, np.zeros((1, size))
+        log_weight = log_weights_of_shares(log_ratio, self.shares)
+        return like.sum(axis=0) + logsumexp(log_weight, axis=0), log_ratio, log_weight
+
+    def _weights(self, log_ratio: Floats, log_weight: Floats) -> Floats:
+        """Probability (L, laws * n) of each law of each level, by the mean of the shares."""
+        weight = np.exp(log_weight - log_weight.max(axis=0))
+        share = self.shares[0] @ weight / weight.sum(axis=0)
+        unlike = expit(logit(share) + log_ratio)
+        return np.concatenate([1 - unlike, unlike], axis=1)
+
+    def _coordinates(self, given: Given, levels: Floats, rest: Floats) -> Floats:
+        """Working coordinates of every group, of shape (groups, d, N)."""
+        laws = given.laws
+        u = np.empty((self.groups, len(self.names), laws * given.size))
+        moved = np.tile(self.layout.of_groups(rest, len(self.varying)), laws)
+        if self.layout.inner is not None:
+            moved += levels[self.layout.level]
+        u[:, self.columns] = moved
+        u[:, self.others] = np.tile(given.common.T, laws)
+        return np.clip(u, -MOST_OFF, MOST_OFF)
+
+    def expansion(
+        self,
+        given: Given,
+        levels: Floats,
+        rest: Floats,
+        told: Teller,
+        weight: Floats | None = None,
+    ) -> Expansion:
+        """The log density to the second order round some effects.
+
+        Parameters
+        ----------
+        weight : ndarray of shape (L, laws * n), optional
+            Of each law, in place of its probability there.
+        """
+        layout, size, r = self.layout, given.size, len(self.varying)
+        value, gradient, information = told(self._coordinates(given, levels, rest))
+        own = sums_of(layout.of_level, information) + given.precision
+        factor = covariance_factor(own)
+        slope = sums_of(layout.of_level, gradient) - products(given.precision, levels)
+        slope = times(factor, slope, transposed=True)
+        log_integral = sums_of(layout.of_level, value) + self.log_prior_of_levels(given, levels)
+        log_integral += np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=-1)
+        log_integral += np.minimum((slope**2).sum(axis=1), MOST_GAIN) / 2 + r / 2 * LOG_2_PI
+        total, *mixed = self.mixed(log_integral, size)
+        if weight is None:
+            weight = np.ones((layout.levels, size)) if self.laws == 1 else self._weights(*mixed)
+        apart = None
+        if layout.inner is None:
+            total = value.sum(axis=0)
+        else:
+            gradient = gradient - products(information, times(factor, slope)[layout.level])
+            apart = gradient[..., size:] - gradient[..., :size] if self.laws > 1 else None
+            gradient = self._together(gradient, weight[layout.level][:, None])
+        of_rest = _by_point(sums_of(layout.of_position, gradient))
+        average, curvature = self._prior_of_average(rest)
+        of_rest[:, :r] += average
+        of_rest[:, r:] -= self._pull_of_prior(given, rest)
+        left = self._precision(given, curvature)
+        self._add_information(left, information, factor, weight, apart)
+        return Expansion(
+            *(layout, given, levels, rest, information, factor, weight),
+            left.reshape(size, self.rest_size, self.rest_size),
+            (slope, of_rest),
+            total,
+        )
+
+    def _together(self, values: Floats, weight: Floats) -> Floats:
+        """The mean over laws, of values (..., laws * n)."""
+        if self.laws == 1:
+            return values
+        values = values * weight
+        return np.asarray(values.reshape(*values.shape[:-1], self.laws, -1).sum(axis=-2))
+
+    def _add_information(
+        self,
+        left: Floats,
+        information: Floats,
+        factor: Floats,
+        weight: Floats,
+        apart: Floats | None,
+    ) -> None:
+        """Add what groups say of the rest, the levels integrated out, to its precision.
+
+        Parameters
+        ----------
+        apart : ndarray of shape (groups, r, n), optional
+            By how much the gradients of two laws differ.
+        """
+        layout, r = self.layout, len(self.varying)
+        by_group = weight[layout.level][:, None, None] if layout.inner is not None else weight
+        inside = information
+        if layout.is_level:
+            inside = information - squared(right(information, factor))
+        first, second = layout.met
+        inside = self._together(inside, by_group)
+        if layout.is_level and apart is not None:
+            inside = _of_mixtures(inside, apart, weight[layout.level])
+        two = sums_of(layout.of_two, inside)
+        left[:, first, :, second] += two.transpose(0, 3, 1, 2)
+        if layout.is_level or layout.inner is None:
+            return
+        size, levels, n = layout.positions, layout.levels, len(left)
+        both = sums_of(layout.of_both, information).reshape(levels, size, r, r, -1)
+        both = both.transpose(0, 1, 3, 2, 4).reshape(levels, size * r, r, -1)
+        pull = right(both, factor) * np.sqrt(weight)[:, None, None]
+        pull = pull.reshape(*pull.shape[:-1], self.laws, n).transpose(4, 3, 0, 2, 1)
+        pull = pull.reshape(n, -1, self.rest_size)
+        left -= (pull.transpose(0, 2, 1) @ pull).reshape(left.shape)
+
+    def _pull_of_prior(self, given: Given, rest: Floats) -> Floats:
+        """Minus the slope of the log prior of the smaller terms, (n, R - r)."""
+        apart = rest.reshape(given.size, -1, len(self.varying))
+        pulled = np.zeros_like(apart[:, 1:])
+        for k in self.layout.rest:
+            pulled += self._structures[k, 1:] @ apart / given.scales[k][:, None] ** 2
+        return pulled.reshape(given.size, -1)
+
+    def _precision(self, given: Given, of_average: Floats) -> Floats:
+        """Prior precision of the rest, of shape (n, R', r, R', r)."""
+        r, size = len(self.varying), self.layout.positions
+        precision = np.zeros((given.size, size, r, size, r))
+        for column in range(r):
+            weight = given.scales[:, :, column].T ** -2.0
+            own = np.tensordot(weight, self._structures, 1)
+            own[:, 0, 0] = of_average[:, column]
+            precision[:, :, column, :, column] = own
+        return precision
+
+    def _keep_quadratic(self) -> None:
+        """Keep the second-order expansion of each group's likelihood, by each law of its level.
+
+        From it the mode at any other point follows at once, but for what is left to Newton.
+        """
+        given = self.given(np.zeros((1, self.size)))
+        none = np.zeros((self.layout.levels, len(self.varying), self.laws))
+        start = none, np.zeros((1, self.rest_size))
+        self._levels, self._rest = self._climb(given, *start, FIRST_STEPS, self.told)
+        at = self._coordinates(given, self._levels, self._rest)
+        gradient, information = np.empty(at.shape), np.empty((*at.shape[:2], *at.shape[1:]))
+        value = self.log_likelihood(given, self._levels, self._rest)
+        for part in self.parts:
+            gradient[part.numbers], information[part.numbers] = part.derivatives(at[part.numbers])
+        self._kept = at, value, gradient, information
+
+    def _quadratic(self, u: Floats) -> Told:
+        """What the data say, were the log likelihood the quadratic that is kept."""
+        own = np.repeat(np.arange(self.laws), u.shape[2] // self.laws)
+        at, value, gradient, information = (each[..., own] for each in self._kept)
+        off = u - at
+        pulled = products(information, off)
+        value = value + ((gradient - pulled / 2) * off).sum(axis=1)
+        moved = self.moved
+        return Told(value, (gradient - pulled)[:, moved], information[:, moved, moved])
+
+    def _prior_of_average(self, rest: Floats) -> tuple[Floats, Floats]:
+        """Slope of the log prior, and the precision of the normal law with this slope, (n, r)."""
+        slope, precision = np.empty((2, len(rest), len(self.varying)))
+        for column, name in enumerate(self.varying):
+            law = self.prior.of(name)
+            assert isinstance(law, Normal | StudentT)  # only a shift and slopes vary
+            slope[:, column], curvature = law.slope_and_curvature(rest[:, column])
+            off = rest[:, column] - law.mu
+            at_mean = np.abs(off) < 1e-9
+            ratio = -slope[:, column] / np.where(at_mean, 1.0, off)
+            precision[:, column] = np.where(at_mean, -curvature, ratio)
+        return slope, precision
+
+    def _climb(
+        self,
+        given: Given,
+        levels: Floats,
+        rest: Floats,
+        steps: int,
+        told: Teller,
+        weight: Floats | None = None,
+    ) -> tuple[Floats, Floats]:
+        for step in range(steps):
+            first = None if step else weight
+            of_levels, of_rest = self.expansion(given, levels, rest, told, first).steps()
+            levels, rest = levels + _clipped(of_levels), rest + _clipped(of_rest)
+        return levels, rest
+
+
+def blocks_of_points(size: int, width: int) -> Iterator[slice]:
+    """Blocks of as many points as fit where one needs `width` numbers, and of a few at least."""
+    return blocks(size, width, max(EFFECTS_ROOM, LEAST_POINTS * width))
+
+
+def each_law(points: NDArray[np.intp], laws: int, size: int) -> NDArray[np.intp]:
+    """Where points, of so many, stand by each law."""
+    return (size * np.arange(laws)[:, None] + points).ravel()
+
+
+def _of_mixtures(inside: Floats, apart: Floats, weight: Floats) -> Floats:
+    """Information (L, r, r, n) of two normal laws together, from the mean of theirs.
+
+    The variance of a mixture has that between the laws: without it, proposals are too narrow where
+    it is not certain which levels are unlike the others. The inverse of a sum of variances (Sherman
+    & Morrison), so that it stays positive.
+
+    Parameters
+    ----------
+    apart : ndarray of shape (L, r, n)
+        By how much their gradients differ.
+    weight : ndarray of shape (L, 2 * n)
+        Of each law.
+    """
+    first, second = np.split(weight, 2, axis=1)
+    both, r = (first * second)[:, None], inside.shape[1]
+    ridge = LEAST_OF_INFORMATION * (1 + np.trace(inside, axis1=1, axis2=2))[:, None, None]
+    factor = covariance_factor(inside + ridge * np.eye(r)[..., None])
+    off = times(factor, apart, transposed=True)
+    both = both / (1 + both * (off**2).sum(axis=1, keepdims=True))
+    return np.asarray(inside - (both * apart)[:, :, None] * apart[:, None])
+
+
+def _clipped(step: Floats) -> Floats:
+    return np.clip(step, -EFFECTS_LONGEST_STEP, EFFECTS_LONGEST_STEP)
+
+
+def _by_point(values: Floats) -> Floats:
+    """Values (k, r, n) of each point together, of shape (n, k * r)."""
+    return np.ascontiguousarray(values.reshape(-1, values.shape[2]).T)

@@ -1,0 +1,182 @@
+"""All effects drawn round a peak: the smaller terms, then the largest level by level given them.
+
+The integral over the effects of each level of the largest term is estimated without bias by a few
+proposals, spread evenly round its mode, and one of them is its draw. The product of the estimates
+weights the draw of all levels together, as in a random-weight particle filter (Fearnhead,
+Papaspiliopoulos & Roberts, 2008), and its variance grows slowly with the number of levels.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, gammaln, logit, logsumexp
+
+from bayescal.core.arrays import Floats
+from bayescal.core.sampling import even_points, student_stretch
+from bayescal.multilevel.nested.algebra import solve_upper
+from bayescal.multilevel.nested.density import (
+    EffectsDensity,
+    Given,
+    Peak,
+    Peaks,
+    each_law,
+)
+from bayescal.multilevel.nested.layout import sums_of
+from bayescal.multilevel.robust import one_of_shares
+
+__all__ = ["DrawnEffects", "draw_effects_at", "levels_given_rest"]
+
+DEGREES = 4
+"""Degrees of freedom of the proposals of the rest, for each of its dimensions."""
+LEAST_DEGREES = 5
+"""Least degrees of freedom of the proposals of levels, of which many levels need more."""
+
+
+class DrawnEffects(NamedTuple):
+    """One draw of all effects at each of n points.
+
+    Attributes
+    ----------
+    levels : ndarray of shape (L, n, r)
+        Effects of the largest term.
+    rest : ndarray of shape (n, R)
+    log_weight : ndarray of shape (n,)
+        Log of an unbiased estimate of the density of the rest, the levels integrated out, over that
+        of its proposal and over Laplace's integral.
+    share : ndarray of shape (n,)
+        Of levels that are unlike the others.
+    unlike : ndarray of bool of shape (L, n)
+    """
+
+    levels: Floats
+    rest: Floats
+    log_weight: Floats
+    share: Floats
+    unlike: NDArray[np.bool_]
+
+
+def draw_effects_at(
+    density: EffectsDensity, peaks: Peaks, chosen: NDArray[np.intp], rng: np.random.Generator
+) -> DrawnEffects:
+    """One draw of all effects round a peak at each of the chosen points."""
+    ladder = peaks.share[:, chosen].cumsum(axis=0)
+    of_peak = (ladder[:-1] < rng.random(len(chosen)) * ladder[-1]).sum(axis=0)
+    rest = np.empty((len(chosen), density.rest_size))
+    for k, peak in enumerate(peaks.each):
+        mine = of_peak == k
+        rest[mine] = _proposed_rest(peak, chosen[mine], rng)
+    log_proposed = logsumexp(
+        [_log_proposed(peak, chosen, rest) for peak in peaks.each], axis=0, b=peaks.share[:, chosen]
+    )
+    log_weight = -log_proposed - peaks.log_integral[chosen]
+    drawn = []
+    for k in np.unique(of_peak):
+        mine = of_peak == k
+        drawn.append(levels_given_rest(density, peaks.each[k], chosen[mine], rest[mine], rng))
+    back = np.argsort(np.argsort(of_peak, kind="stable"), kind="stable")
+    levels, total, share, unlike = (
+        np.concatenate(each, axis)[(slice(None),) * axis + (back,)]
+        for each, axis in zip(zip(*drawn, strict=True), (1, 0, 0, 1), strict=True)
+    )
+    return DrawnEffects(levels, rest, log_weight + total, share, unlike)
+
+
+def levels_given_rest(
+    density: EffectsDensity,
+    peak: Peak,
+    chosen: NDArray[np.intp],
+    rest: Floats,
+    rng: np.random.Generator,
+) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
+    """Levels given the rest, log density of the rest, and share of unlike levels, and which."""
+    at, size = peak.at.at(chosen), len(chosen)
+    total = density.log_prior_of_rest(at.given, rest)
+    share, unlike = np.zeros(size), np.zeros((density.layout.levels, size), dtype=bool)
+    if density.layout.inner is None:
+        total += density.log_likelihood(at.given, at.levels, rest).sum(axis=0)
+        return at.levels.transpose(0, 2, 1), total, share, unlike
+    own = each_law(chosen, density.laws, peak.at.given.size)
+    centre, pulled = peak.levels[..., own], at.pulled(rest - peak.rest[chosen])
+    degrees = max(LEAST_DEGREES, len(centre))
+    standard = even_points(centre.shape, degrees, rng)
+    levels, log_density = _spread_round(centre, at.factor, standard, degrees, pulled)
+    log_ratio = _log_density_of_levels(density, at.given, levels, rest) - log_density
+    log_integral, drawn = _one_of(levels, log_ratio, rng)
+    of_levels, log_odds, log_share = density.mixed(log_integral, size)
+    if density.laws > 1:
+        share = one_of_shares(density.shares[0], log_share, rng)
+        unlike = rng.random(log_odds.shape) < expit(logit(share) + log_odds)
+        drawn = np.where(unlike[..., None], drawn[:, size:], drawn[:, :size])
+    return drawn, total + of_levels, share, unlike
+
+
+def _one_of(levels: Floats, log_ratio: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Log mean of the ratios (L, N, K) of each level, and one of its proposals (L, r, N, K)."""
+    largest = log_ratio.max(axis=-1, keepdims=True)
+    ladder = np.exp(log_ratio - largest).cumsum(axis=-1)
+    log_mean = np.log(ladder[..., -1] / log_ratio.shape[-1]) + largest[..., 0]
+    limit = rng.random(ladder.shape[:2]) * ladder[..., -1]
+    kept = (ladder < limit[..., None]).sum(axis=-1)
+    drawn = np.take_along_axis(levels, kept[:, None, :, None], axis=-1)[..., 0]
+    return log_mean, drawn.transpose(0, 2, 1)
+
+
+def _proposed_rest(peak: Peak, chosen: NDArray[np.intp], rng: np.random.Generator) -> Floats:
+    """Student-t proposals (n, R) round a peak."""
+    standard = rng.standard_normal((len(chosen), peak.rest.shape[1]))
+    degrees = DEGREES * standard.shape[1]
+    stretch = student_stretch(np.asarray(rng.standard_normal(len(chosen))), degrees)
+    return peak.rest[chosen] + solve_upper(peak.at.root[chosen], standard * stretch[:, None])
+
+
+def _log_proposed(peak: Peak, chosen: NDArray[np.intp], rest: Floats) -> Floats:
+    """Log density (n,) of these proposals."""
+    root, size = peak.at.root[chosen], rest.shape[1]
+    standard = np.einsum("nji,nj->ni", root, rest - peak.rest[chosen])
+    log_density = log_student(np.vecdot(standard, standard), size, DEGREES * size)
+    return np.asarray(log_density + np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1))
+
+
+def _spread_round(
+    centre: Floats, factor: Floats, standard: Floats, degrees: int, pulled: Floats
+) -> tuple[Floats, Floats]:
+    """Student-t points (L, r, N, K) round centres (L, r, N) less F times `pulled`, and log density.
+
+    Parameters
+    ----------
+    factor : ndarray of shape (L, r, r, N)
+        Lower factors F of the points' covariances.
+    standard : ndarray of shape (L, r, N, K)
+        Points at a scale of one.
+    """
+    r = standard.shape[1]
+    log_density = log_student((standard**2).sum(axis=1), r, degrees)
+    log_density -= np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=-1)[..., None]
+    standard = standard - pulled[..., None]
+    levels = np.repeat(centre[..., None], standard.shape[-1], axis=-1)
+    for i in range(r):
+        for k in range(i + 1):
+            levels[:, i] += factor[:, i, k, :, None] * standard[:, k]
+    return levels, log_density
+
+
+def log_student(squared: Floats, size: int, degrees: int) -> Floats:
+    """Log density of a Student-t law in `size` dimensions at squared distances from its centre."""
+    half = (degrees + size) / 2
+    constant = gammaln(half) - gammaln(degrees / 2) - size / 2 * np.log(degrees * np.pi)
+    return np.asarray(constant - half * np.log1p(squared / degrees))
+
+
+def _log_density_of_levels(
+    density: EffectsDensity, given: Given, levels: Floats, rest: Floats
+) -> Floats:
+    """Log of prior times likelihood of each level, (L, N, K), at effects (L, r, N, K)."""
+    *_, both, count = levels.shape
+    repeated = np.repeat(np.arange(given.size), count)
+    given, flat = given.at(repeated), levels.reshape(*levels.shape[:2], -1)
+    value = sums_of(density.layout.of_level, density.log_likelihood(given, flat, rest[repeated]))
+    value += density.log_prior_of_levels(given, flat)
+    return value.reshape(-1, both, count)

@@ -1,0 +1,36 @@
+"""The levels of a term integrated out by the engine at given scales and a given average."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import logsumexp
+
+from bayescal.multilevel.nested.algebra import times
+from bayescal.multilevel.nested.density import EffectsDensity, Peak
+from bayescal.multilevel.nested.levels import levels_given_rest
+
+
+def standard_of(problem, scales, correlation=None):
+    """The point of the engine at these scales of one term."""
+    standard, prior = np.linspace(-8, 8, 160_001), problem.heterogeneity
+    both = prior.scales(np.column_stack([standard] * len(scales)), problem.varying)
+    curves = [*both.T] + ([] if correlation is None else [prior.correlations(standard)])
+    wanted = [*scales] + ([] if correlation is None else [correlation])
+    return [standard[np.searchsorted(curve, x)] for curve, x in zip(curves, wanted, strict=True)]
+
+
+def log_integral(density: EffectsDensity, point, rest, repeats=20_000):
+    """Log likelihood of all groups, levels integrated out: the mean of unbiased estimates.
+
+    `point` and `rest` have one row.
+    """
+    given = density.given(point)
+    levels = np.zeros((density.layout.levels, len(density.varying), density.laws))
+    for _ in range(20):
+        at = density.expansion(given, levels, rest, density.told)
+        levels = levels + np.clip(times(at.factor, at.slope[0]), -1, 1)
+    peak = Peak(at, levels, rest, np.zeros(1))
+    none, every = np.zeros(repeats, np.intp), np.repeat(rest, repeats, axis=0)
+    total = levels_given_rest(density, peak, none, every, np.random.default_rng(1))[1]
+    prior = density.log_prior_of_rest(given, rest)[0]
+    return logsumexp(total) - np.log(repeats) - prior
