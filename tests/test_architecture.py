@@ -515,13 +515,13 @@ KINDS = {"competing", "follow_up", "judged", "of_times"}
 
 ASKING = """
     cli.reading estimators.survival fitting._update
-    fitting.pymc gain.paired gain.updates.optimism gain.updates.recommendation
+    fitting.pymc fitting.unknown gain.paired gain.updates.optimism gain.updates.recommendation
     inference.clusters_left_out inference.general inference.loo inference.pieces
     multilevel.calibrated multilevel.changes multilevel.clusters
     multilevel.followed multilevel.left_out multilevel.nuts multilevel.problem multilevel.rows
     multilevel.same_patients multilevel.same_population planning.times plots._curve
     plots._numbers posterior.decisions.measures
-    posterior.functionals posterior.leaving posterior.posterior posterior.stored
+    posterior.functionals posterior.leaving posterior.observed posterior.posterior
     report.facts report.followed report.horizons report.page report.panel report.paper
     report.performance report.record report.tables validation.consistency validation.followed
 """
@@ -532,7 +532,7 @@ ASKING_OF_WEIGHTS = """
     estimators.survival
     fitting._update gain.paired inference.lower_bound multilevel.changes multilevel.clusters
     plots._curve posterior.performance
-    posterior.stored posterior.words report.followed report.notes report.paper
+    posterior.words report.followed report.notes report.paper
     report.performance validation.consistency
 """
 """Modules elsewhere that ask whether weights are sampling weights."""

@@ -272,18 +272,19 @@ def _as_horizons(typed: str) -> tuple[float, ...]:
 
 def _columns_of(typed: str | None, horizons: tuple[float, ...]) -> tuple[str, ...]:
     """The columns of the risks by several horizons."""
-    size, names = len(horizons), tuple(part.strip() for part in (typed or "").split(","))
-    example = f"such as --prob {','.join(f'r{at:g}' for at in horizons)}"
+    size = len(horizons)
+    example = ",".join(f"r{at:g}" for at in horizons)
     if typed is None:
         raise InputError(
             f"--prob is missing: with {size} horizons it names a column of risks for each, in "
-            f"their order, {example}."
+            f"their order, such as --prob {example}."
         )
+    names = tuple(part.strip() for part in typed.split(","))
     if len(names) != size:
         told = ", ".join(f"{at:g}" for at in horizons)
         raise InputError(
             f"--prob names {count(len(names), 'column')} and --horizon {size} times ({told}). "
-            f"Name a column for each time, in their order, {example}."
+            f"Name a column for each time, in their order, such as --prob {example}."
         )
     for name in names:
         if names.count(name) > 1:

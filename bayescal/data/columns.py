@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bayescal.core.arrays import Floats
-    from bayescal.data.weights import WeightType
+
+WeightType = Literal["counts", "sampling"]
+"""What weights are: numbers of cases, or corrections for how cases were sampled."""
 
 __all__ = [
     "OF_TABLE", "PERCENT", "PROBABILITY", "PYTHON", "ROLES", "ColumnRoles", "Columns", "Door",
@@ -50,11 +52,6 @@ class Role(NamedTuple):
     kind: Literal["outcomes", "probabilities", "numbers", "labels", "times"]
     line: str
     groups: bool = False
-
-    @property
-    def option(self) -> str:
-        """Its option on a command line."""
-        return f"--{self.name.replace('_', '-')}"
 
 
 ROLES = {

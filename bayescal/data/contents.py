@@ -26,7 +26,7 @@ from bayescal.data.cases import (
     warn_of_absent,
 )
 from bayescal.data.clusters import Members, check_several, read_clusters
-from bayescal.data.columns import ROLES
+from bayescal.data.columns import ROLES, WeightType
 from bayescal.data.roles import (
     DEPENDENCE,
     IMPUTATION,
@@ -42,7 +42,6 @@ from bayescal.data.roles import (
 from bayescal.data.rows import Rows, add_up, summed
 from bayescal.data.times import FollowUp, Survival, as_horizon, check_codes, refuse_horizon
 from bayescal.data.weights import (
-    WeightType,
     as_weight_type,
     both_types,
     is_collapsed,

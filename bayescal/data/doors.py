@@ -16,14 +16,13 @@ from bayescal.core.arrays import is_single
 from bayescal.core.errors import CaseError, InputError, KeywordError, as_items
 from bayescal.core.text import documented
 from bayescal.data.cases import is_matrix
-from bayescal.data.columns import OF_TABLE, ROLES, Columns, listed, spelt_out
+from bayescal.data.columns import OF_TABLE, ROLES, Columns, WeightType, listed, spelt_out
 from bayescal.data.frames import columns_of, groups_unnamed
 from bayescal.data.guesses import may_be_groups, may_be_sites
 from bayescal.data.matrices import ClassMode, Risks, risks_by
 from bayescal.data.roles import LabelRoles, Labels, are_columns
 from bayescal.data.table import CalibrationData, note_groups
 from bayescal.data.times import WHERE_TAKEN, Survival, refuse_horizon
-from bayescal.data.weights import WeightType
 
 __all__ = ["CaseRoles", "Given", "door", "given_of", "table_of"]
 

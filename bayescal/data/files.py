@@ -246,7 +246,7 @@ def _parsed(
     options = {
         "names": list(range(width)),
         "index_col": False,
-        "dtype": str if verbatim else dict.fromkeys(labels, str),
+        "dtype": object if verbatim else dict.fromkeys(labels, object),
         "keep_default_na": False,
         "na_values": [] if verbatim else list(MISSING),
         **options,

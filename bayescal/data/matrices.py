@@ -34,10 +34,10 @@ from bayescal.data.cases import (
     to_numpy,
     without_rounding,
 )
+from bayescal.data.columns import WeightType
 from bayescal.data.contents import Contents, contents_of
 from bayescal.data.roles import Roles, as_roles
 from bayescal.data.times import Survival, as_horizon
-from bayescal.data.weights import WeightType
 
 __all__ = []
 

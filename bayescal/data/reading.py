@@ -31,6 +31,7 @@ from bayescal.data.columns import (
     Columns,
     Encoded,
     Request,
+    WeightType,
     spelt_out,
 )
 from bayescal.data.contents import Reader
@@ -38,7 +39,6 @@ from bayescal.data.files import Source, TableFile, is_text, is_workbook, open_ta
 from bayescal.data.guesses import as_code, guess, stripped
 from bayescal.data.table import CalibrationData
 from bayescal.data.times import Ends, Survival
-from bayescal.data.weights import WeightType
 
 if TYPE_CHECKING:
     import pandas as pd

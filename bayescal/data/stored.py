@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -85,15 +86,12 @@ def from_dataset(dataset: xr.Dataset) -> Contents:
     contents = _stored(dataset, "")
     unknown = _stored(dataset, UNKNOWN) if f"{UNKNOWN}score" in dataset else None
     size = contents.rows.score.size
-    return Contents(
-        contents.structure,
-        contents.cells,
-        contents.rows,
-        contents.squares,
-        dataset.attrs.get("weight_type"),
-        Members.of_dataset(dataset, size),
-        FollowUp.of_dataset(dataset, size),
-        unknown,
+    return replace(
+        contents,
+        weight_type=dataset.attrs.get("weight_type"),
+        members=Members.of_dataset(dataset, size),
+        follow_up=FollowUp.of_dataset(dataset, size),
+        unknown=unknown,
     )
 
 

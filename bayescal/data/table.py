@@ -27,7 +27,7 @@ from bayescal.core.text import cases_and_events, count, shortened
 from bayescal.core.versions import needed
 from bayescal.data.cases import CheckedCases, as_floats, as_scores, check_cases, is_matrix
 from bayescal.data.clusters import Clusters, Members
-from bayescal.data.columns import ColumnRoles, Columns, spelt_out
+from bayescal.data.columns import ColumnRoles, Columns, WeightType, spelt_out
 from bayescal.data.contents import (
     Contents,
     Reader,
@@ -66,7 +66,7 @@ from bayescal.data.roles import (
 from bayescal.data.rows import LIMIT, Edges, Rows, add_up, edges_of, row_of, share_reaching
 from bayescal.data.stored import from_dataset, read_dataset, to_dataset, write_dataset
 from bayescal.data.times import FollowUp, Survival, refuse_horizon
-from bayescal.data.weights import WeightType, kish
+from bayescal.data.weights import kish
 
 if TYPE_CHECKING:
     import xarray as xr

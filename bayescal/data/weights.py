@@ -6,7 +6,7 @@ by one factor, so that they add up to Kish's effective sample size.
 
 from __future__ import annotations
 
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, WeightWarning, check_choice, warn
 from bayescal.data.cases import refuse_first
+from bayescal.data.columns import WeightType
 
-WeightType = Literal["counts", "sampling"]
 WEIGHT_TYPES = ("counts", "sampling")
 
 MEAN_WEIGHT = 2.0

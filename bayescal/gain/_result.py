@@ -14,7 +14,7 @@ from bayescal.core.errors import as_flag, as_level, as_number, check_choice
 from bayescal.core.page import Block, Figure, Page, Section
 from bayescal.core.table import Column, Row, Table
 from bayescal.core.text import NO_CHANGE, card, chance, count, decimals, per_thousand, signed
-from bayescal.data.weights import WeightType
+from bayescal.data.columns import WeightType
 from bayescal.gain._curve_route import Posterior, calibration_mixture, quantiles
 from bayescal.gain._terms import (
     PARTS,

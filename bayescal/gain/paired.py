@@ -20,6 +20,7 @@ from bayescal.data.cases import (
     is_matrix,
 )
 from bayescal.data.clusters import Clusters, Members, read_clusters
+from bayescal.data.columns import WeightType
 from bayescal.data.doors import Given
 from bayescal.data.matrices import as_probability_matrix
 from bayescal.data.read import paired
@@ -28,7 +29,6 @@ from bayescal.data.rows import Levels, levels_of
 from bayescal.data.table import CalibrationData
 from bayescal.data.times import FollowUp, Survival, as_horizon, check_codes, refuse_horizon, seen_as
 from bayescal.data.weights import (
-    WeightType,
     as_weight_type,
     effective_cases,
     warn_of_ambiguity,

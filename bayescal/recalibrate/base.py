@@ -26,10 +26,11 @@ from bayescal.data.cases import (
     columns_in_order,
     is_matrix,
 )
+from bayescal.data.columns import WeightType
 from bayescal.data.matrices import as_probability_matrix, categories_of, order_told
 from bayescal.data.rows import ends_of
 from bayescal.data.table import CalibrationData
-from bayescal.data.weights import WeightType, as_weight_type, effective_cases
+from bayescal.data.weights import as_weight_type, effective_cases
 
 _MOST_SHOWN = 4
 _MOST_KNOTS = 1000

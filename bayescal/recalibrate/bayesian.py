@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from bayescal.core.arrays import Floats, blocks
 from bayescal.core.errors import as_draws, as_level, check_choice
 from bayescal.core.optimise import EDGE
+from bayescal.data.columns import WeightType
 from bayescal.data.rows import levels_of
 from bayescal.data.table import CalibrationData
-from bayescal.data.weights import WeightType
 from bayescal.estimators.bpm import fit_bpm_curve
 from bayescal.fitting import compare, fit
 from bayescal.model.curves import CURVES, Curve

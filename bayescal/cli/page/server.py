@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import secrets
 import socketserver
@@ -185,6 +186,7 @@ class Server(socketserver.ThreadingTCPServer):
     """
 
     daemon_threads = True
+    allow_reuse_address = os.name == "posix"  # elsewhere it would let others take the port
 
     def __init__(self, port: int = 0, start: Callable[[], Worker] = Worker) -> None:
         super().__init__(("127.0.0.1", port), _Handler)

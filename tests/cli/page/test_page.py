@@ -441,6 +441,8 @@ def test_the_line_of_python_gives_the_same_numbers(tmp_path, monkeypatch, name):
         answer = desk.answer(choices)
         record = json.loads(answer.record)
         assert (record["limit"]["value"], record["limit"]["moved"]) == (limit, moved)
+    shown = re.sub(r"<style>.*?</style>|var\([^)]*\)", "", answer.page, flags=re.DOTALL)
+    assert not re.search(r"(?<![\w-])--[a-z]", shown)  # an option of a command
     again = eval(answer.told["python"], {"bc": bc})
     for key in record.keys() - {"title", "source", "notes"}:
         assert again.to_dict()[key] == record[key], key
