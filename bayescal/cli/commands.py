@@ -223,11 +223,11 @@ def compare(given: Parsed, terminal: Terminal) -> Answer:
     source |= {k: v for k, v in read.columns.told.items() if k != "prob"} | reading.source
     if is_map:
         roles["weight_type"] = reading["weight_type"]
-        own = mark is not None and mark.is_own
-        roles |= {"thresholds": thresholds, "in_sample": own or bool(given.get("in_sample"))}
-        told = f"{mark.path.name} says that the map was fitted to these cases." if own else ""
-        result: Any = _gain(read, roles | _fit(how))
-        return Answer(result, title, source, (told,) if told else ())
+        told: tuple[str, ...] = ()
+        if mark is not None and mark.is_own:
+            told = (f"{mark.path.name} says that the map was fitted to these cases.",)
+        roles |= {"thresholds": thresholds, "in_sample": bool(told or given.get("in_sample"))}
+        return Answer(_gain(read, roles | _fit(how)), title, source, told)
     from bayescal.fitting import compare_models
 
     called = {f"models[{shortened(name)!r}]": name for name in names}
