@@ -515,7 +515,7 @@ KINDS = {"competing", "follow_up", "judged", "of_times"}
 
 ASKING = """
     cli.reading estimators.survival fitting._update
-    fitting.pymc fitting.unknown gain.paired gain.updates.optimism gain.updates.recommendation
+    fitting.pymc gain.paired gain.updates.optimism gain.updates.recommendation
     inference.clusters_left_out inference.general inference.loo inference.pieces
     multilevel.calibrated multilevel.changes multilevel.clusters
     multilevel.followed multilevel.left_out multilevel.nuts multilevel.problem multilevel.rows

@@ -59,9 +59,9 @@ def results() -> dict[str, Any]:
         ("posterior", ["200 cases", "true calibration error", "slope"]),
         ("average", ["P(exactly calibrated)", "true calibration error"]),
         ("comparison", ["posterior probability", "spline"]),
-        ("assessment", ["Recommended", "true calibration error"]),
+        ("assessment", ["update", "True calibration error"]),
         ("gain", ["Brier score", "P(improved)"]),
-        ("recommendation", ["Recommended", "logistic"]),
+        ("recommendation", ["recommended", "logistic"]),
         ("check", ["ece", "if the model were calibrated"]),
     ],
 )
@@ -76,7 +76,7 @@ def test_a_result_is_shown_as_a_card(results, name, words) -> None:
 def test_the_card_of_an_assessment_has_its_figure(results) -> None:
     shown = results["assessment"]._repr_html_()
     assert shown.count("<svg") == 1
-    assert "Reliability diagram" in text_of(shown)
+    assert "Calibration curve. predicted" in text_of(shown)
     assert "var(" not in shown
     assert 'class="zones"' not in shown
     assert "#0072b2" in shown

@@ -156,12 +156,12 @@ def as_text(page: Page) -> str:
     parts = [[page.subject], [line for text in page.answer for line in wrapped(text)]]
     for section in page.sections:
         if not section.appendix:
-            parts += _blocks(section)
+            parts += _parts_of(section)
     parts += [[line for text in page.notes for line in wrapped(f"Note: {text}")]]
     return "\n\n".join("\n".join(lines) for lines in parts if lines)
 
 
-def _blocks(section: Section) -> Iterator[list[str]]:
+def _parts_of(section: Section) -> Iterator[list[str]]:
     for block in section.blocks:
         if isinstance(block, Table):
             yield block.lines()

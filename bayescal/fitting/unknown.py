@@ -23,7 +23,7 @@ from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.posterior.departures import Departure, OtherRisk
 from bayescal.posterior.functionals import main_functionals
 from bayescal.posterior.intervals import verdict_of
-from bayescal.posterior.leaving import other_hazard
+from bayescal.posterior.leaving import left_early, other_hazard
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
@@ -148,13 +148,13 @@ class KnownFit:
     def _unseen(self) -> Floats:
         """Cases in each row of all whose outcome is missing, or who left early."""
         own, everyone = self._seen, self.posterior.problem.data
-        followed, size = own.follow_up, everyone.score.size
-        if followed is not None:
-            left = followed.left_early
-            return add_up(followed.row[left], followed.weight[left], size)
+        left = left_early(own)
+        if left is not None:
+            return left
         if own.unknown is None:
-            return np.zeros(size)
-        return add_up(everyone.rows_of(own.unknown.score), own.unknown.trials, size)
+            return np.zeros(everyone.score.size)
+        row = everyone.rows_of(own.unknown.score)
+        return add_up(row, own.unknown.trials, everyone.score.size)
 
     def sensitivity(
         self,
@@ -280,7 +280,7 @@ class KnownFit:
     def _with_delta(self, delta: float) -> CalibrationPosterior:
         """The posterior of all cases, where those that are not known differ by delta."""
         problem = self.posterior.problem
-        if self.known.data.follow_up is not None:
+        if left_early(self._seen) is not None:
             departure: Departure = other_hazard(problem, delta)
         else:
             share = self._unseen / problem.data.trials

@@ -25,7 +25,7 @@ from bayescal.data.cases import as_vector
 from bayescal.plots import style
 from bayescal.plots._numbers import as_models
 from bayescal.plots.style import Line
-from bayescal.plots.text import axis_label, ideal, label
+from bayescal.plots.text import ideal, label, short_name
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.lost import LOST, USUAL_THRESHOLDS, as_risks
 from bayescal.posterior.posterior import as_posterior
@@ -372,7 +372,7 @@ def drift(
         above.plot(at, raw.to_numpy(), "s", **look)
         title += "; squares: each period alone"
     style.titled(above, title)
-    above.set_ylabel(axis_label(chosen))
+    above.set_ylabel(short_name(chosen))
     below.bar(at[1:], post.when_changed()["prob"], color=style.EVENTS, width=0.7)
     below.set_ylabel("P(largest change)")
     shares = ", ".join(f"{name} {chance(share)}" for name, share in post.explanations.items())

@@ -10,12 +10,14 @@ import numpy as np
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError
 from bayescal.core.optimise import clipped
+from bayescal.data.rows import add_up
+from bayescal.data.table import CalibrationData
 from bayescal.model.likelihood.times.entries import Partial
 from bayescal.model.likelihood.times.steps import steps_of
 from bayescal.model.problem import Problem
 from bayescal.posterior.curve_draws import CurveDraws
 
-__all__ = ["OtherHazard", "other_hazard"]
+__all__ = ["OtherHazard", "left_early", "other_hazard"]
 
 PERIODS_OF_LEAVING = 8
 NEIGHBOURS = 0.2
@@ -55,6 +57,15 @@ class OtherHazard:
             rest = (1 - risk) / (1 - risk * by_then)
             added += share * (rest - rest**ratio)
         return CurveDraws(draws.curve + added, draws.population)
+
+
+def left_early(data: CalibrationData) -> Floats | None:
+    """Cases of each row that left before the horizon; None of outcomes, which are known."""
+    followed = data.follow_up
+    if followed is None:
+        return None
+    left = followed.left_early
+    return add_up(followed.row[left], followed.weight[left], data.score.size)
 
 
 def other_hazard(problem: Problem, delta: float) -> OtherHazard:

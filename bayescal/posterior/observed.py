@@ -106,7 +106,7 @@ class Observed:
         """
         if not self.are_cases:
             (problem, *others), (u, *_) = self.problems, draws
-            if others or not problem.of_times or problem.data.n > MOST_CASES:
+            if others or problem.likelihood.is_linear or problem.data.n > MOST_CASES:
                 return None
             return _by_obs(cases_of_times(problem, u)[0], chains, "followed", "kind")
         each = []

@@ -52,8 +52,8 @@ def html(page: Page, record: Mapping[str, Any]) -> str:
         f"<header><h1>{_text(page.title)}</h1><p>{_text(page.subject)}</p></header><main>",
         f'<div class="{columns}"><div class="answer {page.tone}">',
         f'<p class="headline">{_text(headline)}</p>{_paragraphs(more)}</div>',
-        f'<div class="says">{_blocks(beside, numbers)}</div>' if beside else "",
-        f'<div class="seen">{_blocks(figures, numbers)}</div>' if figures else "",
+        f'<div class="says">{_all(beside, numbers)}</div>' if beside else "",
+        f'<div class="seen">{_all(figures, numbers)}</div>' if figures else "",
         "</div>",
         _notes(page.notes),
         *(_section(section, numbers) for section in others),
@@ -65,13 +65,13 @@ def html(page: Page, record: Mapping[str, Any]) -> str:
 
 def _section(section: Section, numbers: Iterator[int]) -> str:
     """A heading and what stands under it; an appendix is folded."""
-    title, blocks = _text(section.title), _blocks(section.blocks, numbers)
+    title, blocks = _text(section.title), _all(section.blocks, numbers)
     if section.appendix:
         return f"<details><summary>{title}</summary>{blocks}</details>"
     return f"<section><h2>{title}</h2>{blocks}</section>"
 
 
-def _blocks(blocks: Iterable[Block], numbers: Iterator[int]) -> str:
+def _all(blocks: Iterable[Block], numbers: Iterator[int]) -> str:
     shown = []
     for block in blocks:
         if isinstance(block, Table):

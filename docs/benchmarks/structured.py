@@ -193,7 +193,8 @@ def changes(seed: int, repeats: int) -> list[Row]:
             sudden = next(v for k, v in share.items() if "sudden" in k)
             yield "changed", 1 - constant, it["path"] not in ("no change", "off all along")
             yield "changed suddenly", sudden, "sudden" in it["path"]
-            yield "last month off by 0.05", it["post"].prob_now_above(OFF), it["true"]["tce"] > OFF
+            off = 1 - it["post"].now().prob_below(OFF)
+            yield "last month off by 0.05", off, it["true"]["tce"] > OFF
 
     return stated(pairs())
 

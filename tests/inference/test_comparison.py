@@ -345,7 +345,7 @@ def test_an_assessment_fits_no_family_twice_on_one_problem(law, monkeypatch, tmp
         monkeypatch.setattr(samples, name, counted(getattr(samples, name)))
     a = bc.assess(*bc.simulate.sample(law, 80, random_state=1), draws=400, random_state=1)
     assert len(str(a)) > 1000
-    assert a.clinical is None or len(a.clinical.comparison.sensitivity)
+    assert len(a.facts.comparison.sensitivity)
     printed = len(fitted)
     a.to_html(tmp_path / "report.html")
     assert len(fitted) == printed  # the page asks for nothing that was not computed

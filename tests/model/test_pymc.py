@@ -140,6 +140,34 @@ def test_data_that_are_set_reach_the_curve(curve):
     np.testing.assert_allclose(prob, problem.probability(columns, new), rtol=1e-6)
 
 
+def test_predictions_at_new_scores_have_the_posterior_of_the_curve_there():
+    import pymc as pm
+
+    post = bc.fit(OUTCOME, SCORE, curve="logistic", draws=400, random_state=1)
+    drawn = post.tree["posterior"].to_dataset()[["shift", "log_slope"]]
+    new = np.array([0.1, 0.55, 0.9])
+    with bc.build_model(OUTCOME, SCORE, curve="logistic"):
+        pm.set_data({"score": new, "trials": np.full(3, 50)}, coords={"obs": ["a", "b", "c"]})
+        trace = pm.sample_posterior_predictive(
+            drawn, var_names=["event_prob", "y"], predictions=True, random_seed=1, progressbar=False
+        )
+    predicted = trace["predictions"]
+    np.testing.assert_allclose(predicted["event_prob"], post.curve(new), rtol=1e-6)
+    assert predicted["y"]["obs"].to_numpy().tolist() == ["a", "b", "c"]
+    share = predicted["y"].mean(("chain", "draw")) / 50
+    np.testing.assert_allclose(share, post.curve(new).mean(("chain", "draw")), atol=0.03)
+
+
+@pytest.mark.parametrize(
+    "roles", [{"period": SITE}, {"subgroup": {"sex": SITE % 2, "old": SITE > 0}}]
+)
+def test_periods_and_subgroups_have_a_model_too(roles):
+    model = bc.build_model(OUTCOME, SCORE, curve="intercept", **roles)
+    dim = "period" if "period" in roles else "cell"
+    assert model.named_vars_to_dims[f"{dim}_shift"] == (dim,)
+    assert np.isfinite(model.compile_logp(mode=FAST)(model.initial_point()))
+
+
 def coordinates(model, curve):
     """The working coordinates of a family as variables of its model."""
     at = {name: (stem, k) for stem, of in curve.variables.items() for k, name in enumerate(of)}

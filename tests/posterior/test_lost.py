@@ -105,7 +105,7 @@ def test_a_summary_has_it_where_there_are_thresholds(a) -> None:
     assert list(a.summary().index) == [*post.summary().index, *rows]
     assert list(post.summary(names=(), thresholds=[0.1]).index) == [rows[1]]
     assert not [name for name in post.summary().index if "lost" in name]
-    told = a.net_benefit_lost
+    told = a.facts.net_benefit_lost
     for name, threshold in zip(rows, (0.05, 0.1, 0.3, (0.05, 0.3)), strict=True):
         options = {"threshold": threshold}
         ends = post.interval("net_benefit_lost", **options)
@@ -116,22 +116,14 @@ def test_a_summary_has_it_where_there_are_thresholds(a) -> None:
     assert below == (post.values_of("net_benefit_lost", threshold=(0.05, 0.3)) < 0.004).mean()
 
 
-def test_terminal_page_paper_and_record_have_it(a, tmp_path) -> None:
-    most = 1000 * a.net_benefit_lost.iloc[-1]
-    sentence = (
-        "If patients are treated from a risk between 0.05 and 0.3 on, miscalibration costs at most "
-        f"{most['upper']:.1f} in net benefit per 1000 patients (with probability 0.975; estimate "
-        f"{most['estimate']:.1f})."
-    )
-    joined = " ".join(str(a).split())
-    for text in (joined, a.describe(), a.tripod().replace("\\", "")):
-        assert sentence in text
+def test_terminal_page_and_record_have_it(a, tmp_path) -> None:
+    most = 1000 * a.facts.net_benefit_lost.iloc[-1]
     cell = f"{most['estimate']:.1f} ({most['lower']:.1f} to {most['upper']:.1f})"
+    assert cell in str(a)
     assert a.tables["lost"].texts()["0.05 to 0.3"]["lost"] == cell
     a.to_html(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text("utf-8")
     assert f">{cell}</td>" in page
-    assert sentence in " ".join(page.replace("&nbsp;", " ").split())
     record = bc.read_report(tmp_path / "page.html")
     assert record["net_benefit_lost"] == json.loads(json.dumps(a.to_dict()))["net_benefit_lost"]
     assert list(record["net_benefit_lost"])[-1] == "net_benefit_lost@0.05 to 0.3"
@@ -140,7 +132,7 @@ def test_terminal_page_paper_and_record_have_it(a, tmp_path) -> None:
 def test_without_thresholds_nothing_is_said_of_it() -> None:
     y, s = bc.simulate.sample(OFF, 100, random_state=2)
     a = bc.assess(y, s, draws=400, estimators=("ece",), random_state=1)
-    assert a.net_benefit_lost.empty
+    assert a.facts.net_benefit_lost.empty
     assert "lost" not in a.tables
     assert "net benefit per 1000" not in str(a)
     assert a.to_dict()["net_benefit_lost"] == {}

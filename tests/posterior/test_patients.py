@@ -62,12 +62,6 @@ def test_of_periods_now_and_next(cases) -> None:
     assert table.index.tolist() == [(w, k) for w in ("now", "next period") for k in (0, 1)]
 
 
-def test_an_assessment_takes_its_own_thresholds(cases) -> None:
-    y, s, site = cases
-    a = bc.assess(y, s, site=site, thresholds=[0.2], ci_prob=0.9, draws=400, random_state=1)
-    assert a.risks(0.25, at="A").equals(a.sites.risks(0.25, (0.2,), 0.9, at="A"))
-
-
 def test_the_figure_has_a_row_for_each_curve(sites, post) -> None:
     ax = bc.plots.risks(sites, 0.25, Figure().subplots(), threshold=0.2, at="B")
     assert [text.get_text() for text in ax.get_yticklabels()] == ["B", "average site", "new site"]

@@ -12,7 +12,7 @@ from words import CELLS, SETS, SHIFTS, SIZES, SLOPES, STORED, words_of
 SAID: dict[str, dict[str, float]] = json.loads(STORED.read_text("utf-8"))["said"]
 
 
-def said(cell: str, n: int, *words: str) -> float:
+def share_of(cell: str, n: int, *words: str) -> float:
     return sum(SAID[f"{cell}, n = {n}"].get(word, 0.0) for word in words)
 
 
@@ -22,9 +22,9 @@ def test_every_cell_is_stored() -> None:
 
 @pytest.mark.parametrize("n", SIZES)
 def test_a_spread_that_is_right_is_rarely_called_wrong(n) -> None:
-    assert said("slope 1", n, "spread too extreme", "spread too moderate") <= 0.05
-    assert said("slope 1", n, "level too high", "level too low") <= 0.05
-    perhaps = said("slope 1", n, "spread perhaps too extreme", "spread perhaps too moderate")
+    assert share_of("slope 1", n, "spread too extreme", "spread too moderate") <= 0.05
+    assert share_of("slope 1", n, "level too high", "level too low") <= 0.05
+    perhaps = share_of("slope 1", n, "spread perhaps too extreme", "spread perhaps too moderate")
     assert perhaps <= 0.1
 
 
@@ -32,27 +32,27 @@ def test_a_spread_that_is_right_is_rarely_called_wrong(n) -> None:
 @pytest.mark.parametrize("slope", ["0.75", "0.6", "1.3"])
 def test_a_spread_that_is_wrong_is_rarely_called_right(n, slope) -> None:
     right = [word for word in SAID[f"slope {slope}, n = {n}"] if word.startswith("spread about")]
-    assert said(f"slope {slope}", n, *right) <= 0.1
+    assert share_of(f"slope {slope}", n, *right) <= 0.1
     other = "moderate" if float(slope) < 1 else "extreme"
-    assert said(f"slope {slope}", n, f"spread too {other}") == 0
+    assert share_of(f"slope {slope}", n, f"spread too {other}") == 0
 
 
 def test_many_patients_show_what_is_wrong() -> None:
-    assert said("slope 1", 1000, "spread about right") >= 0.8
-    assert said("slope 0.6", 1000, "spread too extreme") >= 0.95
-    assert said("slope 0.75", 1000, "spread too extreme", "spread perhaps too extreme") >= 0.8
-    assert said("shift 0.25", 1000, "level too low") >= 0.7
+    assert share_of("slope 1", 1000, "spread about right") >= 0.8
+    assert share_of("slope 0.6", 1000, "spread too extreme") >= 0.95
+    assert share_of("slope 0.75", 1000, "spread too extreme", "spread perhaps too extreme") >= 0.8
+    assert share_of("shift 0.25", 1000, "level too low") >= 0.7
     for n in SIZES:
-        assert said("slope -1", n, "runs the wrong way") >= 0.99
+        assert share_of("slope -1", n, "runs the wrong way") >= 0.99
         for slope in SLOPES:
             if slope > 0:
-                assert said(f"slope {slope:g}", n, "runs the wrong way") == 0
+                assert share_of(f"slope {slope:g}", n, "runs the wrong way") == 0
 
 
 def test_random_labels_name_no_one_in_95_of_100_sets() -> None:
-    assert said("sites 0", 1200, "a site is named") <= 0.05
-    assert said("sites 0", 1200, "sites differ") <= 0.05
-    assert said("sites 0.4", 1200, "a site is named") >= 0.7
+    assert share_of("sites 0", 1200, "a site is named") <= 0.05
+    assert share_of("sites 0", 1200, "sites differ") <= 0.05
+    assert share_of("sites 0.4", 1200, "a site is named") >= 0.7
 
 
 def test_the_rule_of_updates_gains_at_least_what_others_gain() -> None:
@@ -62,10 +62,10 @@ def test_the_rule_of_updates_gains_at_least_what_others_gain() -> None:
     }
     assert mean[""] >= max(mean.values())
     for n in SIZES:
-        assert said("slope 1", n, "update") <= 0.1
-        assert said("slope 1", n, "gain per 1000") >= -0.3
+        assert share_of("slope 1", n, "update") <= 0.1
+        assert share_of("slope 1", n, "gain per 1000") >= -0.3
         for shift in SHIFTS:
-            assert said(f"shift {shift:g}", n, "update that gains nothing") <= 0.15
+            assert share_of(f"shift {shift:g}", n, "update that gains nothing") <= 0.15
 
 
 @pytest.mark.slow

@@ -132,16 +132,18 @@ class SeveralRecommendations(Recommendation):
         others = self.table.drop(index="identity")
         return str(others["prob_better"].idxmax())
 
-    def __str__(self) -> str:
+    @property
+    def answer(self) -> tuple[str, ...]:
+        """As of any recommendation, and how probably it helps for others than these patients."""
         if self.choice in (None, "identity"):
-            return super().__str__()
+            return super().answer
         _, *others = views_of(self._several).items()
         told = " and ".join(
             f"{chance(float(self._of(view).table['prob_better'][self.choice]))} in "
             f"{_named(name, view)}"
             for name, view in others
         )
-        return f"{super().__str__()} To {CURVES[self.choice].update} helps with probability {told}."
+        return *super().answer, f"To {CURVES[self.choice].update} helps with probability {told}."
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.choice!r}: {self})"

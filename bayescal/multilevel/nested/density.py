@@ -13,7 +13,7 @@ whose weights are the probabilities of the laws, as in the EM algorithm.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
@@ -69,6 +69,8 @@ there is none in some."""
 MOST_STARTS, LEAST_SHARE = 16, 0.01
 """Most levels of which each is tried as the one that is unlike the others, and the least share of
 the draws of a peak that is kept: more levels leave no doubt of where the rest is."""
+WIDE = 0.1
+"""Share of the proposals of the rest that are as wide as if all levels were unlike the others."""
 SAME_PEAK = 0.1
 """Mean squared distance, in standard deviations, up to which two peaks are one."""
 LOG_2_PI = float(np.log(2 * np.pi))
@@ -370,6 +372,24 @@ class EffectsDensity:
                 log_integral[k, same] = -np.inf
         total = logsumexp(log_integral, axis=0)
         return Peaks(each, np.exp(log_integral - total), total)
+
+    def proposals(self, points: Floats) -> Peaks:
+        """The same peaks, and of few levels a wide one: how wide, were all unlike the others.
+
+        A level that may be unlike the others leaves the rest a narrow law, and a wide one beside it
+        that matters where there are next to no others.
+        """
+        peaks = self.peaks(points)
+        if self.laws == 1 or self.layout.levels > MOST_STARTS:
+            return peaks
+        at = peaks.each[0].at
+        unlike = np.repeat([[0.0, 1.0]], len(points), axis=1) + np.zeros((self.layout.levels, 1))
+        left = self._precision(at.given, self._prior_of_average(at.rest)[1])
+        self._add_information(left, at.of_groups, at.factor, unlike, None)
+        wide = replace(at, information=left.reshape(at.information.shape))
+        share = [(1 - WIDE) * peaks.share, np.full((1, len(points)), WIDE)]
+        each = [*peaks.each, peaks.each[0]._replace(at=wide)]
+        return Peaks(each, np.concatenate(share), peaks.log_integral)
 
     def _peak(self, given: Given, unlike: Floats | None) -> Peak:
         """The peak that is reached from where some levels are unlike the others."""

@@ -70,7 +70,7 @@ def test_it_is_that_of_an_assessment(advice, cases):
     assert list(theirs.index) == ["identity", "intercept", "logistic"]  # its curves are logistic
     own = advice.table["brier_gain"].loc[theirs.index]
     np.testing.assert_allclose(own, theirs["brier_gain"], atol=1e-3)
-    assert a.prob_better_elsewhere == pytest.approx(
+    assert a.facts.prob_better_next == pytest.approx(
         advice.new().table["prob_better"]["intercept"], abs=0.08
     )
 
@@ -81,7 +81,7 @@ def test_thresholds_decide_and_a_table_is_taken(cases):
     advice = bc.recommend(data, thresholds=[0.3], **FIXED)
     row = advice.at(site="H5").table.loc[advice.asked]
     assert advice.by_curve()["gain"]["H5"] == row["net_benefit_gain"]
-    assert "net benefit at the threshold 0.3 decides" in str(advice)
+    assert "It raises the net benefit at 0.3" in str(advice)
 
 
 def test_calibrated_sites_need_no_update():

@@ -39,22 +39,8 @@ def test_it_stands_beside_the_number_in_terminal_and_page(tmp_path):
     y = (rng.random(400) < 0.03 + 0.92 * s).astype(int)
     a = bc.assess(y, s, draws=400, random_state=1)
     rows = {row.name: row for row in a.tables["measures"].rows}
-    assert "near 0 or 1: its interval may be too narrow" in rows["emax"].hint
-    assert "near 0 or 1: its interval may be too narrow" in rows["e90"].hint
-    assert "near 0 or 1" not in rows["tce"].hint
+    assert "near 0 or 1: its interval may be too narrow" in rows["emax"].caution
+    assert "near 0 or 1: its interval may be too narrow" in rows["e90"].caution
+    assert "near 0 or 1" not in rows["tce"].caution
     a.to_html(tmp_path / "report.html")
     assert "near 0 or 1: its interval may be too narrow" in (tmp_path / "report.html").read_text()
-
-
-def test_it_stands_below_the_number_on_the_terminal():
-    y, s = at_the_ends()
-    lines = str(bc.assess(y, s, draws=400, estimators=("ece",), random_state=1)).splitlines()
-    for label in ("E90", "Emax"):
-        (row,) = [k for k, line in enumerate(lines) if f"({label})" in line]
-        assert "may be too narrow" in lines[row + 1]
-    assert sum("may be too narrow" in line for line in lines) == 2
-
-
-def at_the_ends():
-    s = np.random.default_rng(1).beta(0.2, 0.3, 300)
-    return (np.random.default_rng(2).random(300) < s).astype(int), s

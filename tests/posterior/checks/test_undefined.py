@@ -90,9 +90,8 @@ def test_every_text_says_that_the_slope_is_not_defined(tmp_path):
     a = bc.assess(y, s, draws=400, random_state=0)
     why = "not defined: 17 % of scores are 1"
     text = str(a)
-    assert f"Calibration slope                        {why.replace(':', ' ')}" in text
     assert max(map(len, text.splitlines())) <= 80
-    assert f"The slope is {why}." in " ".join(text.split())
+    assert "The slope is not defined, since 17 % of scores are 1." in " ".join(text.split())
     sentence = f"Calibration slope and intercept fitted jointly with the slope were {why}."
     assert sentence in a.describe()
     assert sentence in a.tripod().replace("\\", "")
@@ -106,7 +105,7 @@ def test_every_text_says_that_the_slope_is_not_defined(tmp_path):
     assert "not defined" in card
     assert "17 % of scores are 1" in card
     a.to_html(tmp_path / "page.html")
-    page = (tmp_path / "page.html").read_text("utf-8")
+    page = (tmp_path / "page.html").read_text("utf-8").replace("\xa0", " ")
     row = page.split("Calibration slope", 1)[1].split("</tr>", 1)[0]
     assert "not defined" in row
     assert "17 % of scores are 1" in row
@@ -137,6 +136,6 @@ def test_optimism_leaves_it_out_as_well():
         DecisionTreeClassifier(random_state=0), x, y, n_folds=3, n_repeats=1, n_resamples=5,
         draws=400, random_state=0,
     )  # fmt: skip
-    assert "calibration_slope: not defined" in repr(result)
+    assert "Calibration slope     not defined" in repr(result)
     assert "nan" not in repr(result)
     assert math.isnan(result.summary()["bootstrap"]["calibration_slope"])
