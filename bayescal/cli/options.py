@@ -34,7 +34,7 @@ def _number(typed: str) -> float:
         raise ValueError(f"takes a number, got {shortened(repr(typed))}.") from None
 
 
-def _whole(typed: str) -> int:
+def _count(typed: str) -> int:
     try:
         number = int(typed)
     except ValueError:
@@ -99,7 +99,7 @@ QUESTION = {
     "at": Option("LABEL", "with --case: the hospital or subgroup that it is of"),
     "new": Option("FILE", "scores without outcomes: what to expect of them", _file),
     "method": Option("MAP", "bayesian, intercept, logistic, beta, isotonic, ..."),
-    "folds": Option("NUMBER", "cross-fit the map: what does fitting it gain?", _whole),
+    "folds": Option("NUMBER", "cross-fit the map: what does fitting it gain?", _count),
     "in-sample": Option("", "the second --prob was fitted to these very cases"),
 }
 OUTPUT = {
@@ -115,7 +115,7 @@ FIT = {
     "prior": Option("NAME", "of the curve: neutral or clinical"),
     "ci-prob": Option("P", "probability of the intervals, by default 0.95", _number),
     "edge": Option("P", "least distance of a score from 0 and 1", _number),
-    "seed": Option("NUMBER", "repeats the numbers that are random", _whole),
+    "seed": Option("NUMBER", "repeats the numbers that are random", _count),
 }
 PLANNED = {
     "width": Option("WIDTH", "widest interval that is allowed, such as 0.1", _number),
@@ -128,10 +128,10 @@ PLANNED = {
     "analysis": Option("NAME", "average (default), curve, or wald"),
     "icc": Option("ICC", "correlation of two cases of a cluster", _number),
     "cluster-size": Option("NUMBER", "cases of a cluster, with --icc", _number),
-    "simulations": Option("NUMBER", "of studies at each size, by default 400", _whole),
+    "simulations": Option("NUMBER", "of studies at each size, by default 400", _count),
 }
 PAGE = {
-    "port": Option("NUMBER", "of the page; by default one that is free", _whole),
+    "port": Option("NUMBER", "of the page; by default one that is free", _count),
     "no-browser": Option("", "print the address, and do not open it"),
 }
 GROUPS = {
@@ -281,13 +281,13 @@ def in_options(message: str, command: Command, given: Mapping[str, Any]) -> str:
     return f"--{name} {rest}"
 
 
-def help_of(command: Command, *, whole: bool = False) -> str:
+def help_of(command: Command, *, hidden: bool = False) -> str:
     """The help of a command: one screen, or with all options."""
     lines = [f"bayescal {command.name} {command.file}".rstrip() + f": {command.purpose}"]
-    lines += _options_of(command.options, whole=whole)
-    hidden = [name for name in command.options if name in BEHIND]
-    if hidden and not whole:
-        lines += ["", f"bayescal {command.name} --help-all shows {len(hidden)} more options."]
+    lines += _options_of(command.options, hidden=hidden)
+    behind = [name for name in command.options if name in BEHIND]
+    if behind and not hidden:
+        lines += ["", f"bayescal {command.name} --help-all shows {len(behind)} more options."]
     return "\n".join(lines)
 
 
@@ -299,16 +299,16 @@ def overview(commands: Iterable[Command]) -> str:
     for command in listed:
         name = command.file if command is first else f"{command.name} {command.file}".rstrip()
         lines.append(f"  bayescal {name:18s} {command.purpose}")
-    lines += _options_of(first.options, whole=False)
+    lines += _options_of(first.options, hidden=False)
     lines += ["", "More options: bayescal --help-all. Of a command: bayescal COMMAND --help."]
     return "\n".join(lines)
 
 
-def _options_of(names: Sequence[str], *, whole: bool) -> list[str]:
+def _options_of(names: Sequence[str], *, hidden: bool) -> list[str]:
     lines = []
     for title, group in GROUPS.items():
         rows = [(name, group[name]) for name in names if name in group]
-        rows = [(name, option) for name, option in rows if whole or name not in BEHIND]
+        rows = [(name, option) for name, option in rows if hidden or name not in BEHIND]
         lines += ["", title] if rows else []
         for name, option in rows:
             lines.append(f"  {f'--{name} {option.value}'.rstrip():24s} {option.help}")

@@ -87,11 +87,11 @@ class Terminal:
         with warnings.catch_warnings():
             elsewhere = warnings.showwarning
 
-            def show(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
+            def show(message: Any, category: type[Warning], *position: Any, **more: Any) -> None:
                 if issubclass(category, NOTED):
                     self.note(str(message))
                 else:
-                    elsewhere(message, category, *place, **more)
+                    elsewhere(message, category, *position, **more)
 
             for category in NOTED:
                 warnings.simplefilter("always", category)
