@@ -521,7 +521,7 @@ ASKING = """
     multilevel.followed multilevel.left_out multilevel.nuts multilevel.problem multilevel.rows
     multilevel.same_patients multilevel.same_population planning.times plots._curve
     plots._numbers posterior.decisions.measures
-    posterior.functionals posterior.leaving posterior.observed posterior.posterior
+    posterior.functionals posterior.leaving posterior.posterior
     report.facts report.followed report.horizons report.page report.panel report.paper
     report.performance report.record report.tables validation.consistency validation.followed
 """

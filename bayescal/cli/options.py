@@ -281,13 +281,13 @@ def in_options(message: str, command: Command, given: Mapping[str, Any]) -> str:
     return f"--{name} {rest}"
 
 
-def help_of(command: Command, *, hidden: bool = False) -> str:
+def help_of(command: Command, *, full: bool = False) -> str:
     """The help of a command: one screen, or with all options."""
     lines = [f"bayescal {command.name} {command.file}".rstrip() + f": {command.purpose}"]
-    lines += _options_of(command.options, hidden=hidden)
-    behind = [name for name in command.options if name in BEHIND]
-    if behind and not hidden:
-        lines += ["", f"bayescal {command.name} --help-all shows {len(behind)} more options."]
+    lines += _options_of(command.options, full=full)
+    hidden = [name for name in command.options if name in BEHIND]
+    if hidden and not full:
+        lines += ["", f"bayescal {command.name} --help-all shows {len(hidden)} more options."]
     return "\n".join(lines)
 
 
@@ -299,16 +299,16 @@ def overview(commands: Iterable[Command]) -> str:
     for command in listed:
         name = command.file if command is first else f"{command.name} {command.file}".rstrip()
         lines.append(f"  bayescal {name:18s} {command.purpose}")
-    lines += _options_of(first.options, hidden=False)
+    lines += _options_of(first.options, full=False)
     lines += ["", "More options: bayescal --help-all. Of a command: bayescal COMMAND --help."]
     return "\n".join(lines)
 
 
-def _options_of(names: Sequence[str], *, hidden: bool) -> list[str]:
+def _options_of(names: Sequence[str], *, full: bool) -> list[str]:
     lines = []
     for title, group in GROUPS.items():
         rows = [(name, group[name]) for name in names if name in group]
-        rows = [(name, option) for name, option in rows if hidden or name not in BEHIND]
+        rows = [(name, option) for name, option in rows if full or name not in BEHIND]
         lines += ["", title] if rows else []
         for name, option in rows:
             lines.append(f"  {f'--{name} {option.value}'.rstrip():24s} {option.help}")

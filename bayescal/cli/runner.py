@@ -66,7 +66,7 @@ def _run(words: list[str]) -> None:
     command = COMMANDS.get(first, default)
     rest = words[1:] if first in COMMANDS else words
     if {"-h", "--help", "--help-all"} & {*rest}:
-        print(help_of(command, hidden="--help-all" in rest))
+        print(help_of(command, full="--help-all" in rest))
         return
     if first not in COMMANDS and not first.startswith("-") and not Path(first).exists():
         _refuse_unknown(first)

@@ -87,11 +87,11 @@ class Terminal:
         with warnings.catch_warnings():
             elsewhere = warnings.showwarning
 
-            def show(message: Any, category: type[Warning], *position: Any, **more: Any) -> None:
+            def show(message: Any, category: type[Warning], *location: Any, **more: Any) -> None:
                 if issubclass(category, NOTED):
                     self.note(str(message))
                 else:
-                    elsewhere(message, category, *position, **more)
+                    elsewhere(message, category, *location, **more)
 
             for category in NOTED:
                 warnings.simplefilter("always", category)

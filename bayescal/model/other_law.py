@@ -77,10 +77,14 @@ class OtherLaw:
         return f"{self.name}({', '.join(f'{number:g}' for number in self.parameters)})"
 
     def _variable(self) -> Any:
+        import pytensor
+
         operation = _operation(self.name)
         if operation is None:
             raise InputError(f"PyMC has no distribution {shortened(repr(self.name))}.")
-        return operation(*self.parameters)
+        # Called, the operation warns of a change to come in what it returns.
+        node = operation.make_node(pytensor.shared(np.random.default_rng()), None, *self.parameters)
+        return node.outputs[1]
 
     def logpdf(self, x: Floats) -> Floats:
         """Log density at `x`, of the same shape."""

@@ -687,7 +687,7 @@ def _draw_scores(
 
 def _mirror(
     ax: Axes,
-    place: tuple[float, float],
+    foot_and_height: tuple[float, float],
     counts: ScoreCounts,
     colours: tuple[str, str],
     names: tuple[str, str],
@@ -696,7 +696,7 @@ def _mirror(
 
     On one scale of counts the bars of a rare event would be too low to be seen.
     """
-    foot, height = place
+    foot, height = foot_and_height
     strip = ax.inset_axes((0, foot, 1, height), sharex=ax)
     for cases, side, colour, name in zip(
         (counts.events, counts.non_events), (1, -1), colours, names, strict=True

@@ -130,12 +130,12 @@ def _smoothed(post: CalibrationPosterior, score: Floats, share: float) -> Floats
         chosen = np.unique([*even, *across])
         at, rank = at[chosen], rank[chosen]
         cases = np.gradient(rank)
-    place = np.interp(score, at, rank)
-    ends = np.minimum(place - rank[0], rank[-1] - place) + share / 4
+    own = np.interp(score, at, rank)
+    ends = np.minimum(own - rank[0], rank[-1] - own) + share / 4
     right = np.clip(np.searchsorted(at, score), 1, at.size - 1)
     gap = rank[right] - rank[right - 1]
     reach = np.maximum(np.minimum(share, ends), 1.001 * gap)[:, None]
-    kernel = np.maximum(1 - np.abs(rank - place[:, None]) / reach, 0) * cases
+    kernel = np.maximum(1 - np.abs(rank - own[:, None]) / reach, 0) * cases
     apart = at - score[:, None]
     mean, first, second = (
         np.sum(kernel * apart**power, axis=1, keepdims=True) for power in range(3)

@@ -45,13 +45,15 @@ def page_of_posterior(post: Any) -> Page:
 
 def _answer(table: Any) -> list[str]:
     """The error and the slope, as a sentence each."""
-    said = {"tce": "Risks are off by {} on average.", "calibration_slope": "The slope is {}."}
+    sentences = {"tce": "Risks are off by {} on average.", "calibration_slope": "The slope is {}."}
     ends = ("estimate", "lower", "upper")
     numbers = {
-        name: [float(table.loc[name, end]) for end in ends] for name in said if name in table.index
+        name: [float(table.loc[name, end]) for end in ends]
+        for name in sentences
+        if name in table.index
     }
     return [
-        said[name].format(interval(middle, low, high, CI_PROB))
+        sentences[name].format(interval(middle, low, high, CI_PROB))
         for name, (middle, low, high) in numbers.items()
     ]
 

@@ -232,7 +232,7 @@ class Peaks(NamedTuple):
     Attributes
     ----------
     share : ndarray of shape (peaks, n)
-        Of what is below each; none of a peak that was found before.
+        Of the integral that is near each; zero for a peak that was found before.
     log_integral : ndarray of shape (n,)
         Of all peaks together.
     """
@@ -408,7 +408,7 @@ class EffectsDensity:
         value -= np.log(np.diagonal(at.root, axis1=1, axis2=2)).sum(axis=1)
         of_levels, of_rest = at.steps()
         near_by = np.sqrt(MOST_GAIN / np.maximum(gain, MOST_GAIN))
-        levels = at.levels + _clipped(of_levels)
+        levels = at.levels + _shortened(of_levels)
         return Peak(at, levels, at.rest + near_by[:, None] * of_rest, value)
 
     def look_for_peaks(self, points: Floats) -> None:
@@ -660,7 +660,7 @@ class EffectsDensity:
         for step in range(steps):
             first = None if step else weight
             of_levels, of_rest = self.expansion(given, levels, rest, told, first).steps()
-            levels, rest = levels + _clipped(of_levels), rest + _clipped(of_rest)
+            levels, rest = levels + _shortened(of_levels), rest + _shortened(of_rest)
         return levels, rest
 
 
@@ -697,7 +697,7 @@ def _of_mixtures(inside: Floats, apart: Floats, weight: Floats) -> Floats:
     return np.asarray(inside - (both * apart)[:, :, None] * apart[:, None])
 
 
-def _clipped(step: Floats) -> Floats:
+def _shortened(step: Floats) -> Floats:
     return np.clip(step, -EFFECTS_LONGEST_STEP, EFFECTS_LONGEST_STEP)
 
 
