@@ -43,6 +43,7 @@ PILOT = "pilot"
 def assess(given: Parsed, terminal: Terminal) -> Answer:
     """Assess a model, or several, or answer for single cases or new ones."""
     if len(given["prob"]) > 1:
+        _refuse(given, "one --prob", *(name for name in ASSESS if name not in COMPARE))
         return compare(given, terminal)
     how, thresholds = _how(given, None), _thresholds(given)
     limit = None if given["limit"] is None else as_level(given["limit"], "limit")
@@ -51,24 +52,35 @@ def assess(given: Parsed, terminal: Terminal) -> Answer:
     if given["at"] is not None and not given["case"]:
         raise InputError("--at goes with --case: it is where the case is.")
     reading = _reading(given, ASSESS)
-    times = Times.of(reading, given["update"], takes_several=True)
+    times = Times.of(reading, takes_several=True)
     if given["case"] or given["new"] is not None:
-        how = _how(given)
-        return _ahead(given, terminal, reading, times, {**how, "thresholds": thresholds})
+        _refuse(given, "an assessment, without --case and --new", "limit", "update")
+        how = {**_how(given), "thresholds": thresholds, "edge": given["edge"]}
+        return _ahead(given, terminal, reading, times, how)
     options = {"limit": limit, "thresholds": thresholds, "edge": given["edge"], **how}
     if times is not None and len(times.horizons) > 1:
+        _refuse(given, "one horizon", "update")
         return _of_horizons(reading, times, options, terminal)
     running = None
     if given["update"] is not None:
         from bayescal.cli.running import RunningTable
 
         running = RunningTable.open(given["update"])
-    cases = _read(reading, times)
-    if _are_unknown(cases):
+    known = times is not None or bool(reading["imputation"]) or running is not None
+    cases = read_from(reading, times, keeps_unknown=not known and not reading["drop_missing"])
+    predictions = predictions_of(cases, reading, times)
+    if not predictions.data.has_outcomes:
+        raise InputError(f"every outcome is missing in {given.file}. One at least must be known.")
+    if predictions.data.unknown is None:
+        return _of_table(predictions, running, given, options, terminal)
+    from bayescal.fitting import fit_known
+
+    _introduce(predictions, terminal)
+    with working("Fitting the curve"):
         of_fit = {**_fit(_how(given)), "edge": given["edge"]}
-        answer = _of_unknown(cases, reading, of_fit, terminal)
-        return replace(answer, of_page={"limit": limit, "ci_prob": how["ci_prob"]})
-    return _of_table(predictions_of(cases, reading, times), running, given, options, terminal)
+        result = fit_known(predictions.data, **of_fit)
+    answer = Answer(result, predictions.title, predictions.source)
+    return replace(answer, of_page={"limit": limit, "ci_prob": how["ci_prob"]})
 
 
 def _of_table(
@@ -116,56 +128,6 @@ def _of_horizons(
     source = {"file": str(reading.file), "rows_read": read.rows, "rows_dropped": read.dropped}
     source |= {"time": times.time, "event": times.event, "scores": ", ".join(times.probs)}
     return Answer(result, title, source)
-
-
-def _read(reading: Reading, times: Times | None) -> Cases:
-    """The cases of a file, where outcomes may be empty: of one group, without times."""
-    grouped = any(reading[name] for name in ("site", "period", "subgroup", "imputation"))
-    return read_from(
-        reading, times, keeps_unknown=times is None and not grouped and not reading["drop_missing"]
-    )
-
-
-def _are_unknown(cases: Cases) -> bool:
-    """Whether some outcomes are empty."""
-    import pandas as pd
-
-    unknown = pd.isna(cases.outcome) if cases.request.keeps_unknown else None
-    if unknown is not None and unknown.all():
-        raise InputError(
-            f"every outcome is missing in {cases.request.path}. One at least must be known."
-        )
-    return unknown is not None and bool(unknown.any())
-
-
-def _of_unknown(cases: Cases, reading: Reading, how: dict[str, Any], terminal: Terminal) -> Answer:
-    """Assess all cases, where the outcomes of some are not known."""
-    import numpy as np
-    import pandas as pd
-
-    from bayescal.fitting import fit_known
-
-    unknown = np.asarray(pd.isna(cases.outcome))
-    predictions = predictions_of(_some_of(cases, ~unknown), reading)
-    _introduce(predictions, terminal)
-    roles = {name: labels_of(cases, name) for name in cases.roles}
-    roles |= cases.request.of_table | {"sample_weight": cases.weight}
-    outcome = np.where(unknown, None, cases.outcome.astype(object))
-    with working("Fitting the curve"):
-        result = fit_known(outcome, cases.prob, **how, **roles)
-    return Answer(result, predictions.title, predictions.source)
-
-
-def _some_of(cases: Cases, kept: Any) -> Cases:
-    """Some of the cases of a file."""
-    return replace(
-        cases,
-        outcome=cases.outcome[kept],
-        probs={name: values[kept] for name, values in cases.probs.items()},
-        weight=None if cases.weight is None else cases.weight[kept],
-        roles={name: labels_of(cases, name)[kept] for name in cases.roles},
-        at=cases.at[kept],
-    )
 
 
 def _ahead(
@@ -238,7 +200,16 @@ def compare(given: Parsed, terminal: Terminal) -> Answer:
         return Answer(families, predictions.title, predictions.source)
     if len({*names}) < len(names):
         raise InputError("--prob names the same column twice. Name each model once.")
+    _refuse(given, "one --prob", "imputation")
     read = read_from(reading, times, prob=names[0], others=[("prob", name) for name in names])
+    mark = None
+    if len(names) == 2 and times is None:
+        from bayescal.cli.recalibrated import find_mark
+
+        mark = find_mark(reading.file, read, names[1])
+    is_map = mark is not None or (len(names) == 2 and _is_map(*read.probs.values()))
+    if not is_map:
+        _refuse(given, "a second --prob that is a map of the first", "weight-type", "in-sample")
     title = f"{' and '.join(map(shortened, names))} in {shortened(reading.file.name)}"
     _introduce_cases(read, title, terminal)
     roles: dict[str, Any] = {"site": labels_of(read, "site")}
@@ -250,20 +221,20 @@ def compare(given: Parsed, terminal: Terminal) -> Answer:
     source: dict[str, Any] = {"file": str(reading.file), "models": ", ".join(names)}
     source |= {"rows_read": read.rows, "rows_dropped": read.dropped}
     source |= {k: v for k, v in read.columns.told.items() if k != "prob"} | reading.source
-    if len(names) == 2 and _is_map(*read.probs.values()):
-        return replace(_gain(read, given, roles, how, thresholds), title=title, source=source)
-    if thresholds:
-        raise InputError(
-            "--threshold goes with a second --prob that is a map of the first. Of other models "
-            "the net benefit is told by bayescal.compare_models in Python: net_benefit()."
-        )
+    if is_map:
+        roles["weight_type"] = reading["weight_type"]
+        told: tuple[str, ...] = ()
+        if mark is not None and mark.is_own:
+            told = (f"{mark.path.name} says that the map was fitted to these cases.",)
+        roles |= {"thresholds": thresholds, "in_sample": bool(told or given.get("in_sample"))}
+        return Answer(_gain(read, roles | _fit(how)), title, source, told)
     from bayescal.fitting import compare_models
 
     called = {f"models[{shortened(name)!r}]": name for name in names}
     models = {name: read.probs[name] for name in names}
     with working("Fitting each model"), checked(read, **called):
         result = compare_models(read.outcome, models, **roles, **_fit(how))
-    return Answer(result, title, source)
+    return Answer(result, title, source, of_page={"thresholds": thresholds})
 
 
 def _is_map(before: Floats, after: Floats) -> bool:
@@ -275,30 +246,16 @@ def _is_map(before: Floats, after: Floats) -> bool:
     return bool(((steps >= 0).all() or (steps <= 0).all()) and not steps[equal].any())
 
 
-def _gain(
-    read: Cases, given: Parsed, roles: dict[str, Any], how: dict[str, Any], thresholds: Any
-) -> Answer:
+def _gain(read: Cases, options: dict[str, Any]) -> Any:
     """What a map of the first predictions to the second gains."""
     import warnings
 
-    from bayescal.cli.recalibrated import find_mark
     from bayescal.gain import recalibration_gain
 
     (of_before, before), (of_after, after) = read.probs.items()
-    mark = None if "horizon" in roles else find_mark(read.request.path, read, of_after)
     with working("Computing the gain"), checked(read, before=of_before, after=of_after):
         warnings.filterwarnings("ignore", "after was fitted to these patients")
-        result = recalibration_gain(
-            read.outcome,
-            before,
-            after,
-            thresholds=thresholds,
-            in_sample=bool(given.get("in_sample")) or mark is not None,
-            **roles,
-            **_fit(how),
-        )
-    told = () if mark is None else (f"{mark.name} says that the map was fitted to these cases.",)
-    return Answer(result, "", {}, told)
+        return recalibration_gain(read.outcome, before, after, **options)
 
 
 def recalibrate(given: Parsed, terminal: Terminal) -> Answer:
@@ -480,7 +437,7 @@ def _how(given: Parsed, seed: int | None = DEFAULT_SEED) -> dict[str, Any]:
     """
     from bayescal.model.priors import as_prior
 
-    level = 0.95 if given["ci_prob"] is None else as_level(given["ci_prob"])
+    level = 0.95 if given.get("ci_prob") is None else as_level(given["ci_prob"])
     prior = as_prior(given["prior"] or "neutral")
     edge = given.get("edge")
     if edge is not None and not 0 < edge < 0.5:
@@ -501,7 +458,7 @@ def _thresholds(given: Parsed) -> tuple[float, ...]:
 def _refuse(given: Parsed, goes_with: str, *names: str) -> None:
     """Say no to options that would have no effect."""
     for name in names:
-        if given[name] not in (None, []):
+        if given.get(name.replace("-", "_")) not in (None, [], False):
             raise InputError(f"--{name.replace('_', '-')} goes with {goes_with}.")
 
 
@@ -535,7 +492,7 @@ ASSESS = (
 )  # fmt: skip
 COMPARE = (
     *READING, "site", "cluster", "imputation", "time", "event", "entry", "horizon", "censored",
-    "ignore-column", "independent", "threshold", "in-sample", *FILES, "prior", "ci-prob", "seed",
+    "ignore-column", "independent", "threshold", "in-sample", *FILES, "prior", "seed",
 )  # fmt: skip
 RECALIBRATE = (
     *READING,

@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bayescal.core.errors import InputError, LabelWarning, WeightWarning
@@ -196,15 +195,11 @@ class Times(NamedTuple):
         return f"by {at:g} {unit}{'' if at == 1 else 's'}"
 
     @classmethod
-    def of(
-        cls, reading: Reading, update: Path | None = None, *, takes_several: bool = False
-    ) -> Times | None:
+    def of(cls, reading: Reading, *, takes_several: bool = False) -> Times | None:
         """The options as they were typed; None without times.
 
         Parameters
         ----------
-        update : Path, optional
-            A running table, which has no times.
         takes_several : bool
             Whether the command takes several horizons.
         """
@@ -230,9 +225,8 @@ class Times(NamedTuple):
                 "--horizon is missing: with --time the scores are risks of the event by some time. "
                 "Name it in the units of the times, such as --horizon 5."
             )
-        for name, value in {"--outcome": reading["outcome"], "--update": update}.items():
-            if value:
-                raise InputError(f"{name} does not go with --time. Leave it out.")
+        if reading["outcome"] is not None:
+            raise InputError("--outcome does not go with --time. Leave it out.")
         horizons = _as_horizons(reading["horizon"])
         if len(horizons) > 1 and not takes_several:
             raise InputError(

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -176,10 +176,23 @@ def _write_mark(
     return path
 
 
-def find_mark(file: Path, cases: Cases, column: str) -> Path | None:
-    """The mark of a map that made this column and was fitted to these cases.
+class Mark(NamedTuple):
+    """The mark of a map that made a column.
 
-    The mark of the file itself decides, if it names the column. Without one, files may have been
+    Attributes
+    ----------
+    is_own : bool
+        Whether the map was fitted to these very cases.
+    """
+
+    path: Path
+    is_own: bool
+
+
+def find_mark(file: Path, cases: Cases, column: str) -> Mark | None:
+    """The mark of a map that made this column.
+
+    That of the file itself decides, if it names the column. Without one, files may have been
     renamed or joined since, and all marks in the folder are compared with the cases.
     """
     sought, own = None, mark_of(file)
@@ -191,7 +204,7 @@ def find_mark(file: Path, cases: Cases, column: str) -> Path | None:
             continue  # there is none, or it is another program's file
         sought = sought or _fingerprint(cases.table())
         if column in columns and (marked == sought or path == own):
-            return path if marked == sought else None
+            return Mark(path, marked == sought)
     return None
 
 

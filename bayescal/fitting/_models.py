@@ -209,8 +209,14 @@ class ModelDifferences:
         table.attrs.update(ci_prob=level, reference=next(iter(self.views)))
         return table
 
-    def page(self) -> Page:
-        """How far the models differ, and how probable it is that one is better than the first."""
+    def page(self, thresholds: Sequence[float] = ()) -> Page:
+        """How far the models differ, and how probable it is that one is better than the first.
+
+        Parameters
+        ----------
+        thresholds : sequence of float
+            Risks from which a case is treated, for a table of the net benefit.
+        """
         summary = self.summary(measures=ON_CARD)
         answer = [_of_error(row, *names) for names, row in _errors(summary)]
         curves = {shortened(name): view for name, view in self.views.items()}
@@ -229,10 +235,25 @@ class ModelDifferences:
             f"{' and '.join(curves)} compared",
             self.title,
             tuple(answer),
-            (Section("Differences", (figure, table)),),
+            (Section("Differences", (figure, table, *self._benefits(thresholds))),),
             (),
             record,
         )
+
+    def _benefits(self, thresholds: Sequence[float]) -> list[Table]:
+        """The net benefit at thresholds, if there are any."""
+        if not thresholds:
+            return []
+        benefit = self.net_benefit(thresholds)
+        rows = [
+            Row(f"{at:g}, {model}", f"{at:g}, {shortened(model)}", numbers)
+            for (at, model), numbers in zip(
+                benefit.index.to_list(), benefit.to_dict("records"), strict=True
+            )
+        ]
+        title = "Net benefit less that of the first model, with 95 % intervals"
+        head = "Net benefit at, model"
+        return [Table("net_benefit", title, head, _columns(), rows, stacks=True)]
 
     def __repr__(self) -> str:
         return f"ModelDifferences\n{self.page()}"
@@ -356,10 +377,16 @@ class ModelComparison:
         of_next = [self.new()] if len(self.labels) >= LEAST_OF_NEXT else []
         return [self.at(), self.average(), *of_next]
 
-    def page(self) -> Page:
-        """How far the models differ: for these patients, the average site, and the next one."""
+    def page(self, thresholds: Sequence[float] = ()) -> Page:
+        """How far the models differ: for these patients, the average site, and the next one.
+
+        Parameters
+        ----------
+        thresholds : sequence of float
+            As of `ModelDifferences.page`.
+        """
         data = next(iter(self.posts.values())).data
-        of_these = self.at().page()
+        of_these = self.at().page(thresholds)
         rows = []
         for of in self._populations():
             each = of.summary(measures=["tce"]).to_dict("records")

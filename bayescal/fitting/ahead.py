@@ -13,6 +13,7 @@ from bayescal.core.table import Column, Row, Table
 from bayescal.core.text import capitalised, chance, percent, rounded
 from bayescal.data.table import CalibrationData
 from bayescal.fitting._fit import fit
+from bayescal.multilevel.populations import LEAST_OF_NEXT
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ FEW = (
     "With fewer than 5 groups the data say little of a new one: its interval rests mostly on what "
     "is assumed before the data of how much groups differ."
 )
+WHOSE = {"site": " of another site", "period": " of the next period"}
 DEFAULT_THRESHOLDS = (0.5,)
 
 
@@ -81,7 +83,7 @@ class CaseRisks:
         notes = (
             "The interval is of the share with the event among cases with this score.",
             UNCHANGED,
-            *_few(self.posterior),
+            *_few(self.data),
         )
         risks = [{"curve": row.label, **row.values} for row in rows]
         record = {"risks": risks, "ci_prob": self.ci_prob}
@@ -147,6 +149,8 @@ class Expected:
     ----------
     posterior : CalibrationPosterior
         Seen on the new scores.
+    whose : str
+        Of which site or period the new cases are.
     expected, realised : pandas.DataFrame
         Measures on average over what can come, and of the outcomes that will come.
     shifts : pandas.DataFrame
@@ -155,12 +159,11 @@ class Expected:
 
     data: CalibrationData
     posterior: CalibrationPosterior
-    title: str
+    whose: str
     expected: pd.DataFrame
     realised: pd.DataFrame
     shifts: pd.DataFrame
     new: float
-    is_of_few: bool
 
     def page(self) -> Page:
         """The measures, and at which shift of the risks another decision is best."""
@@ -181,13 +184,13 @@ class Expected:
         ]
         table = Table("expected", "Measures of the new cases", "Measure", columns, rows)
         events = self.expected.loc["events"].to_dict()
-        ends = float(events["lower"]), float(events["upper"])
-        middle, low, high = rounded((float(events["mean"]), *ends), *ends)
+        ends = 100 * float(events["lower"]), 100 * float(events["upper"])
+        middle, low, high = rounded((100 * float(events["mean"]), *ends), *ends)
         outside = 100 * self.posterior.outside
         scores = self.data.score
-        of = f"{self.new:,.0f} new cases{self.title}"
+        of = f"{self.new:,.0f} new cases{self.whose}"
         answer = (
-            f"{middle} events ({low} to {high}) are expected of {of}.",
+            f"The event is expected of {middle} % ({low} to {high} %) of {of}.",
             *(_decision(float(str(risk)), row.to_dict()) for risk, row in self.shifts.iterrows()),
         )
         told = (
@@ -203,8 +206,7 @@ class Expected:
             "realised": self.realised.to_dict("index"),
             "shift_to_change": {f"{risk:g}": row.to_dict() for risk, row in self.shifts.iterrows()},
         }
-        few = (FEW,) if self.is_of_few else ()
-        notes = (UNCHANGED, told, *few)
+        notes = (UNCHANGED, told, *_few(self.data))
         sections = (Section("Expected performance", (table,)),)
         return Page("Expected performance", _subject(self.data), answer, sections, notes, record)
 
@@ -233,18 +235,16 @@ def expect(
         Of `bayescal.fit`.
     """
     fitted: Any = fit(data, **options)
-    of = fitted if isinstance(fitted, CalibrationPosterior) else fitted.new()
-    title = "" if of is fitted else str(getattr(of, "title", ""))
+    of = fitted.new() if data.groups else fitted
     at, seen = tuple(thresholds) or DEFAULT_THRESHOLDS, of.on(scores)
     return Expected(
         data,
         seen,
-        f" of {title[0].lower()}{title[1:]}" if title else "",
+        next((told for axis, told in WHOSE.items() if axis in data.levels), ""),
         seen.performance_summary(at, ci_prob),
         seen.performance_summary(at, ci_prob, realised=True),
         seen.shift_to_change(at),
         float(scores.size),
-        bool(getattr(fitted, "is_of_few", False)),
     )
 
 
@@ -279,5 +279,6 @@ def _subject(data: CalibrationData) -> str:
     return f"{capitalised(data.size_in_words)} with outcomes"
 
 
-def _few(post: Any) -> tuple[str, ...]:
-    return (FEW,) if getattr(post, "is_of_few", False) else ()
+def _few(data: CalibrationData) -> tuple[str, ...]:
+    """That few groups say little of a new one."""
+    return (FEW,) if 0 < len(data.levels.get("site", ())) < LEAST_OF_NEXT else ()

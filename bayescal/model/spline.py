@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import logit
@@ -15,9 +15,6 @@ from bayescal.core.versions import one_blas_thread
 from bayescal.model.curve import Curve, Frame
 from bayescal.model.families import line_basis, slope_of
 from bayescal.model.partition.cells import weight_of_rows
-
-if TYPE_CHECKING:
-    from scipy.interpolate import CubicSpline
 
 __all__ = ["KNOTS", "REACH", "SPLINE", "deviation_columns", "spline_frame", "with_deviations"]
 
@@ -43,49 +40,74 @@ def _knots(x: Floats, weight: Floats) -> tuple[float, ...]:
     return tuple(np.unique(np.round(quantiles, 6)).tolist())
 
 
-def _natural_splines(knots: tuple[float, ...], at_knots: Any) -> CubicSpline:
-    """Natural cubic splines through `at_knots`, one a column."""
-    from scipy.interpolate import CubicSpline
+class Splines(NamedTuple):
+    """Cubic splines, one a column.
 
-    return CubicSpline(knots, np.array(at_knots), bc_type="natural")
+    Attributes
+    ----------
+    pieces : ndarray of shape (4, knots - 1, columns)
+        Coefficients between neighbouring knots, that of the cube first.
+    """
+
+    knots: tuple[float, ...]
+    pieces: Floats
+
+
+def _natural_splines(knots: tuple[float, ...], at_knots: Any) -> Splines:
+    """Natural cubic splines through `at_knots`, one a column.
+
+    Written out here, since scipy.interpolate takes a quarter of a second to import.
+    """
+    y = np.array(at_knots)
+    gap = np.diff(knots)[:, None]
+    steep = np.diff(y, axis=0) / gap
+    bend = np.zeros_like(y)
+    bend[1:-1] = np.linalg.solve(_between_hats(knots), np.diff(steep, axis=0))
+    slope = steep - gap * (2 * bend[:-1] + bend[1:]) / 6
+    return Splines(
+        knots, np.array([np.diff(bend, axis=0) / (6 * gap), bend[:-1] / 2, slope, y[:-1]])
+    )
 
 
 _deviations = lru_cache(maxsize=8)(_natural_splines)
 """The splines of a frame's deviations, which a fit evaluates at several sets of scores."""
 
 
-def _straight_beyond(spline: CubicSpline, x: Any, knots: tuple[float, ...]) -> Any:
+def _straight_beyond(splines: Splines, x: Any) -> Any:
     """Values of natural splines, straight beyond the outer knots."""
-    inside = functions_for(x).clip(x, knots[0], knots[-1])
-    if not is_symbolic(x):
-        return np.asarray(spline(inside) + (x - inside)[:, None] * spline(inside, 1))
-    import pytensor.tensor as pt
+    knots, of = splines.knots, functions_for(x)
+    inside = of.clip(x, knots[0], knots[-1])
+    piece = (inside[:, None] >= np.array(knots[1:-1])).sum(axis=1)
+    start, pieces = np.array(knots), tuple(splines.pieces)
+    if is_symbolic(x):
+        import pytensor.tensor as pt
 
-    inner = np.array(knots[1:-1])
-    piece = (inside[:, None] >= inner).sum(axis=1)
-    a, b, c, d = (pt.as_tensor(each)[piece] for each in spline.c)
-    h = (inside - pt.as_tensor(np.array(knots))[piece])[:, None]
+        start, pieces = pt.as_tensor(start), tuple(map(pt.as_tensor, pieces))
+    a, b, c, d = (each[piece] for each in pieces)
+    h = (inside - start[piece])[:, None]
     slope = (3 * a * h + 2 * b) * h + c
     return ((a * h + b) * h + c) * h + d + (x - inside)[:, None] * slope
 
 
-def _hats(knots: tuple[float, ...]) -> tuple[Floats, Floats]:
-    """Curves whose second derivative is a hat over one inner knot, and the penalty between them.
+def _between_hats(knots: tuple[float, ...]) -> Floats:
+    """Integrals of the products of hats over the inner knots, of shape (knots - 2, knots - 2)."""
+    gap = np.diff(knots)
+    beside = gap[1:-1] / 6
+    return np.diag((gap[:-1] + gap[1:]) / 3) + np.diag(beside, 1) + np.diag(beside, -1)
+
+
+def _hats(knots: tuple[float, ...]) -> Floats:
+    """Curves whose second derivative is a hat over one inner knot, at the knots and up to a line.
 
     Returns
     -------
-    at_knots : ndarray of shape (knots, knots - 2)
-        The curves themselves, up to a line.
-    penalty : ndarray of shape (knots - 2, knots - 2)
-        Integrals of the products of their second derivatives.
+    ndarray of shape (knots, knots - 2)
     """
-    from scipy.interpolate import make_interp_spline
-
-    gap = np.diff(knots)
-    second = make_interp_spline(knots, np.eye(len(knots))[:, 1:-1], k=1)
-    penalty = np.diag((gap[:-1] + gap[1:]) / 3)
-    penalty += np.diag(gap[1:-1] / 6, 1) + np.diag(gap[1:-1] / 6, -1)
-    return np.asarray(second.antiderivative(2)(np.array(knots))), penalty
+    gap, hat = np.diff(knots)[:, None], np.eye(len(knots))[:, 1:-1]
+    start = np.zeros((1, hat.shape[1]))
+    slope = np.concatenate([start, np.cumsum(gap * (hat[:-1] + hat[1:]) / 2, axis=0)])
+    rise = gap * slope[:-1] + gap**2 * (2 * hat[:-1] + hat[1:]) / 6
+    return np.concatenate([start, np.cumsum(rise, axis=0)])
 
 
 @one_blas_thread
@@ -110,8 +132,8 @@ def spline_frame(score: Floats, trials: Floats, centre: float) -> Frame:
     knots = _knots(x, weight_of_rows(score, trials))
     if len(knots) < 3:
         return Frame(centre, knots)
-    at_knots, penalty = _hats(knots)
-    at_scores = _straight_beyond(_natural_splines(knots, at_knots), x, knots)
+    at_knots, penalty = _hats(knots), _between_hats(knots)
+    at_scores = _straight_beyond(_natural_splines(knots, at_knots), x)
     mass = np.sqrt(trials / trials.sum())[:, None]
     line = np.linalg.lstsq(mass * _line(x), mass * at_scores, rcond=None)[0]
     bent = mass * (at_scores - _line(x) @ line)
@@ -138,7 +160,7 @@ def deviation_columns(score: Any, frame: Frame) -> Any:
     if not frame.deviations:
         return of.zeros((score.shape[0], 0))
     x = of.clip(logit_of(score), -REACH, REACH)
-    return _straight_beyond(_deviations(frame.knots, frame.deviations), x, frame.knots)
+    return _straight_beyond(_deviations(frame.knots, frame.deviations), x)
 
 
 def with_deviations(curve: Curve, frame: Frame) -> Curve:

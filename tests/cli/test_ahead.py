@@ -80,6 +80,7 @@ def test_a_score_is_typed_on_the_scale_of_the_scores(
         (["--case", "0.2", "--at", "A"], "--at goes with --site or --subgroup"),
         (["--case", "0.2", "--site", "hospital", "--period", "risk"], "each say whose case"),
         (["--case", "0.2", "--new", "new.csv"], "Take one"),
+        (["--case", "0.2", "--limit", ".1"], "--limit goes with an assessment"),
         (["--case", "1.2"], "--case 1.2 is outside [0, 1]"),
         (["--new", "new.csv", "--subgroup", "hospital"], "--subgroup names no new cases"),
         (["--new", "none.csv", "--site", "hospital"], "there is no file"),
@@ -106,7 +107,7 @@ def test_new_cases_are_told_as_in_python(run, cases) -> None:
         assert told["expected"][name]["lower"] == pytest.approx(row["lower"])
     assert told["outside"] == pytest.approx(seen.outside)
     shown = run(*NAMES, "--independent", "--new", "new.csv", "--threshold", "0.2").told
-    assert "are expected of 240 new cases." in shown
+    assert "of 240 new cases." in shown
     assert "At 0.2 the best decision is" in shown
     assert "if the curve is unchanged" in shown
 
@@ -116,7 +117,7 @@ def test_with_sites_they_are_of_another_hospital(run, cases) -> None:
     narrow = numbers(run, *NAMES, "--independent", "--new", "new.csv")["expected"]["events"]
     assert wide["upper"] - wide["lower"] > narrow["upper"] - narrow["lower"]
     shown = run(*NAMES, "--site", "hospital", "--new", "new.csv").told
-    assert "of 240 new cases of a new site" in shown
+    assert "of 240 new cases of another site." in shown
 
 
 @pytest.mark.parametrize(
@@ -160,11 +161,15 @@ def test_they_can_be_left_out(run, gaps) -> None:
     assert told["cases"] == gaps["died"].notna().sum()
 
 
-@pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize("words", [("--site", "ward"), ("--period", "ward")])
-def test_with_groups_they_are_refused_with_the_way_out(refused, gaps, words) -> None:
+@pytest.mark.slow
+def test_so_they_are_with_hospitals(run, gaps) -> None:
     gaps.assign(ward=np.arange(240) % 3).to_csv("cases.csv", index=False)
-    line = refused(*NAMES, *words)
+    known = int(gaps["died"].notna().sum())
+    assert f"240 cases, of whom {known} have a known outcome" in run(*NAMES, "--site", "ward").told
+
+
+def test_a_comparison_of_families_takes_none_and_says_what_does(refused, gaps) -> None:
+    line = refused("compare", *NAMES)
     assert "leave them out with --drop-missing" in line
     assert "bayescal cases.csv --outcome died --prob risk" in line
 

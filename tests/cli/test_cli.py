@@ -52,7 +52,6 @@ def test_a_file_is_assessed_and_its_page_is_told_and_written(run, csv, patients,
     told = json.loads(Path("a.json").read_text("utf-8"))
     for name, row in a.summary().iterrows():
         assert told["functionals"][name]["lower"] == pytest.approx(row["lower"], rel=1e-12)
-    assert told["sha256"] == a.sha256
     assert told["source"]["outcome"] == "y"
     assert told["source"]["rows_read"] == N
     assert "p in predictions.csv, outcome y" in result.told
@@ -384,6 +383,37 @@ HEAVY = {
     "arviz_stats", "jinja2", "joblib", "matplotlib", "pymc", "pytensor", "rich", "scipy.stats",
     "sklearn", "typer", "xarray",
 }  # fmt: skip
+
+
+OPTIMISERS = {"scipy.optimize", "scipy.interpolate"}
+NEEDED = {
+    # what it needs beside pandas, which reads its file
+    "cases.csv": OPTIMISERS,  # ends of profile likelihoods, and loess
+    "cases.csv --site ward": OPTIMISERS,
+    "cases.csv --case .3": set(),
+    "cases.csv --new cases.csv": {"scipy.optimize"},  # where another decision is best
+    "compare cases.csv": {"scipy.optimize"},  # weights of stacking
+    "compare cases.csv --prob p --prob map": set(),
+    "compare cases.csv --prob p --prob other": {"jinja2", "xarray"},  # draws of performance
+    "recalibrate cases.csv": set(),
+    "demo": OPTIMISERS,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", NEEDED)
+def test_a_command_imports_what_it_uses(tmp_path, patients, words) -> None:
+    frame = patients.drop(columns="id").assign(map=patients["p"] * 0.9, ward=np.arange(N) % 5)
+    noise = np.random.default_rng(3).uniform(0.9, 1.1, N)
+    frame.assign(other=patients["p"] * noise / 1.1).to_csv(tmp_path / "cases.csv", index=False)
+    given, of_file = words.split(), words != "demo"
+    given += ["--outcome", "y"] if of_file else []
+    given += ["--prob", "p"] if of_file and "--prob" not in given else []
+    if of_file and "--site" not in given and given[0] != "recalibrate":
+        given += ["--ignore-column", "ward"]
+    code, names = modules_of(*given, cwd=tmp_path)
+    assert code == 0
+    assert not names & {*HEAVY, *OPTIMISERS} - NEEDED[words]
 
 
 @pytest.mark.parametrize("words", [(), ("--help",), ("--help-all",), ("plan", "--help")])

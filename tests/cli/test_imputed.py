@@ -150,7 +150,7 @@ def test_tables_that_are_not_of_imputations_are_refused(long, tmp_path, run, ref
 def test_sites_of_several_imputations(long, run):
     result = run(long.assign(ward=long[".id"] % 2), "--site", "ward")
     assert f"{M} imputations of {N} cases" in result.output
-    assert "Group Cases TCE" in result.output
+    assert "Site Cases Events TCE" in result.output
 
 
 def test_cases_that_lack_a_score_in_every_imputation_are_left_out(long, tmp_path, run, refusal):

@@ -72,8 +72,9 @@ def test_models_are_compared_as_in_python(run, file, frame, door) -> None:
 @pytest.mark.slow
 def test_models_of_several_sites(run, file) -> None:
     words = ("compare", "models.csv", "--outcome", "y", "--prob", "p", "--prob", "other")
-    shown = run(*words, "--site", "clinic").told
-    assert "C2" in shown
+    shown = run(*words, "--site", "clinic", "--threshold", 0.2).told
+    assert "Average of 3 sites" in shown or "average" in shown
+    assert "0.2, other" in shown
 
 
 def test_a_map_of_the_first_is_a_gain(run, file, frame) -> None:
@@ -115,14 +116,21 @@ def test_a_mark_tells_it_of_a_map_that_leaves_no_trace(run, file, frame) -> None
     [
         (("--prob", "p"), "names the same column twice"),
         (("--prob", "nosuch"), "--prob: there is no column 'nosuch'"),
-        (("--prob", "other", "--threshold", "0.2"), "--threshold goes with a second --prob that"),
         (("--prob", "other", "--threshold", "2"), "--threshold must lie strictly"),
         (("--prob", "other", "--horizon", "5"), "--horizon goes with --time"),
         (("--site", "clinic"), "--site goes with the second --prob"),
+        (("--prob", "other", "--imputation", "clinic"), "--imputation goes with one --prob"),
+        (("--prob", "other", "--in-sample"), "--in-sample goes with a second --prob that is a map"),
     ],
 )
 def test_what_does_not_go_together(refused, file, words, message) -> None:
     assert message in refused(*MODELS, *words)
+
+
+@pytest.mark.parametrize("option", [("--limit", ".1"), ("--case", ".1"), ("--period", "clinic")])
+def test_an_assessment_of_several_models_is_a_comparison(refused, file, option) -> None:
+    line = refused(*MODELS[1:], "--prob", "other", *option)
+    assert f"{option[0]} goes with one --prob." in line
 
 
 def test_a_score_that_is_none_is_told_by_its_column(refused, file, frame) -> None:

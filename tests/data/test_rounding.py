@@ -88,6 +88,6 @@ def test_the_command_line_says_it_once(tmp_path, capfd) -> None:
     rows = zip(OUTCOME, with_ends(-1e-17, 1 + 1e-9).tolist(), strict=True)
     path.write_text("died,risk\n" + "".join(f"{y},{p!r}\n" for y, p in rows))
     with pytest.raises(SystemExit, match="0"):
-        main(["recommend", str(path)])
-    told = re.sub(r"\s+", " ", capfd.readouterr().err)
+        main(["recalibrate", str(path)])
+    told = re.sub(r"\s+", " ", capfd.readouterr().out)
     assert told.count("2 values of column 'risk' lie beyond 0 or 1 by at most 1e-09") == 1

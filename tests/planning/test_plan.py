@@ -248,7 +248,7 @@ def test_prevalence_and_c_statistic_are_those_of_the_patients() -> None:
         ({"width": 1e-5}, "width 1e-05 is out of reach"),
         ({"width": 0.1, "conclude": "miscalibrated"}, "width and conclude"),
         ({"conclude": "calibrated"}, "conclude"),
-        ({"conclude": "close enough", "close": 0.001}, "out of reach of any number of patients"),
+        ({"conclude": "close enough", "limit": 0.001}, "out of reach of any number of patients"),
         ({"width": 0.3, "of": "ece"}, "of must be one of"),
         ({"width": 0.3, "assurance": 1}, "assurance"),
         ({"width": 0.3, "of": "tce", "analysis": "wald"}, "analysis='wald'"),
