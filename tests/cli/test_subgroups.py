@@ -58,7 +58,9 @@ def test_several_groups_are_subgroups(run, patients, tmp_path, kind) -> None:
     assert document["source"]["subgroup"] == ["sex", "age"]
     a = bc.assess(patients["y"], patients["p"], subgroup=patients[["sex", "age"]], random_state=7)
     rows = document["subgroups"]
-    assert [row["level"] for row in rows] == a.facts.by_subgroup.index.get_level_values("level").tolist()
+    assert [row["level"] for row in rows] == a.facts.by_subgroup.index.get_level_values(
+        "level"
+    ).tolist()
     np.testing.assert_allclose([row["tce"] for row in rows], a.facts.by_subgroup["tce"], rtol=1e-9)
 
 
