@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayescal.cli.answer import Answer
-from bayescal.cli.options import COLUMNS, FIT, PLANNED, READ, Command, Parsed
+from bayescal.cli.options import FIT, OF_COLUMNS, OF_READING, PLANNED, Command, Parsed
 from bayescal.cli.reading import (
     Reading,
     Times,
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 __all__ = ["COMMANDS"]
 
-DEMO = Path(__file__).with_name("demo.csv")
+DEMO_FILE = Path(__file__).with_name("demo.csv")
 DEFAULT_SEED = 0
 """So that equal files give equal answers."""
 FILES = ("html", "word", "json", "plot")
 READING = ("outcome", "prob", "positive", "sample-weight", "weight-type", "scale", "drop-missing",
            "encoding", "sheet")  # fmt: skip
-PILOT = "pilot"
+PILOT_ARGUMENT = "pilot"
 
 
 def assess(given: Parsed, terminal: Terminal) -> Answer:
@@ -365,13 +365,13 @@ def plan(given: Parsed, terminal: Terminal) -> Answer:
         predictions = read_predictions(_reading(given, PLAN))
         _introduce(predictions, terminal)
         scores, source = predictions.data, predictions.source
-        if truth == PILOT:
+        if truth == PILOT_ARGUMENT:
             from bayescal.fitting import fit
 
             truth = fit(predictions.data, curve="beta", random_state=given["seed"] or DEFAULT_SEED)
     elif None in setting.values():
         raise InputError("--prevalence and --c-statistic are missing; or name the file of a pilot.")
-    elif truth == PILOT:
+    elif truth == PILOT_ARGUMENT:
         raise InputError("--truth pilot needs the file of a pilot.")
     else:
         from bayescal.validation.simulate import scores as law
@@ -400,7 +400,7 @@ def demo(given: Parsed, terminal: Terminal) -> Answer:
     from bayescal.data.table import CalibrationData
     from bayescal.report import assess as assessed
 
-    with DEMO.open(newline="", encoding="utf-8") as file:
+    with DEMO_FILE.open(newline="", encoding="utf-8") as file:
         patients = list(csv.DictReader(file))
     malignant = [int(patient["malignant"]) for patient in patients]
     data = CalibrationData(malignant, [float(patient["risk"]) for patient in patients])
@@ -488,7 +488,8 @@ def _introduce_cases(cases: Cases, title: str, terminal: Terminal) -> None:
 
 
 ASSESS = (
-    *COLUMNS, *READ, "limit", "threshold", "case", "at", "new", *FILES, "update", "force", *FIT,
+    *OF_COLUMNS, *OF_READING, "limit", "threshold", "case", "at", "new",
+    *FILES, "update", "force", *FIT,
 )  # fmt: skip
 COMPARE = (
     *READING, "site", "cluster", "imputation", "time", "event", "entry", "horizon", "censored",

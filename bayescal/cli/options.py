@@ -11,7 +11,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.text import shortened
 
 __all__ = [
-    "COLUMNS", "OPTIONS", "OUTPUT", "PYTHON_NAMES", "Command", "Option", "Parsed", "help_of",
+    "OF_COLUMNS", "OPTIONS", "OUTPUT", "PYTHON_NAMES", "Command", "Option", "Parsed", "help_of",
     "in_options", "parsed",
 ]  # fmt: skip
 
@@ -65,7 +65,7 @@ class Option(NamedTuple):
     repeats: bool = False
 
 
-COLUMNS = {
+OF_COLUMNS = {
     "outcome": Option("COLUMN", "0/1, or labels; found by itself if one column fits"),
     "prob": Option("COLUMN", "predicted probability; likewise. Of models: several", _text, True),
     "positive": Option("VALUE", "of --outcome (or --event) that is the event"),
@@ -77,7 +77,7 @@ COLUMNS = {
     "event": Option("COLUMN", "with --time: 1 event, 0 left, 2 a competing event"),
     "horizon": Option("TIME", "by when the event came; 1,3,5 beside --prob a,b,c"),
 }  # fmt: skip
-READ = {
+OF_READING = {
     "sample-weight": Option("COLUMN", "weights of the cases", _text, True),
     "weight-type": Option("TYPE", "counts of cases, or sampling weights"),
     "scale": Option("SCALE", "percent, logit (log-odds), or survival (with --time)"),
@@ -130,20 +130,20 @@ PLANNED = {
     "cluster-size": Option("NUMBER", "cases of a cluster, with --icc", _number),
     "simulations": Option("NUMBER", "of studies at each size, by default 400", _count),
 }
-PAGE = {
+OF_PAGE = {
     "port": Option("NUMBER", "of the page; by default one that is free", _count),
     "no-browser": Option("", "print the address, and do not open it"),
 }
 GROUPS = {
-    "File and columns": {**COLUMNS, **READ},
+    "File and columns": {**OF_COLUMNS, **OF_READING},
     "Question": {**QUESTION, **PLANNED},
     "Output": OUTPUT,
-    "More": {**FIT, **PAGE},
+    "More": {**FIT, **OF_PAGE},
 }
 OPTIONS: dict[str, Option] = {
     name: option for group in GROUPS.values() for name, option in group.items()
 }
-BEHIND = {*READ, *FIT, "at", "assurance", "analysis", "simulations", "in-sample"}
+BEHIND = {*OF_READING, *FIT, "at", "assurance", "analysis", "simulations", "in-sample"}
 """Options that only --help-all shows."""
 PYTHON_NAMES = {
     "folds": "n_folds",

@@ -501,7 +501,7 @@ def _distinct(labels: NDArray[Any]) -> str:
 
 Index: TypeAlias = Any
 """An index of pandas, of the rows or columns of a frame or of a dimension of xarray."""
-NUMBERS = {"integer", "floating", "mixed-integer-float"}
+KINDS_OF_NUMBERS = {"integer", "floating", "mixed-integer-float"}
 """What pandas calls labels that are numbers."""
 UNLABELLED = {np.ndarray, type(None)}
 """Types that never have labels."""
@@ -631,7 +631,7 @@ def _check(first: Labelled, second: Labelled) -> None:
     if one.equals(other):
         return
     for default, labels in ((one, other), (other, one)):
-        if getattr(labels, "inferred_type", "") not in NUMBERS and _is_default(default):
+        if getattr(labels, "inferred_type", "") not in KINDS_OF_NUMBERS and _is_default(default):
             return
     mine, theirs = (
         [None if is_missing(value) else value for value in index]  # one missing is as another

@@ -30,7 +30,7 @@ MOST_VALUES = 10
 """Values of an outcome of which one is asked for as the event."""
 MOST_PROPOSED = {"site": 200, "period": 60}
 """Levels, beyond which a column of sites or periods is not taken by any result."""
-FIRST = 1000
+TRIED_ROWS = 1000
 """Rows that mostly show whether a column has more values than that."""
 
 OUTCOME_NAMES = {
@@ -113,7 +113,7 @@ class Guess:
         if name not in self._distinct:
             column = self.frame[name]
             try:
-                few = float(column.iloc[:FIRST].nunique())
+                few = float(column.iloc[:TRIED_ROWS].nunique())
                 if few > enough:
                     return few
                 self._distinct[name] = float(column.nunique())
@@ -381,7 +381,9 @@ def _numbers(column: pd.Series) -> NDArray[np.float64] | None:
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     if column.dtype.kind in "bmM":
         return None
-    text = column.iloc[:FIRST].dropna().astype(str).str.strip().str.removesuffix("%").str.strip()
+    text = (
+        column.iloc[:TRIED_ROWS].dropna().astype(str).str.strip().str.removesuffix("%").str.strip()
+    )
     numbers = pd.to_numeric(text.str.replace(",", ".", regex=False), errors="coerce")
     return None if numbers.isna().any() or not len(numbers) else numbers.to_numpy(dtype=np.float64)
 

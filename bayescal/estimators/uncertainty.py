@@ -155,7 +155,7 @@ def known(values: Floats, applied: Applied, tail: float) -> Floats:
     return values[~undefined]
 
 
-MOST_CASES = 20_000
+MOST_RESAMPLED = 20_000
 SIMULATED_BLOCK = 1 << 20
 
 Counts = NDArray[np.int64]
@@ -240,7 +240,7 @@ class SimulatedOutcomes:
 
     def estimates(self, applied: Applied) -> Floats:
         """The estimate on each data set, (replicates,); NaN where the estimator is undefined."""
-        few = self._size <= MOST_CASES
+        few = self._size <= MOST_RESAMPLED
         if not self._resample_scores and (few or not applied.weighs):
             statistic = applied.at(np.repeat(self._score, self._trials))
             outcomes = self._outcomes if few else self._in_turn(self._draw_outcomes())

@@ -118,7 +118,7 @@ def _gains(now: CalibrationPosterior, average: Floats) -> dict[tuple[str, str], 
             for _, draws in curves.draws("bootstrap")
         ]
         for name in maps
-        for rule, lost in RULES.items()
+        for rule, lost in SCORING_RULES.items()
     }
     return {key: np.concatenate(each) for key, each in gains.items()}
 
@@ -133,4 +133,4 @@ def _log_score(curve: Floats, score: Floats) -> Floats:
     return np.asarray(-curve * np.log(score) - (1 - curve) * np.log1p(-score))
 
 
-RULES = {"brier": _brier, "log_score": _log_score}
+SCORING_RULES = {"brier": _brier, "log_score": _log_score}

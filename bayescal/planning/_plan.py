@@ -47,7 +47,7 @@ OF_KNOWN = ("gain", "c_statistic")
 """What is computed of outcomes that are known alone."""
 BY_WALD = ("observed_expected", "c_statistic", "calibration_slope")
 LEAST_SIMULATED, MOST_STUDIES = 50, 100_000
-UNCHANGED = 1e-6
+SAME_SIZE = 1e-6
 WIDEST_COUNTED = 1e6
 LEAST_SEEN = 0.01
 
@@ -364,7 +364,7 @@ def _update(
             f"update must give a probability for each of {at.size} scores, got "
             f"{shortened(repr(values))}."
         )
-    if np.abs(values - at).max() < UNCHANGED:
+    if np.abs(values - at).max() < SAME_SIZE:
         raise InputError(
             "update leaves every score as it is, so there is nothing to gain. Pass another map."
         )

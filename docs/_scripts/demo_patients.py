@@ -12,7 +12,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.model_selection import train_test_split
 
-from bayescal.cli.commands import DEMO
+from bayescal.cli.commands import DEMO_FILE
 
 FEATURES = ("texture", "smoothness", "compactness", "concavity", "symmetry")
 TREES, TRAINED_ON, PATIENTS, SEED = 200, 419, 150, 0
@@ -46,4 +46,4 @@ def write(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    write(DEMO)
+    write(DEMO_FILE)

@@ -13,7 +13,7 @@ from bayescal.gain import recommendation
 from bayescal.gain.updates.gains import gains_of, gains_on
 from bayescal.gain.updates.optimism import optimism_of
 from bayescal.gain.updates.recommendation import (
-    LEVEL,
+    AT_LEAST,
     Recommendation,
     closed_test,
     simplest_that_keeps,
@@ -262,7 +262,7 @@ def test_a_sentence_has_one_measure_and_its_interval(case, told) -> None:
         {"identity": dict.fromkeys(row, 0.0), "logistic": row}, orient="index"
     )
     advice = Recommendation(choice, table, 500.0, thresholds=thresholds)
-    assert str(advice) == told.format(level=LEVEL)
+    assert str(advice) == told.format(level=AT_LEAST)
     for sentence in re.split(r"(?<=[.:]) ", str(advice)):
         assert len(re.findall("Brier score|net benefit|log score", sentence)) <= 1
 

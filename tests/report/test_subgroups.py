@@ -22,13 +22,13 @@ def a() -> bc.Assessment:
     patients = pd.DataFrame(
         {"sex": np.resize(["F", "M"], N), "<i>age": np.resize(["<60", "60+", "60+"], N)}
     )
-    return bc.assess(y, s, subgroup=patients, draws=800, random_state=4)
+    return bc.assess(y, s, subgroup=patients, draws=2000, random_state=4)
 
 
 def test_all_cases_are_assessed_and_subgroups_beside_them(a):
     assert a.posterior.data.n == N
     assert not a.data.groups
-    alone = bc.assess(a.data, draws=800, random_state=4)
+    alone = bc.assess(a.data, draws=2000, random_state=4)
     assert alone.headline() != a.headline()
     assert a.facts.table.equals(a.facts.subgroups.at().summary())
     assert list(a.facts.populations.index) == ["these", "pooled", "average"]

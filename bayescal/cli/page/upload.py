@@ -16,7 +16,7 @@ __all__ = ["LARGEST_UNPACKED", "Upload"]
 LARGEST_UNPACKED = 1024**3
 """Bytes: of text, of a workbook's parts, or of cells where columns are packed."""
 UNPACKED_BLOCK = 1024**2
-CELL = 8
+CELL_BYTES = 8
 """Bytes of a number."""
 
 
@@ -97,7 +97,7 @@ class Upload:
         import pyarrow.parquet as parquet
 
         told = parquet.ParquetFile(self.open()).metadata
-        return int(told.num_rows) * int(told.num_columns) * CELL
+        return int(told.num_rows) * int(told.num_columns) * CELL_BYTES
 
     def _of_statistics(self) -> int:
         """Rows by the width of a row, which SPSS and SAS pack."""
@@ -106,5 +106,5 @@ class Upload:
         if rows is None or rows < 0:  # not said: what packs is taken to be an attack
             return LARGEST_UNPACKED + 1 if self.suffix.lower() == ".zsav" else 0
         return int(rows) * sum(
-            max(int(each), CELL) for each in told.variable_storage_width.values()
+            max(int(each), CELL_BYTES) for each in told.variable_storage_width.values()
         )

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from bayescal.data.reading import Cases
     from bayescal.report import Assessment
 
-__all__ = ["ROLES", "Answer", "Desk", "columns_of", "work"]
+__all__ = ["ROLE_WORDS", "Answer", "Desk", "columns_of", "work"]
 
-ROLES = {
+ROLE_WORDS = {
     "": "Not used",
     "outcome": "Outcome",
     "prob": "Prediction, 0 to 1",
@@ -47,7 +47,12 @@ ROLES = {
     "entry": "Time of entry",
 }
 """What a column may be, as the page calls it."""
-SCALES = {"prob": "probability", "percent": "percent", "logit": "logit", "survival": "survival"}
+SCALE_WORDS = {
+    "prob": "probability",
+    "percent": "percent",
+    "logit": "logit",
+    "survival": "survival",
+}
 SEVERAL = ("subgroup", "ignore")
 FIELDS = {
     "independent": "Rows are independent, though ids repeat",
@@ -61,7 +66,7 @@ FIELDS = {
     "sheet": "Sheet of the workbook",
 }
 """What else the page asks, as it calls it."""
-MOST_SHOWN = 30
+MOST_PREVIEWED = 30
 """Columns on the page; those with a role come first, and each other can be asked for."""
 ROWS_SHOWN = 10
 LONGEST_CELL = 40
@@ -219,14 +224,14 @@ def columns_of(upload: Upload, choices: Mapping[str, Any] | None = None) -> dict
     columns = request.columns
     roles = {name: role for role, name in columns.named}
     if columns.prob is not None:
-        roles[columns.prob] = {scale: role for role, scale in SCALES.items()}[request.scale]
+        roles[columns.prob] = {scale: role for role, scale in SCALE_WORDS.items()}[request.scale]
     reasons = {name: made.reasons.get(role, "") for role, name in columns.named}
     names = [str(name) for name in frame.columns]
     first = {*roles, _text(choices or {}, "shown")}
-    shown = sorted(range(len(names)), key=lambda at: names[at] not in first)[:MOST_SHOWN]
+    shown = sorted(range(len(names)), key=lambda at: names[at] not in first)[:MOST_PREVIEWED]
     return {
         "file": upload.name,
-        "roles": ROLES,
+        "roles": ROLE_WORDS,
         "rows": len(frame),
         "names": names,
         "columns": [
@@ -281,14 +286,14 @@ def _request(upload: Upload, choices: Mapping[str, Any]) -> Request:
     named: dict[str, Any] = {name: [] for name in SEVERAL}
     scale = "probability"
     for column, role in chosen.items():
-        if role not in list(ROLES):
+        if role not in list(ROLE_WORDS):
             raise InputError(f"column {column!r}: there is no role {role!r}.")
-        if role in SCALES:
-            scale, role = SCALES[role], "prob"
+        if role in SCALE_WORDS:
+            scale, role = SCALE_WORDS[role], "prob"
         if (role or "ignore") in SEVERAL:
             named[role or "ignore"].append(column)
         elif role in named:
-            raise InputError(f"two columns are chosen as “{ROLES[role]}”. Choose one.")
+            raise InputError(f"two columns are chosen as “{ROLE_WORDS[role]}”. Choose one.")
         else:
             named[role] = column
     ignored, subgroups = (tuple(named.pop(name)) for name in ("ignore", "subgroup"))
@@ -322,7 +327,7 @@ def _choice(name: str, value: Any = None) -> str:
         return f"“{FIELDS[name]}”{chosen}"
     role = {"ignore": "", "scale": value}.get(name, name)
     above = "" if value is None or name == "scale" else f" above {value!r}"
-    return f"“{ROLES.get(role, role)}”{above}"
+    return f"“{ROLE_WORDS.get(role, role)}”{above}"
 
 
 def _unanswered(frame: pd.DataFrame, request: Request) -> list[str]:
