@@ -162,12 +162,11 @@ ASSESSMENT: Numbers = {
             "cases",
             "events",
             "mean_score",
-            "prob_close",
-            "prob_miscalibrated",
             "prob_calibrated",
             "prob_calibrated_even_odds",
         )
     },
+    "assessment/limit": lambda: assessed()["limit"]["prob_below"],
     "assessment/functionals": assessed_functionals,
     "assessment/estimators": lambda: assessed_rows(
         "estimators", "estimate", "calibrated_upper", "prob_exceeds"

@@ -91,7 +91,7 @@ def cross_fitted() -> Any:
 @cache
 def assessed() -> Any:
     groups = np.repeat(["north", "south"], 100)
-    options: Any = {"close": 0.05, "draws": DRAWS, "site": groups, "random_state": 13}
+    options: Any = {"limit": 0.05, "draws": DRAWS, "site": groups, "random_state": 13}
     return bc.assess(*clinical(), **options).to_dict()
 
 

@@ -53,7 +53,7 @@ def followed() -> Any:
 
 NUMBERS: Numbers = {
     "assessment/groups": lambda: assessed_rows(
-        "groups", "tce_estimate", "prob_close", "prob_calibrated"
+        "groups", "tce_estimate", "observed_expected_estimate", "prob_calibrated"
     ),
     "sites": sites,
     "periods": periods,

@@ -107,8 +107,8 @@ class Recommendation:
         return (
             "If the update that gains most is better than no update with probability "
             f"{AT_LEAST:g} or more, the simplest update is recommended that keeps "
-            f"{percent(KEPT)} of its expected gain; one of more than two parameters needs {MANY_EVENTS} events and "
-            "non-events."
+            f"{percent(KEPT)} of its expected gain; one of more than two parameters needs "
+            f"{MANY_EVENTS} events and non-events."
         )
 
     def shown(self, name: str, measure: str | None = None) -> str:
