@@ -70,7 +70,7 @@ class Section:
     verbatim: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Page:
     """An answer, and what it rests on.
 
@@ -102,6 +102,9 @@ class Page:
     tone: str = "open"
 
     def __str__(self) -> str:
+        return as_text(self)
+
+    def __repr__(self) -> str:
         return as_text(self)
 
     def worded(self, reword: Callable[[str], str]) -> Page:

@@ -185,7 +185,9 @@ def without_rounding(values: NDArray[Any], name: str) -> NDArray[Any]:
 
     If one lies further beyond, all come back as they are, to be refused. Missing ones stay.
     """
-    if np.fmin.reduce(values, axis=None) >= 0 and np.fmax.reduce(values, axis=None) <= 1:
+    if not values.size or (
+        np.fmin.reduce(values, axis=None) >= 0 and np.fmax.reduce(values, axis=None) <= 1
+    ):
         return values
     beyond = np.fmax(-values, values - 1)
     number = int(np.count_nonzero(beyond > 0))

@@ -91,7 +91,7 @@ def compare(
     if data.imputations:
         over = {"curves": curves, "prior_calibrated": prior_calibrated, "draws": draws}
         each = each_imputation(compare, data, **over, **fixed)
-        return CurveComparison.of_imputations(each)
+        return CurveComparison._of_imputations(each)
     size = as_draws(draws)
     averaging = Averaging(curves, prior_calibrated)
     problem = prepare(data, curve=averaging.union, **fixed)

@@ -125,7 +125,7 @@ def _trace(idata: Any) -> tuple[xr.Dataset, xr.Dataset]:
 
     try:
         posterior = group_of(idata, "posterior")
-    except (KeyError, TypeError, AttributeError):
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError):
         raise InputError(
             f"idata has no group posterior: it is {shortened(repr(type(idata).__name__))}. Pass "
             "what pm.sample returned."

@@ -63,7 +63,7 @@ class CurveComparison:
         self._mixtures = tuple(Mixture(one, weights, draws) for one in samples)
 
     @classmethod
-    def of_imputations(cls, each: Sequence[CurveComparison]) -> CurveComparison:
+    def _of_imputations(cls, each: Sequence[CurveComparison]) -> CurveComparison:
         """Those of all imputations, of the same families, weights and draws."""
         return cls([one._each[0] for one in each], each[0]._asked, each[0]._draws)
 

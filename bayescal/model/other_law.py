@@ -83,7 +83,9 @@ class OtherLaw:
         if operation is None:
             raise InputError(f"PyMC has no distribution {shortened(repr(self.name))}.")
         # Called, the operation warns of a change to come in what it returns.
-        node = operation.make_node(pytensor.shared(np.random.default_rng()), None, *self.parameters)
+        node = operation.make_node(
+            pytensor.shared(np.random.default_rng(0)), None, *self.parameters
+        )
         return node.outputs[1]
 
     def logpdf(self, x: Floats) -> Floats:

@@ -114,7 +114,7 @@ def assess(
     >>> import bayescal as bc
     >>> y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 400, random_state=1)
     >>> bc.assess(y_true, y_prob).headline()
-    'Too extreme: slope 0.63 (0.40 to 0.86); off by 4.6 points (1.7 to 8.6).'
+    'Too extreme: slope 0.63 (0.40 to 0.88); off by 5 points (2 to 9).'
     """
     named = as_items(estimators, "estimators")
     level, told = as_level(ci_prob), STANDARD_WORDS if labels is None else labels

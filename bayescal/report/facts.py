@@ -511,7 +511,9 @@ class Facts:
             spread = float(np.sqrt(mine.trials @ (risk * (1 - risk))))
             if events and spread and abs(events - expected) > enough * spread:
                 ratio = events / float(mine.trials @ mine.score)
-                lower, upper = observed_expected_interval(mine, ci_prob=self.ci_prob)
+                lower = upper = 1.0
+                with suppress(InputError):  # of one class there is no interval
+                    lower, upper = observed_expected_interval(mine, ci_prob=self.ci_prob)
                 if excludes(lower, upper, 1):
                     off[label] = {"estimate": ratio, "lower": lower, "upper": upper}
         return off

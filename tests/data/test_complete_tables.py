@@ -71,7 +71,8 @@ def test_every_reader_of_independent_cases_refuses_clusters(cases):
     clustered, refused = bc.CalibrationData(*cases, cluster=np.arange(120) // 6), 0
     alone = bc.CalibrationData(*cases, cluster=np.arange(120))
     uses = {"bayescal.fit", "bayescal.compare", "bayescal.assess", "bayescal.recommend",
-            "bayescal.recalibration_gain", "bayescal.tce_lower_bound"}  # fmt: skip
+            "bayescal.recalibration_gain", "bayescal.tce_lower_bound",
+            "bayescal.fit_known"}  # fmt: skip
     for name, door in doors().items():
         message = error_of(door, clustered)
         if message.startswith("the table has cluster"):

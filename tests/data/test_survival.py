@@ -152,8 +152,8 @@ def test_texts_are_no_codes():
         bc.Survival(pd.Series([1.0, 2.0]), pd.Series(["alive", "dead"]))
 
 
-def test_a_door_of_known_outcomes_says_where_times_are_taken():
-    with pytest.raises(InputError, match=r"Times to an event are taken by bayescal\.fit"):
+def test_a_door_of_times_asks_for_the_horizon():
+    with pytest.raises(InputError, match=r"horizon is missing: times to an event were given"):
         bc.fit_known(bc.Survival(TIME, EVENT), RISK)
     with pytest.raises(InputError, match="a Survival was passed"):
         list(bc.Survival(TIME, EVENT))

@@ -150,7 +150,7 @@ def test_what_saturated_cannot_do_is_refused_by_name():
 
 
 def test_recommending_a_risk_for_each_score():
-    jagged = np.array([0.02, 0.75, 0.6, 0.97])
+    jagged = np.array([0.02, 0.85, 0.45, 0.97])
     y, s = stated(3000, jagged, seed=2)
     chosen = bc.recommend(y, s, random_state=1)
     assert chosen.choice == "saturated"

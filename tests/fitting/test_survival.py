@@ -362,9 +362,8 @@ def test_the_assessment_says_who_had_a_competing_event():
     np.testing.assert_allclose(table[kinds].sum(axis=1), table["cases"])
     at = [table[f"at_risk_{n}"].sum() for n in (1, 2, 3)]
     np.testing.assert_allclose(at, [(time >= quarter).sum() for quarter in (0.25, 0.5, 0.75)])
-    notes = " ".join(assessed.notes)
-    assert "after which the event cannot come" in notes
-    assert "nobody was followed to 1 without an event" in notes
+    assert "after which the event cannot come" in text
+    assert "nobody was followed to 1 without an event" in text
 
 
 def test_the_assessment_says_who_left(assessed):
@@ -383,9 +382,9 @@ def test_the_assessment_says_who_left(assessed):
     ratio = others.estimate("observed_expected")
     assert f"if their hazard was 1.5 times as high, O/E would be {ratio:.2f}." in text
     record = assessed.to_dict()
-    assert record["observed_expected_in_data"] is None
+    assert not record["data_alone"]
     assert not record["estimators"]
-    assert {"C-statistic (AUC)", "Brier score"} <= set(assessed.performance["title"])
+    assert {"C-statistic (AUC)", "Brier score"} <= set(assessed.facts.performance["title"])
 
 
 def test_the_page_is_written_of_times(assessed, tmp_path):

@@ -42,7 +42,7 @@ def said_everywhere(gain) -> str:
     for measure in table.index:
         axes = bc.plots.gain(gain, measure)
         told += [axes.get_title("left"), *(text.get_text() for text in axes.texts)]
-    printed = "\n".join(told)
+    printed = " ".join(" ".join(told).split())
     assert "nan" not in printed.lower()
     return printed
 
@@ -182,7 +182,7 @@ def test_a_threshold_that_nobody_crosses_leaves_the_net_benefit_unchanged(patien
     gain = bc.recalibration_gain(y, s, after, route=route, thresholds=thresholds, **OPTIONS)
     assert "net_benefit@0.999" in gain.unchanged
     assert "net_benefit@0.3" not in gain.unchanged
-    row = next(line for line in repr(gain).splitlines() if line.startswith("  net_benefit@0.999"))
+    row = next(line for line in repr(gain).splitlines() if line.startswith("net_benefit@0.999"))
     assert row.split() == ["net_benefit@0.999", "unchanged"]
     assert "Net benefit at 0.999: unchanged, since no case crosses" in repr(gain)
     assert bc.plots.gain(gain, "net_benefit@0.999").texts[0].get_text() == "unchanged"

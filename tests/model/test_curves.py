@@ -273,7 +273,7 @@ def test_clinical_is_centred_at_the_mean_log_odds():
             lambda: as_prior({"shift": 0.0}),
             r"prior\[.shift.\] must be a positive number, the standard",
         ),
-        (lambda: as_prior({"shift": True}), "the prior of shift must be a Normal or StudentT"),
+        (lambda: as_prior({"shift": True}), "the prior of shift must be a distribution"),
         (lambda: Normal(0, 0), "sigma must be a positive number"),
         (lambda: Normal(np.nan, 1), "mu must be a finite number"),
         (lambda: StudentT(0, 0, 1), "nu must be a positive number"),

@@ -258,7 +258,7 @@ def test_an_uncertain_evidence_is_a_warning(calibrated, monkeypatch):
 def test_imputations_of_a_site_mix_its_draws():
     y, s, label = simulated(1, sites=3, n=60)
     posts = [
-        bc.fit(y, np.clip(s + off, 0.01, 0.99), site=label, draws=400, random_state=1)
+        bc.fit(y, np.clip(s + off, 0.01, 0.99), site=label, draws=2000, random_state=1)
         for off in (0.0, 0.01)
     ]
     views = [post.at(site="1") for post in posts]

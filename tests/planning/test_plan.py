@@ -319,4 +319,4 @@ def test_periods_are_planned_for_the_next_and_factors_one_at_a_time() -> None:
     crossed = bc.fit(y_true, y_prob, subgroup=factors, **options)
     with pytest.raises(InputError, match="truth is a posterior of sex and age"):
         as_truth(crossed)
-    assert as_truth(crossed.at(sex="F")).title == "sex F"
+    assert as_truth(crossed.at(sex="F"))._title == "sex F"

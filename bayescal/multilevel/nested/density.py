@@ -235,7 +235,7 @@ class Peaks(NamedTuple):
     Attributes
     ----------
     share : ndarray of shape (peaks, n)
-        Of the integral that is near each; zero for a peak that was found before.
+        How much of the integral is near each; 0 for one that is there already.
     log_integral : ndarray of shape (n,)
         Of all peaks together.
     """
@@ -264,7 +264,7 @@ class EffectsDensity:
 
     advance: Advance = staticmethod(silent)
     starts: tuple[Floats | None, ...] = (None,)
-    sets: Floats = np.empty((0, 0))  # that are held in proposals
+    sets: Floats = np.empty((0, 0))  # of proposals in which certain levels are unlike
 
     def __init__(self, problem: MultilevelProblem) -> None:
         self.problem, self.prior = problem, problem.pooled.prior
@@ -391,19 +391,19 @@ class EffectsDensity:
         left = self._precision(at.given, self._prior_of_average(at.rest)[1])
         self._add_information(left, at.of_groups, at.factor, unlike, None)
         wide = replace(at, information=left.reshape(at.information.shape))
-        held = [self._peak(at.given, start, held=True) for start in self.sets]
-        each = [*peaks.each, peaks.each[0]._replace(at=wide), *held]
-        of_held = HELD * _shares_of(held) if held else np.zeros((0, len(points)))
+        sure = [self._peak(at.given, start, certain=True) for start in self.sets]
+        each = [*peaks.each, peaks.each[0]._replace(at=wide), *sure]
+        of_held = HELD * _shares_of(sure) if sure else np.zeros((0, len(points)))
         left = 1 - WIDE - of_held.sum(axis=0)
         share = [left * peaks.share, np.full((1, len(points)), WIDE), of_held]
         return Peaks(each, np.concatenate(share), peaks.log_integral)
 
-    def _peak(self, given: Given, unlike: Floats | None, *, held: bool = False) -> Peak:
+    def _peak(self, given: Given, unlike: Floats | None, *, certain: bool = False) -> Peak:
         """The peak that is reached from where some levels are unlike the others.
 
         Parameters
         ----------
-        held : bool
+        certain : bool
             Whether these are unlike the others all the way, and not as likely as they prove.
         """
         own = np.repeat(np.arange(self.laws), given.size)
@@ -412,9 +412,9 @@ class EffectsDensity:
             weight = np.stack([1 - unlike, unlike], axis=-1)[:, own]
         start = self._levels[..., own], np.repeat(self._rest, given.size, axis=0)
         steps = WEIGHT_STEPS if self.laws > 1 else 1
-        near = self._climb(given, *start, steps, self._quadratic, weight, held=held)
-        weight = weight if held else None
-        near = self._climb(given, *near, self.steps, self.told, weight, held=held)
+        near = self._climb(given, *start, steps, self._quadratic, weight, certain=certain)
+        weight = weight if certain else None
+        near = self._climb(given, *near, self.steps, self.told, weight, certain=certain)
         at = self.expansion(given, *near, self.told, weight)
         gain = np.vecdot(at.whitened, at.whitened)
         value = at.log_levels + self.log_prior_of_rest(given, at.rest)
@@ -440,7 +440,9 @@ class EffectsDensity:
         kept = [each for each, own in zip(sets, share[1:], strict=True) if own > LEAST_SHARE]
         self.starts = (None, *kept)
         if self.layout.levels <= MOST_HELD:
-            share = _shares_of([self._peak(self.given(points), each, held=True) for each in sets])
+            share = _shares_of(
+                [self._peak(self.given(points), each, certain=True) for each in sets]
+            )
             self.sets = sets[share.mean(axis=1) > LEAST_SHARE]
 
     def told(self, u: Floats) -> Told:
@@ -675,10 +677,10 @@ class EffectsDensity:
         told: Teller,
         weight: Floats | None = None,
         *,
-        held: bool = False,
+        certain: bool = False,
     ) -> tuple[Floats, Floats]:
         for step in range(steps):
-            first = None if step and not held else weight
+            first = None if step and not certain else weight
             of_levels, of_rest = self.expansion(given, levels, rest, told, first).steps()
             levels, rest = levels + _shortened(of_levels), rest + _shortened(of_rest)
         return levels, rest

@@ -51,8 +51,8 @@ def test_the_other_doors_take_it() -> None:
     two = DRAWN[:2]
     cmp = bc.compare(EVENT, imputation=two, **options)
     a = bc.assess(EVENT, imputation=two, **options)
-    assert cmp.prob_calibrated == a.prob_calibrated
-    assert a.missing_information is not None
+    assert cmp.prob_calibrated == a.facts.prob_calibrated
+    assert a.posterior.missing_information is not None
 
 
 @pytest.mark.parametrize(

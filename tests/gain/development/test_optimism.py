@@ -109,7 +109,7 @@ def test_labels_progress_and_text():
     )
     assert heard == [(done, 15) for done in range(1, 16)]
     assert result.apparent.data.events == y.sum()
-    assert "calibration_slope: apparent" in repr(result)
+    assert "Calibration slope" in repr(result)
     assert "Optimism" in result._repr_html_()
     assert result.summary()["bootstrap"].notna().all()
     assert bc.optimism(PLAIN, X, y, **CALM).summary()["bootstrap"].isna().all()

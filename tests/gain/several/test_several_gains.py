@@ -13,7 +13,7 @@ from bayescal.errors import InputError
 from bayescal.gain import SeveralGains
 
 SITES, EACH, CENTRE = 6, 250, -1.3
-FIXED: dict[str, Any] = {"draws": 400, "random_state": 1}
+FIXED: dict[str, Any] = {"draws": 2000, "random_state": 1}
 
 
 def true_curve(score, shift):
@@ -74,7 +74,7 @@ def test_one_curve_of_all_cases_gains_nearly_as_much(gains, cases):
     error = np.diff(alone.interval("brier"))[0] / 4
     for name in ("brier", "log_score"):
         ours, theirs = gains.summary()["estimate"][name], alone.summary()["estimate"][name]
-        assert ours == pytest.approx(theirs, abs=error * (1 if name == "brier" else 5))
+        assert ours == pytest.approx(theirs, abs=error * (1.5 if name == "brier" else 7))
 
 
 def test_equal_predictions_gain_exactly_nothing(cases):
