@@ -1175,8 +1175,14 @@ class CalibrationData:
         if group is not None:
             if not isinstance(group, str) or group not in self._position:
                 check_choice(group, self.groups, "group")
-            cell = self._contents.cells[self._position[group]]
-            return self._each(lambda one: of_group(one, one.cells.index(cell)))
+            at = self._position[group]
+            cell = self._contents.cells[at]
+
+            def own(one: Contents) -> Contents:
+                same = one.cells[at : at + 1] == (cell,)
+                return of_group(one, at if same else one.cells.index(cell))
+
+            return self._each(own)
         wanted = {
             role: check_choice(str(level), self.levels[role], role)
             for role, level in levels.items()

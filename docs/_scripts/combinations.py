@@ -281,8 +281,8 @@ def numbers_of(result: Any) -> dict[str, Any]:
     if hasattr(result, "functional"):
         shown = result.summary(names=["tce", "observed_expected", "signed_error"])
         return {"summary": shown, "curve": result.curve([0.2, 0.7]).mean(["chain", "draw"])}
-    if hasattr(result, "comparison"):
-        return {"measures": result.table.loc[["tce", "observed_expected"], "estimate"],
+    if hasattr(result, "headline"):
+        return {"measures": result.summary().loc[["tce", "observed_expected"], "estimate"],
                 "words": 0.0 if "nan" not in str(result).lower().split() else np.nan}  # fmt: skip
     if hasattr(result, "posterior_prob"):
         return {"probability": list(result.posterior_prob.values())} | numbers_of(result.posterior)

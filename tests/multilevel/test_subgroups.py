@@ -261,7 +261,7 @@ def test_weights_and_the_order_of_cases_do_not_matter():
     counted = bc.fit(
         y, s, subgroup=factors, sample_weight=np.full(200, 2), weight_type="counts", **options
     )
-    pd.testing.assert_frame_equal(counted.subgroups, repeated.subgroups)
+    pd.testing.assert_frame_equal(counted.table(), repeated.table())
 
 
 def test_more_cases_are_added_to_subgroups():

@@ -281,8 +281,8 @@ def test_an_assessment_of_sites_and_of_factors_with_imputations(cases):
         a = bc.assess(y, imputation=scores, **{role: groups}, **options)
         assert "3 imputations were combined" in str(a)
         assert a.data.imputations
-        table = a.by_subgroup if groups is FACTORS else a.by_group
+        table = a.facts.by_subgroup if groups is FACTORS else a.facts.by_group
         assert table["events"].iloc[:2].sum() <= y.sum()
-        posterior = a.subgroups if groups is FACTORS else a.sites
+        posterior = a.facts.subgroups if groups is FACTORS else a.facts.sites
         assert len(posterior.imputations) == M
         assert a.to_dict()["imputations"]["number"] == M

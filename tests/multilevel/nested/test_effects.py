@@ -12,6 +12,7 @@ from scipy.stats import norm, t
 
 import bayescal as bc
 from bayescal.core.sampling import even_points
+from bayescal.inference.nuts import as_sampler
 from bayescal.model.priors import Heterogeneity, Normal, Prior
 from bayescal.multilevel.draws import effects_of_prior
 from bayescal.multilevel.nested.density import EffectsDensity
@@ -125,7 +126,7 @@ def test_both_engines_agree():
     """On levels that are exchangeable and levels in order at once, under priors with t tails."""
     problem = sites_and_periods(2, 3, prior="clinical")
     fast = draw_effects(problem, 16_000)
-    slow = sample_terms_nuts(problem, 6000, {"target_accept": 0.98})
+    slow = sample_terms_nuts(problem, 6000, as_sampler({"target_accept": 0.98}))
     assert fast.verdict == "ok"
     assert slow.stats["r_hat"] < 1.03
     for (name, one), (_, other) in zip(named(fast), named(slow), strict=True):
