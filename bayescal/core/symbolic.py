@@ -12,7 +12,7 @@ __all__ = ["functions_for", "is_symbolic", "logit_of"]
 
 def is_symbolic(values: Any) -> bool:
     """Whether these are variables of PyTensor rather than numbers."""
-    return hasattr(values, "owner")
+    return not callable(getattr(values, "owner", callable))  # a path has a method of that name
 
 
 def functions_for(values: Any) -> Any:

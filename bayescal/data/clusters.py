@@ -199,6 +199,8 @@ def read_clusters(roles: Roles, weight: Floats, hits: Floats, *, complete: bool)
     if complete:
         present = np.unique(cluster[counted])
         used, of_present = np.unique(stratum[present], return_inverse=True)
+        if not present.size:
+            raise CaseError("y_true", "has no outcome", more=": every one is missing")
         check_several(of_present, names[present[0]], [layers[k] for k in used])
     keys = _keys(layers)[layer] if "stratum" in roles.columns else None
     sums = np.stack([weight, hits, weight**2, weight * hits])

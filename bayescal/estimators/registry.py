@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -247,7 +248,9 @@ def as_between(value: Any, name: str, least: float, most: float, of: str = "") -
         raise InputError(
             f"{name} must be a number from {least:g} to {most:g}{of}, got {shortened(repr(value))}."
         )
-    return float(value)
+    return (
+        float(value) if abs(value) <= sys.float_info.max else math.inf if value > 0 else -math.inf
+    )
 
 
 def tested(statistic: float | Floats, pvalue: Any, df: float = math.nan) -> Tested:

@@ -229,6 +229,8 @@ def as_paired(given: Given, after: Any) -> PairedPredictions:
         warn_of_ambiguity(weight, first, np.nan_to_num(outcome))
     if times is None and np.isnan(outcome).any():
         weight = weight * ~np.isnan(outcome)
+        if not weight.any():
+            raise InputError("y_true has no outcome of a case with a weight: every one is missing.")
     read = chosen or "counts"
     cases = effective_cases(weight, read)
     kept = cases > 0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from bayescal.core.errors import as_items, as_level, as_levels, check_choice, check_type
+from bayescal.core.errors import InputError, as_items, as_level, as_levels, check_choice, check_type
 from bayescal.core.page import Page
 from bayescal.core.text import card
 from bayescal.data.doors import CaseRoles, door, table_of
@@ -243,6 +243,13 @@ class Assessment:
             Where the data came from: {"File": "predictions.csv", "Probability": "risk",
             "Outcome": "died"}. Of a path, only the file's name is shown.
         """
+        if title is not None:
+            check_type(title, str, "title", "Pass a text.")
+        if source is not None and not isinstance(source, Mapping):
+            raise InputError(
+                "source must be a mapping, such as {'File': 'cases.csv'}, got "
+                f"{type(source).__name__}."
+            )
         return page_of(self.facts, self._verdict, self._tables, title, source)
 
     def to_html(self, path: str | PathLike[str], **details: Any) -> None:
