@@ -148,7 +148,7 @@ def guess(frame: pd.DataFrame, request: Request) -> Guess:
     often = Counter(names)
     option = request.door.option
     for role, name in [*request.named, *(("ignore", name) for name in request.ignore)]:
-        if not often[name]:
+        if not isinstance(name, str) or not often[name]:
             raise InputError(
                 f"{option(role)}: there is no column {shortened(repr(name))}. "
                 f"There are {listed(names)}."
