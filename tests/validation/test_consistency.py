@@ -152,7 +152,7 @@ def test_the_routes_agree(post: Any, resample_scores: bool, monkeypatch: Any) ->
     second = check_consistency(post, only_pairs, **options)
     np.testing.assert_allclose(second.under_posterior, first.under_posterior, rtol=1e-9)
     assert second.estimator == "only_pairs"
-    monkeypatch.setattr(uncertainty, "MOST_CASES", 0)
+    monkeypatch.setattr(uncertainty, "MOST_RESAMPLED", 0)
     third = check_consistency(post, **options)
     assert stats.ks_2samp(third.under_posterior, first.under_posterior).pvalue > 1e-3
     assert stats.ks_2samp(third.under_calibration, first.under_calibration).pvalue > 1e-3
@@ -165,7 +165,7 @@ def test_shared_outcomes_give_the_replicates_of_each_estimator_alone(
     def gap(y_true: Any, y_prob: Any) -> float:  # takes no weights
         return float(abs(np.mean(y_true) - np.mean(y_prob)))
 
-    monkeypatch.setattr(uncertainty, "MOST_CASES", most)
+    monkeypatch.setattr(uncertainty, "MOST_RESAMPLED", most)
     shared = checks.CalibratedOutcomes(post, 40, 3)
     for estimator in ("ece", gap, "ks_error"):
         alone = check_consistency(post, estimator, n_resamples=40, predict=False, random_state=3)
@@ -179,7 +179,7 @@ def test_shared_outcomes_give_the_replicates_of_each_estimator_alone(
 def test_fits_that_take_turns_share_the_data_sets(
     post: Any, most: int, estimator: str, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr(uncertainty, "MOST_CASES", most)
+    monkeypatch.setattr(uncertainty, "MOST_RESAMPLED", most)
     monkeypatch.setattr(uncertainty, "SIMULATED_BLOCK", 3 * 800)
     applied = applied_of(estimator, {})
     every = checks.CalibratedOutcomes(post, 10, 3).check(applied).under_calibration

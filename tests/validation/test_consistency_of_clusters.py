@@ -89,7 +89,7 @@ def test_cases_told_ten_times_with_ids_equal_the_cases_once() -> None:
 
 def test_many_cases_are_added_up_by_score(post: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     first = bc.check_consistency(post, n_resamples=50, random_state=2)
-    monkeypatch.setattr(uncertainty, "MOST_CASES", 0)
+    monkeypatch.setattr(uncertainty, "MOST_RESAMPLED", 0)
     second = bc.check_consistency(post, n_resamples=50, random_state=2)
     np.testing.assert_allclose(second.under_posterior, first.under_posterior, rtol=1e-9)
 

@@ -250,7 +250,7 @@ def test_consistency_is_the_range_under_calibration(
     name: Any, kind: str, most_cases: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Sums of independent outcomes are close to normal, about what the scores say."""
-    monkeypatch.setattr("bayescal.estimators.uncertainty.MOST_CASES", most_cases)
+    monkeypatch.setattr("bayescal.estimators.uncertainty.MOST_RESAMPLED", most_cases)
     y_true, y_prob = overconfident(400, 17, 2)
     rng = np.random.default_rng(18)
     weight = {"none": np.ones(400), "counts": rng.integers(1, 4, 400), "sampling": rng.random(400)}
