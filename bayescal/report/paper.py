@@ -25,7 +25,7 @@ from bayescal.report.groups import LEAST_SITES
 from bayescal.report.notes import imputations_words, notes_on_data
 from bayescal.report.performance import mean_score
 from bayescal.report.references import REFERENCES, cited
-from bayescal.report.seen import Measured
+from bayescal.report.seen import measured
 from bayescal.report.tables import Tables
 from bayescal.report.verdict import Verdict, with_interval
 
@@ -207,23 +207,21 @@ def performance(f: Facts, verdict: Verdict) -> list[str]:
     """The verdict, and the measures of calibration and of the predictions overall, in sentences."""
     table, of = f.table, f.performance
     told = [
-        each.result.format(with_interval(_measured(table, name), each.apart))
+        each.result.format(with_interval(measured(table.loc[name]), each.apart))
         for name, each in FUNCTIONALS.items()
         if each.result and name in table.index
     ]
     sentences = [verdict.first, verdict.limit, *verdict.more, f"{capitalised('; '.join(told))}."]
     sentences += _undefined(table.attrs["undefined"])
     if of["estimate"]["c_statistic"] == of["estimate"]["c_statistic"]:
-        c, brier = (with_interval(_measured(of, name)) for name in ("c_statistic", "brier_score"))
+        c, brier = (
+            with_interval(measured(of.loc[name])) for name in ("c_statistic", "brier_score")
+        )
         sentences.append(f"The C-statistic was {c} and the Brier score {brier}.")
     if f.prob_calibrated == f.prob_calibrated:
         exact, before = chance(f.prob_calibrated), f.prior_calibrated
         sentences.append(f"Exact calibration has probability {exact}, from a prior of {before:g}.")
     return [text for text in sentences if text]
-
-
-def _measured(table: object, name: str) -> Measured:
-    return Measured(*(float(table[end][name]) for end in Measured._fields))  # type: ignore[index]
 
 
 def _undefined(reasons: Mapping[str, str]) -> Iterator[str]:

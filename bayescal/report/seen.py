@@ -11,7 +11,7 @@ from bayescal.model.reversed import Reversed
 from bayescal.report.facts import RIGHT_SPREAD, Facts, Limit
 from bayescal.report.performance import mean_score
 
-__all__ = ["Measured", "Parts", "Seen", "seen"]
+__all__ = ["Measured", "Parts", "Seen", "measured", "seen"]
 
 
 class Measured(NamedTuple):
@@ -124,21 +124,21 @@ def seen(f: Facts) -> Seen:
     of_slope: dict[str, Any] = {}
     if "calibration_slope" in f.table.index:
         of_slope = {
-            "slope": _measured(f.table.loc["calibration_slope"]),
+            "slope": measured(f.table.loc["calibration_slope"]),
             "slope_below": f.prob_within("calibration_slope", -infinity, 1),
             "slope_above": f.prob_within("calibration_slope", 1, infinity),
             "slope_right": f.prob_within("calibration_slope", *RIGHT_SPREAD),
         }
     return Seen(
-        ratio=_measured(f.table.loc["observed_expected"]),
+        ratio=measured(f.table.loc["observed_expected"]),
         ratio_below=f.prob_within("observed_expected", -infinity, 1),
         ratio_above=f.prob_within("observed_expected", 1, infinity),
-        error=_measured(f.error),
+        error=measured(f.error),
         no_slope=f.table.attrs["undefined"].get("calibration_slope", ""),
         exact=float((f.error_draws == 0).mean()),
         mean=mean_score(f.posterior.data),
         ci_prob=f.ci_prob,
-        alone={name: _measured(row) for name, row in f.alone.items()},
+        alone={name: measured(row) for name, row in f.alone.items()},
         runs_wrong_way=f.runs_wrong_way,
         are_labels=f.posterior.problem.edges.assumed,
         pareto_k=float(f.posterior.diagnostics.get("pareto_k", 0)),
@@ -149,7 +149,8 @@ def seen(f: Facts) -> Seen:
     )
 
 
-def _measured(row: Any) -> Measured:
+def measured(row: Any) -> Measured:
+    """The numbers of one row of a table or of a mapping."""
     return Measured(*(float(row[end]) for end in Measured._fields))
 
 
@@ -165,9 +166,9 @@ def _parts(f: Facts) -> Parts | None:
     return Parts(
         f.kind,
         number,
-        {label: _measured(row) for label, row in f.clearly_off.items()},
+        {label: measured(row) for label, row in f.clearly_off.items()},
         f.prob_differ,
         f.next_events,
         last,
-        _measured(f.table.loc["tce"]),
+        measured(f.table.loc["tce"]),
     )

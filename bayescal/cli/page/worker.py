@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, fields, replace
+from importlib import import_module
 from io import StringIO
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -94,7 +95,7 @@ class Answer(NamedTuple):
 
 def work(connection: Connection) -> None:
     """Do what is asked, one thing after the other, until nobody asks any more."""
-    import bayescal.report  # noqa: F401  # now, so that the first answer does not wait for it
+    import_module("bayescal.report")  # now, so that the first answer does not wait for it
 
     desk = Desk()
     while True:

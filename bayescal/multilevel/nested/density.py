@@ -56,7 +56,9 @@ LEAST_POINTS = 8
 """
 FIRST_STEPS, EFFECTS_STEPS = 30, 1
 WEIGHT_STEPS = 2
-"""Steps on the quadratic that is kept, where the weights of two laws follow the rest."""
+"""Steps on the quadratic that is kept, where the weights of two laws follow the rest. One step gave
+the same evidence and effective sizes of 40 to 500 sites in .8 of the time; it was not tried on
+cells and few sites."""
 EFFECTS_LONGEST_STEP = 2.0
 MOST_GAIN = 1.0
 """Most that twice the last step is taken to gain: a quadratic does not reach further."""
