@@ -432,10 +432,9 @@ def attack(call: Call, key: str, value: Any) -> str:
         return fault(str(error), "y_true")
     except bc.errors.InputError as error:
         return fault(str(error), key)
-    except OSError:
-        if key == "path":  # a file that cannot be written
-            return ""
-        raise
+    except OSError as error:
+        cannot_be_written = key == "path" and not isinstance(error, TimeoutError)
+        return "" if cannot_be_written else f"{type(error).__name__}: {error}"[:200]
     except Exception as error:
         return f"{type(error).__name__}: {error}"[:200]
     finally:

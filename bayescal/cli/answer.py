@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from bayescal.cli.options import as_typed
 from bayescal.core.page import Page, Section
 
 __all__ = ["Answer"]
@@ -48,12 +49,13 @@ class Answer:
         page: Page = self.result.page(**self.of_page)
         lines = [f"{_called(name)}: {value}." for name, value in self.source.items() if value]
         source = Section("Data", (" ".join(lines),), appendix=True)
+        notes = tuple(map(as_typed, (*page.notes, *self.notes)))
         return replace(
             page,
             title=self.title,
             sections=(*page.sections, source),
-            notes=(*page.notes, *self.notes),
-            record={**page.record, "source": dict(self.source)},
+            notes=notes,
+            record={**page.record, "notes": notes, "source": dict(self.source)},
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +12,8 @@ from bayescal.core.errors import InputError
 from bayescal.core.text import shortened
 
 __all__ = [
-    "OF_COLUMNS", "OPTIONS", "OUTPUT", "PYTHON_NAMES", "Command", "Option", "Parsed", "help_of",
-    "in_options", "parsed",
+    "OF_COLUMNS", "OPTIONS", "OUTPUT", "PYTHON_NAMES", "Command", "Option", "Parsed",
+    "as_typed", "help_of", "in_options", "parsed",
 ]  # fmt: skip
 
 
@@ -155,6 +156,10 @@ PYTHON_NAMES = {
     "threshold": "thresholds",
 }
 """Options whose argument has another name in Python."""
+ARGUMENT = re.compile(r"""(?<![\w'"(])(\w+)=(?:'(\w+)')?(?=[\s,;:]|\.(?!\.)|$)""")
+"""An argument of Python in a sentence, such as `edge=` or `prior='clinical'`, but not in a call."""
+SURVIVAL = "If they are, pass 1 - y_prob."
+SURVIVAL_TYPED = "Read them with --scale survival if they are, and without it if they are risks."
 HELP = ("-h", "--help", "--help-all")
 
 
@@ -268,8 +273,19 @@ def _meant(name: str, command: Command) -> str:
     return f" Did you mean --{near[0]}?" if near else _see(command)
 
 
+def as_typed(text: str) -> str:
+    """A sentence with its arguments of Python as the options that are typed."""
+
+    def option(found: re.Match[str]) -> str:
+        name = _named(found[1].replace("_", "-"))
+        return f"--{name} {found[2] or ''}".rstrip() if name in OPTIONS else found[0]
+
+    return ARGUMENT.sub(option, text.replace(SURVIVAL, SURVIVAL_TYPED))
+
+
 def in_options(message: str, command: Command, given: Mapping[str, Any]) -> str:
-    """An error that begins with an argument of Python, with the option that was typed."""
+    """An error in which arguments of Python are the options that were typed."""
+    message = as_typed(message)
     argument, _, rest = message.partition(" ")
     name = _named(argument.replace("_", "-"))
     if not argument.isidentifier() or name not in command.options:

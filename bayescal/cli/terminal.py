@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
+from bayescal.cli.options import as_typed
 from bayescal.core.errors import (
     DiagnosticWarning,
     EdgeWarning,
@@ -40,12 +41,6 @@ NOTED = (
     DiagnosticWarning, EdgeWarning, ImputationWarning, RepeatWarning, ScoreWarning, SpellingWarning,
 )  # fmt: skip
 """Warnings of the package that are told as notes."""
-HINTS = {
-    "edge=": "--edge",
-    "If they are, pass 1 - y_prob.": "Read them with --scale survival if they are, and without it "
-    "if they are risks.",
-}
-"""What to do about it in Python, as notes say it, and how that is typed."""
 Progress = Callable[[int, int], None]
 """Takes how much is done, and how much there is in all."""
 
@@ -75,8 +70,7 @@ class Terminal:
 
     def note(self, text: str) -> None:
         """Print, once, what the reader should bear in mind."""
-        for argument, typed in HINTS.items():
-            text = text.replace(argument, typed)
+        text = as_typed(text)
         if text not in self.told:
             self.told.append(text)
             self.say(f"Note: {text}", YELLOW)

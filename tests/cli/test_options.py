@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from collections import Counter
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.cli.commands import COMMANDS, FILES
-from bayescal.cli.options import OPTIONS, PYTHON_NAMES
+from bayescal.cli.options import OPTIONS, PYTHON_NAMES, as_typed
 
 SCREEN = range(24, 41)
 MOST_SLOTS = 98
@@ -134,3 +135,30 @@ def test_every_option_is_attacked(name: str, run) -> None:
                 wrong.append(f"{option} {value!r:.40}: not named: {error:.200}")
     assert not wrong
     assert name == "plan" or Path("a.csv").read_bytes() == table  # a plan reads no file here
+
+
+@pytest.mark.parametrize(
+    ("python", "typed"),
+    [
+        ("Set weight_type='sampling'.", "Set --weight-type sampling."),
+        ("Pass edge= a distance from 0 and 1.", "Pass --edge a distance from 0 and 1."),
+        ("Give engine='nuts' or prior='clinical'.", "Give engine='nuts' or --prior clinical."),
+        ("A column 'edge=' and fit(table, edge=0.01) stay.",) * 2,
+        ("An argument that has no option, such as sampler=.",) * 2,
+    ],
+)
+def test_arguments_in_a_sentence_are_typed_as_options(python, typed) -> None:
+    assert as_typed(python) == typed
+
+
+def test_notes_speak_of_options(run, tmp_path) -> None:
+    score = np.tile(np.linspace(0.05, 0.95, 40), 3)
+    cases = pd.DataFrame({"y": (np.arange(120) * 7 % 10 / 10 < score) * 1, "p": score, "w": 2})
+    cases.to_csv(tmp_path / "cases.csv", index=False)
+    data = (str(tmp_path / "cases.csv"), "--outcome", "y", "--prob", "p", "--sample-weight", "w")
+    record = tmp_path / "page.json"
+    answer = run(*data, "--json", str(record))
+    notes = " ".join(json.loads(record.read_text())["notes"])
+    for text in (" ".join((answer.out + answer.err).split()), notes):
+        assert "--weight-type sampling" in text
+        assert "weight_type=" not in text
