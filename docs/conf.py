@@ -101,6 +101,7 @@ html_sidebars = {
         "install",
         "tutorial",
         "choose",
+        "claim",
         "what-replaces-what",
         "gallery",
         "method",
@@ -147,13 +148,15 @@ def make_benchmark_pages(app: Sphinx) -> None:
 
 
 def make_explanations(app: Sphinx) -> None:
-    """The gallery, figures of the explanations, the table of estimators, the numbers beside R's."""
+    """The gallery, figures of the claim and explanations, the table of estimators, the numbers beside R's."""
+    import claim_figure
     import estimator_table
     import explanation_figures
     import gallery
     import same_numbers_page
 
     gallery.draw()
+    claim_figure.draw(explanation_figures.FIGURES / "claim.png")
     explanation_figures.write_figures()
     estimator_table.write_page()
     same_numbers_page.write_page()
