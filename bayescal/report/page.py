@@ -122,7 +122,8 @@ def to_do(f: Facts) -> str:
         return advice.runs_wrong_way.advice
     told = " ".join(advice.answer)
     if f.clearly_off:
-        told = f"Look at the {f.kind}s that are clearly off, one by one. For all together: {told}"
+        first = f"Look at the {f.kind}s that are clearly off, one by one"
+        told = f"{first}; what follows is for all together. {told}"
     if f.prob_better_next is not None:
         share = chance(f.prob_better_next)
         told += f" In the next {f.kind} it is better than no update with probability {share}."
