@@ -197,18 +197,6 @@ def test_intervals_cover() -> None:
 # Batches, weights, order
 
 
-@pytest.mark.parametrize("estimate", ESTIMATES)
-def test_a_batch_is_a_loop(estimate: Any) -> None:
-    rng = np.random.default_rng(3)
-    scores = rng.random(200).round(1)
-    outcomes = rng.random((2, 3, 200)) < scores
-    actual = estimate(outcomes, scores)
-    assert actual.shape == (2, 3)
-    alone = [[estimate(row, scores) for row in rows] for rows in outcomes]
-    assert isinstance(alone[0][0], float)
-    np.testing.assert_allclose(actual, alone, rtol=1e-8)
-
-
 def test_parts_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(4)
     scores = rng.random(500)
@@ -237,31 +225,6 @@ def test_many_weightings_are_a_loop(estimate: Any) -> None:
 
 
 EVERY = [*ESTIMATES, observed_expected_interval, *INTERVALS.values()]
-
-
-@pytest.mark.parametrize("function", EVERY)
-def test_whole_weights_are_repeats(function: Any) -> None:
-    outcomes, scores = overlapping(100, seed=6)
-    weight = np.random.default_rng(6).integers(0, 4, 100)
-    weighted = function(outcomes, scores, sample_weight=weight)
-    repeated = function(np.repeat(outcomes, weight), np.repeat(scores, weight))
-    assert weighted == pytest.approx(repeated, rel=1e-8)
-
-
-@pytest.mark.parametrize("function", EVERY)
-def test_the_scale_of_sampling_weights_does_not_matter(function: Any) -> None:
-    outcomes, scores = overlapping(100, seed=7)
-    weight = np.random.default_rng(7).uniform(0.5, 2, 100)
-    actual = function(outcomes, scores, sample_weight=weight)
-    assert function(outcomes, scores, sample_weight=7.3 * weight) == pytest.approx(actual, rel=1e-8)
-
-
-@pytest.mark.parametrize("function", EVERY)
-def test_the_order_of_the_cases_does_not_matter(function: Any) -> None:
-    outcomes, scores = overlapping(100, seed=8)
-    order = np.random.default_rng(8).permutation(100)
-    actual = function(outcomes, scores)
-    assert function(outcomes[order], scores[order]) == pytest.approx(actual, rel=1e-8)
 
 
 # Limits

@@ -286,16 +286,6 @@ def test_no_degree_above_what_the_distinct_scores_allow() -> None:
 # Batches, weights, order
 
 
-@every
-def test_a_batch_is_a_loop(function: Any, options: dict) -> None:
-    rng = np.random.default_rng(9)
-    scores = rng.random(150).round(1) * 0.8 + 0.1
-    outcomes = rng.random((2, 3, 150)) < scores**2
-    actual = function(outcomes, scores, **options)
-    alone = [[function(row, scores, **options) for row in rows] for rows in outcomes]
-    np.testing.assert_allclose(actual, alone, rtol=1e-7, atol=1e-9)
-
-
 @each_test
 def test_results_have_the_shape_of_the_batch(test: Any, options: dict) -> None:
     outcomes, scores = data()
@@ -305,32 +295,6 @@ def test_results_have_the_shape_of_the_batch(test: Any, options: dict) -> None:
     assert isinstance(one.statistic, float)
     assert isinstance(one.pvalue, float)
     assert test(np.empty((0, 80)), scores, **options).pvalue.shape == (0,)
-
-
-@every
-def test_whole_weights_are_repeats(function: Any, options: dict) -> None:
-    outcomes, scores = data(100, seed=10)
-    weight = np.random.default_rng(10).integers(0, 4, 100)
-    weighted = function(outcomes, scores, sample_weight=weight, **options)
-    repeated = function(np.repeat(outcomes, weight), np.repeat(scores, weight), **options)
-    assert weighted == pytest.approx(repeated, rel=1e-7)
-
-
-@every
-def test_the_scale_of_sampling_weights_does_not_matter(function: Any, options: dict) -> None:
-    outcomes, scores = data(100, seed=11)
-    weight = np.random.default_rng(11).uniform(0.5, 2, 100)
-    actual = function(outcomes, scores, sample_weight=weight, **options)
-    scaled = function(outcomes, scores, sample_weight=7.3 * weight, **options)
-    assert scaled == pytest.approx(actual, rel=1e-7)
-
-
-@every
-def test_the_order_of_the_cases_does_not_matter(function: Any, options: dict) -> None:
-    outcomes, scores = data(100, 1, seed=12)
-    order = np.random.default_rng(12).permutation(100)
-    actual = function(outcomes, scores, **options)
-    assert function(outcomes[order], scores[order], **options) == pytest.approx(actual, rel=1e-7)
 
 
 # Limits

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import chdtrc, ndtr
 
@@ -212,18 +210,6 @@ def test_a_p_value_of_no_size_is_0_and_its_statistic_finite() -> None:
 # Batches, weights, order
 
 
-@every
-def test_a_batch_is_a_loop(function: Any, options: dict) -> None:
-    rng = np.random.default_rng(3)
-    scores = rng.random(50).round(1)
-    outcomes = rng.random((2, 3, 50)) < scores
-    actual = function(outcomes, scores, **options)
-    assert actual.shape == (2, 3)
-    alone = [[function(row, scores, **options) for row in rows] for rows in outcomes]
-    assert isinstance(alone[0][0], float)
-    np.testing.assert_allclose(actual, alone, rtol=1e-10)
-
-
 @each_test
 def test_p_values_have_the_shape_of_statistics(test: Any, options: dict) -> None:
     scores = np.linspace(0.1, 0.9, 20)
@@ -233,43 +219,6 @@ def test_p_values_have_the_shape_of_statistics(test: Any, options: dict) -> None
     assert isinstance(one.pvalue, float)
     assert one.pvalue == pytest.approx(many.pvalue[1, 2])
     assert test(np.empty((0, 20)), scores, **options).pvalue.shape == (0,)
-
-
-@every
-def test_whole_weights_are_repeats(function: Any, options: dict) -> None:
-    outcomes, scores = data(40, seed=5)
-    weight = np.random.default_rng(5).integers(0, 4, 40)
-    weighted = function(outcomes, scores, sample_weight=weight, **options)
-    repeated = function(np.repeat(outcomes, weight), np.repeat(scores, weight), **options)
-    assert weighted == pytest.approx(repeated, rel=1e-9)
-
-
-@every
-def test_the_scale_of_sampling_weights_does_not_matter(function: Any, options: dict) -> None:
-    outcomes, scores = data(100, 2, seed=6)
-    weight = np.random.default_rng(6).uniform(0.5, 2, 100)
-    actual = function(outcomes, scores, sample_weight=weight, **options)
-    scaled = function(outcomes, scores, sample_weight=7.3 * weight, **options)
-    assert scaled == pytest.approx(actual, rel=1e-9)
-
-
-cases = st.lists(
-    st.tuples(st.sampled_from([0.0, 0.1, 1 / 3, 0.5, 1.0]), st.integers(0, 1)),
-    min_size=1,
-    max_size=30,
-)
-
-
-@every
-@given(cases=cases, seed=st.integers(0, 1000))
-def test_the_order_of_the_cases_does_not_matter(
-    function: Any, options: dict, cases: list[tuple[float, int]], seed: int
-) -> None:
-    scores, outcomes = np.array([(0.25, 1), *cases]).T
-    order = np.random.default_rng(seed).permutation(scores.size)
-    actual = function(outcomes[order], scores[order], **options)
-    assert np.isfinite(actual)
-    assert actual == pytest.approx(function(outcomes, scores, **options), rel=1e-9, abs=1e-12)
 
 
 # Limits

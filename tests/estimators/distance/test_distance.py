@@ -227,26 +227,6 @@ def test_perfect_calibration_in_the_limit() -> None:
 
 
 @pytest.mark.parametrize(
-    "function", [*EVERY, lambda y, s, **more: distance_bounds(y, s, **more).upper]
-)
-def test_batches_weights_and_orders(function: Any) -> None:
-    rng = np.random.default_rng(8)
-    scores, outcomes = rng.random(30).round(1), rng.integers(0, 2, (2, 1, 30))
-    actual = function(outcomes, scores)
-    assert actual.shape == (2, 1)
-    alone = [function(row, scores) for row in outcomes[:, 0]]
-    assert isinstance(alone[0], float)
-    np.testing.assert_allclose(actual[:, 0], alone, atol=1e-12)
-    order = rng.permutation(30)
-    assert function(outcomes[0, 0][order], scores[order]) == pytest.approx(alone[0], abs=1e-12)
-    weight = rng.integers(0, 4, 30)
-    repeated = function(np.repeat(outcomes[0, 0], weight), np.repeat(scores, weight))
-    for scale in (1, 0.37):
-        weighted = function(outcomes[0, 0], scores, sample_weight=scale * weight)
-        assert weighted == pytest.approx(repeated, abs=1e-9)
-
-
-@pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"resolution": 8}, "resolution must be a whole number from 16 to 8,192"),

@@ -25,11 +25,6 @@ SORTED: list[tuple[Any, dict[str, Any]]] = [
     (skce, GAUSSIAN),
     (skce, {"form": "biased", "bandwidth": 0.05}),
 ]
-EVERY = [
-    *SORTED,
-    (skce, {"form": "block"}),
-    (skce, {"form": "block", "block_size": 7, **GAUSSIAN}),
-]
 KERNELS = {
     "laplace": lambda distance, width: np.exp(-distance / width),
     "gaussian": lambda distance, width: np.exp(-(distance**2) / (2 * width**2)),
@@ -164,31 +159,6 @@ def test_tests_of_weights_orders_and_batches(method: str) -> None:
 
 
 # Batches, weights, orders
-
-
-@pytest.mark.parametrize(("estimator", "options"), EVERY)
-def test_a_batch_is_a_loop(estimator: Any, options: dict[str, Any]) -> None:
-    rng = np.random.default_rng(6)
-    scores = rng.random(60).round(1)
-    outcomes = rng.random((2, 3, 60)) < scores
-    actual = estimator(outcomes, scores, **options)
-    assert actual.shape == (2, 3)
-    alone = [[estimator(row, scores, **options) for row in rows] for rows in outcomes]
-    assert isinstance(alone[0][0], float)
-    np.testing.assert_allclose(actual, alone, rtol=1e-9, atol=1e-14)
-
-
-@pytest.mark.parametrize(("estimator", "options"), SORTED)
-def test_whole_weights_are_repeats(estimator: Any, options: dict[str, Any]) -> None:
-    outcomes, scores = data(40, seed=7)
-    weight = np.random.default_rng(7).integers(0, 4, 40)
-    weighted = estimator(outcomes, scores, sample_weight=weight, **options)
-    repeated = estimator(np.repeat(outcomes, weight), np.repeat(scores, weight), **options)
-    assert weighted == pytest.approx(repeated, rel=1e-10)
-    fraction = np.random.default_rng(8).uniform(0.5, 2, 40)
-    actual = estimator(outcomes, scores, sample_weight=fraction, **options)
-    scaled = estimator(outcomes, scores, sample_weight=7.3 * fraction, **options)
-    assert scaled == pytest.approx(actual, rel=1e-9)
 
 
 cases = st.lists(

@@ -203,41 +203,6 @@ def test_triweight_narrow_and_wide() -> None:
 # What holds for all
 
 
-@pytest.mark.parametrize(("function", "options"), EVERY)
-def test_a_batch_is_a_loop(function: Any, options: dict[str, Any]) -> None:
-    rng = np.random.default_rng(2)
-    scores = np.concatenate([[0.0, 1.0], rng.random(80).round(2)])
-    outcomes = rng.random((2, 9, 82)) < scores
-    actual = function(outcomes, scores, **options)
-    assert actual.shape == (2, 9)
-    alone = [[function(row, scores, **options) for row in rows] for rows in outcomes]
-    assert isinstance(alone[0][0], float)
-    np.testing.assert_allclose(actual, alone, rtol=1e-6)
-    assert function(np.empty((0, 82)), scores, **options).shape == (0,)
-
-
-@pytest.mark.parametrize(("function", "options"), EVERY)
-def test_whole_weights_are_repeats(function: Any, options: dict[str, Any]) -> None:
-    rng = np.random.default_rng(4)
-    scores, outcomes = rng.random(60).round(1), rng.integers(0, 2, 60)
-    weight = rng.integers(0, 4, 60)
-    weighted = function(outcomes, scores, sample_weight=weight, **options)
-    repeated = function(np.repeat(outcomes, weight), np.repeat(scores, weight), **options)
-    assert weighted == pytest.approx(repeated, rel=1e-9)
-
-
-@pytest.mark.parametrize(("function", "options"), EVERY)
-def test_the_scale_of_sampling_weights_and_the_order_do_not_matter(
-    function: Any, options: dict[str, Any]
-) -> None:
-    rng = np.random.default_rng(5)
-    scores, outcomes = rng.random(200).round(2), rng.integers(0, 2, 200)
-    weight, order = rng.uniform(0.5, 2, 200), rng.permutation(200)
-    actual = function(outcomes, scores, sample_weight=weight, **options)
-    scaled = function(outcomes[order], scores[order], sample_weight=7.3 * weight[order], **options)
-    assert scaled == pytest.approx(actual, rel=1e-9)
-
-
 def test_fractions_of_cases_left_out_keep_rates_within_bounds() -> None:
     """Sampling weights may leave less than one case at a score."""
     rng = np.random.default_rng(9)
