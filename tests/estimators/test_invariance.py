@@ -1,4 +1,4 @@
-"""What holds for every estimator and test: batches, weights, and the order of the cases."""
+"""What holds for every estimator, test and score: batches, weights, order, refusals, limits."""
 
 from __future__ import annotations
 
@@ -9,9 +9,13 @@ import numpy as np
 import pytest
 
 from bayescal import estimators as e
+from bayescal import scores as s
+from bayescal import simulate
+from bayescal.errors import InputError
 from bayescal.estimators.registry import ESTIMATORS
 
 CLASSES = {"top_label_ece", "class_wise_ece"}
+NOISY = CLASSES | {"auc_v"}  # by default it compares ten neighbours, however many cases there are
 BINNED = [
     (e.ece, {"p": 1}),
     (e.ece, {"p": 2}),
@@ -62,9 +66,26 @@ MANY: list[tuple[Any, dict[str, Any]]] = [
     (e.kde_ece, {"form": "triweight", "bandwidth": 0.03, "p": 2}),
     (e.pde, {"binning": "width", "p": 2}),
     (e.probabilistic_kendall_tau, {}),
+    *((function, {}) for function in (s.brier_score, s.root_brier_score, s.scaled_brier_score)),
+    *((function, {}) for function in (s.log_score, s.spherical_score)),
+    *((function, {}) for function in (s.bernoulli_dawid_sebastiani_score, s.somers_dxy)),
+    (s.c_statistic, {}),
+    *(
+        (function, {"score": score})
+        for function in (s.corp_decomposition, s.murphy_decomposition)
+        for score in ("brier", "log", "spherical")
+    ),
+    *(
+        (function, {"thresholds": thresholds})
+        for function in (s.net_benefit, s.standardised_net_benefit)
+        for thresholds in (0.3, [0.5, 0.1, 0.0, 0.5, 0.93])
+    ),
+    (s.decision_curve, {"thresholds": [0.5, 0.1, 0.0, 0.5, 0.93]}),
 ]
 BLOCKS = [(e.skce, {"form": "block"}), (e.skce, {"form": "block", "block_size": 7, **GAUSSIAN})]
 """Each takes the cases in their order, and no weights."""
+BATCHED = [each for each in MANY if each[0] is not e.tce_bpm]
+TAKES_RISKS = [e.probabilistic_kendall_tau]
 INTERVALS = [
     e.observed_expected_interval,
     e.calibration_in_the_large_interval,
@@ -98,13 +119,21 @@ def same(actual: Any, expected: Any) -> None:
         np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-7)
 
 
-@named([*(each for each in MANY if each[0] is not e.tce_bpm), *BLOCKS])
+@named([*BATCHED, *BLOCKS])
 def test_a_batch_is_a_loop(function: Any, options: dict[str, Any]) -> None:
     outcomes, scores, _ = drawn(60, 2, 3)
     batch = flat(function(outcomes, scores, **options))
     for at in np.ndindex(2, 3):
         alone = function(outcomes[at], scores, **options)
-        same(tuple(part[at] if part.shape else part for part in batch), alone)
+        same(tuple(part[at] if part.shape[:2] == (2, 3) else part for part in batch), alone)
+    none = flat(function(np.empty((0, 60)), scores, **options))
+    assert any(part.shape[:1] == (0,) for part in none)
+    same(
+        function(outcomes[0, 0][:, None], scores, **options),
+        function(outcomes[0, 0], scores, **options),
+    )
+    for kind in (np.uint8, np.float32, object):
+        same(function(outcomes.astype(kind), scores, **options), tuple(batch))
 
 
 @pytest.mark.parametrize("name", SMOOTHERS)
@@ -134,3 +163,47 @@ def test_neither_order_nor_the_scale_of_sampling_weights_matters(
     same(function(outcomes[order], scores[order], **options), function(outcomes, scores, **options))
     scaled = function(outcomes[order], scores[order], sample_weight=7.3 * weight[order], **options)
     same(scaled, function(outcomes, scores, sample_weight=weight, **options))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0, 1], [0.2, 0.4, 0.6]), "y_true has 2 observations but y_prob has 3"),
+        (([0, 2], [0.2, 0.4]), "neither 0 nor 1"),
+        (([0, 1], [0.2, 1.4]), "is outside"),
+        (([0, 1], [0.2, np.nan]), "is missing"),
+        (([], []), "is empty"),
+        (([0, 1], None), "y_prob"),
+        (([0, 1], [[0.2], [0.4, 0.6]]), "y_prob"),
+        (([0, 1], [0.2, 0.4], [1, -1]), "sample_weight"),
+        (([0, 1], [0.2, 0.4], [0, 0]), "zero everywhere"),
+    ],
+)
+def test_what_are_not_outcomes_and_scores_is_refused(arguments: Any, message: str) -> None:
+    weight = arguments[2] if len(arguments) > 2 else None
+    for function, options in [each for each in EVERY if each[0] not in TAKES_RISKS]:
+        with pytest.raises(InputError, match=message):
+            function(*arguments[:2], sample_weight=weight, **options)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([[0, 1], [1, 0]], [0.2, 0.4, 0.6]), "the last axis of y_true has 2"),
+        (([[0, 1], [0, 2]], [0.2, 0.4]), r"y_true\[1, 1\] = 2 is neither 0 nor 1"),
+        (([[0, 1], [0, np.nan]], [0.2, 0.4]), r"y_true\[1, 1\] = nan"),
+        (([["a", "b"], ["a", "b"]], [0.2, 0.4]), "must be 0/1 or boolean"),
+        (([[1j, 0], [0, 1]], [0.2, 0.4]), "must be 0/1 or boolean"),
+    ],
+)
+def test_what_is_no_batch_is_refused(arguments: Any, message: str) -> None:
+    for function, options in [each for each in BATCHED if each[0] not in TAKES_RISKS]:
+        with pytest.raises(InputError, match=message):
+            function(*arguments, **options)
+
+
+@named([(one.function, {}) for name, one in ESTIMATORS.items() if name not in NOISY])
+def test_calibrated_scores_have_no_error_in_the_limit(function: Any, options: dict) -> None:
+    y_true, y_prob = simulate.sample("calibrated", 50_000, random_state=6)
+    perfect = ESTIMATORS[function.__name__].perfect
+    assert function(y_true, y_prob, **options) == pytest.approx(perfect, abs=0.03)

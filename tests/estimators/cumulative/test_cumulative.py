@@ -10,7 +10,6 @@ import pytest
 from scipy import stats
 from scipy.special import chdtrc, ndtr
 
-from bayescal import simulate
 from bayescal.errors import InputError
 from bayescal.estimators import (
     averaged_two_bin_error,
@@ -30,14 +29,9 @@ TESTS = [
     (kuiper_test, {}),
     *[(cumulative_difference_test, {"part": part}) for part in PARTS],
 ]
-EVERY = [(error, {}) for error in ERRORS] + [
-    (lambda *data, test=test, **options: test(*data, **options).statistic, options)
-    for test, options in TESTS
-]
 NAMES = [error.__name__ for error in ERRORS] + [
     "-".join([test.__name__, *options.values()]) for test, options in TESTS
 ]
-every = pytest.mark.parametrize(("function", "options"), EVERY, ids=NAMES)
 each_test = pytest.mark.parametrize(("test", "options"), TESTS, ids=NAMES[2:])
 
 
@@ -210,25 +204,7 @@ def test_a_p_value_of_no_size_is_0_and_its_statistic_finite() -> None:
 # Batches, weights, order
 
 
-@each_test
-def test_p_values_have_the_shape_of_statistics(test: Any, options: dict) -> None:
-    scores = np.linspace(0.1, 0.9, 20)
-    outcomes = np.random.default_rng(4).random((2, 3, 20)) < scores
-    many, one = test(outcomes, scores, **options), test(outcomes[1, 2], scores, **options)
-    assert many.pvalue.shape == many.statistic.shape == (2, 3)
-    assert isinstance(one.pvalue, float)
-    assert one.pvalue == pytest.approx(many.pvalue[1, 2])
-    assert test(np.empty((0, 20)), scores, **options).pvalue.shape == (0,)
-
-
 # Limits
-
-
-def test_perfect_calibration_in_the_limit() -> None:
-    y_true, y_prob = simulate.sample("calibrated", 400_000, random_state=8)
-    assert ks_error(y_true, y_prob) < 0.002
-    assert kuiper_error(y_true, y_prob) < 0.003
-    assert ks_error([0, 1, 1], [0.0, 1.0, 1.0]) == 0
 
 
 def test_errors_lie_in_their_order() -> None:
@@ -255,24 +231,6 @@ def test_outcomes_that_contradict_certain_scores() -> None:
 def test_certain_scores_leave_nothing_to_test(test: Any, options: dict) -> None:
     with pytest.raises(InputError, match="0 or 1 for every case"):
         test([0, 1, 1], [0.0, 1.0, 0.0], **options)
-
-
-@every
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([0, 1], [0.2, 0.4, 0.6]), "y_true has 2 observations but y_prob has 3"),
-        (([0, 2], [0.2, 0.4]), "neither 0 nor 1"),
-        (([0, 1], [0.2, 1.4]), "is outside"),
-        (([0, 1], [0.2, np.nan]), "is missing"),
-        (([], []), "is empty"),
-    ],
-)
-def test_refuses_what_are_not_outcomes_and_scores(
-    function: Any, options: dict, arguments: Any, message: str
-) -> None:
-    with pytest.raises(InputError, match=message):
-        function(*arguments, **options)
 
 
 def test_refuses_an_unknown_part() -> None:

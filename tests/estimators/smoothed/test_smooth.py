@@ -160,12 +160,6 @@ def test_fixed_point_below_every_gap_is_the_sum_of_errors() -> None:
         assert function(outcomes, rate[level]) < 1e-15
 
 
-def test_perfect_calibration_in_the_limit() -> None:
-    y_true, y_prob = simulate.sample("calibrated", 400_000, random_state=6)
-    assert smooth_ece(y_true, y_prob) < 0.005
-    assert logit_smooth_ece(y_true, y_prob) < 0.01
-
-
 # Batches, weights, order
 
 

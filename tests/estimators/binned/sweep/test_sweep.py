@@ -147,13 +147,6 @@ def test_one_case_takes_one_bin(outcome: int, score: float) -> None:
 # Batches, weights, order
 
 
-def test_perfect_calibration_in_the_limit() -> None:
-    y_true, y_prob = simulate.sample("calibrated", 200_000, random_state=6)
-    for cut in CUTS:
-        assert sweep_bins(y_true, y_prob, **cut) > 10
-        assert sweep_ece(y_true, y_prob, **cut) < 0.006
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
