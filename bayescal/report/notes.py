@@ -163,7 +163,7 @@ def _of_edges(post: CalibrationPosterior) -> Iterator[str]:
 
 def _of_labels(f: Facts) -> Iterator[str]:
     """Groups that may be one, and factors that are rather a number."""
-    data = f.data if f.crossed is None else f.crossed.data
+    data = f.given
     for role, levels in data.levels.items():
         if role not in ("period", "imputation"):
             yield from _written_alike(levels)
