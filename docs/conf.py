@@ -94,31 +94,7 @@ html_theme_options = {
         }
     ],
 }
-html_sidebars = {
-    page: []
-    for page in (
-        "index",
-        "install",
-        "tutorial",
-        "choose",
-        "what-replaces-what",
-        "gallery",
-        "method",
-        "estimators",
-        "same_numbers",
-        "architecture",
-        "changelog",
-        "cite",
-        "reference-data",
-        "roadmap",
-        "studies",
-        "how-to/**",
-        "notebooks/**",
-        "papers/**",
-        "explanation/**",
-        "results/**",
-    )
-}
+html_sidebars = {"**": []}
 html_copy_source = False
 
 
@@ -147,13 +123,13 @@ def make_benchmark_pages(app: Sphinx) -> None:
 
 
 def make_explanations(app: Sphinx) -> None:
-    """The gallery, figures of the explanations, the table of estimators, the numbers beside R's."""
+    """The page of figures, those of the explanations, the table of estimators, the numbers beside R's."""
     import estimator_table
     import explanation_figures
-    import gallery
+    import figures
     import same_numbers_page
 
-    gallery.draw()
+    figures.draw()
     explanation_figures.write_figures()
     estimator_table.write_page()
     same_numbers_page.write_page()

@@ -33,14 +33,6 @@ def readme_figure() -> None:
         picture(report, STATIC / "report-demo.png", (1100, 700))
 
 
-def publication_figure() -> None:
-    """The first figure that the page on figures makes."""
-    page = DOCS / "how-to" / "figures.md"
-    for _ in run(page.read_text("utf-8"), str(page)):
-        plt.gcf().savefig(STATIC / "figure-1.png", dpi=130)
-        break
-
-
 def report_screens() -> None:
     """The first screen of the report that the tutorial makes: desktop, phone, and in the dark."""
     if chromium() is None:
@@ -61,7 +53,6 @@ def report_screens() -> None:
 def main() -> None:
     STATIC.mkdir(exist_ok=True)
     readme_figure()
-    publication_figure()
     report_screens()
 
 
