@@ -320,10 +320,12 @@ LOG_ODDS = Scale(
 PERCENT = Scale(
     "percentages", 0, 100, lambda score: score / 100, lambda probability: 100 * probability
 )
-SURVIVAL = Scale(
-    "probabilities of survival", 0, 1, lambda score: 1 - score, lambda probability: 1 - probability
-)
-SCALES = {"probability": PROBABILITY, "logit": LOG_ODDS, "percent": PERCENT, "survival": SURVIVAL}
+SCALES = {
+    "probability": PROBABILITY,
+    "logit": LOG_ODDS,
+    "percent": PERCENT,
+    "survival": Scale("probabilities of survival", 0, 1, lambda x: 1 - x, lambda p: 1 - p),
+}
 
 
 @dataclass(frozen=True)

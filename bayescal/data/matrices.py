@@ -375,26 +375,27 @@ def warn_of_few_outcomes(m: int) -> None:
         )
 
 
-def check_alike(labels: Sequence[str], tables: Sequence[Any]) -> None:
-    """Refuse tables of several imputations that are not of the same cases."""
-    if len(tables) < FEWEST_IMPUTATIONS:
+def check_alike(labels: Sequence[str], cases: Floats, effective: Floats) -> None:
+    """Refuse imputations that are not of the same cases: by their numbers, as read and as worth."""
+    if len(labels) < FEWEST_IMPUTATIONS:
         raise InputError(
             f"imputation holds one imputation, {labels[0]!r}, and at least {FEWEST_IMPUTATIONS} "
             "are needed. Leave it out if the scores were not imputed."
         )
-    if len(tables) > MOST_IMPUTATIONS:
+    if len(labels) > MOST_IMPUTATIONS:
         raise InputError(
-            f"imputation has {len(tables):,} labels, and at most {MOST_IMPUTATIONS:,} imputations "
+            f"imputation has {len(labels):,} labels, and at most {MOST_IMPUTATIONS:,} imputations "
             "are fitted. Pass fewer."
         )
-    for label, table in zip(labels, tables, strict=True):
-        for what, name in (("cases", "n"), ("effective", "effective_size")):
-            one, two = getattr(tables[0], name), getattr(table, name)
-            if not np.isclose(one, two, SAME_CASES, 0):
-                raise InputError(
-                    f"imputation {labels[0]!r} has {one:g} {what} and imputation {label!r} has "
-                    f"{two:g}. Every imputation must hold the same cases, with the same weights."
-                )
+    for what, sizes in (("cases", cases), ("effective", effective)):
+        other = ~np.isclose(sizes, sizes[0], SAME_CASES, 0)
+        if other.any():
+            at = int(other.argmax())
+            raise InputError(
+                f"imputation {labels[0]!r} has {sizes[0]:g} {what} and imputation {labels[at]!r} "
+                f"has {sizes[at]:g}. Every imputation must hold the same cases, with the same "
+                "weights."
+            )
 
 
 def _rows(matrix: Any, name: str) -> list[Any]:
