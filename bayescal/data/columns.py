@@ -338,6 +338,8 @@ class Request:
         Those that were named.
     others : mapping of str to str
         Columns of several predictions, and what each was named by.
+    horizon : float, tuple of float, or None
+        Of times; of several `others` has a column for each.
     cause, censored : str or None
         What the event, and a case that left, are written as in the column of events.
     every : str or None
@@ -353,7 +355,7 @@ class Request:
     others: Mapping[str, str] = field(default_factory=dict)
     pos_label: Any = None
     weight_type: WeightType | None = None
-    horizon: float | None = None
+    horizon: Any = None
     cause: str | None = None
     censored: str | None = None
     every: str | None = None

@@ -223,9 +223,8 @@ def summed(rows: Rows, alike: Sequence[str] = TOLD) -> tuple[Rows, Index]:
     gridded = on_grid[cell]
     score = np.empty(keys.size)
     score[~gridded] = scores[level[~gridded]]
-    on = level[gridded]
-    share = sums["position"][gridded] / (sums["trials"][gridded] * CELL_PARTS)
-    score[gridded] = _LOWER[on] + _WIDTH[on] * share
+    position, trials = sums["position"][gridded], sums["trials"][gridded]
+    score[gridded] = mean_score(level[gridded], position, trials)
     grid = np.where(gridded, level, -1).astype(np.int16)
     return Rows(score=score, cell=cell.astype(np.int32), grid=grid, **sums, **told), at
 
@@ -258,6 +257,11 @@ def locate(score: Floats) -> tuple[Index, Floats]:
     position *= CELL_PARTS / _WIDTH.take(part)
     np.clip(position, 0, CELL_PARTS, out=position)
     return part, np.rint(position, out=position)
+
+
+def mean_score(part: NDArray[Any], position: Floats, trials: Floats) -> Floats:
+    """The mean score of so many cases in each of some parts of the grid."""
+    return np.asarray(_LOWER[part] + _WIDTH[part] * (position / (trials * CELL_PARTS)))
 
 
 def _part_of(score: Floats) -> Index:

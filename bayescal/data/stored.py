@@ -19,7 +19,7 @@ from bayescal.core.text import exact, shortened
 from bayescal.data.cases import as_floats, as_scores, check_same_length
 from bayescal.data.contents import Contents
 from bayescal.data.roles import Structure, labels_of, ordered_cells
-from bayescal.data.rows import TOLD, SQUARES, SUMS, Rows
+from bayescal.data.rows import SQUARES, SUMS, TOLD, Rows
 from bayescal.data.times import FOLLOWED_COLUMNS, KINDS, TIME_STEPS
 
 if TYPE_CHECKING:
@@ -133,7 +133,9 @@ def _stored_cases(rows: Rows, columns: dict[str, NDArray[Any]]) -> Rows:
             "the clusters or times are not those of the table: it was edited or damaged. Load the "
             "file as it was written, or make the table again."
         )
-    return rows.of(row)._replace(**named)
+    cases = rows.of(row)._replace(**named)
+    own = mean_score(cases.grid, cases.position, cases.trials)
+    return cases._replace(score=np.where(cases.grid < 0, cases.score, own))
 
 
 @contextmanager

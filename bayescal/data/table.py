@@ -62,7 +62,7 @@ from bayescal.data.roles import (
     Roles,
     as_roles,
 )
-from bayescal.data.rows import TOLD, LIMIT, Edges, Rows, add_up, edges_of, row_of, share_reaching
+from bayescal.data.rows import LIMIT, TOLD, Edges, Rows, add_up, edges_of, row_of, share_reaching
 from bayescal.data.stored import from_dataset, read_dataset, to_dataset, write_dataset
 from bayescal.data.times import FollowUp, Survival, refuse_horizon
 from bayescal.data.weights import kish
