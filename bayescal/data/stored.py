@@ -19,7 +19,7 @@ from bayescal.core.text import exact, shortened
 from bayescal.data.cases import as_floats, as_scores, check_same_length
 from bayescal.data.contents import Contents
 from bayescal.data.roles import Structure, labels_of, ordered_cells
-from bayescal.data.rows import SQUARES, SUMS, TOLD, Rows
+from bayescal.data.rows import SQUARES, SUMS, TOLD, Rows, mean_score
 from bayescal.data.times import FOLLOWED_COLUMNS, KINDS, TIME_STEPS
 
 if TYPE_CHECKING:
