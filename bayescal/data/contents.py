@@ -26,7 +26,7 @@ from bayescal.data.cases import (
     warn_of_absent,
 )
 from bayescal.data.clusters import check_several, check_strata, read_clusters, strata_of
-from bayescal.data.columns import ROLES, WeightType
+from bayescal.data.columns import ROLES, TIME_COLUMNS, WeightType
 from bayescal.data.roles import (
     DEPENDENCE,
     IMPUTATION,
@@ -39,7 +39,7 @@ from bayescal.data.roles import (
     read_groups,
 )
 from bayescal.data.rows import TOLD, Index, Rows, summed
-from bayescal.data.times import FollowUp, Survival, as_horizon, check_codes, refuse_horizon
+from bayescal.data.times import FollowUp, Survival, as_horizon, check_codes, refuse_horizon, timed
 from bayescal.data.weights import (
     as_weight_type,
     both_types,
@@ -52,7 +52,6 @@ __all__ = []
 
 MOST_WAITING = 4
 """Cases that wait for each row that is summed already: a case is summed once or twice."""
-TIME_COLUMNS = ("time", "event", "entry")
 CASES = ("y_true", "time", "y_prob")
 CHUNK_COLUMNS = ("y_true", *TIME_COLUMNS, "y_prob", *ROLES)
 """What a chunk can have."""
@@ -320,11 +319,9 @@ class Reader:
         try:
             if all(_size(given[key]) == 0 for key in given if key in CASES):
                 return
-            times = {key: given.pop(key, None) for key in TIME_COLUMNS}
-            y_true = given.pop("y_true", None)
-            if times["time"] is not None:
-                y_true = Survival(**times)
-            y_prob, weight = given.pop("y_prob"), given.pop("sample_weight", None)
+            given = timed(given)
+            y_true, y_prob = given.pop("y_true"), given.pop("y_prob")
+            weight = given.pop("sample_weight", None)
             self.take(y_true, y_prob, weight, as_roles(**given))
         except CaseError as error:
             raise error.changed(part=name) from error

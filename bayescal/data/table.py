@@ -49,7 +49,6 @@ from bayescal.data.matrices import (
     as_imputed_outcomes,
     binary_cases,
     check_alike,
-    contents_of_classes,
     risk_at,
 )
 from bayescal.data.roles import (
@@ -64,7 +63,7 @@ from bayescal.data.roles import (
 )
 from bayescal.data.rows import LIMIT, TOLD, Edges, Rows, add_up, edges_of, row_of, share_reaching
 from bayescal.data.stored import from_dataset, read_dataset, to_dataset, write_dataset
-from bayescal.data.times import FollowUp, Survival, refuse_horizon
+from bayescal.data.times import FollowUp, Survival, refuse_horizon, timed
 from bayescal.data.weights import kish
 
 if TYPE_CHECKING:
@@ -189,12 +188,8 @@ class CalibrationData:
         if not several and is_matrix(y_prob) and not is_timed:
             refuse_horizon(horizon)
             _check_classes(y_prob, mode, pos_label)
-            given = (y_true, y_prob, mode or "top-label", None, sample_weight, known)
-            contents = contents_of_classes(*given, weight_type=weight_type, name="y_prob")
-            table = self._new(contents)
-            if table.is_large and not table.levels:
-                of_label = (y_true, y_prob, "top-label", None, sample_weight, "y_prob")
-                table._arrays = ((*binary_cases(*of_label)[:3], None, None),)
+            given = (y_true, y_prob, mode or "top-label", None, sample_weight, known, "y_prob")
+            table = self._of_classes(given, options)
         else:
             if not several:
                 _refuse_mode(mode)
@@ -216,6 +211,14 @@ class CalibrationData:
             given = (y_true, y_prob, sample_weight, options["pos_label"])
             table._arrays = ((*given, roles.columns.get(IMPUTATION)),)
         return table
+
+    @classmethod
+    def _of_classes(cls, given: tuple[Any, ...], options: dict[str, Any]) -> Self:
+        """The table of cases of several classes."""
+        cases, roles = binary_cases(*given)
+        if "subgroup" in roles.columns and given[2] == "class-wise":
+            return cls._new(contents_of(*cases, roles, **options))
+        return cls._of_cases(*cases, roles, options)
 
     @classmethod
     def _of_imputed(
@@ -501,7 +504,7 @@ class CalibrationData:
         CalibrationData(2 cases, 1 event, 2 rows)
         """
         given = (y_true, y_proba, mode, classes, sample_weight, as_roles(**roles))
-        return cls._new(contents_of_classes(*given, weight_type=weight_type))
+        return cls._of_classes(given, {"weight_type": weight_type, "pos_label": None})
 
     @classmethod
     @spelt_out(ColumnRoles)
@@ -667,16 +670,14 @@ class CalibrationData:
         cls, frame: Any, columns: Columns, told: dict[str, Any], number: str | None = None
     ) -> Self:
         """The table of a frame, of which one column may be of how many cases a row is."""
-        reader = Reader(**told)
         try:
-            reader.add(columns_of(frame, columns), "frame")
+            return cls(**timed(columns_of(frame, columns)), **told)
         except CaseError as error:
             if number is None or error.row is None:
                 raise error.changed(argument=columns.called(error.argument)) from None
             rows = int(frame[number].iloc[error.row])
             where = f"{count(rows, 'row')} of frame"
             raise InputError(error.worded(columns.called, lambda row: where)) from None
-        return cls._new(reader.finished())
 
     @property
     def roles(self) -> tuple[str, ...]:

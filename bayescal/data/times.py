@@ -30,7 +30,7 @@ from bayescal.data.cases import (
     common_labels,
     refuse_first,
 )
-from bayescal.data.columns import PYTHON, Door
+from bayescal.data.columns import PYTHON, TIME_COLUMNS, Door
 from bayescal.data.rows import Rows, add_up, numbered
 
 __all__ = ["Ends", "FollowUp", "Survival"]
@@ -440,6 +440,13 @@ class FollowUp:
             return False
         same = all(np.array_equal(getattr(self, n), getattr(other, n)) for n in FOLLOWED_COLUMNS)
         return same and np.allclose(self.weight, other.weight, rtol=1e-12, atol=0)
+
+
+def timed(given: dict[str, Any]) -> dict[str, Any]:
+    """Columns by their names, of which those of times are one outcome."""
+    seen = {name: given[name] for name in TIME_COLUMNS if given.get(name) is not None}
+    rest = {name: each for name, each in given.items() if name not in TIME_COLUMNS}
+    return {"y_true": Survival(**seen)} | rest if seen else rest
 
 
 def seen_as(followed: FollowUp) -> Survival:
