@@ -90,22 +90,17 @@ class Contents:
     is_effective: bool = False
 
     @cached_property
-    def by_score(self) -> tuple[Rows, Index | slice]:
+    def by_score(self) -> tuple[Rows, Index]:
         """The rows of each group by score, and the one that each of the cases is in."""
-        known = any(getattr(self.cases, name) is not None for name in TOLD)
-        return summed(self.cases, ()) if known else (self.cases, slice(None))
+        if any(getattr(self.cases, name) is not None for name in TOLD):
+            return summed(self.cases, ())
+        return self.cases, np.arange(self.cases.score.size)
 
     @cached_property
     def followed(self) -> tuple[FollowUp, Index]:
         """Of times to an event: the entries of the follow-up, and that of each of the cases."""
         assert self.horizon is not None
-        return FollowUp.of_rows(self.cases, self.row_of_case, self.horizon).summed()
-
-    @property
-    def row_of_case(self) -> Index:
-        """The row by score that each of the cases is in."""
-        rows, at = self.by_score
-        return np.arange(rows.score.size)[at]
+        return FollowUp.of_rows(self.cases, self.by_score[1], self.horizon).summed()
 
 
 def regrouped(

@@ -209,35 +209,41 @@ def summed(rows: Rows, alike: Sequence[str] = TOLD) -> tuple[Rows, Index]:
         position[new] = within * rows.trials[new]
     width = GRID if on_grid.all() else max(GRID, scores.size)  # few keys are counted, not sorted
     told = {name: getattr(rows, name) for name in alike if getattr(rows, name) is not None}
-    keys, at = _numbered_by(rows.cell.astype(np.intp) * width + level, cells * width, told)
+    first, at = numbered_by(rows.cell.astype(np.intp) * width + level, cells * width, told)
     rows = rows.without([name for name in TOLD if name not in told])._replace(position=position)
     sums = {name: getattr(rows, name) for name in SUMS if getattr(rows, name) is not None}
-    sums = {name: add_up(at, values, keys.size) for name, values in sums.items()}
-    if told:
-        first = np.empty(keys.size, np.intp)
-        first[at] = np.arange(at.size)
-        told = {name: values[first] for name, values in told.items()}
-        cell, level = rows.cell[first], level[first]
-    else:
-        cell, level = np.divmod(keys, width)
+    sums = {name: add_up(at, values, first.size) for name, values in sums.items()}
+    told = {name: values[first] for name, values in told.items()}
+    cell, level = rows.cell[first], level[first]
     gridded = on_grid[cell]
-    score = np.empty(keys.size)
+    score = np.empty(first.size)
     score[~gridded] = scores[level[~gridded]]
     position, trials = sums["position"][gridded], sums["trials"][gridded]
     score[gridded] = mean_score(level[gridded], position, trials)
     grid = np.where(gridded, level, -1).astype(np.int16)
-    return Rows(score=score, cell=cell.astype(np.int32), grid=grid, **sums, **told), at
+    return Rows(score=score, cell=cell, grid=grid, **sums, **told), at
 
 
-def _numbered_by(key: Index, size: int, more: dict[str, NDArray[Any]]) -> tuple[Index, Index]:
-    """Distinct keys and the number of each, of keys below a size and more columns."""
+def numbered_by(key: Index, size: int, more: dict[str, NDArray[Any]]) -> tuple[Index, Index]:
+    """Number what is alike in a key below `size` and in more columns, in order of all of them.
+
+    Returns
+    -------
+    first : ndarray of int
+        Where one of each is.
+    at : ndarray of int
+        The number of each.
+    """
     for column in more.values():
         values, code = numbered(column)
         if size * values.size > LARGEST_KEY:
             few, key = numbered(key)
             size = few.size
         key, size = key * values.size + code, size * values.size
-    return numbered(key)
+    distinct, at = numbered(key)
+    first = np.empty(distinct.size, np.intp)
+    first[at] = np.arange(at.size)  # the last of those alike, which all are the same
+    return first, at
 
 
 def collapse(score: Floats, outcome: Floats, weight: Floats | None = None) -> Rows:

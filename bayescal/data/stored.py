@@ -58,7 +58,7 @@ def to_dataset(contents: Contents) -> xr.Dataset:
 
 
 def _variables(contents: Contents, dim: str) -> dict[str, Any]:
-    rows, cases = contents.by_score[0], contents.cases
+    (rows, row_of_case), cases = contents.by_score, contents.cases
     variables: dict[str, Any] = {
         name: (dim, getattr(rows, name)) for name in ("score", "trials", "hits")
     }
@@ -71,7 +71,7 @@ def _variables(contents: Contents, dim: str) -> dict[str, Any]:
         more = {name: (dim, getattr(rows, name)) for name in SQUARES}
     else:
         more = {f"{CASE}{name}": ("case", getattr(cases, name)) for name in (*SUMS, *TOLD)}
-        more[f"{CASE}row"] = ("case", contents.row_of_case)
+        more[f"{CASE}row"] = ("case", row_of_case)
     return variables | {name: each for name, each in more.items() if each[1] is not None}
 
 

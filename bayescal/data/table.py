@@ -715,7 +715,7 @@ class CalibrationData:
 
         Those of several imputations are in each of `imputations`. One cluster alone is refused.
         """
-        return self._clusters_in(lambda contents: contents.row_of_case)
+        return self._clusters_in(lambda contents: contents.by_score[1])
 
     @cached_property
     def followed_clusters(self) -> Clusters | None:
@@ -735,7 +735,7 @@ class CalibrationData:
     @property
     def cases(self) -> tuple[Rows, NDArray[np.intp]]:
         """Cases that are alike in all that is known of them; and the row that they are in."""
-        return self._shown.cases, self._shown.row_of_case
+        return self._shown.cases, self._shown.by_score[1]
 
     @property
     def follow_up(self) -> FollowUp | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -31,7 +31,7 @@ from bayescal.data.cases import (
     refuse_first,
 )
 from bayescal.data.columns import PYTHON, TIME_COLUMNS, Door
-from bayescal.data.rows import Rows, add_up, numbered
+from bayescal.data.rows import Rows, add_up, numbered_by
 
 __all__ = ["Ends", "FollowUp", "Survival"]
 
@@ -61,7 +61,23 @@ WHERE_TAKEN = (
 )
 
 
-class Survival:
+class Exits:
+    """What ended the time of each case: `LEFT`, `OWN_EVENT` or `OTHER_EVENT`."""
+
+    kind: NDArray[np.int8]
+
+    @property
+    def event(self) -> NDArray[np.bool_]:
+        """Whether each time ended with the event of interest."""
+        return np.asarray(self.kind == OWN_EVENT)
+
+    @property
+    def other(self) -> NDArray[np.bool_]:
+        """Whether each time ended with a competing event, which rules the event out."""
+        return np.asarray(self.kind == OTHER_EVENT)
+
+
+class Survival(Exits):
     """Times to an event, some of them censored, in place of outcomes.
 
     Parameters
@@ -118,8 +134,6 @@ class Survival:
     """
 
     time: Floats
-    event: NDArray[np.bool_]
-    other: NDArray[np.bool_]
     entry: Floats | None
     index: Index | None
     unnamed_codes: frozenset[int]
@@ -138,7 +152,8 @@ class Survival:
         time, event, entry = aligned(time=time, event=event, entry=entry)
         self.time, codes = as_floats(time, "time"), _as_codes(event)
         own = 1 if cause is None else as_count(cause, "cause", maximum=MOST_CAUSES)
-        self.event, self.other = codes == own, (codes != own) & (codes > 0)
+        kind = np.where(codes == own, OWN_EVENT, np.where(codes > 0, OTHER_EVENT, LEFT))
+        self.kind = kind.astype(np.int8)
         if own > 1 and not self.event.any():
             known = ", ".join(map(str, np.unique(codes).tolist()))
             warn(
@@ -148,7 +163,7 @@ class Survival:
             )
         self.unnamed_codes = frozenset() if cause is not None else frozenset(codes.tolist())
         self.entry = None if entry is None else as_floats(entry, "entry")
-        check_same_length(self.time.size, "time", self.event.size, "event")
+        check_same_length(self.time.size, "time", self.kind.size, "event")
         refuse_first(
             ~((self.time >= 0) & (self.time < np.inf)),
             self.time,
@@ -193,12 +208,6 @@ class Survival:
         told += ["delayed entry"] * (self.entry is not None)
         return f"Survival({', '.join(told)})"
 
-    @property
-    def kind(self) -> NDArray[np.int8]:
-        """What ended each time: `LEFT`, `OWN_EVENT` or `OTHER_EVENT`."""
-        kind = np.where(self.other, OTHER_EVENT, np.where(self.event, OWN_EVENT, LEFT))
-        return kind.astype(np.int8)
-
     def outcome(self, horizon: float) -> Floats:
         """Whether each case is known to have the event by a horizon, 0 or 1.
 
@@ -235,9 +244,7 @@ class Survival:
     def of(self, some: NDArray[Any]) -> Survival:
         """Some of the cases, without their labels."""
         part = copy(self)
-        part.time, part.event, part.other = (
-            each[some] for each in (self.time, self.event, self.other)
-        )
+        part.time, part.kind = self.time[some], self.kind[some]
         part.entry = None if self.entry is None else self.entry[some]
         part.index = None
         return part
@@ -254,7 +261,7 @@ class Survival:
 
 
 @dataclass(frozen=True, eq=False)
-class FollowUp:
+class FollowUp(Exits):
     """Cases by row of a table, and by when they came, when they went, and by which kind of exit.
 
     Times are steps of a fixed grid, so that tables can be added. An event lies within the step that
@@ -292,24 +299,16 @@ class FollowUp:
 
     def in_rows(self, row: NDArray[np.intp]) -> FollowUp:
         """The same, where what was in row r is now in row `row[r]`, or, below 0, left out."""
-        to = row[self.row]
-        if (to < 0).any():
-            kept = to >= 0
-            of = (getattr(self, name)[kept] for name in (*FOLLOWED_COLUMNS[1:], "weight"))
-            return FollowUp(self.horizon, to[kept], *of).summed()[0]
-        return replace(self, row=to).summed()[0]
+        kept = row[self.row] >= 0
+        of: list[Any] = [getattr(self, n)[kept] for n in (*FOLLOWED_COLUMNS[1:], "weight")]
+        return FollowUp(self.horizon, row[self.row][kept], *of).summed()[0]
 
     def summed(self) -> tuple[FollowUp, NDArray[np.intp]]:
         """The entries that are alike together, and where each one went."""
-        came = TIME_STEPS + 1 if self.entry.any() else 1
-        keys, at = numbered(
-            ((self.row * came + self.entry) * (TIME_STEPS + 1) + self.exit) * 3 + self.kind
-        )
-        rest, kind = np.divmod(keys, 3)
-        rest, exit_ = np.divmod(rest, TIME_STEPS + 1)
-        row, entry = np.divmod(rest, came)
-        total = add_up(at, self.weight, keys.size)
-        return FollowUp(self.horizon, row, entry, exit_, kind.astype(np.int8), total), at
+        told = {name: getattr(self, name) for name in FOLLOWED_COLUMNS}
+        first, at = numbered_by(np.zeros(self.row.size, np.intp), 1, told)
+        own: list[Any] = [values[first] for values in told.values()]
+        return FollowUp(self.horizon, *own, add_up(at, self.weight, first.size)), at
 
     def check(self) -> None:
         """Refuse a horizon of which, or of a time before which, the cases say nothing."""
@@ -382,16 +381,6 @@ class FollowUp:
         came = np.bincount(self.entry, self.weight, TIME_STEPS + 1)
         went = np.bincount(self.exit, self.weight, TIME_STEPS + 1)
         return np.maximum(np.cumsum(came - went)[:TIME_STEPS], 0.0)
-
-    @property
-    def event(self) -> NDArray[np.bool_]:
-        """Which entries had the event by the horizon."""
-        return np.asarray(self.kind == OWN_EVENT)
-
-    @property
-    def other(self) -> NDArray[np.bool_]:
-        """Which entries had a competing event by the horizon, which rules the event out."""
-        return np.asarray(self.kind == OTHER_EVENT)
 
     @property
     def left_early(self) -> NDArray[np.bool_]:
