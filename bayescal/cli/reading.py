@@ -31,7 +31,7 @@ __all__ = [
 
 UNITS_OF_TIME = ("second", "minute", "hour", "day", "week", "month", "year")
 """Words that a column of times may be called by; in the plural, too."""
-SEVERAL = ("subgroup", "ignore_column")
+REPEATED = ("subgroup", "ignore_column")
 """Options that may be given several times."""
 OPTIONS = (
     *("positive", "weight_type", "horizon", "censored", "every", "scale", "drop_missing"),
@@ -60,13 +60,10 @@ COMMAND_LINE = (_typed, "bayescal compare", "an empty cell", _keeping)
 """A `Door` of the reader."""
 
 
-TAKEN = (*ROLES, "independent")
-
-
 def request_of(
     file: Any,
     typed: Mapping[str, Any] | None = None,
-    takes: tuple[str, ...] = TAKEN,
+    takes: tuple[str, ...] = (*ROLES, "independent"),
     *,
     several_horizons: bool = False,
 ) -> Request:
@@ -85,7 +82,7 @@ def request_of(
 
     said: dict[str, Any] = dict.fromkeys([*ROLES, *OF_TABLE, *OPTIONS]) | dict(typed or {})
     for name, given in said.items():
-        if isinstance(given, (list, tuple)) and name not in SEVERAL:
+        if isinstance(given, (list, tuple)) and name not in REPEATED:
             if len(given) > 1 and name in ROLES:
                 several = " Name several subgroups with --subgroup." * (name == "site")
                 raise InputError(f"{_typed(name)} is one column, and was given twice.{several}")

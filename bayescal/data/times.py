@@ -307,8 +307,8 @@ class FollowUp(Exits):
         """The entries that are alike together, and where each one went."""
         told = {name: getattr(self, name) for name in FOLLOWED_COLUMNS}
         first, at = numbered_by(np.zeros(self.row.size, np.intp), 1, told)
-        own: list[Any] = [values[first] for values in told.values()]
-        return FollowUp(self.horizon, *own, add_up(at, self.weight, first.size)), at
+        own: dict[str, Any] = {name: values[first] for name, values in told.items()}
+        return FollowUp(self.horizon, **own, weight=add_up(at, self.weight, first.size)), at
 
     def check(self) -> None:
         """Refuse a horizon of which, or of a time before which, the cases say nothing."""
