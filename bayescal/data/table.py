@@ -182,23 +182,24 @@ class CalibrationData:
         **roles: Unpack[LabelRoles],
     ) -> None:
         matrix, is_timed = roles.get("imputation"), isinstance(y_true, Survival)
-        several = matrix is not None and (y_prob is None or is_matrix(matrix))
-        known = as_roles(**roles | ({"imputation": None} if y_prob is None or several else {}))
+        if y_prob is None or is_matrix(matrix):
+            roles = roles | {"imputation": None}
+        else:
+            matrix = None
+        given = (y_true, y_prob, sample_weight, as_roles(**roles))
         options = {"weight_type": weight_type, "pos_label": pos_label, "horizon": horizon}
-        if not several and is_matrix(y_prob) and not is_timed:
+        of_classes = matrix is None and not is_timed and is_matrix(y_prob)
+        if matrix is None and not of_classes:
+            _refuse_mode(mode)
+        if of_classes:
             refuse_horizon(horizon)
             _check_classes(y_prob, mode, pos_label)
-            given = (y_true, y_prob, mode or "top-label", None, sample_weight, known, "y_prob")
-            table = self._of_classes(given, options)
+            table = self._of_classes(*given, mode or "top-label", options)
+        elif matrix is not None or (not is_timed and is_matrix(y_true)):
+            table = self._of_imputed(*given, matrix, options)
         else:
-            if not several:
-                _refuse_mode(mode)
-                matrix = None
-                y_prob = risk_at(y_prob, horizon) if is_timed else y_prob
-            imputed = several or (not is_timed and is_matrix(y_true))
-            beside = (matrix,) if imputed else ()
-            made = self._of_imputed if imputed else self._of_cases
-            table = made(y_true, y_prob, sample_weight, known, options, *beside)
+            risk = risk_at(y_prob, horizon) if is_timed else y_prob
+            table = self._of_cases(y_true, risk, *given[2:], options)
         self.__dict__.update(table.__dict__)
 
     @classmethod
@@ -208,15 +209,25 @@ class CalibrationData:
         """The table of cases with one score and one outcome each."""
         table = cls._new(contents_of(y_true, y_prob, sample_weight, roles, **options))
         if table.is_large and table._contents.horizon is None:
-            given = (y_true, y_prob, sample_weight, options["pos_label"])
+            given = (y_true, y_prob, sample_weight, options.get("pos_label"))
             table._arrays = ((*given, roles.columns.get(IMPUTATION)),)
         return table
 
     @classmethod
-    def _of_classes(cls, given: tuple[Any, ...], options: dict[str, Any]) -> Self:
+    def _of_classes(
+        cls,
+        y_true: Any,
+        y_prob: Any,
+        sample_weight: Any,
+        roles: Roles,
+        mode: str,
+        options: dict[str, Any],
+        classes: Any = None,
+        name: str = "y_prob",
+    ) -> Self:
         """The table of cases of several classes."""
-        cases, roles = binary_cases(*given)
-        if "subgroup" in roles.columns and given[2] == "class-wise":
+        cases, roles = binary_cases(y_true, y_prob, mode, classes, sample_weight, roles, name)
+        if mode == "class-wise":
             return cls._new(contents_of(*cases, roles, **options))
         return cls._of_cases(*cases, roles, options)
 
@@ -227,8 +238,8 @@ class CalibrationData:
         y_prob: Any,
         sample_weight: Any,
         roles: Roles,
-        options: dict[str, Any],
         matrix: Any,
+        options: dict[str, Any],
     ) -> Self:
         """The table of several imputations of the scores, a matrix, or of the outcomes."""
         is_timed = isinstance(y_true, Survival)
@@ -503,8 +514,8 @@ class CalibrationData:
         >>> bc.CalibrationData.from_multiclass([0, 1], proba)
         CalibrationData(2 cases, 1 event, 2 rows)
         """
-        given = (y_true, y_proba, mode, classes, sample_weight, as_roles(**roles))
-        return cls._of_classes(given, {"weight_type": weight_type, "pos_label": None})
+        given = (y_true, y_proba, sample_weight, as_roles(**roles), mode)
+        return cls._of_classes(*given, {"weight_type": weight_type}, classes, "y_proba")
 
     @classmethod
     @spelt_out(ColumnRoles)
