@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, as_number
-from bayescal.core.optimise import clipped
+from bayescal.core.optimise import clipped, zero_of
 from bayescal.core.text import percent, shortened
 from bayescal.data.rows import add_up
 from bayescal.data.table import CalibrationData
@@ -80,14 +80,12 @@ class PlannedTimes:
         spread = np.sqrt((log_odds - middle) ** 2 @ weight)
         if not self.leaving or self.ratio == 1 or not spread:
             return np.full_like(log_odds, -np.log1p(-self.leaving))
-        from scipy.optimize import brentq
-
         relative = self.ratio ** ((log_odds - middle) / spread)
 
         def excess(log_rate: float) -> float:
             return float(-np.expm1(-np.exp(log_rate) * relative) @ weight) - self.leaving
 
-        return np.asarray(relative * np.exp(brentq(excess, -60, 60)))
+        return np.asarray(relative * np.exp(zero_of(excess, -60, 60)))
 
     def shares(self, curve: Floats, rate: Floats) -> tuple[Floats, Floats]:
         """Shares of the patients whose event is seen, and who leave before the horizon without one.
