@@ -8,6 +8,7 @@ the log cumulative hazard by the horizon follows.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,8 +24,10 @@ __all__ = ["CLOGLOG", "LOGIT", "Link", "nearest_line", "nearest_shift"]
 
 FLOOR = 1e-15
 WEIGHT_FLOOR = 1e-12  # keeps a line defined in a draw that gives all its weight to one score
-LINE_NEAR, LINE_CLOSE = 1e-3, 1e-6  # a step this short leaves an error of the order of its square
-LINE_STEPS, LINE_LONGEST = 25, 3.0
+PRECISIONS = ((np.float32, 1e-3), (np.float64, 1e-6))
+"""Of Newton's steps, and the step that ends them: it leaves an error of the order of its square.
+Single precision is three times faster, and all that the first steps need."""
+MOST_STEPS, LINE_LONGEST = 50, 3.0
 FARTHEST_HAZARD = 30.0  # hazards are taken from exp(-30) to 30, where nothing overflows
 
 
@@ -98,9 +101,9 @@ def nearest_line(
     line = np.empty((len(curve), 2))
     line[:] = np.concatenate([centre, scale], axis=-1)
     powers = np.stack([np.ones_like(z), z, z * z], axis=-1)
-    # Single precision is three times faster, and all that the first steps need.
-    _climb(line, link, LINE_NEAR, *(each.astype(np.float32) for each in (powers, curve, weights)))
-    unsettled = _climb(line, link, LINE_CLOSE, powers, curve, weights)
+    for kind, close in PRECISIONS:
+        given: Any = (each.astype(kind, copy=False) for each in (powers, curve, weights))
+        unsettled = _settle(line, close, partial(_step, link, *given))
     lost = np.flatnonzero(~np.isfinite(line).all(axis=1))
     for row in np.union1d(unsettled, lost):
         line[row] = _one_line(np.broadcast_to(z, curve.shape)[row], curve[row], weights[row], link)
@@ -108,31 +111,32 @@ def nearest_line(
     return line[:, 0] - slope * centre[..., 0], slope
 
 
-def _climb(
-    line: Floats, link: Link, close: float, powers: Any, curve: Any, weight: Any
+def _settle(
+    point: Floats, close: float, step_of: Callable[[Floats, Any], Floats]
 ) -> NDArray[np.intp]:
-    """Move every line by Newton's steps until one is short; those of which none was."""
-    unsettled = np.arange(len(line))
-    for _ in range(LINE_STEPS):
-        some = slice(None) if unsettled.size == len(line) else unsettled
-        own = powers if powers.ndim == 2 else powers[some]
-        step = _step(line[some], own, curve[some], weight[some], link)
-        line[some] += step
+    """Move every point by Newton's steps until one is short; those of which none was."""
+    unsettled = np.arange(len(point))
+    for _ in range(MOST_STEPS):
+        some = slice(None) if unsettled.size == len(point) else unsettled
+        step = step_of(point[some], some)
+        point[some] += step
         unsettled = unsettled[~(np.abs(step).max(axis=1) < close)]
         if not unsettled.size:
             break
     return unsettled
 
 
-def _step(line: Floats, powers: Any, curve: Any, weight: Any, link: Link) -> Floats:
-    """A Newton step of every line, by passes in the precision of its curve."""
+def _step(link: Link, powers: Any, curve: Any, weight: Any, line: Floats, some: Any) -> Floats:
+    """A Newton step of some lines, by passes in the precision of their curves."""
+    line = line.astype(powers.dtype)
     if powers.ndim == 2:
-        at = line.astype(powers.dtype) @ powers[:, :2].T
+        at = line @ powers[:, :2].T
     else:
-        at = np.vecdot(powers[..., :2], line.astype(powers.dtype)[:, None])
-    first, second = link.slopes(at, curve)
-    first *= weight
-    second *= weight
+        powers = powers[some]
+        at = np.vecdot(powers[..., :2], line[:, None])
+    first, second = link.slopes(at, curve[some])
+    first *= weight[some]
+    second *= weight[some]
     (r0, r1, _), (i0, i1, i2) = _moments(first, powers), _moments(second, powers)
     step = np.stack([i1 * r1 - i2 * r0, i1 * r0 - i0 * r1], axis=1)
     with np.errstate(over="ignore"):
@@ -176,28 +180,23 @@ def nearest_shift(target: Floats, weight: Floats, score: Floats) -> Floats:
     ndarray of shape (draws,)
     """
     weights = np.broadcast_to(weight, (target.size, weight.shape[-1]))
-    goal, shift = logit(np.clip(target, FLOOR, 1 - FLOOR)), np.zeros(target.size)
-    against = 1 / score - 1  # odds against the event
-    for kind, close in ((np.float32, LINE_NEAR), (np.float64, LINE_CLOSE)):
-        _move(shift, goal, against.astype(kind), weights.astype(kind), close)
-    return shift
+    goal = logit(np.clip(target, FLOOR, 1 - FLOOR))
+    against, shift = 1 / score - 1, np.zeros((target.size, 1))  # odds against the event
+    for kind, close in PRECISIONS:
+        given: Any = (each.astype(kind, copy=False) for each in (against, weights))
+        _settle(shift, close, partial(_shift_step, goal, *given))
+    return shift[:, 0]
 
 
-def _move(shift: Floats, goal: Floats, against: Any, weight: Any, close: float) -> None:
-    """Move every shift by steps in the precision of the weights, until one is short."""
-    unsettled = np.arange(shift.size)
-    for _ in range(4 * LINE_STEPS):
-        some = slice(None) if unsettled.size == shift.size else unsettled
-        with np.errstate(over="ignore"):
-            odds = np.exp(-shift[some, None]).astype(weight.dtype)
-            predicted = odds * (against if against.ndim == 1 else against[some])
-        predicted += 1
-        np.reciprocal(predicted, out=predicted)
-        mass = predicted * weight[some]
-        mean = np.clip(np.vecdot(predicted, weight[some]).astype(np.float64), FLOOR, 1 - FLOOR)
-        slope = np.maximum(mean - np.vecdot(mass, predicted), 1e-300)
-        step = (goal[some] - logit(mean)) * mean * (1 - mean) / slope
-        shift[some] += np.clip(step, -5, 5)
-        unsettled = unsettled[~(np.abs(step) < close)]
-        if not unsettled.size:
-            break
+def _shift_step(goal: Floats, against: Any, weight: Any, shift: Floats, some: Any) -> Floats:
+    """A Newton step of some shifts, by passes in the precision of the weights."""
+    with np.errstate(over="ignore"):
+        odds = np.exp(-shift).astype(weight.dtype)
+        predicted = odds * (against if against.ndim == 1 else against[some])
+    predicted += 1
+    np.reciprocal(predicted, out=predicted)
+    mass = predicted * weight[some]
+    mean = np.clip(np.vecdot(predicted, weight[some]).astype(np.float64), FLOOR, 1 - FLOOR)
+    slope = np.maximum(mean - np.vecdot(mass, predicted), 1e-300)
+    step = (goal[some] - logit(mean)) * mean * (1 - mean) / slope
+    return np.asarray(np.clip(step, -5, 5))[:, None]
