@@ -1016,12 +1016,12 @@ class CalibrationPosterior:
         -------
         pandas.DataFrame
             Index: functional, or (group, functional). Columns: estimate, mean, median, lower,
-            upper. The estimate is that of `estimate`: the mean, but for distances in one family. `attrs`
-            state the interval,
-            the population, how many scores of 0 and 1 were moved and to where, how the weights are
-            read (`weight_type`), whether this is a pseudo-posterior, why rows are `undefined`, and
-            which intervals call for `cautions`; of clusters also their number, design effects and
-            the effective number of cases, and of several imputations their number.
+            upper. The estimate is that of `estimate`: the mean, but for distances in one family.
+            `attrs` state the interval, the population, how many scores of 0 and 1 were moved and to
+            where, how the weights are read (`weight_type`), whether this is a pseudo-posterior, why
+            rows are `undefined`, and which intervals call for `cautions`; of clusters also their
+            number, design effects and the effective number of cases, and of several imputations
+            their number.
 
         Raises
         ------
