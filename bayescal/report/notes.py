@@ -103,8 +103,8 @@ def _of_data(post: CalibrationPosterior) -> Iterator[str]:
         )
     if data.unknown is not None:
         yield (
-            f"{count(data.unknown.n, 'case')} without a known outcome left out. bayescal.fit_known "
-            "shows what they could change."
+            f"{count(data.unknown.n, 'case')} without a known outcome left out of the fit; their "
+            "section tells what they could change."
         )
     if data.events in (0, data.n):
         which = "no case" if data.events == 0 else "every case"

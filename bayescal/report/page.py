@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from bayescal.core.page import Block, Figure, Page, Section
 from bayescal.core.table import Column, Row, Table
 from bayescal.core.text import chance, count, percent, shortened
+from bayescal.fitting.unknown import known_fit
 from bayescal.model.priors import PRESETS
 from bayescal.report.facts import Facts
 from bayescal.report.followed import cases_and_events_of, followed_words
@@ -65,7 +67,8 @@ def page_of(
     figure, *figures = _figures(f, verdict)
     lead = Section("Results", (*verdict.more, figure, tables["first"]))
     sections = [lead, *_parts(f, tables), *_to_do(f), *_thresholds(f, tables)]
-    sections += [*_follow_up(f, tables), Section("Methods", (short_method(f),))]
+    unseen = _missing(f)
+    sections += [*_follow_up(f, tables), *unseen.sections, Section("Methods", (short_method(f),))]
     if is_whole:
         sections += _more_of_parts(f, tables, figures)
         sections += _appendix(f, verdict, tables, advised, told, notes)
@@ -76,7 +79,7 @@ def page_of(
     }
     record = {}
     if is_whole:  # in standard words
-        record = {**as_dict(f, verdict, advised, notes), **words, "source": told}
+        record = {**as_dict(f, verdict, advised, notes), **words, "source": told, **unseen.record}
     page = Page(
         **words, sections=tuple(sections), notes=tuple(notes), record=record, tone=verdict.tone
     )
@@ -120,7 +123,8 @@ def to_do(f: Facts) -> str:
         return advice.runs_wrong_way.advice
     told = " ".join(advice.answer)
     if f.clearly_off:
-        told = f"Look at the {f.kind}s that are clearly off, one by one. For all together: {told}"
+        first = f"Look at the {f.kind}s that are clearly off, one by one"
+        told = f"{first}; what follows is for all together. {told}"
     if f.prob_better_next is not None:
         share = chance(f.prob_better_next)
         told += f" In the next {f.kind} it is better than no update with probability {share}."
@@ -291,6 +295,22 @@ def _follow_up(f: Facts, tables: Tables) -> Iterator[Section]:
     if "followed" in tables:
         words = followed_words(f.posterior.data, f.ratio_at_other_hazard)
         yield Section("Follow-up", (*words, tables["followed"]))
+
+
+def _missing(f: Facts) -> Page:
+    """What the outcomes that are missing could change, as a section; empty if none is."""
+    if f.data.unknown is None:
+        return Page("", "", ())
+    page = known_fit(f.posterior if f.several is None else f.several).page(
+        None if f.limit is None else f.limit.value, f.ci_prob
+    )
+    tables = [block for each in page.sections for block in each.blocks if isinstance(block, Table)]
+    told: tuple[Block, ...] = (f"{page.subject}.", *page.answer, *tables)
+    return replace(
+        page,
+        sections=(Section("Missing outcomes", told),),
+        record={"missing_outcomes": page.record},
+    )
 
 
 def _appendix(

@@ -337,7 +337,7 @@ def _of_parts(s: Seen) -> Iterator[str]:
     elif parts.differ < PROBABLY:
         yield (
             f"Whether the {parts.number} {parts.kind}s differ, these data cannot say "
-            f"(P {chance(parts.differ)})."
+            f"(P that they do {chance(parts.differ)})."
         )
     if parts.subgroups_off:
         named = "; ".join(
