@@ -320,10 +320,12 @@ LOG_ODDS = Scale(
 PERCENT = Scale(
     "percentages", 0, 100, lambda score: score / 100, lambda probability: 100 * probability
 )
-SURVIVAL = Scale(
-    "probabilities of survival", 0, 1, lambda score: 1 - score, lambda probability: 1 - probability
-)
-SCALES = {"probability": PROBABILITY, "logit": LOG_ODDS, "percent": PERCENT, "survival": SURVIVAL}
+SCALES = {
+    "probability": PROBABILITY,
+    "logit": LOG_ODDS,
+    "percent": PERCENT,
+    "survival": Scale("probabilities of survival", 0, 1, lambda x: 1 - x, lambda p: 1 - p),
+}
 
 
 @dataclass(frozen=True)
@@ -336,12 +338,14 @@ class Request:
         Those that were named.
     others : mapping of str to str
         Columns of several predictions, and what each was named by.
+    horizon : float, tuple of float, or None
+        Of times; of several `others` has a column for each.
     cause, censored : str or None
         What the event, and a case that left, are written as in the column of events.
     every : str or None
         By what dates of periods are taken: week, month, quarter or year.
-    keeps_unknown : bool
-        Whether cases without an outcome are taken.
+    needs_outcomes : bool
+        Whether cases without an outcome are refused, too.
     asks : tuple of str
         Roles that the door takes.
     """
@@ -351,19 +355,26 @@ class Request:
     others: Mapping[str, str] = field(default_factory=dict)
     pos_label: Any = None
     weight_type: WeightType | None = None
-    horizon: float | None = None
+    horizon: Any = None
     cause: str | None = None
     censored: str | None = None
     every: str | None = None
     scale: str = "probability"
     drop_missing: bool = False
-    keeps_unknown: bool = False
+    needs_outcomes: bool = False
     ignore: tuple[str, ...] = ()
     independent: bool = False
     encoding: str | None = None
     sheet: str | None = None
     asks: tuple[str, ...] = ("site", "period", "cluster", "imputation")
     door: Door = PYTHON
+
+    @property
+    def keeps_unknown(self) -> bool:
+        """Whether cases without an outcome are taken, as some of a population."""
+        columns = self.columns
+        told = columns.imputation, *(getattr(columns, role) for role in TIME_COLUMNS)
+        return not (self.needs_outcomes or self.drop_missing) and told == (None,) * len(told)
 
     def __post_init__(self) -> None:
         """Refuse what contradicts itself, before the file is opened."""

@@ -10,12 +10,11 @@ import numpy as np
 from bayescal.core.arrays import Floats
 from bayescal.core.errors import InputError, as_items, check_choice
 from bayescal.core.text import shortened
-from bayescal.data.table import CrossedTable
+from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.term import JOINED
 from bayescal.posterior.functionals import FUNCTIONALS
 
 __all__ = [
-    "KINDS_OF_SUBGROUPS",
     "OFF_BY",
     "Part",
     "Side",
@@ -24,7 +23,6 @@ __all__ = [
     "parts_of",
     "share_off",
     "shares_of_worst",
-    "subgroups_of",
     "two_of",
 ]
 
@@ -33,7 +31,6 @@ OFF_BY = 0.05
 Side: TypeAlias = Literal["both", "above", "below"]
 """Which side of the value at perfect calibration counts."""
 COMPARED_SIDES = ("both", "above", "below")
-KINDS_OF_SUBGROUPS = ("all", "levels", "cells")
 
 
 class Part(NamedTuple):
@@ -83,31 +80,14 @@ def parts_of(
     return [Part(joint, ", ".join(cell), dict(zip(chosen, cell, strict=True))) for cell in ordered]
 
 
-def subgroups_of(table: Any, of: str = "all") -> list[Part]:
-    """The levels of every factor, then the cells that occur; `of` may choose either.
-
-    Parameters
-    ----------
-    table : CrossedTable or MultilevelProblem
-    """
-    check_choice(of, KINDS_OF_SUBGROUPS, "of")
-    axes = table.levels if isinstance(table, CrossedTable) else table.axes
-    levels = parts_of(axes, table.cells)
-    cells = parts_of(axes, table.cells, list(axes))
-    return levels * (of != "cells") + cells * (of != "levels")
-
-
-def check_levels(
-    axes: Mapping[str, Sequence[str]], cells: Sequence[tuple[str, ...]], given: Mapping[str, Any]
-) -> dict[str, str]:
+def check_levels(problem: MultilevelProblem, given: Mapping[str, Any]) -> dict[str, str]:
     """Levels by axis as text, in the order of the axes."""
-    levels = {}
+    axes, levels = problem.axes, {}
     for axis, level in given.items():
         known = axes[check_choice(axis, axes, "the role of a level")]
         levels[axis] = check_choice(str(level), known, f"level of {axis}")
     levels = {axis: levels[axis] for axis in axes if axis in levels}
-    at = {list(axes).index(axis): level for axis, level in levels.items()}
-    if not any(all(cell[k] == level for k, level in at.items()) for cell in cells):
+    if not problem.groups_with(levels):
         told = ", ".join(f"{axis}={level!r}" for axis, level in levels.items())
         raise InputError(
             f"no case has {told}. Ask for fewer levels: the subgroup of some is all cases that "

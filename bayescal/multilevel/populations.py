@@ -7,13 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from bayescal.core.arrays import Floats
-from bayescal.core.text import excludes
 from bayescal.data.table import CalibrationData
 from bayescal.multilevel.own import OwnProblem
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.posterior.posterior import CalibrationPosterior
 
-__all__ = ["LEAST_OF_NEXT", "clearly_off", "clearly_off_of", "own_error", "views_of"]
+__all__ = ["LEAST_OF_NEXT", "own_error", "views_of"]
 
 LEAST_OF_NEXT = 5
 """Groups from which on something is said of one that has not been seen."""
@@ -23,14 +22,18 @@ def views_of(post: MultilevelPosterior) -> dict[str, CalibrationPosterior]:
     """The populations that a fit of several curves tells apart, its own cases first.
 
     Of groups: these patients, the average group, and of five groups or more the next one. Of
-    ordered periods: these patients, the last period and the next. Of subgroups by several factors:
-    these patients and the average subgroup.
+    ordered periods: these patients, the last period and, of periods alone, the next. Of subgroups
+    by several factors: these patients and the average subgroup.
     """
-    if post.problem.kind == "periods":
-        return {"these": post.at(), "now": post.now(), "next": post.new()}
-    views = {"these": post.at(), "average": post.average()}
-    if post.problem.kind == "sites" and len(post.labels) >= LEAST_OF_NEXT:
-        views["next"] = post.new()
+    problem, views = post.problem, {"these": post.at()}
+    if problem.walk is not None:
+        views["now"] = post.now()
+    if problem.is_walk:
+        return views | {"next": post.new()}
+    views["average"] = post.average()
+    axis = "site" if "site" in post.levels or problem.kind != "sites" else next(iter(post.levels))
+    if len(post.levels.get(axis, ())) >= LEAST_OF_NEXT:
+        views["next"] = post.new(axis)
     return views
 
 
@@ -72,39 +75,3 @@ def _shares(
     weight = rows.weights(data).weights(slice(0, draws), rng)
     owner = np.repeat(np.arange(len(rows.parts)), [part.score.size for part in rows.parts])
     return [weight[:, owner[rows.order] == k].sum(axis=1) for k in range(len(rows.parts))]
-
-
-def clearly_off(
-    curves: Mapping[str, CalibrationPosterior], ci_prob: float
-) -> dict[str, dict[str, float]]:
-    """Estimate, lower and upper end of O/E where its interval excludes 1, the furthest first."""
-    off = {}
-    for label, view in curves.items():
-        lower, upper = view.interval("observed_expected", ci_prob)
-        if excludes(lower, upper, 1):
-            estimate = view.estimate("observed_expected")
-            off[label] = {"estimate": estimate, "lower": lower, "upper": upper}
-    return _furthest_first(off)
-
-
-def clearly_off_of(post: MultilevelPosterior, ci_prob: float) -> dict[str, dict[str, float]]:
-    """The same of sites, of periods, or of levels of factors and their cells.
-
-    A cell is left out if one of its levels is named and off on the same side.
-    """
-    levels = {view._title: view for view in (post.at(part.levels) for part in post.parts())}
-    off = clearly_off(levels, ci_prob)
-    if len(post.levels) == 1:
-        return off
-    cells, above = {}, {(label, row["estimate"] > 1) for label, row in off.items()}
-    for part in post.parts(list(post.levels)):
-        view = post.at(part.levels)
-        too_few = view.estimate("observed_expected") > 1
-        within = (post.at({axis: level})._title for axis, level in part.levels.items())
-        if not any((label, too_few) in above for label in within):
-            cells[view._title] = view
-    return _furthest_first(off | clearly_off(cells, ci_prob))
-
-
-def _furthest_first(off: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
-    return dict(sorted(off.items(), key=lambda row: -abs(np.log(row[1]["estimate"]))))
