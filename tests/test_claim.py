@@ -106,7 +106,9 @@ def test_sentences_quote_what_was_measured() -> None:
         f"below .90: {sum(row['coverage'] < 0.9 for row in kinds.values())} of 16",
         f"the lowest is {share(kinds[lowest]['coverage'])} ({lowest})",
         f"cells that fail: {len(failed)} of {7 * len(kinds)}",
-        f"{len(weak)} cells are below .90: {', '.join(weak)}.",
+        f"chance alone gives .4: {', '.join(failed)}.",
+        f"too large (by {kinds[lowest]['bias']:.3f} on average)".replace("0.", "."),
+        f"{len(weak)} cells are below .90.",
         f"is {share(of(OURS, 'width', 50)[0])} wide on average",
         f"in {zero_though_off(OURS, 50)} of the sets whose model is off, with 5000 in "
         f"{zero_though_off(OURS, 5000)}",

@@ -55,10 +55,10 @@ def draw(path: Path, dpi: int = 120) -> None:
             line(top, below, rows, name, label, style)
         top.axhspan(0.93, 0.97, color="0.88", lw=0, zorder=0)
         top.set(title=title, ylim=(0, 1.03), xscale="log", xlim=(40, 6500))
-        below.set(xlabel="Patients", yscale="log")
+        below.set(xlabel="Patients", yscale="log", ylim=(0.006, 0.35))
         below.set_xticks([50, 500, 5000], ["50", "500", "5000"])
         below.minorticks_off()
-        below.set_yticks([0.02, 0.05, 0.1, 0.2], ["0.02", "0.05", "0.1", "0.2"])
+        below.set_yticks([0.01, 0.02, 0.05, 0.1, 0.2], ["0.01", "0.02", "0.05", "0.1", "0.2"])
         below.legend(fontsize="small", frameon=False, loc="lower left", handlelength=2.6)
         for ax in (top, below):
             ax.spines[["top", "right"]].set_visible(False)
