@@ -117,6 +117,9 @@ def test_sentences_quote_what_was_measured() -> None:
         f"in {share(contains_zero(OURS, True))} of the sets of the two calibrated kinds",
         f"in {share(max(contains_zero(method, True) for method in FAR))}.",
     )
+    low, high = (value.removeprefix(".") for value in spread(OURS).split(" to "))
+    for path in (DOCS / "index.md", DOCS.parent / "README.md"):
+        assert f"{low} to {high} % of" in path.read_text("utf-8")
     text = (DOCS / "claim.md").read_text("utf-8")
     assert [part for part in page if part not in text] == []
     text = " ".join((DOCS / "paper" / "paper.md").read_text("utf-8").split())
