@@ -224,20 +224,6 @@ def test_nothing_is_said_where_no_evidence_was_computed(calibrated):
         assert view.interval("tce")[0] > 0
 
 
-def test_they_are_read_back(calibrated, tmp_path):
-    calibrated.to_netcdf(tmp_path / "sites.nc")
-    again = bc.load(tmp_path / "sites.nc")
-    np.testing.assert_array_equal(again._free.groups, calibrated._free.groups)
-    np.testing.assert_array_equal(
-        again.tree["posterior"]["shift"], calibrated.tree["posterior"]["shift"]
-    )
-    assert again.prob_calibrated == calibrated.prob_calibrated
-    assert again.new().interval("tce") == calibrated.new().interval("tce")
-    calibrated.at(site="3").to_netcdf(tmp_path / "site.nc")
-    site = bc.load(tmp_path / "site.nc")
-    np.testing.assert_array_equal(site.tce(), calibrated.at(site="3").tce())
-
-
 def test_a_tree_of_an_earlier_version_computes_them(calibrated):
     tree = calibrated.tree.copy()
     tree["posterior"] = tree["free"]
