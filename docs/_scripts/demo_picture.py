@@ -26,9 +26,10 @@ def draw() -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.html"
-        with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
+        quiet = contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO())
+        with contextlib.suppress(SystemExit), quiet[0], quiet[1]:
             cli.main(["demo", "--html", str(report)])
-        picture(report, PICTURE, (1100, 700))
+        picture(report, PICTURE, (1100, 710))
 
 
 if __name__ == "__main__":
