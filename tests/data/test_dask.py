@@ -66,7 +66,7 @@ def test_partitions_without_cases_or_weights(frame):
         dd.from_pandas(weighted, npartitions=10), **NAMES, sample_weight="w"
     )
     assert table == bc.CalibrationData(kept.y, kept.p)
-    with pytest.raises(InputError, match="hold no cases"):
+    with pytest.raises(InputError, match="is empty: at least one observation"):
         bc.CalibrationData.from_dask(parts[parts.id < 0], **NAMES)
 
 

@@ -216,10 +216,9 @@ def test_rows_stay_exact_up_to_the_limit():
 def test_compression_hardly_moves_the_posterior():
     y, s = bc.simulate.sample("clinical-middle-overconfident", 4000, random_state=3)
     table = bc.CalibrationData(y, s)
-    exact = bc.CalibrationData(y, s)
     order = np.argsort(s)
     rows = Rows.exact(s[order], np.ones(s.size), y[order] * 1.0)
-    exact._contents = replace(exact._contents, rows=rows)
+    exact = bc.CalibrationData._new(replace(table._contents, cases=rows))
     assert table.is_compressed
     assert not exact.is_compressed
     modes = [CurveDensity(prepare(data, random_state=0)).mode() for data in (table, exact)]

@@ -140,9 +140,9 @@ def test_a_batch_is_a_loop(function: Any, options: dict[str, Any]) -> None:
 def test_blocks_of_replicates_change_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     outcomes, scores, _ = drawn(120, 2, 3)
     for function, door in ((e.ici, "registry"), (e.flexible_curve, "smoothers")):
-        whole = function(outcomes, scores, smoother=name)
+        of_numbers = function(outcomes, scores, smoother=name)
         monkeypatch.setattr(f"bayescal.estimators.{door}.DOOR_BLOCK", 250)
-        same(function(outcomes.astype(np.uint8), scores, smoother=name), whole)
+        same(function(outcomes.astype(np.uint8), scores, smoother=name), of_numbers)
         assert function(np.empty((0, 120)), scores, smoother=name).shape[0] == 0
 
 

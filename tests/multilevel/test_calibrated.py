@@ -13,8 +13,8 @@ import bayescal as bc
 import bayescal.multilevel.calibrated as module
 from bayescal.core.errors import DiagnosticWarning
 from bayescal.multilevel.calibrated import explained, identity_log_likelihood
+from bayescal.multilevel.changes import draw_terms
 from bayescal.multilevel.curves import Curves
-from bayescal.multilevel.engine import draw_terms
 from bayescal.multilevel.nested.density import EffectsDensity
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.problem import prepare_terms
