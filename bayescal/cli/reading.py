@@ -107,6 +107,7 @@ def request_of(
         every=said["every"],
         scale=said["scale"] or "probability",
         drop_missing=bool(said["drop_missing"]),
+        needs_outcomes=True,
         ignore=tuple(said["ignore_column"] or ()),
         independent=bool(said["independent"]) or "independent" not in takes,
         encoding=said["encoding"],
