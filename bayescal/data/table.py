@@ -1148,10 +1148,10 @@ class CalibrationData:
         if group is not None:
             if not isinstance(group, str) or group not in self._position:
                 check_choice(group, self.groups, "group")
-            cell = self._shown.cells[self._position[group]]
+            at = self._position[group]
             if not self._labels:
-                return self._changed(of_group(self._contents, cell))
-            levels = self._shown.structure.named(cell)
+                return self._changed(of_group(self._contents, at))
+            levels = self._shown.structure.named(self._shown.cells[at])
         wanted = {
             role: check_choice(str(level), self.levels[role], role)
             for role, level in levels.items()
