@@ -144,7 +144,6 @@ def nearly(rng) -> Truth:
 
 NEW = (clumped, skewed, upper_end, clinics, rare, wiggle, tree, network, nearly)
 KINDS = (*populations.KINDS, *NEW)
-
 # Methods
 
 OURS = "bayescal"
