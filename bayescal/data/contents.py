@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, reduce
 from typing import Any
 
@@ -88,6 +88,10 @@ class Contents:
     unknown: Contents | None = None
     is_single: bool = False
     is_effective: bool = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: not what was read off the cases."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @cached_property
     def by_score(self) -> tuple[Rows, Index]:

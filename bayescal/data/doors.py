@@ -20,7 +20,6 @@ from bayescal.data.columns import (
     OF_TABLE,
     ROLES,
     Columns,
-    FrameRoles,
     WeightType,
     listed,
     spelt_out,
@@ -37,7 +36,7 @@ __all__ = ["CaseRoles", "Given", "door", "given_of", "table_of"]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class CaseRoles(LabelRoles, FrameRoles, total=False):
+class CaseRoles(LabelRoles, total=False):
     """What every door takes by keyword of its cases; `ROLES` says what each is."""
 
     sample_weight: Labels
@@ -45,7 +44,11 @@ class CaseRoles(LabelRoles, FrameRoles, total=False):
     pos_label: Any
     horizon: float | Sequence[float] | None
     mode: ClassMode | None
+    outcome: str | None
     prob: str | Sequence[str] | None
+    time: str | None
+    event: str | None
+    entry: str | None
     ignore: str | Sequence[str] | None
 
 

@@ -950,8 +950,8 @@ class CalibrationData:
         return tuple(cases.known() for cases in found)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is pickled: the table, without the arrays it was made from."""
-        return {name: value for name, value in self.__dict__.items() if name != "_arrays"}
+        """What is pickled: the table, without the arrays it was made from and what is read off."""
+        return {"_contents": self._contents, "_is_observed": self._is_observed}
 
     @property
     def is_compressed(self) -> bool:
