@@ -19,7 +19,7 @@ from bayescal.core.errors import InputError, check_choice
 from bayescal.core.optimise import maximise
 from bayescal.core.sampling import importance_sample
 from bayescal.core.text import in_natural_order
-from bayescal.data.cases import as_scores
+from bayescal.data.cases import aligned, as_scores
 from bayescal.posterior.populations.bootstrap import Bootstrap, CaseBootstrap
 
 __all__ = ["POPULATIONS", "Population", "draw_population", "scores_by"]
@@ -69,6 +69,7 @@ def scores_by(scores: Any, labels: ArrayLike) -> dict[str, Floats]:
             "of its cases. Pass the score of each case with its label: population=scores, "
             "by=labels."
         )
+    scores, labels = aligned(population=scores, by=labels)
     known, label = as_scores(scores, "population"), np.asarray(labels)
     if label.shape != known.shape:
         raise InputError(

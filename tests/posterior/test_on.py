@@ -226,6 +226,7 @@ def test_a_summary_by_labels_is_that_of_the_scores_of_each(average):
         (sex, "bootstrap", "Pass the score of each case with its label"),
         (sex[:3], scores, "by has 3 labels, and population 40 scores"),
         (np.where(sex == "F", None, "M"), scores, "missing labels"),
+        (pd.Series(sex), pd.Series(scores)[::-1], "population and by|by and population"),
     ]:
         with pytest.raises(InputError, match=told):
             average.summary(population=population, by=by)
