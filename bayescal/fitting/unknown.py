@@ -20,10 +20,9 @@ from bayescal.data.rows import add_up
 from bayescal.data.table import CalibrationData
 from bayescal.fitting._fit import fit
 from bayescal.multilevel.posterior import MultilevelPosterior
-from bayescal.posterior.departures import Departure, OtherRisk
+from bayescal.posterior.departures import Departure, OtherRisk, left_early, other_hazard
 from bayescal.posterior.functionals import main_functionals
 from bayescal.posterior.intervals import verdict_of
-from bayescal.posterior.leaving import left_early, other_hazard
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:

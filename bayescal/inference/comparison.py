@@ -17,21 +17,19 @@ from bayescal.core.page import Figure, Page, Section
 from bayescal.core.table import Column, Row, Table, rows_of
 from bayescal.core.text import card, chance, ratio
 from bayescal.data.table import CalibrationData
-from bayescal.inference.averaging import Mixture
-from bayescal.inference.clusters_left_out import leave_cluster_out
+from bayescal.inference.averaging import FamilySamples, Mixture
 from bayescal.inference.loo import (
     LeaveOneOut,
     LeftOut,
     elpd_difference,
+    leave_cluster_out,
     leave_one_out,
     stacking_weights,
 )
-from bayescal.inference.samples import FamilySamples
 from bayescal.inference.sensitivity import power_scaling, probabilities_by_prior
-from bayescal.model.clusters.design import cluster_design
+from bayescal.model.clusters import cluster_design
 from bayescal.model.curves import CURVES
-from bayescal.model.draws import one_table
-from bayescal.model.mixture import on_scores, problem_of
+from bayescal.model.draws import on_scores, one_table, problem_of
 from bayescal.model.priors import Prior, as_prior
 from bayescal.model.problem import Problem
 from bayescal.model.reversed import reversed_scores

@@ -16,11 +16,9 @@ from bayescal.core.optimise import Mode, maximise
 from bayescal.core.sampling import BAD_K, GOOD_ESS, GOOD_K, Sample, importance_sample
 from bayescal.core.versions import one_blas_thread
 from bayescal.inference.clusters import Adjustment, adjustment_of
-from bayescal.inference.general import GeneralDensity
-from bayescal.inference.pieces import sample_pieces
-from bayescal.inference.saturated import sample_saturated
-from bayescal.inference.scales import DENSITY_NEAR, middle_of, modes_by_scale
-from bayescal.model.clusters.design import cluster_design, is_separated
+from bayescal.inference.general import DENSITY_NEAR, GeneralDensity, middle_of, modes_by_scale
+from bayescal.inference.pieces import sample_pieces, sample_saturated
+from bayescal.model.clusters import cluster_design, is_separated
 from bayescal.model.likelihood.rows import LikelihoodRows, at_nodes, every_row, merged_rows
 from bayescal.model.prior import JointPrior
 from bayescal.model.problem import Problem

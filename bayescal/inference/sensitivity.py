@@ -10,9 +10,8 @@ from scipy.special import expit
 
 from bayescal.core.arrays import Floats
 from bayescal.data.table import CalibrationData
-from bayescal.inference.averaging import Mixture
+from bayescal.inference.averaging import FamilySamples, Mixture
 from bayescal.inference.density import density_of
-from bayescal.inference.samples import FamilySamples
 from bayescal.model.curves import CURVES
 from bayescal.model.draws import CHAINS
 from bayescal.model.priors import MODEST, PRESETS, Prior

@@ -23,16 +23,13 @@ from bayescal.data.rows import Edges, Rows
 from bayescal.data.table import CalibrationData
 from bayescal.model.curve import CurveAtScores
 from bayescal.model.curves import AVERAGE, Curve, Frame, as_curve, stored_curve
-from bayescal.model.likelihood.binomial import BINOMIAL
+from bayescal.model.likelihood.binomial import BINOMIAL, Likelihood
 from bayescal.model.likelihood.gauss import gauss_rule
-from bayescal.model.likelihood.law import Likelihood
-from bayescal.model.likelihood.laws import stored_likelihood
-from bayescal.model.likelihood.times.law import TimeToEvent, likelihood_of
+from bayescal.model.likelihood.times.law import TimeToEvent, likelihood_of, stored_likelihood
 from bayescal.model.partition.cells import first_of_merged
 from bayescal.model.pieces import PIECES_PRIOR, PartitionPrior, prior_pieces
 from bayescal.model.priors import Prior, as_prior
-from bayescal.model.saturated.family import ANY_RISKS, MOST_SCORES, are_few, prior_errors
-from bayescal.model.saturated.law import RiskPrior
+from bayescal.model.saturated import ANY_RISKS, MOST_SCORES, RiskPrior, are_few, prior_errors
 
 __all__ = ["Problem", "prepare"]
 

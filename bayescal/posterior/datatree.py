@@ -14,8 +14,8 @@ from bayescal.data.cases import as_scores
 from bayescal.model.curves import as_curve
 from bayescal.model.draws import Part
 from bayescal.model.problem import Problem
-from bayescal.posterior.checks.undefined import undefined_measures
 from bayescal.posterior.observed import Observed
+from bayescal.posterior.undefined import undefined_measures
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -15,9 +15,9 @@ from scipy.special import expit
 
 from bayescal.core.arrays import Floats
 from bayescal.model.likelihood.binomial import BINOMIAL
-from bayescal.model.likelihood.times.cases import cases_of_times
+from bayescal.model.likelihood.times.told import cases_of_times
 from bayescal.model.problem import Problem
-from bayescal.model.pymc.rows import MOST_CASES, cases_of_table
+from bayescal.model.pymc import MOST_CASES, cases_of_table
 
 if TYPE_CHECKING:
     import xarray as xr

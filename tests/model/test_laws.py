@@ -8,8 +8,7 @@ from scipy.special import expit
 
 from bayescal.errors import InputError
 from bayescal.model.likelihood.binomial import BINOMIAL
-from bayescal.model.likelihood.laws import LIKELIHOODS, stored_likelihood
-from bayescal.model.likelihood.times.law import TimeToEvent
+from bayescal.model.likelihood.times.law import LIKELIHOODS, TimeToEvent, stored_likelihood
 from bayescal.model.likelihood.times.shared import Shared
 
 LOG_ODDS = np.array([-6.0, -1.5, 0.2, 2.0, 5.0])

@@ -10,7 +10,7 @@ from scipy.special import expit, logit
 
 from bayescal.core.arrays import Floats, blocks
 from bayescal.model.curve import expit_in_place
-from bayescal.model.lapse.bounds import bounded_probability
+from bayescal.model.lapse import bounded_probability
 from bayescal.model.likelihood.rows import basis_at
 from bayescal.model.problem import Problem
 

@@ -9,12 +9,13 @@ import numpy as np
 from scipy.special import logit
 
 from bayescal.core.arrays import Floats
+from bayescal.core.errors import check_choice
 from bayescal.core.symbolic import functions_for
 from bayescal.data.table import CalibrationData
-from bayescal.model.likelihood.binomial import BINOMIAL
-from bayescal.model.likelihood.law import Likelihood
+from bayescal.model.likelihood.binomial import BINOMIAL, Binomial, Likelihood
 
-__all__ = ["INTERVALS", "TimeToEvent", "likelihood_of"]
+__all__ = ["INTERVALS", "LIKELIHOODS", "TimeToEvent", "likelihood_of", "stored_likelihood"]
+
 
 INTERVALS = 6
 FARTHEST_Z = 3.0
@@ -128,3 +129,13 @@ def likelihood_of(data: CalibrationData) -> Likelihood:
     spread = float(np.sqrt(np.average((log_odds - centre) ** 2, weights=data.trials)))
     spread, competes = max(spread, LEAST_SPREAD_OF_SCORES), bool(data.follow_up.other.any())
     return TimeToEvent(data.follow_up.cuts(INTERVALS), centre, spread, competes)
+
+
+LIKELIHOODS: dict[str, type[Likelihood]] = {law.name: law for law in (Binomial, TimeToEvent)}
+"""The laws by name."""
+
+
+def stored_likelihood(described: dict[str, Any]) -> Likelihood:
+    """The likelihood that a stored posterior describes."""
+    name = check_choice(described["name"], LIKELIHOODS, "the likelihood of the tree")
+    return LIKELIHOODS[name].from_dict(described)
